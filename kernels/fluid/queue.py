@@ -70,7 +70,8 @@ def report(s: Any, out: Any) -> None:
     out[LinkOut.DROPS] = drops - out[LinkOut.DROPS]
     out[LinkOut.EARLY] = (counts[LinkOut.EARLY] >> ONE_BITS) - out[LinkOut.EARLY]
     out[LinkOut.WAITING] = s[LinkWord.HELD] >> ONE_BITS
-    out[LinkOut.SENT] = arrivals - drops - out[LinkOut.WAITING] - out[LinkOut.SENT]
+    # Each is rounded down, so that the difference may be -1 where nothing is sent.
+    out[LinkOut.SENT] = max(arrivals - drops - out[LinkOut.WAITING] - out[LinkOut.SENT], np.int64(0))
     out[LinkOut.BUSY] = counts[LinkOut.BUSY]
     for column in range(LinkOut.QUEUE_SUM, LinkOut.COLUMNS):
         out[column] = counts[column]

@@ -134,7 +134,7 @@ class TwinLink:
     def outcomes(self) -> list[int]:
         """The columns of `LinkOut`."""
         found = self.totals() | {LinkOut.ARRIVALS_BEFORE: self.before[LinkOut.ARRIVALS]}
-        return [value - self.before.get(key, 0) for key, value in found.items()]
+        return [max(value - self.before.get(key, 0), 0) for key, value in found.items()]
 
 
 class TwinFlow:
