@@ -205,9 +205,13 @@ def _linux(control: Any) -> Ends:
 def _own_linux(own: Any) -> Ends:
     """Today's Linux with a user's control, which sets a rate, too."""
     ends = _linux(notes)
-    association = stacked("own", linux_association, own_association)
-    found = ends.slots | {"association": association, "own": stacked(own.__name__, defaults, own)}
+    found = ends.slots | {"own": stacked(own.__name__, defaults, own)} | _below_own(linux_association)
     return ends._replace(slots=found, floats=own_association.FLOATS)
+
+
+def _below_own(base: Any) -> dict[str, Any]:
+    """The slots of a user's control over an association of today's Linux."""
+    return {"association": stacked("own", base, own_association), "base": base}
 
 
 def _in_order(ends: Ends) -> dict[str, Any]:
@@ -331,8 +335,9 @@ def _wireless(address: Address, ends: Ends) -> Model:
     )
 
 
-def _mixed_wireless(address: Address) -> Model:
-    of_linux = [_timed(_linux(control)) for control in LINUX.values()] if address.control == "linux" else []
+def _mixed_wireless(address: Address, own: Ends | None = None) -> Model:
+    of_linux = [_timed(ends) for ends in _of_all_linux(address, own)]
+    floats = max(association.FLOATS, *(ends.floats for ends in of_linux), 0)
 
     def make(step: Step) -> Any:
         found: dict[str, Any] = WIRELESS | {"own_transports": True} | _asked(address)
@@ -349,7 +354,7 @@ def _mixed_wireless(address: Address) -> Model:
         return functools.reduce(np.maximum, each) + OWN_WORDS
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return wireless.scratch_words(rows, words, association.FLOATS)
+        return wireless.scratch_words(rows, words, floats)
 
     return Model(
         address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost,
@@ -396,8 +401,14 @@ def _with_notes(address: Address, scratch: tuple[int, int]) -> tuple[int, int]:
     return (notes_of_shared.SHARE * words + notes_of_shared.SHARE if address.traced else words), floats
 
 
-def _mixed(address: Address) -> Model:
-    of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
+def _of_all_linux(address: Address, own: Ends | None) -> list[Ends]:
+    """Today's Linux with each of its controls, and with a user's, in the order of the kinds of flows."""
+    found = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
+    return found if own is None else [*found, own]
+
+
+def _mixed(address: Address, own: Ends | None = None) -> Model:
+    of_linux = _of_all_linux(address, own)
     of_linux = [_timed(ends) if address.delays else ends for ends in of_linux]
 
     def make(step: Step) -> Any:
@@ -416,13 +427,15 @@ def _mixed(address: Address) -> Model:
         each = [slots.scratch_words(sack, window, ring), *(ends.words(window, ring) for ends in of_linux)]
         return functools.reduce(np.maximum, each)
 
+    floats = max(association.FLOATS, *(ends.floats for ends in of_linux), 0)
+
     def scratch(rows: Any) -> tuple[int, int]:
-        return _with_notes(address, shared_scratch(rows, words, association.FLOATS))
+        return _with_notes(address, shared_scratch(rows, words, floats))
 
     return Model(
         address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost,
         compile_s=60.0 if of_linux else 22.0,
-        traced=None if address.traced else _mixed(address._replace(traced=True)),
+        traced=None if address.traced else _mixed(address._replace(traced=True), own),
     )  # fmt: skip
 
 
@@ -478,8 +491,9 @@ def _fluid_wireless(address: Address) -> Model:
 def _timed(ends: Ends) -> Ends:
     """Today's Linux, which tells how long its packets take."""
     words = timed.paced_scratch_words if ends.slots["paced"] else timed.scratch_words
-    found = ends.slots | {"association": stacked("timed", linux_association, timed)}
-    found |= {"packet_shift": COPY_SHIFT + STAMP_BITS}
+    association = stacked("timed", linux_association, timed)
+    found = ends.slots | {"packet_shift": COPY_SHIFT + STAMP_BITS}
+    found |= _below_own(association) if "own" in ends.slots else {"association": association}
     return ends._replace(slots=found, words=words)
 
 
@@ -681,13 +695,15 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
     `address.sender` is its loss recovery; its `control` says nothing.  Raises ValueError, or what the file
     itself raises, when it cannot serve.
     """
-    return _user_model(path, address._replace(control=""), content)
+    return _user_model(path, address if address.sender == "mixed" else address._replace(control=""), content)
 
 
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
-    if address.sender == "linux":
-        model = _of_linux(address, _own_linux(user.load(path, content, paced=True)))
+    if address.sender in ("linux", "mixed"):
+        own = _own_linux(user.load(path, content, paced=True))
+        mixed = {"shared": _mixed, "wireless": _mixed_wireless}
+        model = mixed[address.family](address, own) if address.sender == "mixed" else _of_linux(address, own)
     else:
         variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
         model = FAMILIES[address.family](address, _tcp(variant, user.load(path, content)))

@@ -6,7 +6,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES
 from netcarlo.kernels.base.layout import FOREVER, NS
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, UDP
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, OWN, UDP
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
@@ -19,7 +19,7 @@ Described = Sequence[tuple[str, Any]]
 OTHER = "tcp"
 """The class of flows that name none and whose transport no other flow of the network may have."""
 
-WORDS = (*KINDS, OTHER, *LINUX_KINDS)
+WORDS = (*KINDS, OTHER, *LINUX_KINDS, OWN)
 """The classes of flows that name none, by the number of their kind."""
 
 

@@ -1,20 +1,17 @@
 """The class of a network's one flow, which its transport names, and what came of its delays."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER, NS, P
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, OWN
 from netcarlo.networks import classes
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
 from netcarlo.transport.kinds import kind
-from netcarlo.transport.tcp import Linux
 from netcarlo.transport.udp import Udp
 
 
@@ -25,15 +22,7 @@ def word_of(transport: Any) -> str:
     if (word := class_of(transport)) is not None:
         return word
     found = kind(transport)
-    return found if found in (*KINDS, *LINUX_KINDS) else str(transport.protocol)
-
-
-def check(transport: Any) -> None:
-    """Raise InputError where delays are asked for that cannot be measured."""
-    own = isinstance(transport, Linux) and isinstance(transport.congestion_control, Path)
-    if (field := asked_by(transport)) and own:
-        remedy = "remove it, or write congestion_control: cubic"
-        raise InputError(f"transport.{field} is not for linux with a control of your own; {remedy}")
+    return found if found in (*KINDS, *LINUX_KINDS, OWN) else str(transport.protocol)
 
 
 def datagrams(transport: Any) -> frozenset[str]:

@@ -1,9 +1,10 @@
 """The TCP of a flow that may differ from the scenario's transport, and what kind of TCP it is."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_KINDS, LINUX_OWN, LINUX_RENO, OWN
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
@@ -11,6 +12,7 @@ TCPS = KINDS[1:]
 """The TCPs of ns-2 that flows of one network can be."""
 
 _NUMBERS = {name: number for number, name in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO))}
+_NUMBERS[OWN] = LINUX_OWN
 
 
 def number(tcp: Tcp | Sctp) -> int:
@@ -47,7 +49,7 @@ def kind(tcp: Tcp | Sctp) -> str:
     if control is None:
         return str(tcp.protocol)
     if isinstance(tcp, Linux):
-        return f"linux_{control}"
+        return OWN if isinstance(control, Path) else f"linux_{control}"
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 

@@ -91,6 +91,10 @@ LINUX_BBR = ALONE + 3
 LINUX_BBR3 = ALONE + 4
 LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr", "linux_bbr3")
 """Names of those, in their order: all kinds may be mixed in a row."""
+LINUX_OWN = LINUX_RENO + len(LINUX_KINDS)
+"""Today's Linux with the congestion control of a user's file."""
+OWN = "linux_own"
+"""What it is called."""
 
 
 class Link(IntEnum):

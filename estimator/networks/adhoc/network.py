@@ -49,7 +49,6 @@ class AdhocNetwork(Adhoc, Network):
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; frames of today's Linux have timestamps."""
-        one_flow.check(run.transport)
         asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
         if isinstance(run.transport, Linux) and asked > most:
             what = f"duration has room for about {asked:.0f} packets"

@@ -19,8 +19,6 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     ALONE,
     KINDS,
-    LINUX_KINDS,
-    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
@@ -46,6 +44,7 @@ from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.kinds import number
 from netcarlo.transport.tcp import Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -68,7 +67,6 @@ class ManagedPath(Routed):
         """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
         hops = list(every_hop(self.routes))
         name = manager(hops)
-        one_flow.check(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         if len(self.routes) > 1:
             raise InputError(f"{name} needs one path, and paths are two; remove one, or remove {name}")
@@ -214,7 +212,7 @@ def kind(transport: Any) -> int:
         return UDP
     name = str(getattr(transport, "congestion_control", None) or transport.protocol)
     if isinstance(transport, Linux):
-        return LINUX_RENO + LINUX_KINDS.index(f"linux_{name}") if f"linux_{name}" in LINUX_KINDS else ALONE
+        return number(transport)
     alone = name not in KINDS or (name != transport.protocol and transport.protocol != "sack")
     return ALONE if alone else KINDS.index(name)
 

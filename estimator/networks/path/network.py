@@ -68,7 +68,6 @@ class PathNetwork(Routed):
                     raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
-        one_flow.check(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
         workload.check_traces(self.routes, bounds(run.duration)[1])

@@ -1,7 +1,6 @@
 """A network of shared links: what the house asks of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +11,7 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
+    OWN,
     UDP,
     Flow,
     FlowOut,
@@ -70,7 +70,8 @@ class SharedNetwork(SharedSpec, Network):
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
         found = self._kinds(run.transport)
-        if (len(found) > 1 or self.classes) and (wrong := set(found) - set(MIXED)):
+        mixed = {*MIXED, *(() if self.classes else (OWN,))}
+        if (len(found) > 1 or self.classes) and (wrong := set(found) - mixed):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
             where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
             raise InputError(f"transport cannot be {min(wrong)} {where}; {allowed}")
@@ -80,10 +81,7 @@ class SharedNetwork(SharedSpec, Network):
         if isinstance(run.transport, Sctp):
             self._check_sctp(run.transport)
         self._check_linux(run.transport)
-        own = isinstance(run.transport, Linux) and isinstance(run.transport.congestion_control, Path)
-        if class_names.words("shared", self.each_flow(), run.transport) and own:
-            remedy = "remove it, or write congestion_control: cubic"
-            raise InputError(f"{self.asks_for_delays} is not for linux with a control of your own; {remedy}")
+        class_names.words("shared", self.each_flow(), run.transport)  # raises if there are too many
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"

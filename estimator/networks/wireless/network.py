@@ -1,7 +1,6 @@
 """An 802.11 network: what the house asks of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
-from netcarlo.kernels.shared.layout import LINUX_KINDS
+from netcarlo.kernels.shared.layout import LINUX_KINDS, OWN
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
 from netcarlo.networks import class_names
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -24,7 +23,6 @@ from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.congestion import CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS, kinds, tcp_of
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
@@ -65,7 +63,7 @@ class WirelessNetwork(Wireless, Network):
             if flow.congestion_control is not None and not isinstance(tcp_of(transport, flow), Linux):
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
-        wrong = sorted(set(self._kinds(transport)) - {*TCPS, *LINUX_KINDS})
+        wrong = sorted(set(self._kinds(transport)) - {*TCPS, *LINUX_KINDS, OWN})
         if self.has_own_tcps and wrong:
             what = "where flows of 802.11 have a TCP of their own"
             raise InputError(f"transport cannot be {wrong[0]} {what}; allowed is {', '.join(TCPS)}, linux")
@@ -74,9 +72,6 @@ class WirelessNetwork(Wireless, Network):
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
         if self.back_pressure:
             raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
-        if isinstance(getattr(run.transport, "congestion_control", None), Path):
-            name, allowed = "transport.congestion_control", ", ".join(CONTROLS_OF_LINUX)
-            raise InputError(f"{name} cannot be a file for linux over 802.11 yet; allowed is {allowed}")
         asked, most = workload.packets(self, run), workload.MOST_OF_LINUX
         if asked > most:
             what = f"duration asks for about {asked:.0f} packets"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, OWN, UDP
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
     DELAY_LOW,
@@ -224,7 +224,7 @@ def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows
     for kind, name in enumerate(KINDS):
         mine = tcp & (spec[:, :, Flow.KIND] == kind) if kind != UDP else present & ~tcp
         found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
-    for kind, name in enumerate(LINUX_KINDS, LINUX_RENO):
+    for kind, name in enumerate((*LINUX_KINDS, OWN), LINUX_RENO):
         mine = tcp & (spec[:, :, Flow.KIND] == kind)
         found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
     return found

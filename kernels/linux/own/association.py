@@ -14,6 +14,9 @@ from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import Tcp, reducing
 
 own: Any = slot("own")
+"""The user's functions."""
+base: Any = slot("base")
+"""The association below: that of today's Linux, which may also note when packets were sent."""
 
 MEMORY = 16
 """Float words that a control may keep, behind the window."""
@@ -25,10 +28,10 @@ FASTEST = 1e12
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """As `sender.prepare`."""
+    """Prepare the association below, and clear the memory of the control."""
     for i in range(FLOATS):
         g[i] = 0.0
-    return sender.prepare(p, s, g, limit, phase, flow, free)
+    return base.prepare(p, s, g, limit, phase, flow, free)
 
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:

@@ -6,6 +6,7 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS
+from tests.twins.linux.own import OwnSender
 from tests.twins.linux.receiver import LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
 from tests.twins.shared.clock import HostClock, Phase, Turn
@@ -20,7 +21,7 @@ class Linux(Association):
     def __init__(self, world: "World", number: int, columns: Any, control: str) -> None:
         super().__init__(world, number, columns)
         clock = HostClock(self.agenda, number)
-        kind = {"bbr": PacedSender, "bbr3": Bbr3Sender}.get(control, LinuxSender)
+        kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
         self.sender = kind(clock, self.outcomes, columns, self.put_out, own)
         self.sender.flow = number

@@ -36,7 +36,8 @@ class World:
         if columns.KIND == ALONE and self.alone == "sctp":
             return Sctp(self, number, columns)
         if columns.KIND >= LINUX_RENO:
-            return Linux(self, number, columns, ("reno", "cubic", "bbr", "bbr3")[columns.KIND - LINUX_RENO])
+            control = ("reno", "cubic", "bbr", "bbr3", "own")[columns.KIND - LINUX_RENO]
+            return Linux(self, number, columns, control)
         return Tcp(self, number, columns, self.alone if columns.KIND == ALONE else KINDS[columns.KIND])
 
     def run(self) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS
+from tests.twins.linux.own import OwnSender
 from tests.twins.linux.receiver import FIRST, LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
 from tests.twins.path.link import Packet
@@ -23,7 +24,7 @@ class Linux(Association):
         self, world: "World", number: int, columns: Any, control: str, parameters: FlowParameters
     ) -> None:
         super().__init__(world, number, columns)
-        kind = {"bbr": PacedSender, "bbr3": Bbr3Sender}.get(control, LinuxSender)
+        kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
         self.sender = kind(self.clock, self.outcomes, parameters, self.put_out, own)
         self.sender.flow = number

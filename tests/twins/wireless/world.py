@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, OWN
 from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
@@ -80,7 +80,7 @@ class World:
             if not columns.TCP:
                 self.flows.append(Udp(self, n, columns))
             elif own is not None and columns.KIND >= LINUX_RENO:
-                control = LINUX_KINDS[columns.KIND - LINUX_RENO].removeprefix("linux_")
+                control = (*LINUX_KINDS, OWN)[columns.KIND - LINUX_RENO].removeprefix("linux_")
                 self.flows.append(Linux(self, n, columns, control, parameters))
             elif own is not None:
                 kind = KINDS[columns.KIND]
