@@ -192,12 +192,12 @@ def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window:
     rtt, rate, most = (np.asarray(x, np.float64) for x in (rtt_s, capacity, window))
     pipe = rate * rtt
     peak = pipe + np.asarray(queue)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # of a link without capacity: 0 below
         low, high = np.minimum(peak / 2, pipe), np.minimum(peak, 2 * pipe)
         below, above = (pipe * pipe - low * low) / 2, (peak * peak - pipe * pipe) / 2
         cycle = (pipe - low) * rtt + above / divisors(rate)
         climbing = np.where(high < 2 * pipe, (below + above) / divisors(cycle), rate)
-    return np.where(most <= peak, np.minimum(most / rtt, rate), climbing)
+    return np.where(rate > 0, np.where(most <= peak, np.minimum(most / rtt, rate), climbing), 0.0)
 
 
 def max_min(passes: ArrayLike, capacity: ArrayLike, *, most: ArrayLike, weight: ArrayLike = 1.0) -> Floats:

@@ -40,7 +40,6 @@ def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
     for i in range(p[Shared.FLOWS]):
         s, number = m[words_of_flow(p, i) :], flows[i, Flow.GAUGE]
         s[FlowWord.OUTCOMES] = free + (number - 1) * DelayOut.COLUMNS if number > 0 else 0
-        s[FlowWord.ONE_WAY] = one_way(flows[i], links)
 
 
 def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: Any) -> None:

@@ -40,11 +40,12 @@ class PathWord(IntEnum):
     RTO = 2  # [ns]
     ERRORS = 3  # timeouts in a row
     REVIVES = 4  # inactive until then: a heartbeat is answered [ns]
-    BASE = 5  # the fields of Way but `each`
+    BASE = 5  # the fields of Way but `each` and `odds`
     ROOM = 6
     CHANCE = 7
     SILENT_SINCE = 8  # when the first of the timeouts in a row was started [ns]
-    WAY = 9  # the words of `way`
+    FORTH = 9
+    WAY = 10  # the words of `way`
 
 
 class PathFloat(IntEnum):

@@ -28,7 +28,7 @@ from netcarlo.kernels.fluid.state import (
     words_of_flow,
     words_of_link,
 )
-from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link
+from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link, Shared
 
 DELAYS: Any = slot("delays")
 
@@ -95,6 +95,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         s[FlowWord.MIN_RTO] = (flow[P.MIN_RTO] + step - 1) // step
         window.begin(g, flow, step)
         loss.draw_first(s, p)
+    s[FlowWord.ONE_WAY] = delays.one_way(flow, links)
     g[FlowFloat.BASE] = float(base) / float(step)
     g[FlowFloat.ACCESS] = float(step) / float(max(on_wire(size, flow[Flow.ACCESS]), 1))
     s[FlowWord.UNTIL] = (start + step - 1) // step
@@ -118,7 +119,8 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
     for hop in range(s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
         rtt += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
     if s[FlowWord.LIMIT] < ENDLESS and (s[FlowWord.SENT] if udp else delivered(s)) >= s[FlowWord.LIMIT]:
-        _finish(s, rtt, step)
+        s[FlowWord.THROUGH] = 0
+        _finish(m, f, s, rtt, step)
     else:
         sent = _datagrams(p, flow, losses, s, step.begin) if udp else _window(s, g, rtt)
         s[FlowWord.SENT] += sent
@@ -126,11 +128,13 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
         _count(s, FlowWord.DROPPED, FlowOut.DROPS_QUEUE, dropped)
         _count(s, FlowWord.LOST, FlowOut.DROPS_RANDOM, lost)
         _count(s, FlowWord.MARKED, FlowOut.MARKED, marked)
+        through = sent - ((dropped + lost) >> ONE_BITS)
+        s[FlowWord.THROUGH] = through
         if DELAYS:
             wait = 0.0
             for hop in range(s[FlowWord.HOPS]):
                 wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
-            waits, through = np.int64(wait * float(step.length)), sent - ((dropped + lost) >> ONE_BITS)
+            waits = np.int64(wait * float(step.length))
             delays.carried(p, m, s, flow, through, step.begin, waits)
         if not udp:
             lost += dropped
@@ -149,31 +153,87 @@ def delivered(s: Any) -> Any:
     return max(s[FlowWord.SENT] - gone - s[FlowWord.REPEATED], np.int64(0))
 
 
-def report(s: Any, flow: Any, out: Any) -> None:
-    """Write the outcomes of a flow to `out`, its columns of FlowOut: counters minus those that it holds."""
+def arrived(s: Any, later: Any) -> Any:
+    """Distinct packets that have arrived, if `later` of those that get through have not [packet]."""
+    return max(delivered(s) - later, np.int64(0))
+
+
+def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
+    """Note what flow `i` put out in a step and arrives after the end, or after the warm-up's.
+
+    Links serve in order: the first of it waits for what was due at the beginning of the step, the last for
+    what is due now.
+    """
+    s = m[words_of_flow(p, i) :]
+    if s[FlowWord.THROUGH] > 0:
+        first, last = _due(m, f, s, LinkFloat.DUE_BEFORE), _due(m, f, s, LinkFloat.DUE)
+        begin = step.begin + s[FlowWord.ONE_WAY] + np.int64(first * float(step.length))
+        end = step.begin + step.length + s[FlowWord.ONE_WAY] + np.int64(last * float(step.length))
+        s[FlowWord.LATE] += _later(s[FlowWord.THROUGH], begin, end, p[P.END])
+        if step.begin <= p[Shared.WARM_UP]:
+            s[FlowWord.AFTER] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
+
+
+def _due(m: Any, f: Any, s: Any, when: Any) -> Any:
+    # How long what is due at the links of its route takes [step].
+    wait = 0.0
+    for hop in range(s[FlowWord.HOPS]):
+        wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + when]
+    return wait
+
+
+def _later(flow: Any, begin: Any, end: Any, moment: Any) -> Any:
+    # What of `flow`, which arrives from `begin` to `end` [ns], does after a moment.
+    if end <= moment:
+        return np.int64(0)
+    if begin >= moment:
+        return flow
+    return np.int64(float(flow) * (float(end - moment) / float(end - begin)))
+
+
+def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
+    """Write the outcomes of a flow to `out`, its columns of FlowOut: counters minus those that it holds.
+
+    `later` of what gets through has not arrived yet [packet].
+    """
     counts = s[FlowWord.COUNTS :]
-    received = (delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS
-    distinct = delivered(s) >> ONE_BITS
+    lost = counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
+    distinct = arrived(s, later) >> ONE_BITS
+    copies = s[FlowWord.REPEATED] - max(later - delivered(s), np.int64(0))
+    received = distinct + (max(copies, np.int64(0)) >> ONE_BITS)
     counts[FlowOut.RECEIVED] = received
-    counts[FlowOut.SENT] = received + counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
+    counts[FlowOut.SENT] = ((delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS) + lost
+    counts[FlowOut.IN_FLIGHT] = counts[FlowOut.SENT] - lost - received
+    if counts[FlowOut.COMPLETED] > p[P.END]:
+        counts[FlowOut.COMPLETED] = NEVER
+    if counts[FlowOut.FINISHED] > p[P.END]:
+        counts[FlowOut.FINISHED] = NEVER
     counts[FlowOut.DELIVERED] = distinct
-    counts[FlowOut.USEFUL] = distinct * flow[P.DATA]
+    useful = arrived(s, later)
+    part = (useful & (ONE - 1)) * flow[P.DATA] >> ONE_BITS
+    counts[FlowOut.USEFUL] = (useful >> ONE_BITS) * flow[P.DATA] + part
     if s[FlowWord.KIND] != UDP:
-        counts[FlowOut.RETRANSMITTED] = counts[FlowOut.SENT] - distinct
+        counts[FlowOut.RETRANSMITTED] = lost + received - distinct
         counts[FlowOut.IN_ORDER] = distinct
         counts[FlowOut.ACKED] = distinct
         counts[FlowOut.ACKS_SENT] = s[FlowWord.ACKS] >> ONE_BITS
+    counts[FlowOut.IN_FLIGHT_BEFORE] = out[FlowOut.IN_FLIGHT]
+    out[FlowOut.IN_FLIGHT] = 0
+    out[FlowOut.IN_FLIGHT_BEFORE] = 0
     for column in range(FlowOut.COLUMNS):
         before = out[column] if column < FlowOut.COMPLETED else np.int64(0)
-        out[column] = counts[column] - before
+        out[column] = (
+            max(counts[column] - before, np.int64(0)) if column < FlowOut.COMPLETED else counts[column]
+        )
 
 
-def _finish(s: Any, rtt: Any, step: Step) -> None:
-    # All there is has been put out (UDP) or delivered.
+def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
+    # All there is has been put out (UDP), or gets through.
     counts = s[FlowWord.COUNTS :]
     s[FlowWord.STATE] = State.DONE
     if delivered(s) >= s[FlowWord.LIMIT]:
-        counts[FlowOut.COMPLETED] = step.begin + np.int64(rtt / 2.0 * float(step.length))
+        due = np.int64(_due(m, f, s, LinkFloat.DUE) * float(step.length))
+        counts[FlowOut.COMPLETED] = step.begin + s[FlowWord.ONE_WAY] + due
     if s[FlowWord.KIND] != UDP:
         counts[FlowOut.FINISHED] = step.begin + np.int64(rtt * float(step.length))
 
@@ -225,6 +285,7 @@ def _carry(m: Any, s: Any, flow: Any) -> Any:
         tail = flow * link[LinkWord.TAIL]
         dropped += tail
         flow -= tail >> ONE_BITS
+        link[LinkWord.DUE] += flow * s[FlowWord.DATA]
         random = flow * link[LinkWord.RANDOM]
         lost += random
         flow = ((flow - (random >> ONE_BITS)) * link[LinkWord.SHARE]) >> ONE_BITS

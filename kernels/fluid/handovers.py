@@ -64,7 +64,7 @@ def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, way: Way)
     j[Word.COUNT] = handovers.plan_all(p, hops, outages, j, out, state, table, radio)
     base = way.base + 2 * p[P.MAP_TO_AR]
     more = np.int64(float(2 * p[P.MAP_TO_AR]) / way.each)
-    return Way(base, way.each, way.room + more, way.chance)
+    return Way(base, way.each, way.room + more, way.chance, way.odds, way.forth + p[P.MAP_TO_AR])
 
 
 def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> None:

@@ -23,6 +23,7 @@ from netcarlo.kernels.fluid.state import (
     STREAM_LOSS,
     STREAM_MARK,
     STREAM_REPAIR,
+    UNIT_BITS,
     FlowFloat,
     FlowWord,
     State,
@@ -39,6 +40,10 @@ BEYOND_REPAIR = 1 << 20
 """So many lost packets leave a sender nothing but its timer."""
 
 
+MOST_EXPECTED = 1 << 42
+"""Losses that are expected of a window, at most [ONE_BITS]."""
+
+
 def draw_first(s: Any, p: Any) -> None:
     """Before the start: when losses and marks are to come."""
     s[FlowWord.HAZARD] = exponential(p, STREAM_LOSS + s[FlowWord.NUMBER], 0)
@@ -50,6 +55,24 @@ def draw_next(s: Any, p: Any) -> None:
     """A loss has come: draw when the next is to come."""
     s[FlowWord.HAZARD] += exponential(p, STREAM_LOSS + s[FlowWord.NUMBER], s[FlowWord.DRAWS])
     s[FlowWord.DRAWS] += 1
+
+
+def draw_hits(s: Any, p: Any, packets: Any, odds: Any) -> Any:
+    """The first of so many packets is lost: how many are, with these odds [ONE_BITS].
+
+    Between two losses as many packets get through as a geometric number says, an exponential one here.
+    """
+    hits = np.int64(1)
+    s[FlowWord.HAZARD] = -(min((packets - 1) * odds, np.int64(MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS))
+    draw_next(s, p)
+    while s[FlowWord.HAZARD] < 0 and hits < packets:
+        hits += 1
+        s[FlowWord.HAZARD] += odds << (UNIT_BITS - ONE_BITS)
+        draw_next(s, p)
+    if s[FlowWord.HAZARD] < 0:
+        s[FlowWord.HAZARD] = 0
+        draw_next(s, p)
+    return hits
 
 
 def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.fluid import delays, gaps, handovers, loss, timer, window
+from netcarlo.kernels.fluid import arrivals, delays, gaps, handovers, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
@@ -65,8 +65,8 @@ def simulate(
         wait = np.int64(_round_trip(way, g)) - way.base
         t = _advance(p, hops, outages, losses, way, m, g, out, t)
         if DELAYS:
-            delays.passed(p, m, min(_through(m, out), m[FlowWord.LIMIT]) >> ONE_BITS, wait)
-    report(m, out)
+            delays.passed(p, m, min(_through(m, out) - m[FlowWord.LATE], m[FlowWord.LIMIT]) >> ONE_BITS, wait)
+    report(p, m, out)
     if DELAYS:
         delays.report_path(m, out[OUT:])
     return 0
@@ -124,9 +124,7 @@ def _round_trip(way: Way, g: Any) -> Any:
 
 def _through(m: Any, out: Any) -> Any:
     # Distinct packets that got through.
-    gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-    gone += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
-    return m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED]
+    return m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
 
 
 def _advance(
@@ -138,8 +136,9 @@ def _advance(
     before = t
     packets, rtt = np.int64(g[FlowFloat.CWND]), _round_trip(way, g)
     _find(p, hops, outages, m, way, t, rtt, packets)
-    expected = packets * way.chance << (UNIT_BITS - ONE_BITS)  # losses in a round trip
-    hazard = m[FlowWord.HAZARD]
+    expected = min(packets * way.odds, np.int64(loss.MOST_EXPECTED))  # losses in a round trip
+    expected <<= UNIT_BITS - ONE_BITS
+    hazard = m[FlowWord.HAZARD] if way.chance < ONE else np.int64(0)
     if MOBILE:  # those of the packets
         expected, hazard = packets << ONE_BITS, gaps.least(hops, m[WAY:], np.int64(0))
     repaired = m[FlowWord.UNTIL] if m[FlowWord.STATE] == State.REPAIR else np.int64(0)
@@ -149,8 +148,9 @@ def _advance(
     flow: Any = np.int64(float(packets) * part * ONE)
     left = m[FlowWord.LIMIT] - _through(m, out)
     if flow >= left:
-        more = float(left) / float(max(flow, 1))
-        out[Out.COMPLETED] = t + np.int64(float(length) * more) + (way.base >> 1)
+        length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
+        length = max(length, arrivals.served(left, way.each))
+        out[Out.COMPLETED] = t + length + way.forth
         flow = left
         cause = Cause.NOTHING
     twice = max(min(m[FlowWord.TWICE], flow), 0)
@@ -164,15 +164,14 @@ def _advance(
     _put_out(p, m, g, flow, rtt, part, t, frozen, np.int64(0))
     t += length
     if cause != Cause.NOTHING:
-        if cause == Cause.RANDOM and not MOBILE:
-            m[FlowWord.HAZARD] -= expected
         if MOBILE and cause == Cause.OUTAGE and m[_journey(hops) + handovers.Word.KEPT] == 1:
             t = _move(p, hops, losses, way, m, g, out, t, rtt)
         else:
             t = _suffer(p, hops, losses, way, m, g, out, cause, t, rtt)
+    t = arrivals.settle(p, m, out, way.each, way.forth, before, t)
     sample(p, g[FlowFloat.CWND], out, before, min(t, p[P.END]), rtt)
     if m[FlowWord.STATE] == State.SILENCE:
-        t = m[FlowWord.UNTIL]
+        t = max(t, m[FlowWord.UNTIL])
         m[FlowWord.STATE] = State.OPEN
     return t
 
@@ -196,6 +195,7 @@ def _suffer(
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
     packets, guarded = np.int64(g[FlowFloat.CWND]), m[FlowWord.GUARDED] > 0
+    rtt = max(rtt, float(min(packets, way.room)) * way.each)
     _put_out(p, m, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(1))
     hits = np.int64(1)
     if cause == Cause.OVERFLOW:
@@ -211,10 +211,7 @@ def _suffer(
             hits += lost - 1
             out[Out.DROPS_RANDOM] += lost
         else:
-            loss.draw_next(m, p)
-            while m[FlowWord.HAZARD] < 0:
-                hits += 1
-                loss.draw_next(m, p)
+            hits = loss.draw_hits(m, p, packets, way.odds)
             out[Out.DROPS_RANDOM] += min(hits, packets)
     t += np.int64(rtt)
     m[FlowWord.HITS] = hits + (loss.BEYOND_REPAIR if guarded else 0)

@@ -51,6 +51,9 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any) -> None:
         backlog = max(backlog - np.int64(share * float(came)), np.int64(0))
     s[LinkWord.BACKLOG] = backlog
     s[LinkWord.HELD] = held
+    s[LinkWord.DUE] = max(s[LinkWord.DUE] - capacity, np.int64(0))
+    g[LinkFloat.DUE_BEFORE] = g[LinkFloat.DUE]
+    g[LinkFloat.DUE] = float(s[LinkWord.DUE]) / float(capacity)
     s[LinkWord.SHARE] = np.int64(float(capacity) / float(came) * ONE) if came > capacity else np.int64(ONE)
     g[LinkFloat.WAIT] = float(backlog) / float(capacity)
     if link[Link.RED] != DROP_TAIL:

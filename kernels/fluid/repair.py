@@ -169,7 +169,8 @@ def repeat_elsewhere(
         return wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
     lost = gaps.lose(p, hops, losses, w, path, packets << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
-    way = Way(q[PathWord.BASE], f[PathFloat.EACH], q[PathWord.ROOM], q[PathWord.CHANCE])
+    base, room, chance = q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE]
+    way = Way(base, f[PathFloat.EACH], room, chance, np.int64(0), q[PathWord.FORTH])
     rtt = round_trip(p, way, packets)
     m[Word.DEBT] = (debt - packets + lost) << ONE_BITS
     if lost > 0:

@@ -6,6 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out, P
 from netcarlo.kernels.base.sums import add_times
+from netcarlo.kernels.fluid.arrivals import lost
 from netcarlo.kernels.fluid.state import ONE_BITS, FlowWord
 from netcarlo.kernels.shared.layout import FlowOut
 
@@ -22,20 +23,23 @@ def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None
     add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
 
 
-def report(m: Any, out: Any) -> None:
+def report(p: Any, m: Any, out: Any) -> None:
     """Of a flow with these words; what was dropped is counted in `out`."""
-    dropped = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-    dropped += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
-    received = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
-    distinct = received - (m[FlowWord.REPEATED] >> ONE_BITS)
+    if out[Out.COMPLETED] > p[P.END]:
+        out[Out.COMPLETED] = NEVER
+    dropped = lost(out)
+    through = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
+    received = max(m[FlowWord.SENT] - (dropped << ONE_BITS) - m[FlowWord.LATE], np.int64(0)) >> ONE_BITS
+    repeated = min(m[FlowWord.REPEATED] >> ONE_BITS, received)
+    distinct = received - repeated
     counts = m[FlowWord.COUNTS :]
     out[Out.STATUS] = STATUS_OK
     out[Out.RECEIVED] = received
     out[Out.DELIVERED] = distinct
     out[Out.IN_ORDER] = distinct
     out[Out.ACKED] = distinct
-    out[Out.SENT] = received + dropped
-    out[Out.RETRANSMITTED] = out[Out.SENT] - distinct
+    out[Out.SENT] = max(through, received) + dropped
+    out[Out.RETRANSMITTED] = dropped + repeated
     out[Out.TIMEOUTS] = counts[FlowOut.TIMEOUTS]
     out[Out.FAST_RETRANSMITS] = counts[FlowOut.FAST_RETRANSMITS]
     out[Out.CWND_CUTS] = counts[FlowOut.CWND_CUTS]

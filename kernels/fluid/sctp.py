@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Failover, Out, P, Rows
-from netcarlo.kernels.fluid import gaps, handovers
+from netcarlo.kernels.fluid import arrivals, gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
     PathWord,
@@ -74,7 +74,7 @@ def simulate(
         gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.WAY :], path, before)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(p, hops, outages, losses, m, g, out, t)
-    report(m, out)
+    report(p, m, out)
     out[Out.SENT_ALTERNATE] = min(out[Out.SENT_ALTERNATE], out[Out.SENT])  # without what is beyond the end
     if p[P.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = m[Word.FAILOVER]
@@ -114,6 +114,7 @@ def _prepare_path(
         way = handovers.prepare(p, hops, outages, q[PathWord.WAY :], m[journey_of(hops) :], out, way)
     forget(hops, q[PathWord.WAY :])  # what it was for the packets of the handshake
     q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE] = way.base, way.room, way.chance
+    q[PathWord.FORTH] = way.forth
     f[PathFloat.EACH] = way.each
     f[PathFloat.CWND] = float(p[P.INITIAL_CWND]) / chunk
     f[PathFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH]) / chunk
@@ -125,12 +126,14 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     if m[Word.DEBT] > 0:
         to = target(p, hops, m, m[Word.OWING], t)
         if to != m[Word.CURRENT]:
-            return repeat_elsewhere(p, hops, outages, losses, m, g, out, to, t)
+            after = repeat_elsewhere(p, hops, outages, losses, m, g, out, to, t)
+            return _settle(p, hops, m, g, out, to, t, after)
     path = m[Word.CURRENT]
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
     before = t
-    way = Way(q[PathWord.BASE], f[PathFloat.EACH], q[PathWord.ROOM], q[PathWord.CHANCE])
+    base, room, chance = q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE]
+    way = Way(base, f[PathFloat.EACH], room, chance, np.int64(0), q[PathWord.FORTH])
     packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
     rtt: Any = round_trip(p, way, packets)
     if MOBILE or w[WayWord.UP] <= t:
@@ -145,10 +148,12 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
         if w[WayWord.DOWN] < t + burst:
             after = move(p, hops, outages, losses, way, m, g, out, path, packets, t, rtt)
+            after = _settle(p, hops, m, g, out, path, before, after)
             sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
             return after
     elif meets and w[WayWord.RESUME] > t and gaps.least(hops, w, path) >= packets << ONE_BITS:
         after = meet_outage(p, hops, outages, losses, way, m, g, out, path, packets, t, rtt)
+        after = _settle(p, hops, m, g, out, path, before, after)
         sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
         return after
     length, part, cause = until_trouble(
@@ -156,12 +161,12 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
         m[Word.REPAIRED],
     )  # fmt: skip
     flow: Any = np.int64(float(packets) * part * ONE)
-    gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-    gone += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
-    left = m[FlowWord.LIMIT] - (m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED])
+    through = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
+    left = m[FlowWord.LIMIT] - through
     if flow >= left:
-        more = float(left) / float(max(flow, 1))
-        out[Out.COMPLETED] = t + np.int64(float(length) * more) + (way.base >> 1)
+        length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
+        length = max(length, arrivals.served(left, way.each))
+        out[Out.COMPLETED] = t + length + way.forth
         m[FlowWord.SENT] += min(left, 0)  # more went out than there is
         flow = max(left, 0)
         cause = Cause.NOTHING
@@ -176,8 +181,18 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     if cause != Cause.NOTHING:
         t = _suffer(p, hops, outages, losses, way, m, g, out, path, cause, t, rtt)
     m[Word.FLOWING] = 0 if m[Word.ONE_ONLY] == 1 else 1
+    t = _settle(p, hops, m, g, out, path, before, t)
     sample(p, f[PathFloat.CWND], out, before, min(t, p[P.END]), rtt)
     return t
+
+
+def _settle(p: Any, hops: Any, m: Any, g: Any, out: Any, path: Any, begin: Any, after: Any) -> Any:
+    # When the next step begins, if nothing limits it before `after` [ns]: at most two windows are put out in
+    # one, and what is longer is a wait for a timer.
+    q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.EACH]
+    more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.SEEN]
+    windows = begin + 2 * (q[PathWord.BASE] + arrivals.served(more, each))
+    return max(after, arrivals.settle(p, m, out, each, q[PathWord.FORTH], begin, min(after, windows)))
 
 
 def _answered(p: Any, way: Way, packets: Any) -> Any:
@@ -210,5 +225,3 @@ def _suffer(
     m[Word.ONE_ONLY] = 0
     t += np.int64(rtt)
     return repair(p, hops, outages, losses, m, g, out, path, packets, hits, t, rtt)
-
-

@@ -60,11 +60,12 @@ def simulate(
         out[column] = 0
     steps = (p[P.END] + length - 1) // length
     warm = p[Shared.WARM_UP] // length
+    way = np.int64(0)
+    for i in range(p[Shared.FLOWS]):
+        way = max(way, m[words_of_flow(p, i) + FlowWord.ONE_WAY])
     next_sample = p[Shared.WARM_UP]
     for k in range(steps):
         begin = k * length
-        if k == warm:
-            _end_warm_up(p, flows, m, out)
         sampled = begin >= next_sample
         if sampled:
             next_sample += p[P.SAMPLE]
@@ -72,10 +73,20 @@ def simulate(
         for i in range(p[Shared.FLOWS]):
             if flow.is_due(m[words_of_flow(p, i) :], k):
                 flow.advance(p, flows[i], losses, m, f, i, step)
+            else:
+                m[words_of_flow(p, i) + FlowWord.THROUGH] = 0
         inside = min(begin + length, p[P.END]) - max(begin, p[Shared.WARM_UP])
+        due = 0.0
         for i in range(p[Shared.LINKS]):
             queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside)
-    _report(p, flows, m, out)
+            due += f[floats_of_link(i) + LinkFloat.DUE]
+        latest = begin + length + way + np.int64(due * float(length))
+        if latest > p[P.END] or (k <= warm and latest > p[Shared.WARM_UP]):
+            for i in range(p[Shared.FLOWS]):
+                flow.settle(p, m, f, i, step)
+        if k == warm and p[Shared.WARM_UP] > 0:
+            _end_warm_up(p, flows, m, out)
+    _report(p, flows, m, FlowWord.LATE, out)
     if DELAYS:
         behind = flows.shape[0] * FlowOut.COLUMNS + links.shape[0] * LinkOut.COLUMNS
         delays.report(p, m, free, out[SharedOut.COLUMNS + behind :])
@@ -106,17 +117,18 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
 
 def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
     # Counting begins: from now on `out` holds the counters of the warm-up.
-    _report(p, flows, m, out)
+    _report(p, flows, m, FlowWord.AFTER, out)
     for i in range(p[Shared.LINKS]):
         counts = m[words_of_link(i) + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]
         counts[LinkOut.WAIT_MOST] = 0
 
 
-def _report(p: Any, flows: Any, m: Any, out: Any) -> None:
+def _report(p: Any, flows: Any, m: Any, later: Any, out: Any) -> None:
     # Counters minus those that `out` holds.
     for i in range(p[Shared.FLOWS]):
-        flow.report(m[words_of_flow(p, i) :], flows[i], out[SharedOut.COLUMNS + i * FlowOut.COLUMNS :])
+        s = m[words_of_flow(p, i) :]
+        flow.report(p, s, flows[i], s[later], out[SharedOut.COLUMNS + i * FlowOut.COLUMNS :])
     first_link = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS
     for i in range(p[Shared.LINKS]):
         queue.report(m[words_of_link(i) :], out[first_link + i * LinkOut.COLUMNS :])

@@ -32,8 +32,9 @@ class LinkWord(IntEnum):
     MARKING = 8  # 1: RED marks
     SHARE = 9  # of what comes in goes out
     RANDOM = 10  # probability of a loss behind the queue
-    COUNTS = 11  # the columns of LinkOut
-    SIZE = 11 + LinkOut.COLUMNS
+    DUE = 11  # to be served of what gets through to the receivers [byte]
+    COUNTS = 12  # the columns of LinkOut
+    SIZE = 12 + LinkOut.COLUMNS
 
 
 class LinkFloat(IntEnum):
@@ -41,7 +42,9 @@ class LinkFloat(IntEnum):
 
     WAIT = 0  # in the queue [step]
     MEAN = 1  # RED's mean queue [packet]
-    SIZE = 2
+    DUE = 2  # the time in which DUE is served [step]
+    DUE_BEFORE = 3  # the same at the beginning of the step
+    SIZE = 4
 
 
 class FlowWord(IntEnum):
@@ -85,8 +88,12 @@ class FlowWord(IntEnum):
     OUTCOMES = 35  # where those of its class begin, if its delays are measured
     ONE_WAY = 36  # of its data without queues [ns]
     PART = 37  # of a packet that is not counted among the delays [packet]; of a path: whole ones that are
-    COUNTS = 38  # the columns of FlowOut
-    SIZE = 38 + FlowOut.COLUMNS
+    LATE = 38  # packets that get through and arrive after the end [packet]
+    SEEN = 39  # of a path: packets that get through, as `arrivals` has counted them
+    THROUGH = 40  # of shared links: packets of this step that get through
+    AFTER = 41  # of those put out by the warm-up's end, what arrives after it [packet]
+    COUNTS = 42  # the columns of FlowOut
+    SIZE = 42 + FlowOut.COLUMNS
 
 
 class FlowFloat(IntEnum):

@@ -17,6 +17,8 @@ from netcarlo.kernels.fluid.state import ONE, ONE_BITS
 
 MOST_CROSS = 0.99
 """Of a hop, at most, by cross traffic."""
+MOST_ODDS = ONE << 10
+"""Of losses to packets that get through; also where none does."""
 
 
 class WayWord(IntEnum):
@@ -49,6 +51,8 @@ class Way(NamedTuple):
     each: Any  # a packet at the slowest hop, float [ns]
     room: Any  # packets that fit on it and into the queue of that hop
     chance: Any  # probability of random loss, ONE_BITS
+    odds: Any  # losses for each packet that gets through, ONE_BITS; MOST_ODDS at most
+    forth: Any  # to the receiver, without queues [ns]
 
 
 def words(hops: int) -> int:
@@ -78,7 +82,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
                 slowest = each
                 limit = h[Hop.QUEUE]
             survive = (survive * np.int64(survival(losses, h[Hop.LOSS]) * ONE)) >> ONE_BITS
-    back = np.int64(0)
+    forth, back = base, np.int64(0)
     for hop in range(hops.shape[1]):
         h = hops[path, hop]
         if h[Hop.PRESENT] != 0:
@@ -88,7 +92,10 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
             times[HopWord.RETURNS] = back
     base += back
     room = np.int64(float(base) / slowest) + limit if limit > 0 else np.int64(ENDLESS)
-    return Way(base, slowest, room, ONE - survive)
+    odds = np.int64(MOST_ODDS)
+    if survive > ONE // (MOST_ODDS // ONE):
+        odds = np.int64(float(ONE - survive) / float(survive) * ONE)
+    return Way(base, slowest, room, ONE - survive, odds, forth)
 
 
 def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:

@@ -41,8 +41,10 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
     cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
     up = _share_carried(rows, sent, rtt_s, cwnd, kind)
+    forth_s = np.where(there, data_s + hops[..., Hop.DELAY] / NS, 0.0).sum(axis=1)
+    arriving = np.minimum(up * sent * survive, capacity * _share_of_time(p, rtt_s, forth_s))
     return {
-        "goodput_bps": up * sent * survive * p[:, P.DATA] * 8.0,
+        "goodput_bps": arriving * p[:, P.DATA] * 8.0,
         "mean_cwnd_packets": up * cwnd,
         "mean_rtt_s": cwnd / np.maximum(sent, 1e-12),
     }
@@ -53,6 +55,13 @@ def _survive(rows: Rows, path: int) -> Floats:
     hops = rows.hops[:, path]
     spared = np.where(hops[..., Hop.PRESENT] == 1, 1 - probability(rows.losses)[hops[..., Hop.LOSS]], 1.0)
     return np.asarray(spared.prod(axis=1))
+
+
+def _share_of_time(p: Ints, rtt_s: Floats, forth_s: Floats) -> Floats:
+    """The share of the run in which data can arrive: none before the handshake and the way of the first."""
+    observed_s = (p[:, P.END] - p[:, P.START]) / NS
+    first_s = forth_s + np.where(p[:, P.HANDSHAKE] > 0, rtt_s, 0.0)
+    return np.asarray(np.maximum(observed_s - first_s, 0.0) / observed_s)
 
 
 def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind: int) -> Floats:

@@ -40,7 +40,9 @@ def _shared(rows: SharedRows) -> Found:
     tcp = routes.present & ~routes.udp
     count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
     mine = np.where(tcp, goodput, 0.0)
-    begin = np.maximum(flows[:, :, P.START], p[:, Shared.WARM_UP, None])
+    # Nothing arrives before the handshake and the way of the first packet.
+    first = np.where(flows[:, :, P.HANDSHAKE] > 0, 1.5, 0.5) * routes.rtt_s * NS
+    begin = np.maximum(flows[:, :, P.START] + first, p[:, Shared.WARM_UP, None])
     stop = np.where(routes.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
     active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
     load = np.einsum("nfl,nf->nl", routes.uses, rates) * routes.byte_s

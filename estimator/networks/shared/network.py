@@ -53,7 +53,7 @@ from netcarlo.transport.kinds import TCPS, kinds, tcp_of
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
-NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT, FlowOut.IN_FLIGHT_BEFORE)
+NO_FLUID = (FlowOut.HANDSHAKES,)
 """What the fluid model does not know of a flow."""
 
 

@@ -76,7 +76,7 @@ def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any)
     packets = np.int64(g[FlowFloat.CWND])
     room = m[Manet.QUEUE] + 1 + chain.hops_of(m)
     rtt: Any = round_trip(m, g)
-    way = Way(np.int64(g[AirFloat.TRIP]), g[AirFloat.EACH], room, np.int64(0))
+    way = Way(np.int64(g[AirFloat.TRIP]), g[AirFloat.EACH], room, np.int64(0), np.int64(0), np.int64(0))
     repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.REPAIR else np.int64(0)
     length, part, cause = until_trouble(
         m, way, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired

@@ -86,7 +86,7 @@ def test_what_goes_in_comes_out(seed: int) -> None:
     rows = shared_rows(6, seed=seed, kinds=range(9))
     both: Tables = tables(run(rows), rows)
     flows, links = both.flows, both.links
-    fates = (FlowOut.RECEIVED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM)
+    fates = (FlowOut.RECEIVED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM, FlowOut.IN_FLIGHT)
     assert (flows[..., FlowOut.SENT] == sum(flows[..., fate] for fate in fates)).all()
     assert (flows[..., FlowOut.DELIVERED] <= flows[..., FlowOut.RECEIVED]).all()
     out = (LinkOut.DROPS, LinkOut.SENT, LinkOut.WAITING)
@@ -232,7 +232,7 @@ def test_a_path_that_is_down_carries_nothing() -> None:
     assert rows.parameters[0, P.LIMIT] == ENDLESS
     out = launch.run(models.model("fluid_newreno"), rows)[0]
     fates = (Out.RECEIVED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE)
-    assert out[Out.SENT] == sum(out[fate] for fate in fates)
+    assert 0 <= out[Out.SENT] - sum(out[fate] for fate in fates) <= 60  # in flight
     assert out[Out.ACKED] == pytest.approx(10e6 * 120 / 8 / 1500, rel=0.02)
 
 

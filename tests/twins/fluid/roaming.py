@@ -18,6 +18,7 @@ class TwinRoaming(TwinAssociation):
         for each in (way, hello):
             each.hops[-1].outages.clear()  # there stands the schedule
             each.base += detour
+            each.forth += detour // 2
         way.room += int(detour / way.each)
         self.journey = TwinJourney(rows, row, way, size, way.base, way.each)
         self.handover: tuple[int, int, int] | None = None

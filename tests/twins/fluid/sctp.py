@@ -47,7 +47,7 @@ class TwinWay:
             hop.back = back
             back += hop.row[Hop.R_DELAY] + on_wire(hop.row[Hop.R_BYTE_TIME], ack)
             hop.returns = back
-        self.base, self.each, queue = at + back, 1.0, 0
+        self.base, self.forth, self.each, queue = at + back, at, 1.0, 0
         for hop in self.hops:
             free = 1.0
             if hop.row[Hop.CROSS_EVERY]:
@@ -131,7 +131,7 @@ class TwinAssociation:
         self.current = self.owing = 0
         self.longest_failover = NEVER
         self.errors = self.debt = self.sent = self.alternate = self.repeated = self.repaired = 0
-        self.left = self.refilled = 0
+        self.left = self.refilled = self.seen = self.late = 0
         self.one_only = self.flowing = False
         self.out = dict.fromkeys(
             (*DROPS, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.SAMPLES, Out.CWND_SUM,
@@ -194,13 +194,16 @@ class TwinAssociation:
             t = self.advance(t)
         out = self.out
         gone = sum(out[column] for column in DROPS)
-        received = (self.sent - gone * ONE) >> 20
-        distinct = received - (self.repeated >> 20)
+        received = max(self.through - self.late, 0) >> 20
+        distinct = received - min(self.repeated >> 20, received)
+        sent = max(self.through >> 20, received) + gone
+        if out[Out.COMPLETED] > self.p[P.END]:
+            out[Out.COMPLETED] = NEVER
         for column in (Out.DELIVERED, Out.IN_ORDER, Out.ACKED):
             out[column] = distinct
         out |= {
-            Out.RECEIVED: received, Out.SENT: received + gone, Out.RETRANSMITTED: received + gone - distinct,
-            Out.SENT_ALTERNATE: min(self.alternate >> 20, received + gone), Out.RTT_SAMPLES: out[Out.SAMPLES],
+            Out.RECEIVED: received, Out.SENT: sent, Out.RETRANSMITTED: gone + received - distinct,
+            Out.SENT_ALTERNATE: min(self.alternate >> 20, sent), Out.RTT_SAMPLES: out[Out.SAMPLES],
             Out.CWND_SUM: out[Out.CWND_SUM] % WORD, Out.CWND_SUM_HIGH: out[Out.CWND_SUM] // WORD,
             Out.RTT_SUM: out[Out.RTT_SUM] % WORD, Out.RTT_SUM_HIGH: out[Out.RTT_SUM] // WORD,
         }  # fmt: skip
@@ -211,13 +214,27 @@ class TwinAssociation:
         active = [way.number for way in self.ways if t >= way.revives]
         if self.p[P.FAILBACK] and active and active[0] != self.current:
             self.current, self.flowing = active[0], False
+    @property
+    def through(self) -> int:
+        """What gets through, repetitions included."""
+        return self.sent - sum(self.out[column] for column in DROPS) * ONE
+
+    def settle(self, way: TwinWay, begin: int, after: int) -> int:
+        """When a step ends: not before what got through is served; note what arrives after the end."""
+        more, self.seen = self.through - self.seen, self.through
+        served = math.ceil(max(more, 0) / ONE * way.each)
+        until = max(min(after, begin + 2 * (way.base + served)), begin + served)
+        late = until + way.forth - self.p[P.END]
+        if more > 0 and late > 0:
+            self.late += more if late >= until - begin else int(more * (late / (until - begin)))
+        return max(after, until)
 
     def advance(self, t: int) -> int:
         self.choose(t)
         if self.debt > 0:
             target = self.target(self.owing, t)
             if target != self.current:
-                return self.repeat_elsewhere(self.ways[target], t)
+                return self.settle(self.ways[target], t, self.repeat_elsewhere(self.ways[target], t))
         way, out, before = self.ways[self.current], self.out, t
         packets = 1 if self.one_only else self.window(way)
         base = float(way.base)
@@ -233,6 +250,7 @@ class TwinAssociation:
         burst = int(min(packets * way.each, rtt))
         after = self.interrupted(way, packets, t, rtt, burst)
         if after is not None:
+            after = self.settle(way, before, after)
             self.sample(way, before, after, rtt)
             return after
         length, cause = int(rtt), ""
@@ -248,10 +266,11 @@ class TwinAssociation:
             length, cause = self.p[P.END] - t, ""
             part = length / rtt
         flow = int(packets * part * ONE)
-        gone = sum(out[column] for column in DROPS)
-        left = self.limit - (self.sent - gone * ONE - self.repeated)
+        left = self.limit - (self.through - self.repeated)
         if flow >= left:
-            out[Out.COMPLETED] = t + int(length * (left / max(flow, 1))) + (way.base >> 1)
+            served = math.ceil(max(left, 0) / ONE * way.each)
+            length = max(int(length * (max(left, 0) / max(flow, 1))), served)
+            out[Out.COMPLETED] = t + length + way.forth
             self.sent += min(left, 0)
             flow, cause = max(left, 0), ""
         self.put_out(way, flow)
@@ -265,6 +284,7 @@ class TwinAssociation:
         if cause:
             t = self.suffer(way, cause, t, rtt)
         self.flowing = not self.one_only
+        t = self.settle(way, before, t)
         self.sample(way, before, t, rtt)
         return t
 

@@ -64,7 +64,9 @@ class TwinLink:
             self.random = int((1.0 - odd / (1.0 - odd)) * ONE)
         self.arrived = self.accepted = self.bytes = self.backlog = self.held = self.tail = self.early = 0
         self.share, self.marking, self.wait, self.mean = ONE, False, 0.0, 0.0
+        self.due, self.due_time, self.due_before = 0, 0.0, 0.0  # of what gets through
         self.count = dict.fromkeys(LinkOut, 0)
+        self.before: dict[LinkOut, int] = {LinkOut.ARRIVALS: 0}
 
     def serve(self, step: int, inside: int) -> None:
         row, count = self.row, self.count
@@ -80,6 +82,8 @@ class TwinLink:
             held -= dropped
             backlog = max(backlog - int(share * self.bytes), 0)
         self.backlog, self.held = backlog, held
+        self.due, self.due_before = max(self.due - self.capacity, 0), self.due_time
+        self.due_time = self.due / self.capacity
         self.share = int(self.capacity / self.bytes * ONE) if self.bytes > self.capacity else ONE
         self.wait = backlog / self.capacity
         if row[Link.RED]:
@@ -168,12 +172,13 @@ class TwinFlow:
         self.way_ns += sum(
             link.row[Link.DELAY] + on_wire(link.row[Link.BYTE_TIME], self.size) for link in self.route
         )
-        self.now = self.part = 0
+        self.now = self.part = self.end = 0
+        self.before: dict[FlowOut, int] = {}
         self.measured = 0, 0  # from when until when arrivals count [ns]
         self.took: list[tuple[int, int]] = []  # packets, and their delay [ns]
         self.state = "idle"
         self.sent = self.dropped = self.lost = self.marked = self.acks = self.lost_acks = 0
-        self.repeated = self.twice = self.guarded = 0
+        self.repeated = self.twice = self.guarded = self.through = self.late = self.after = 0
         self.heard = self.span = 0.0
         self.count = dict.fromkeys(FlowOut, 0)
         self.count[FlowOut.COMPLETED] = self.count[FlowOut.FINISHED] = NEVER
@@ -204,6 +209,7 @@ class TwinFlow:
 
     def advance(self, k: int, losses: NDArray[np.uint32], sampled: bool) -> None:
         now = self.now = k * self.step
+        self.through = 0
         if self.state == "done" or (self.state in ("idle", "silent") and k < self.until):
             return
         if self.state == "idle":
@@ -214,7 +220,8 @@ class TwinFlow:
         if self.limit < ENDLESS and (self.sent if self.udp else self.delivered) >= self.limit:
             self.state = "done"
             if self.delivered >= self.limit:
-                self.count[FlowOut.COMPLETED] = now + int(rtt / 2.0 * self.step)
+                due = sum((link.due_time for link in self.route), 0.0)
+                self.count[FlowOut.COMPLETED] = now + self.way_ns + int(due * self.step)
             if not self.udp:
                 self.count[FlowOut.FINISHED] = now + int(rtt * self.step)
             return
@@ -274,13 +281,15 @@ class TwinFlow:
             tail = flow * link.tail
             dropped += tail
             flow -= tail >> 20
+            link.due += flow * self.size
             random = flow * link.random
             lost += random
             flow = (flow - (random >> 20)) * link.share >> 20
         self.dropped += dropped
         self.lost += lost
         self.marked += marked
-        self.note(sent - ((dropped + lost) >> 20))
+        self.through = sent - ((dropped + lost) >> 20)
+        self.note(self.through)
         return dropped + lost, marked, flow
 
     def note(self, through: int) -> None:
@@ -486,29 +495,68 @@ class TwinFlow:
         word = self.streams.block(REPAIR_STREAM + self.f, k % (1 << 32))[0]
         return word >> 12 >= chance
 
+    def settle(self, warm_up: int, end: int) -> None:
+        """What was put out in this step arrives while its links serve it; note what is after a moment."""
+        first, last = 0.0, 0.0
+        for link in self.route:
+            first += link.due_before
+            last += link.due_time
+        begin = self.now + self.way_ns + int(first * self.step)
+        finish = self.now + self.step + self.way_ns + int(last * self.step)
+
+        def later(moment: int) -> int:
+            if self.through <= 0 or finish <= moment:
+                return 0
+            return (
+                self.through
+                if begin >= moment
+                else int(self.through * ((finish - moment) / (finish - begin)))
+            )
+
+        self.late += later(end)
+        if self.now <= warm_up:
+            self.after += later(warm_up)
+
     def warm_up_ends(self) -> None:
         """Counters count from now on."""
-        self.before = {key: value for key, value in self.totals().items() if key < FlowOut.COMPLETED}
+        self.before = {
+            key: value for key, value in self.totals(self.after).items() if key < FlowOut.COMPLETED
+        }
 
     def outcomes(self) -> list[int]:
         """The columns of `FlowOut`."""
-        found = self.totals()
-        return [found[column] - self.before.get(column, 0) for column in FlowOut if column != FlowOut.COLUMNS]
+        found = self.totals(self.late)
+        in_flight = {
+            FlowOut.IN_FLIGHT_BEFORE: self.before.get(FlowOut.IN_FLIGHT, 0),
+            FlowOut.IN_FLIGHT: found[FlowOut.IN_FLIGHT],
+        }
+        for column in FlowOut:
+            if column < FlowOut.COMPLETED:
+                found[column] = max(found[column] - self.before.get(column, 0), 0)
+        found |= in_flight
+        return [found[column] for column in FlowOut if column != FlowOut.COLUMNS]
 
-    def totals(self) -> dict[FlowOut, int]:
-        """Columns of the whole run."""
+    def totals(self, later: int) -> dict[FlowOut, int]:
+        """Columns of the whole run, if `later` of what gets through has not arrived."""
         count = dict(self.count)
-        dropped, lost, distinct = self.dropped >> 40, self.lost >> 40, self.delivered >> 20
-        received = (self.delivered + self.repeated) >> 20
+        dropped, lost = self.dropped >> 40, self.lost >> 40
+        useful = max(self.delivered - later, 0)
+        distinct = useful >> 20
+        received = distinct + (max(self.repeated - max(later - self.delivered, 0), 0) >> 20)
+        through = (self.delivered + self.repeated) >> 20
+        for column in (FlowOut.COMPLETED, FlowOut.FINISHED):
+            if count[column] > self.end:
+                count[column] = NEVER
         count |= {
-            FlowOut.SENT: received + dropped + lost, FlowOut.RECEIVED: received, FlowOut.DELIVERED: distinct,
+            FlowOut.SENT: through + dropped + lost, FlowOut.IN_FLIGHT: through - received,
+            FlowOut.RECEIVED: received, FlowOut.DELIVERED: distinct,
             FlowOut.DROPS_QUEUE: dropped, FlowOut.DROPS_RANDOM: lost, FlowOut.MARKED: self.marked >> 40,
         }  # fmt: skip
-        count[FlowOut.USEFUL] = distinct * self.row[P.DATA]
+        count[FlowOut.USEFUL] = useful * self.row[P.DATA] >> 20
         count[FlowOut.RTT_SUM_HIGH], count[FlowOut.RTT_SUM] = divmod(count[FlowOut.RTT_SUM], WORD)
         if not self.udp:
             count |= {
-                FlowOut.RETRANSMITTED: count[FlowOut.SENT] - distinct, FlowOut.IN_ORDER: distinct,
+                FlowOut.RETRANSMITTED: dropped + lost + received - distinct, FlowOut.IN_ORDER: distinct,
                 FlowOut.ACKED: distinct, FlowOut.ACKS_SENT: self.acks >> 20,
                 FlowOut.ACK_DROPS: self.lost_acks >> 40,
             }  # fmt: skip
@@ -530,11 +578,9 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
     flows, links = build(step)
     for flow in flows:
         flow.measured = p[Shared.WARM_UP], p[P.END]
+        flow.end = p[P.END]
     steps, warm, sample = -(-p[P.END] // step), p[Shared.WARM_UP] // step, p[Shared.WARM_UP]
     for k in range(steps):
-        if k == warm:
-            for one in (*flows, *links):
-                one.warm_up_ends()
         sampled = k * step >= sample
         if sampled:
             sample += p[P.SAMPLE]
@@ -542,6 +588,11 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
             flow.advance(k, rows.losses, sampled)
         for link in links:
             link.serve(step, min((k + 1) * step, p[P.END]) - max(k * step, p[Shared.WARM_UP]))
+        for flow in flows:
+            flow.settle(p[Shared.WARM_UP], p[P.END])
+        if k == warm and p[Shared.WARM_UP] > 0:
+            for one in (*flows, *links):
+                one.warm_up_ends()
     out: list[Any] = [0] * (rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS + 2)
     out[SharedOut.EVENTS] = steps * len(flows)
     for f, flow in enumerate(flows):
