@@ -27,7 +27,7 @@ def report(
     InputError.
     """
     if out is not None:
-        destination.check_file(out)
+        destination.check_file(Path(out))
     if isinstance(result, Comparison):
         html = comparison_page(result)
     elif isinstance(result, Frontier):

@@ -108,7 +108,7 @@ def _runs(rules: Mapping) -> dict[str, dict[str, Any]]:
 
 def _values(rules: Mapping, found: Found) -> dict[str, Any]:
     """The outcomes of a scenario [n] by name, and those of its first flows."""
-    values = {}
+    values: dict[str, Any] = {}
     for end, (scenario, outcomes) in found.items():
         values |= {name + end: values_of(outcomes.frame, name) for name in MEANING}
         if rules.numbered:
@@ -127,8 +127,8 @@ def _compare_part(part: Part, name: str, rows: list[PartRow], found: Found) -> l
     for k, row in enumerate(rows):
         values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}
         for metric, expression in part.metrics.items():
-            found = _compare(metric, expression, row.columns, values)
-            table += [(row.id, class_, metric, *found) for class_ in row.classes]
+            compared = _compare(metric, expression, row.columns, values)
+            table += [(row.id, class_, metric, *compared) for class_ in row.classes]
     return table
 
 

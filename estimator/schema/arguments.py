@@ -33,7 +33,8 @@ class Rule:
 
 def _whole(low: int, high: int, none: str = "") -> Rule:
     def fits(value: Any) -> bool:
-        return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return bool(whole and low <= value <= high)
 
     return Rule(f"a whole number from {low} to {high}", fits, int, none)
 

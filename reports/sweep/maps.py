@@ -163,10 +163,11 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     unclear = known & (beaten < len(results.labels) - 1)
     hover = f"best: %{{customdata[1]}} {shown.unit}"
     none = np.full(len(z), np.nan)
+    decided = np.asarray(known).tolist()
     return Layer(
         z, values.key[at, first].tolist(), more, hover, unclear, colours, "best label",
         f"best {scales.name_of(column)}", none, none,
-        [results.labels[i] if known[g] else "" for g, i in enumerate(first.tolist())],
+        [results.labels[i] if there else "" for i, there in zip(first.tolist(), decided, strict=True)],
     )  # fmt: skip
 
 

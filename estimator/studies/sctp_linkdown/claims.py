@@ -240,7 +240,7 @@ def single_beside_tcp(cells: Cells) -> Iterator[Claim]:
     value = printed(cells.study)
 
     def lead_in_print(cell: Cell) -> float:
-        ours, other = (value("utilisation", **cell.conditions | {"protocol": p}) for p in both)
+        ours, other = (value("utilisation", **{**cell.conditions, "protocol": p}) for p in both)
         return float(gain(ours, other)[0])
 
     theirs = {short(cell): lead_in_print(cell) for cell, _ in found}
