@@ -87,8 +87,11 @@ def test_what_goes_in_comes_out(seed: int) -> None:
     both: Tables = tables(run(rows), rows)
     flows, links = both.flows, both.links
     fates = (FlowOut.RECEIVED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM, FlowOut.IN_FLIGHT)
-    assert (flows[..., FlowOut.SENT] == sum(flows[..., fate] for fate in fates)).all()
-    assert (flows[..., FlowOut.DELIVERED] <= flows[..., FlowOut.RECEIVED]).all()
+    sent = flows[..., FlowOut.SENT] + flows[..., FlowOut.IN_FLIGHT_BEFORE]
+    assert (sent == sum(flows[..., fate] for fate in fates)).all()
+    assert (
+        flows[..., FlowOut.DELIVERED] <= flows[..., FlowOut.RECEIVED] + flows[..., FlowOut.IN_FLIGHT_BEFORE]
+    ).all()
     out = (LinkOut.DROPS, LinkOut.SENT, LinkOut.WAITING)
     all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # nothing waits when counting begins
     assert (links[..., LinkOut.ARRIVALS] == sum(links[..., way] for way in out))[all_of_it].all()
