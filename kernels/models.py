@@ -14,7 +14,7 @@ from netcarlo.kernels.adhoc import delays as adhoc_delays
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.adhoc import frames as adhoc_frames
-from netcarlo.kernels.base import one_flow
+from netcarlo.kernels.base import compile_time, one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
 from netcarlo.kernels.base.layout import Failover, Messages, Out, P, Queues
@@ -134,8 +134,6 @@ class Model:
     cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.END].astype(float)
     """How long each of these rows takes, about, beside the others, float64[n]: see `base.cost`.  Unless the
     numbers of a row tell more: as long as it is observed."""
-    compile_s: float = 8.0
-    """About the seconds of one core that compiling takes."""
     apart: bool = False
     """No function writes words through one of its arguments and reads them through another: parts of
     scratch that two arguments have are different ones.  Compilers may keep words in registers then."""
@@ -145,6 +143,11 @@ class Model:
     """The user's own, which compilers may refuse."""
     traced: "Model | None" = None
     """The same with a trace, where that is a model of its own."""
+
+    @property
+    def compile_s(self) -> float:
+        """Processor time that compiling takes on the machine of the table, about [s]."""
+        return compile_time.seconds(self.address)
 
     @property
     def name(self) -> str:
@@ -265,7 +268,6 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words = path.scratch_words(rows, ends.words, mobile=address.mobile, reorders=address.reordering)
         return words + _of_delays(address), ends.floats
 
-    seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
     # Where packets overtake each other many places of the code call for a hop, and none is constant.
     overtakes, words = address.mobile or address.reordering, ends.slots["association"].WORDS
@@ -273,7 +275,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     columns = len(Out) + (len(Queues) if queues else 0) + (Messages.COLUMNS if address.messages else 0)
     columns += _of_delays(address)
     return Model(
-        address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
+        address, make, scratch, lambda rows: columns, window=ends.window, cost=cost,
         apart=True, near=near,
     )  # fmt: skip
 
@@ -291,7 +293,7 @@ def _multihomed(address: Address, ends: Ends) -> Model:
     columns = len(Out) + _of_delays(address)
     return Model(
         address, make, scratch, lambda rows: columns + _of_failover(rows), window=ends.window,
-        cost=_packets(ends.window), compile_s=12.0, apart=True,
+        cost=_packets(ends.window), apart=True,
     )  # fmt: skip
 
 
@@ -305,10 +307,8 @@ def _datagrams(address: Address) -> Model:
         return words + _of_delays(address), floats
 
     columns = len(Out) + _of_delays(address)
-    cost, seconds = _packets(lambda parameters: 1), 8.0 if address.mobile else 3.0
-    return Model(
-        address, make, scratch, lambda rows: columns, cost=cost, compile_s=seconds, apart=True
-    )
+    cost = _packets(lambda parameters: 1)
+    return Model(address, make, scratch, lambda rows: columns, cost=cost, apart=True)
 
 
 WIRELESS: dict[str, Any] = {
@@ -330,9 +330,7 @@ def _wireless(address: Address, ends: Ends) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
 
-    return Model(
-        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=20.0
-    )
+    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost)
 
 
 def _mixed_wireless(address: Address, own: Ends | None = None) -> Model:
@@ -358,7 +356,6 @@ def _mixed_wireless(address: Address, own: Ends | None = None) -> Model:
 
     return Model(
         address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost,
-        compile_s=120.0 if of_linux else 40.0,
     )  # fmt: skip
 
 
@@ -374,7 +371,7 @@ def _adhoc(address: Address, ends: Ends) -> Model:
     def outcomes(rows: Any) -> int:
         return adhoc.outcomes(rows) + _of_delays(address)
 
-    return Model(address, make, scratch, outcomes, (2, 2, 3, 4, 2), compile_s=25.0)
+    return Model(address, make, scratch, outcomes, (2, 2, 3, 4, 2))
 
 
 def _shared(address: Address, ends: Ends) -> Model:
@@ -390,7 +387,7 @@ def _shared(address: Address, ends: Ends) -> Model:
         return _with_notes(address, shared_scratch(rows, ends.words, ends.floats))
 
     return Model(
-        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=12.0,
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost,
         traced=None if address.traced else _shared(address._replace(traced=True), ends),
     )  # fmt: skip
 
@@ -434,7 +431,6 @@ def _mixed(address: Address, own: Ends | None = None) -> Model:
 
     return Model(
         address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost,
-        compile_s=60.0 if of_linux else 22.0,
         traced=None if address.traced else _mixed(address._replace(traced=True), own),
     )  # fmt: skip
 
@@ -451,9 +447,7 @@ def _fluid_path(address: Address) -> Model:
         return words + _of_delays(address), floats
 
     columns = len(Out) + _of_delays(address)
-    return Model(
-        address, make, scratch, lambda rows: columns, cost=fluid_cost.of_path, compile_s=10.0
-    )
+    return Model(address, make, scratch, lambda rows: columns, cost=fluid_cost.of_path)
 
 
 def _fluid_sctp(address: Address) -> Model:
@@ -464,7 +458,7 @@ def _fluid_sctp(address: Address) -> Model:
     def columns(rows: Any) -> int:
         return len(Out) + _of_failover(rows)
 
-    return Model(address, make, words, columns, cost=fluid_cost.of_path, compile_s=10.0)
+    return Model(address, make, words, columns, cost=fluid_cost.of_path)
 
 
 def _fluid_shared(address: Address) -> Model:
@@ -474,7 +468,6 @@ def _fluid_shared(address: Address) -> Model:
     words = functools.partial(fluid.scratch_words, delays=address.delays)
     return Model(
         address, make, words, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
-        compile_s=10.0,
     )  # fmt: skip
 
 
@@ -484,7 +477,7 @@ def _fluid_wireless(address: Address) -> Model:
 
     return Model(
         address, make, fluid_wireless.scratch_words, wireless.outcomes, (2, 2, 3, 2, 2),
-        cost=fluid_cost.of_wireless, compile_s=10.0,
+        cost=fluid_cost.of_wireless,
     )  # fmt: skip
 
 
@@ -554,7 +547,7 @@ def _fluid_adhoc(address: Address) -> Model:
         return bind(fluid_adhoc.simulate, step, {"source": source, "kind": kind, "manner": int(manner)})
 
     return Model(
-        address, make, fluid_adhoc.scratch_words, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=15.0,
+        address, make, fluid_adhoc.scratch_words, adhoc.outcomes, (2, 2, 3, 4, 2),
     )  # fmt: skip
 
 

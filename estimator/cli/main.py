@@ -21,6 +21,7 @@ from netcarlo.cli import new as cli_new
 from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
+from netcarlo.cli import warm as cli_warm
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
@@ -283,6 +284,7 @@ def trace(
 
 _OTHERS = (
     cli_plan.plan, cli_live.live, cli_compare.compare, cli_new.new, cli_devices.devices, cli_schema.schema,
+    cli_warm.warm,
 )  # fmt: skip
 for command in (*cli_sweeps.COMMANDS, *_OTHERS):
     app.command()(command)

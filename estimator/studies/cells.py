@@ -182,6 +182,11 @@ def simulate_cells(
     ]
 
 
+def scenarios(study: Study) -> list[Scenario]:
+    """Return the scenarios of all cells of a study and of its variations."""
+    return [scenario for *_, scenario, _ in _planned(study, study.description.seed)]
+
+
 def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], Scenario, int]]:
     """Variation, conditions, scenario and most replications (0: any number) of every cell."""
     cells = list(study.cells())

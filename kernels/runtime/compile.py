@@ -15,6 +15,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.kernels.congestion.user import refusals
-from netcarlo.kernels.runtime import cache
+from netcarlo.kernels.runtime import cache, pace
 from netcarlo.kernels.runtime.threads import aside, cores, each
 
 ENTRY = "netcarlo"
@@ -114,7 +115,7 @@ def announced(listener: Listener) -> Iterator[None]:
 def _announce(models: list[Any], side_by_side: int = 1) -> None:
     times = [model.compile_s for model in models]
     what = models[0].name if len(models) == 1 else f"{len(models)} models"
-    seconds = max(sum(times) / side_by_side, max(times))
+    seconds = max(sum(times) / side_by_side, max(times)) * pace.factor()
     for listener in _listeners[-1:]:
         listener(what, seconds)
     if not _listeners:
@@ -140,11 +141,16 @@ def cpu_loop(model: Any) -> Any:
             )
         return events
 
-    if not file.exists():
+    there = on_disk(model)
+    if not there:
         _announce([model])
     loop.__qualname__ = f"{symbols}.{loop.__qualname__}"
+    start = time.perf_counter()
     with refusals(model.file):
-        return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
+        found = _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
+    if not there:
+        pace.remember(model.compile_s, time.perf_counter() - start)
+    return found
 
 
 def prepare(models: Iterable[Any]) -> None:
@@ -158,7 +164,7 @@ def prepare(models: Iterable[Any]) -> None:
     wanted = [m for m in dict.fromkeys(models) if m in MODELS.values()]
     if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
-    missing = [m for m in wanted if not _file(m).exists()]
+    missing = [m for m in wanted if not on_disk(m)]
     if missing:
         _announce(missing, min(cores(), len(missing)))
     helpers: list[subprocess.Popen[str]] = []
@@ -258,6 +264,11 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
     aside(work)
     return compiled
+
+
+def on_disk(model: Any) -> bool:
+    """Whether the compiled loop of a model is in the cache folder."""
+    return _file(model).exists()
 
 
 def _file(model: Any) -> Path:
