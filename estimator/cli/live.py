@@ -24,6 +24,6 @@ def live(
     server.check_installed()
     listening = server.bound(host, port)
     app = server.page_of(file, console.values(set_))
-    console.echo(f"http://{host}:{listening.getsockname()[1]}/  (Ctrl-C ends)")
+    console.echo(f"{server.url(listening)}  (Ctrl-C ends)")
     server.begin(app, listening)
     server.wait()

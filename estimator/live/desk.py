@@ -3,6 +3,7 @@
 Batches are short, and one that nobody waits for any more is given up within a block of a kernel.
 """
 
+import itertools
 import logging
 import threading
 import time
@@ -42,6 +43,7 @@ class Desk:
         self._visitors: dict[str, tuple[float, Sequence[Job]]] = {}
         self._change = threading.Condition()
         self._errors: dict[int, str] = {}
+        self._requests = itertools.count()
         self.doing = ""
         """What is compiled now, in words."""
 
@@ -58,13 +60,20 @@ class Desk:
             if job.about in self._errors:
                 raise InputError(self._errors[job.about])
 
-    def rest(self, jobs: Sequence[Job], visitor: str) -> None:
-        """Wait until jobs are at rest.  Raises InputError."""
-        while any(job.left() is not None for job in jobs):
-            self.look_at(visitor, jobs)
-            time.sleep(0.05)
-        with self._change:
-            self._visitors.pop(visitor, None)
+    def rest(self, jobs: Sequence[Job], check: Callable[..., object]) -> None:
+        """Wait until jobs are at rest, as a visitor of its own.
+
+        `check` raises once nobody waits any more.  Raises InputError where a job fails.
+        """
+        visitor = f"request {next(self._requests)}"
+        try:
+            while any(job.left() is not None for job in jobs):
+                check()
+                self.look_at(visitor, jobs)
+                time.sleep(0.05)
+        finally:
+            with self._change:
+                self._visitors.pop(visitor, None)
 
     def _next(self) -> Job | None:
         """What is looked at and not at rest: the one that least was done of."""

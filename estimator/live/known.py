@@ -1,18 +1,15 @@
 """The scenarios that somebody has looked at, with their replications; visitors share them."""
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 from netcarlo.kernels.runtime.compile import cpu_loop
+from netcarlo.live.kept import Kept
 from netcarlo.live.runs import Look, Runs
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
 from netcarlo.sweeps.space.identity import key
 
-KEPT = 200
-"""Scenarios whose replications are kept."""
 FIRST = 16
 """Replications of the first batch."""
 BATCH_S = 0.2
@@ -23,19 +20,12 @@ class Known:
     """Replications by their scenario, and which models answer at once."""
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[str, Runs] = OrderedDict()
+        self._runs: Kept[Runs] = Kept(lambda runs: runs.bytes)
         self._ready: set[object] = set()
-        self._change = threading.Lock()
 
     def runs(self, scenario: Scenario) -> Runs:
         """The replications of a scenario."""
-        with self._change:
-            name = key(scenario)
-            found = self._runs.setdefault(name, Runs(scenario))
-            self._runs.move_to_end(name)
-            while len(self._runs) > KEPT:
-                self._runs.popitem(last=False)
-            return found
+        return self._runs.made(key(scenario), lambda: Runs(scenario))
 
     def seen(self, scenario: Scenario) -> Runs | None:
         """The same if somebody has looked at it."""
@@ -70,7 +60,7 @@ class Sharpening:
     @property
     def about(self) -> int:
         """Its replications."""
-        return id(self.runs)
+        return self.runs.number
 
     def left(self) -> int | None:
         """The replications by packets; None at rest."""

@@ -5,6 +5,7 @@ what `netcarlo plan` answers.
 """
 
 import copy
+import itertools
 import math
 import shlex
 import threading
@@ -21,7 +22,8 @@ from netcarlo.live.address import State, read
 from netcarlo.live.controls import OF_RUN, Control, controls, nice
 from netcarlo.live.controls import slider as _slider
 from netcarlo.live.desk import Desk, GoneError
-from netcarlo.live.subject import Drawn, File, Number, Numbers, Subject
+from netcarlo.live.kept import MOST_BYTES, Kept
+from netcarlo.live.subject import Check, Drawn, File, Number, Numbers, Subject
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.file import Plan, make_plan
@@ -63,6 +65,10 @@ CHEAP_DRAWS = 16
 CHEAP_VALUES = 17
 
 
+_NUMBERS = itertools.count()
+"""Numbers of searches; unlike `id`, none is used twice."""
+
+
 class _Slice(ReplicationRunner):
     """A runner that gives way to other jobs when it has simulated for a while."""
 
@@ -81,6 +87,7 @@ class Searching:
     def __init__(self, plan: Plan, known: dict[str, dict[str, Floats]]) -> None:
         """`known` are the replications that other searches of the page have made."""
         self.plan, self.rest, self.known, self.slices = plan, False, known, 0
+        self.number = next(_NUMBERS)
         self.answer: Answer | None = None
         self.done = threading.Event()
         self._next_s = time.monotonic() + FIRST_S
@@ -88,7 +95,7 @@ class Searching:
     @property
     def about(self) -> int:
         """This search."""
-        return id(self)
+        return self.number
 
     def left(self) -> int | None:
         """The slices done; None at rest."""
@@ -129,16 +136,16 @@ class OfPlan(Subject):
         if self.base.designs:
             raise InputError(f"{document.source}: live plans have one quantity; remove across")
         self.name, self.description = self.base.name, self.base.description
-        self._plans: dict[str, Plan] = {}
-        self._searches: dict[str, Searching] = {}
+        self._plans: Kept[Plan] = Kept()
+        self._searches: Kept[Searching] = Kept()
         self._known: dict[str, dict[str, Floats]] = {}
-        self._cheap: dict[str, dict[float, dict[str, Floats]]] = {}
+        self._cheap: Kept[dict[float, dict[str, Floats]]] = Kept()
         self.controls = [*self._requirements(), *self._fields()]
         self.files = {
             "plan.yaml": File("YAML", "application/yaml", True, self._yaml),
             "curve.csv": File("CSV", "text/csv", True, self._csv),
             "trace.html": File("trace of replication 0 at the answer", "text/html", False, self._trace),
-            "report.html": File("report", "text/html", False, lambda state: plan_page(self._at_rest(state))),
+            "report.html": File("report", "text/html", False, self._report),
         }
         desk.look_at("nobody", [self._search(self.state("")[0])])
 
@@ -200,22 +207,31 @@ class OfPlan(Subject):
         }
         others = {name: value for name, value in values.items() if not name.startswith("requirements.")}
         place = repr(sorted(others.items()))
-        if place not in self._plans:
-            self._plans[place] = self._made(with_values(self.data, others)) if others else self.base
-        return self._plans[place].asking(asked) if asked else self._plans[place]
+        found = self._plans.made(
+            place, lambda: self._made(with_values(self.data, others)) if others else self.base
+        )
+        return found.asking(asked) if asked else found
 
     def _search(self, state: State) -> Searching:
-        name = state.query()
-        if name not in self._searches:
-            self._searches[name] = Searching(self.plan(state), self._known)
-        return self._searches[name]
+        self._forget()
+        return self._searches.made(state.query(), lambda: Searching(self.plan(state), self._known))
 
-    def _at_rest(self, state: State) -> Answer:
+    def _forget(self) -> None:
+        """Drop the replications that were made first, beyond `MOST_BYTES`; a search makes them again."""
+        sizes = {name: sum(v.nbytes for v in known.values()) for name, known in [*self._known.items()]}
+        excess = sum(sizes.values()) - MOST_BYTES
+        for name, size in sizes.items():
+            if excess <= 0:
+                return
+            self._known.pop(name, None)
+            excess -= size
+
+    def _at_rest(self, state: State, check: Check) -> Answer:
         job = self._search(state)
-        self.desk.rest([job], "report")
+        self.desk.rest([job], check)
         assert job.answer is not None
         plan = copy.copy(job.plan)
-        plan.source, plan.command = self._yaml(state), self._command(state)
+        plan.source, plan.command = self._text(state), self._command(state)
         return replace(job.answer, plan=plan)
 
     def numbers(self, state: State, visitor: str) -> Numbers:
@@ -257,13 +273,15 @@ class OfPlan(Subject):
         step = math.ceil(len(plan.values) / CHEAP_VALUES)
         chosen = plan.values[::step]
         name = key(plan.scenario(chosen[0])) + key(plan.scenario(chosen[-1]))
-        if name not in self._cheap:
+
+        def simulated() -> dict[float, dict[str, Floats]]:
             rough = [plan.scenario(v).model_copy(update={"fidelity": "formula"}) for v in chosen]
             found = simulate_all([Launched(scenario, 0, CHEAP_DRAWS) for scenario in rough], target="cpu")
             values = [{o: values_of(each.frame, o) for o in plan.outcomes} for each in found]
             known = all(np.isfinite(v).any() for each in values for v in each.values())
-            self._cheap[name] = dict(zip(chosen, values, strict=True)) if known else {}
-        return self._cheap[name]
+            return dict(zip(chosen, values, strict=True)) if known else {}
+
+        return self._cheap.made(name, simulated)
 
     def drawn(self, state: State, *, budget_s: float) -> Drawn:
         """The curve of probabilities, the measure that binds, and what limits it."""
@@ -283,16 +301,23 @@ class OfPlan(Subject):
             said += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         return shlex.join(said)
 
-    def _csv(self, state: State) -> str:
-        return csv_text(self._at_rest(state).to_frame())
+    def _csv(self, state: State, check: Check) -> str:
+        return csv_text(self._at_rest(state, check).to_frame())
 
-    def _yaml(self, state: State) -> str:
+    def _report(self, state: State, check: Check) -> str:
+        return plan_page(self._at_rest(state, check))
+
+    def _yaml(self, state: State, check: Check) -> str:
+        return self._text(state)
+
+    def _text(self, state: State) -> str:
+        """The plan of a state as YAML."""
         data = {**self.data, "requirements": self.plan(state).spec.model_dump()["requirements"]}
         others = {n: v for n, v in self._values(state).items() if not n.startswith("requirements.")}
         return files.yaml_text(with_values(data, others))
 
-    def _trace(self, state: State) -> str:
-        found = self._at_rest(state)
+    def _trace(self, state: State, check: Check) -> str:
+        found = self._at_rest(state, check)
         value = found.plan.values[0] if found.holds is None else found.holds
         scenario = found.plan.scenario(value)
         events = traced(scenario, replication=0)

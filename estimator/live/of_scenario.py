@@ -14,7 +14,7 @@ from netcarlo.live.controls import Control, controls
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
 from netcarlo.live.runs import Runs
-from netcarlo.live.subject import Drawn, File, Numbers, Subject
+from netcarlo.live.subject import Check, Drawn, File, Numbers, Subject
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.estimate.page import estimate_page
 from netcarlo.reports.parts import scales
@@ -130,22 +130,22 @@ class OfScenario(Subject):
 
     # What can be taken.
 
-    def _yaml(self, state: State) -> str:
+    def _yaml(self, state: State, check: Check) -> str:
         self.scenario(state)
         return files.yaml_text(with_values(self.document.data, self._values(state)))
 
-    def _csv(self, state: State) -> str:
+    def _csv(self, state: State, check: Check) -> str:
         tables = []
         for runs, variant in zip(self._runs(state), state.variants, strict=True):
-            found = (
-                estimate(runs.scenario, control=runs.control(state.of), of=state.of).to_frame().reset_index()
-            )
+            control = runs.control(state.of)
+            found = estimate(runs.scenario, control=control, of=state.of, progress=check).to_frame()
+            found = found.reset_index()
             if state.variant is not None:
                 found.insert(0, "variant", "what if" if variant else "this")
             tables.append(found)
         return csv_text(pd.concat(tables))
 
-    def _trace(self, state: State) -> str:
+    def _trace(self, state: State, check: Check) -> str:
         scenario = self.scenario(state)
         found = traced(scenario, replication=0)
         return trace_page(
@@ -154,8 +154,8 @@ class OfScenario(Subject):
             rates=per_second(scenario, found.frame, replication=0),
         )  # fmt: skip
 
-    def _report(self, state: State) -> str:
-        self.desk.rest(self._jobs(state), "report")
+    def _report(self, state: State, check: Check) -> str:
+        self.desk.rest(self._jobs(state), check)
         numbers, drawn = self.numbers(state, "report"), self.drawn(state, budget_s=REPORT_S)
         scenarios = [self.scenario(state, variant=variant) for variant in state.variants]
         label = state.control(state.against).label

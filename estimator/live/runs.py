@@ -4,6 +4,7 @@ At rest it is what `netcarlo estimate` says, to the last digit: with `--control`
 it.  What is shown before is the same of the replications that there are.
 """
 
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,7 +60,12 @@ class Runs:
     """The cheapest fidelity that knows an outcome, of those that were asked for."""
     per_s: float = 0.0
     """Replications by packets per second, in the last batch."""
+    bytes: int = 0
+    """Memory of the replications."""
+    number: int = field(default_factory=itertools.count().__next__)
+    """One of its own: that of no other runs of this process, unlike `id`."""
     _locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+
 
     @cached_property
     def rule(self) -> StoppingRule | None:
@@ -132,6 +138,7 @@ class Runs:
                 scenario = self.scenario if kind == "packet" else self._rough(kind)
                 part = simulate(scenario, first=done, replications=until - done, progress=progress)
                 self.parts.setdefault(kind, []).append(part)
+                self.bytes += part.integers.nbytes + int(part.frame.memory_usage().sum())
 
     def _rough(self, kind: str) -> Scenario:
         return self.scenario.model_copy(update={"fidelity": kind})

@@ -1,5 +1,6 @@
 """The server: one process, on this machine only unless told otherwise, and nothing from the internet."""
 
+import errno
 import functools
 import socket
 import threading
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.errors import InputError, MachineError
+from netcarlo.live import guard
+from netcarlo.live.desk import GoneError
 from netcarlo.live.subject import Subject
+from netcarlo.live.waiting import BusyError, Turns, checking, gone
 from netcarlo.reports.page import style
 from netcarlo.schema import kinds
 
-LOCAL = ("127.0.0.1", "localhost", "::1")
 REMEDY = "netcarlo live needs Dash; install it with pip install 'netcarlo[live]'"
 
 
@@ -77,24 +80,31 @@ def page_of(file: Path, values: Mapping[str, Any]) -> Any:
     app = application(subject.name)
     app.layout = lambda: layout.page(subject)
     callbacks.register(app, subject)
-    _give(app, subject)
+    _give(app, subject, Turns())
     desk.begin()
     return app
 
 
-def _give(app: Any, subject: Subject) -> None:
-    """Serve what can be taken from the page."""
+def _give(app: Any, subject: Subject, turns: Turns) -> None:
+    """Serve the files of the page, a few at a time and none whose client has gone."""
     from flask import Response, request
 
     def give(name: str) -> Any:
         file = subject.files[name]
         state, refused = subject.state(request.query_string.decode("utf-8", "replace"))
+        is_gone = gone(request.environ)
         try:
             if refused:
                 raise InputError(refused)
-            text = file.make(state)
+            with turns.turn(is_gone):
+                text = file.make(state, checking(is_gone))
         except (InputError, MachineError) as error:
             return Response(f"error: {error}\n", status=400, mimetype="text/plain")
+        except BusyError:
+            busy = "error: too many files are being made; ask again in a while\n"
+            return Response(busy, status=503, mimetype="text/plain", headers={"Retry-After": "10"})
+        except GoneError:
+            return Response("", status=503)  # nobody reads it
         found = Response(text, mimetype=file.type)
         if file.saved:
             found.headers["Content-Disposition"] = f"attachment; filename={name}"
@@ -108,12 +118,23 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is a free one.  Raises InputError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (TypeError, UnicodeError, ValueError):
+        raise InputError(_no_address(host)) from None
     except OSError as error:
+        if error.errno is None or error.errno < 0 or error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise InputError(_no_address(host)) from None
         raise InputError(
             f"--port {port} at {host} cannot be used ({error.strerror}); name another, or 0 for a free one"
         ) from None
     except OverflowError:
         raise InputError(f"--port {port} is none; allowed is 0 to 65535; write --port 8050") from None
+
+
+def _no_address(host: str) -> str:
+    return (
+        f"--host {host!r} is not an address of this machine; write 127.0.0.1, ::1, 0.0.0.0 (every address), "
+        "or a name of this machine"
+    )
 
 
 def begin(app: Any, listening: socket.socket) -> None:
@@ -124,11 +145,25 @@ def begin(app: Any, listening: socket.socket) -> None:
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     host, port = listening.getsockname()[:2]
-    if host in LOCAL:  # no page of another site reaches it by a name of its own
-        app.server.config["TRUSTED_HOSTS"] = list(LOCAL)
+    app.server.config["MAX_CONTENT_LENGTH"] = guard.LARGEST_BODY
+    app.server.before_request(functools.partial(_guarded, host))
     server = make_server(host, port, app.server, threaded=True, fd=listening.fileno())
     thread = threading.Thread(target=server.serve_forever, daemon=True, name="netcarlo live server")
     thread.start()
+
+
+def _guarded(bound_to: str) -> Any:
+    """Refuse a request that no page of this server has made."""
+    from flask import Response, request
+
+    reason = guard.refusal(dict(request.headers), path=request.path, bound=bound_to)
+    return Response(f"error: {reason}\n", status=403, mimetype="text/plain") if reason else None
+
+
+def url(listening: socket.socket) -> str:
+    """The address of the page; an IPv6 address stands in brackets."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def wait() -> None:

@@ -38,13 +38,17 @@ class Drawn:
     rest: bool
 
 
+Check = Callable[..., object]
+
+
 class File(NamedTuple):
     """What can be taken from the page: how the link says it, its type, whether it is saved, and its text."""
 
     label: str
     type: str
     saved: bool
-    make: Callable[[State], str]
+    make: Callable[[State, Check], str]
+    """Its text at a state; a `Check` is called now and then and raises once nobody waits."""
 
 
 class Subject(Protocol):

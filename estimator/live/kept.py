@@ -1,0 +1,65 @@
+"""Results that are kept while there is room: the ones used longest ago go first."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import RLock
+from typing import Generic, TypeVar
+
+MOST = 200
+"""Entries."""
+MOST_BYTES = 256 << 20
+"""Bytes of all of them."""
+IN_USE = 2
+"""Entries that stay whatever their size: those of the two variants that are looked at."""
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """A mapping by name, bounded in entries and in bytes."""
+
+    def __init__(
+        self,
+        size: Callable[[Value], int] = lambda value: 0,
+        *,
+        most: int = MOST,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._size, self._most, self._bytes = size, most, most_bytes
+        self._entries: OrderedDict[str, Value] = OrderedDict()
+        self._change = RLock()
+
+    def get(self, name: str) -> Value | None:
+        """Return an entry, or None; it counts as used."""
+        with self._change:
+            if name in self._entries:
+                self._entries.move_to_end(name)
+            return self._entries.get(name)
+
+    def made(self, name: str, make: Callable[[], Value]) -> Value:
+        """Return an entry, which is made where there is none, and forget the oldest beyond the bounds."""
+        with self._change:
+            found = self._entries.get(name)
+            if found is None:
+                found = self._entries[name] = make()
+            self._entries.move_to_end(name)
+            self.trim()
+            return found
+
+    def trim(self) -> None:
+        """Forget the entries beyond the bounds; entries grow after they were made."""
+        with self._change:
+            sizes = {name: self._size(value) for name, value in self._entries.items()}
+            total = sum(sizes.values())
+            while len(self._entries) > IN_USE and (len(self._entries) > self._most or total > self._bytes):
+                name, _ = self._entries.popitem(last=False)
+                total -= sizes[name]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all entries."""
+        with self._change:
+            return sum(self._size(value) for value in self._entries.values())
