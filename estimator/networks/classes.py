@@ -77,8 +77,8 @@ def named(
     *,
     bounded: Sequence[int],
     loss: Floats,
-    never: Ints,
     goodput: Floats,
+    never: Ints | int = 0,
 ) -> dict[str, Any]:
     """The outcomes of classes by name, [n] each.
 
