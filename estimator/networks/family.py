@@ -18,6 +18,7 @@ from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema import unsupported
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.record import Record
 from netcarlo.transport.tcp import PROTOCOLS
@@ -69,6 +70,10 @@ class Network(Record):
         some = f"allowed with {cls.key} is {', '.join(cls.transports)}"
         if protocol in PROTOCOLS:
             return f"is not for {cls.key}; {some}"
+        if found := unsupported.known(protocol):
+            allowed = {"linux": "linux (CUBIC, BBR)"}
+            names = ", ".join(allowed.get(name, name) for name in cls.transports)
+            return f"is not supported: {found.what}; {found.remedy}. Supported with {cls.key}: {names}"
         remedy = nearest(protocol, cls.transports)
         return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
 

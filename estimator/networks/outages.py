@@ -1,10 +1,11 @@
 """Outages as users write them, and when they are in each replication: given, or a two-state Markov chain."""
 
 import math
+import re
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BeforeValidator, Discriminator, Tag
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import FOREVER, NS, P
@@ -12,8 +13,9 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.philox import philox4x32
 from netcarlo.kernels.shared.layout import PERIOD
 from netcarlo.numerics.arrays import Ints
+from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Duration, Time, bounds
+from netcarlo.schema.quantity import DAY, Duration, Time, bounds
 from netcarlo.schema.record import Record
 
 
@@ -42,12 +44,40 @@ class OnOff(Record):
     down: Time
     """Mean of the exponential times for which it is down; with 0 it never goes down."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_years(cls, data: Any) -> Any:
+        for name in ("up", "down") if isinstance(data, dict) else ():
+            if _seconds(data.get(name)) > 10 * DAY:
+                raise InputError(f"{name} = {data[name]} {_RARE}")
+        return data
+
     def expected(self, duration_s: float) -> float:
         """How many outages there can be on average in a run of this duration."""
         return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
 
 
+_RATE = re.compile(r"(\b(a|per|every)\b|/)\s*(year|month|week|day)\b")
+_RARE = (
+    "is not supported: outages rarer or longer than a run are not simulated, because a run lasts 10 days at "
+    "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "
+    "how often it comes"
+)
+"""What is said of outages such as 4 hours a year."""
+
+
+def _seconds(time: Any) -> float:
+    """A time in s; 0 if it is none."""
+    try:
+        return units.parse(time, units.TIME)
+    except InputError:
+        return 0.0
+
+
 def _list_or_means(data: Any) -> Any:
+    texts = [data, *data.values()] if isinstance(data, dict) else [data]
+    if any(isinstance(text, str) and _RATE.search(text) for text in texts):
+        raise InputError(_RARE)
     if isinstance(data, dict) and {"start", "duration"} & set(data):
         raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
     if not isinstance(data, list | dict | OnOff):

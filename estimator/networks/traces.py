@@ -26,7 +26,7 @@ from netcarlo.schema.document import csv_rows, read_text
 from netcarlo.schema.quantity import DAY, Quantity
 
 MOST = 1 << 17
-"""Most lines."""
+"""Most lines; of Mahimahi's traces most different milliseconds."""
 
 PACKET = 1500
 """What may leave at once in a trace of Mahimahi [byte]."""
@@ -96,9 +96,13 @@ def trace(given: Any) -> Trace:
 def parse(text: str) -> Trace:
     """The trace that a text is.  Raises InputError without the field's name."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if not 2 <= len(lines) <= MOST:
-        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; give more, or thin them out")
-    return _milliseconds(text, lines) if lines[0][1].isdecimal() else _steps(text, lines)
+    mahimahi = bool(lines) and lines[0][1].isdecimal()
+    if len(lines) < 2:
+        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; write a line with the end")
+    if not mahimahi and len(lines) > MOST:
+        longer = "write the mean rate, delay and loss of longer steps, so that the trace lasts as long"
+        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; {longer}")
+    return _milliseconds(text, lines) if mahimahi else _steps(text, lines)
 
 
 def _milliseconds(text: str, lines: list[tuple[int, str]]) -> Trace:
@@ -113,6 +117,9 @@ def _milliseconds(text: str, lines: list[tuple[int, str]]) -> Trace:
     if every[-1] == 0:
         raise InputError("is a trace that ends at 0 ms; write a later last line")
     times, packets = np.unique(every, return_counts=True)
+    if len(times) > MOST:
+        steps = "write columns time,rate with the mean rate of each 100 ms, 120 kbit/s for each packet in it"
+        raise InputError(f"has {len(times)} different milliseconds; allowed is 2 to {MOST}; {steps}")
     return Trace(text, tuple((times / 1000).tolist()), every[-1] / 1000, {}, packets)
 
 

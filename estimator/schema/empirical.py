@@ -54,7 +54,8 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
     if not isinstance(rows, list):
         raise InputError(f"has the wrong shape; {_SHAPE}")
     if not 1 <= len(rows) <= MOST:
-        raise InputError(f"has {len(rows)} points; allowed is 1 to {MOST}; give some, or thin them out")
+        quantiles = "write quantiles, such as 1000 rows of value,cumulative"
+        raise InputError(f"has {len(rows)} points; allowed is 1 to {MOST}; {quantiles}")
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
     if lengths not in ({1}, {2}):
         raise InputError(f"has the wrong shape; {_SHAPE}")

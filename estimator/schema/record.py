@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from netcarlo.errors import InputError, nearest
+from netcarlo.schema import unsupported
 from netcarlo.schema.document import Document, Location
 
 
@@ -23,6 +24,8 @@ class Record(BaseModel):
     """JSON Schemas of what is short for its mapping."""
     implied: ClassVar[frozenset[str]] = frozenset()
     """Fields without a default that need not be written: others say what they are."""
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Remedies for names that readers may look for in vain."""
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Words that fields take in place of numbers."""
 
@@ -50,7 +53,7 @@ class Record(BaseModel):
         if isinstance(data, dict):
             for key in data:
                 if key not in cls.model_fields:
-                    remedy = nearest(str(key), cls.model_fields)
+                    remedy = cls.absent.get(key) or nearest(str(key), cls.model_fields)
                     raise PydanticCustomError("unknown_key", "{remedy}", {"key": key, "remedy": remedy})
         return data
 
@@ -81,6 +84,9 @@ def explain(error: ValidationError, document: Document | None = None) -> InputEr
         value, message = f" = {_brief(context['value'])}", context["text"]
     elif kind == "literal_error":
         message = f"is not allowed; allowed is {context['expected']}"
+        among = unsupported.STANDARDS if "802.11g" in context["expected"] else unsupported.PROTOCOLS
+        if found := unsupported.known(first["input"], among):
+            message = f"is not supported: {found.what}; {found.remedy}. Supported: {context['expected']}"
     elif kind == "value_error":
         message = str(context["error"])
         if not isinstance(context["error"], InputError):

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator,
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.schema import units
+from netcarlo.schema import units, unsupported
 from netcarlo.schema.quantity import (
     Constant,
     Count,
@@ -195,6 +195,8 @@ class Tcp(Transport):
             if str(control) in OF_LINUX and cls.controls is not CONTROLS_OF_LINUX:
                 raise InputError(f"{control} is a control of linux alone; write protocol: linux")
             names = ", ".join(cls.controls)
+            if found := unsupported.known(control):
+                raise InputError(f"is not supported: {found.what}; {found.remedy}. Supported: {names}")
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
@@ -262,6 +264,8 @@ class Linux26(Tcp):
     """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
     packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
 
+    absent: ClassVar = {"ecn": "ECN is not simulated with linux26; write protocol: newreno"}
+
     protocol: Literal["linux26"]
     """A sender like that of Linux 2.6."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
@@ -297,6 +301,8 @@ class Linux(Tcp):
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
+
+    absent: ClassVar = {"ecn": "ECN is not simulated with linux; write protocol: newreno"}
 
     protocol: Literal["linux"]
     """The TCP of today's Linux."""

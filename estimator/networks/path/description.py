@@ -1,7 +1,7 @@
 """A path: hops in tandem from the sender to the receiver, with outages and packets of others."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -25,6 +25,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.schema.unsupported import OVERHEAD
 
 MAX_HOPS = 64
 """Most hops of a path."""
@@ -129,6 +130,8 @@ class HopSpec(Varying, Managed):
     """Random delay of every acknowledgement."""
     red: Red | None = None
     """Random early detection in place of drop-tail."""
+
+    absent: ClassVar = OVERHEAD
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:

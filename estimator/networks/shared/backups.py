@@ -63,7 +63,7 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
     which, found = flows[:, :, Flow.BACKUP].copy(), {}
     for k in np.unique(which[which > 0]).tolist():
         name, spec = members[k - 1].name, members[k - 1].spec
-        detection = draws.whole(f"{name}.detection", spec.detection, NS)
+        detection = draws.whole(f"{name}.detection", 0.0 if spec.detection is None else spec.detection, NS)
         down = times[:, np.unique(cables[spec.route])]
         found[k] = detours(merged(down.reshape(len(down), -1, 2)), detection)
     room = max((table.shape[1] for table in found.values()), default=0)

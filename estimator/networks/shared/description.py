@@ -46,6 +46,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.schema.unsupported import OVERHEAD
 from netcarlo.transport.congestion import CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
@@ -105,12 +106,16 @@ class Line(Varying, Managed):
 class Cable(Line):
     """Two links: one there, one back."""
 
+    absent: ClassVar = OVERHEAD
+
     reverse: Reverse = Reverse()
     """What differs in the other direction."""
 
 
 class LinkSpec(Line):
     """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
+
+    absent: ClassVar = OVERHEAD
 
     ends: tuple[Router, Router]
     """Numbers of the routers that it leads from and to."""
@@ -272,6 +277,16 @@ class FlowSpec(Classed):
     detection: Time | None = None
     """From a cable's failure or return to the change of the route; 0 unless given."""
 
+    @field_validator("between", mode="before")
+    @classmethod
+    def _no_numbers(cls, between: Any) -> Any:
+        if isinstance(between, list) and len(between) == 2:
+            source, sink = between
+            raise InputError(
+                f"is for 'ends', 'hops' or 'random'; for given ends write source: {source}, sink: {sink}"
+            )
+        return between
+
     @field_validator("route", "backup", mode="before")
     @classmethod
     def _as_list(cls, route: Any) -> Any:
@@ -293,7 +308,7 @@ class FlowSpec(Classed):
         given = [name for name, value in ends.items() if value is not None]
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
-        for name, needed in (("backup", "route"), ("backup", "detection"), ("detection", "backup")):
+        for name, needed in (("backup", "route"), ("detection", "backup")):
             if getattr(self, name) is not None and getattr(self, needed) is None:
                 raise InputError(f"{name} belongs to a {needed}; give that too, or remove it")
         if self.source is not None and self.source == self.sink:
@@ -335,6 +350,11 @@ class Flows(Record):
         for flow in self.each if isinstance(self.each, list) else [self.each]:
             for name in ("bytes", "packets", "udp", "backup"):
                 if getattr(flow, name) is not None:
+                    if name == "backup":
+                        raise InputError(
+                            "each.backup is not supported with arrivals, because flows that come and go "
+                            "keep their route; write flows without arrivals, or remove backup"
+                        )
                     remedy = "write each.protocol" if name == "udp" else "remove it"
                     raise InputError(f"arrivals and each.{name} are both given; {remedy}")
         return self

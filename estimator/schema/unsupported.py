@@ -1,0 +1,80 @@
+"""Names that readers of the literature know and netcarlo does not simulate: what to write in their place.
+
+A guess by letters would change the question: QUIC is not CUBIC. Each entry says what is not simulated and,
+as `write`, the fields of the nearest thing that is.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Known(NamedTuple):
+    """A name that is known and not supported here."""
+
+    what: str
+    """The thing, and why it is not there or where it is."""
+    write: Mapping[str, str]
+    """Fields and values to write in its place, seen from the record in which the name was found."""
+
+    @property
+    def remedy(self) -> str:
+        """What to write, in words."""
+        return "write " + ", ".join(f"{field}: {value}" for field, value in self.write.items())
+
+
+def _linux(what: str, control: str) -> Known:
+    return Known(what, {"protocol": "linux", "congestion_control": control})
+
+
+_NOT_SIMULATED = "is not simulated"
+_QUIC = _linux(f"QUIC {_NOT_SIMULATED}; its loss recovery is near that of Linux TCP", "cubic")
+_DELAY = Known(f"this control by delay {_NOT_SIMULATED}; Vegas is another one", {"protocol": "vegas"})
+_LOSS = _linux(f"this congestion control {_NOT_SIMULATED}; CUBIC is the nearest", "cubic")
+_BY_RATE = _linux(f"this control by rate {_NOT_SIMULATED}; BBR is the nearest", "bbr")
+_SEVERAL = Known(f"multipath TCP {_NOT_SIMULATED}; SCTP with two paths is", {"protocol": "sctp"})
+_SCALABLE = _linux("DCTCP, TCP Prague and L4S are not simulated", "cubic")
+_DATAGRAMS = Known(f"this transport {_NOT_SIMULATED}; datagrams at a constant rate are", {"protocol": "udp"})
+
+PROTOCOLS: dict[str, Known] = {
+    **dict.fromkeys(("quic", "http3", "gquic", "h3"), _QUIC),
+    **dict.fromkeys(("dctcp", "prague", "tcp_prague", "l4s", "d2tcp", "hpcc", "dcqcn"), _SCALABLE),
+    **dict.fromkeys(("mptcp", "mpquic", "multipath"), _SEVERAL),
+    **dict.fromkeys(("ledbat", "copa", "fast", "nv", "lola", "swift", "timely"), _DELAY),
+    **dict.fromkeys(("pcc", "vivace", "allegro", "remy", "orca", "sprout"), _BY_RATE),
+    **dict.fromkeys(("htcp", "hybla", "illinois", "highspeed", "hstcp", "scalable", "veno"), _LOSS),
+    **dict.fromkeys(("yeah", "compound", "ctcp"), _LOSS),
+    **dict.fromkeys(("dccp", "tfrc", "rtp", "webrtc", "gcc", "scream", "srt"), _DATAGRAMS),
+    "bbr": _linux("BBR is a congestion control of linux", "bbr"),
+    "bbr1": _linux("BBR is a congestion control of linux", "bbr"),
+    "bbrv1": _linux("BBR is a congestion control of linux", "bbr"),
+    "bbr2": _linux(f"BBRv2 {_NOT_SIMULATED}; BBRv3 is its successor", "bbr3"),
+    "bbrv2": _linux(f"BBRv2 {_NOT_SIMULATED}; BBRv3 is its successor", "bbr3"),
+    "bbr3": _linux("BBRv3 is a congestion control of linux", "bbr3"),
+    "bbrv3": _linux("BBRv3 is a congestion control of linux", "bbr3"),
+    "tcp": Known("TCP has several implementations; that of today's Linux is one", {"protocol": "linux"}),
+}  # fmt: skip
+"""By what a reader writes as `protocol` or `congestion_control`, in small letters."""
+
+_AIR = Known(
+    f"802.11n and later (aggregation, several antennas, OFDMA) {_NOT_SIMULATED}; 802.11g is the newest",
+    {"standard": "802.11g"},
+)
+STANDARDS: dict[str, Known] = dict.fromkeys(
+    ("802.11n", "802.11ac", "802.11ax", "802.11be", "802.11ah", "802.11ad", "wifi 4", "wifi 5", "wifi 6",
+     "wifi 7", "802.11"), _AIR,
+)  # fmt: skip
+"""By what a reader writes as `standard` of 802.11."""
+
+
+OVERHEAD: dict[str, str] = dict.fromkeys(
+    ("overhead", "cell", "framing", "mpu", "linklayer"),
+    "the bytes that a link adds to each packet are not a field of it; add them to those of the transport: "
+    "for 38 B of Ethernet and TCP of Linux write transport.header: 90 B and transport.ack: 90 B, "
+    "for ATM cells over 10 B of PPPoE header: 248 B and ack: 106 B",
+)
+"""Remedies for names of a field that hops and cables do not have."""
+
+
+def known(name: object, among: Mapping[str, Known] = PROTOCOLS) -> Known | None:
+    """What is known of a name; None if nothing."""
+    return among.get(str(name).strip().lower().replace("-", ""))
