@@ -1,29 +1,29 @@
 """Processor time that compiling a model takes the first time: the only place where it is written down.
 
-Measured on an idle core with `python -m tests.benchmarks.compile_times`.  Machines differ: `runtime.pace`
-scales these times by what compilations on the user's machine took.
+Processor seconds of a virtual AMD EPYC, measured with `python -m tests.benchmarks.compile_times` beside other
+work.  Machines differ: `runtime.pace` scales these times by what compilations on the user's machine took.
 """
 
 from netcarlo.kernels.base.address import Address
 
 SENDER_S = {
-    "path": {"udp": 3.0, "sctp": 7.0, "linux": 13.0, "": 7.0},
-    "shared": {"udp": 8.0, "sctp": 14.0, "linux": 22.0, "mixed": 26.0, "": 14.0},
-    "wireless": {"udp": 8.0, "sctp": 13.0, "linux": 22.0, "mixed": 30.0, "": 12.0},
-    "adhoc": {"udp": 10.0, "sctp": 16.0, "linux": 24.0, "": 14.0},
+    "path": {"udp": 3.3, "sctp": 8.5, "linux": 14.0, "": 8.0},
+    "shared": {"udp": 8.0, "sctp": 12.5, "linux": 17.5, "mixed": 21.0, "": 11.0},
+    "wireless": {"udp": 6.6, "sctp": 12.0, "linux": 17.0, "mixed": 17.0, "": 10.7},
+    "adhoc": {"udp": 10.5, "sctp": 15.0, "linux": 18.7, "": 13.3},
 }
 """Seconds by kind of network and sender; the entry "" is for every other TCP."""
 
-FLUID_S = {"path": 7.0, "shared": 6.0, "wireless": 8.0, "adhoc": 9.0}
+FLUID_S = {"path": 4.0, "shared": 4.6, "wireless": 5.4, "adhoc": 8.1}
 """Seconds of a fluid, by kind of network."""
 
 OPTION = {
-    "mobile": 1.5, "managed": 1.3, "arrivals": 1.2, "varying": 1.2, "messages": 1.2, "tuned": 1.2,
-    "traced": 1.1, "delays": 1.1, "reordering": 1.2,
+    "mobile": 1.25, "managed": 1.05, "arrivals": 1.0, "varying": 1.0, "messages": 1.15, "tuned": 1.0,
+    "traced": 1.1, "delays": 1.0, "reordering": 1.1,
 }  # fmt: skip
 """Factors of the options of an address."""
 
-MIXED_LINUX = 3.0
+MIXED_LINUX = 2.5
 """Factor of a mixture that has today's Linux besides the other senders."""
 
 
