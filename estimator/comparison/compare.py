@@ -2,6 +2,7 @@
 
 import json
 import os
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -117,7 +118,14 @@ class Comparison:
         return [pair for pair in combinations(labels, 2) if pair in found]
 
     def of_pair(self, pair: tuple[str, str]) -> pd.DataFrame:
-        """The rows of one pair of sides, in the order in which they are shown."""
+        """Return the rows of one of `pairs`, in the order in which they are shown.  Raises InputError."""
+        try:
+            known = tuple(pair) in self.pairs
+        except TypeError:
+            known = False
+        if not known:
+            shown, allowed = reprlib.repr(pair), " or ".join(map(repr, self.pairs))
+            raise InputError(f"pair = {shown} is not allowed; allowed is {allowed}; write one of them")
         table = self.ordered
         if len(self.sides) == 2:
             return table

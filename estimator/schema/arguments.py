@@ -118,23 +118,33 @@ def _rule(parameter: inspect.Parameter) -> Rule:
     return RULES.get(parameter.name) or _of_type(parameter.annotation)
 
 
+def _members(annotation: Any) -> Sequence[Any]:
+    """Return the types of a union, or the type itself."""
+    several = get_origin(annotation) in (Union, types.UnionType)
+    return get_args(annotation) if several else [annotation]
+
+
 def _of_type(annotation: Any) -> Rule:
     """The rule of a parameter of these types, of which a union has several."""
-    several = get_origin(annotation) in (Union, types.UnionType)
-    found = [get_origin(one) or one for one in (get_args(annotation) if several else [annotation])]
+    found = [get_origin(one) or one for one in _members(annotation)]
     classes = tuple(one for one in found if one is not type(None))
     paths = not {Path, os.PathLike}.isdisjoint(classes)
     if paths:
         classes = (*classes, os.PathLike)
     if bool in classes:
         classes = (*classes, np.bool_)
+    of_texts = any(get_origin(one) is Sequence and get_args(one) == (str,) for one in _members(annotation))
     shown = [_NAMES.get(one, one.__name__) for one in classes if one not in (os.PathLike, np.bool_)]
     words = " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
     def fits(value: Any) -> bool:
+        if of_texts and not isinstance(value, str):
+            return isinstance(value, classes) and _texts(value)
         return isinstance(value, classes) and not (paths and isinstance(value, str) and "\0" in value)
 
     return Rule(words, fits)
 
 
-_NAMES: dict[Any, str] = {str: "a text", bool: "True or False", Callable: "a function"}
+_NAMES: dict[Any, str] = {
+    str: "a text", Sequence: "a list of texts", bool: "True or False", Callable: "a function",
+}  # fmt: skip

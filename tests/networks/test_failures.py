@@ -86,7 +86,6 @@ def test_who_has_a_backup_loses_no_more_than_detection_takes() -> None:
         ({"failures": [{"cables": "each", "outages": GIVEN}]}, "are random; write"),
         ({"failures": [{"cables": "0", "outages": {"up": "1 ms", "down": "1 ms"}}]}, "on average; allowed"),
         ({"flows": [{"route": 0, "detection": "1 s"}]}, "detection belongs to a backup"),
-        ({"flows": [{"route": 0, "backup": "2 4"}]}, "backup belongs to a detection"),
         ({"flows": [{"route": 0, "backup": "2 4", "detection": "1 s"}]}, "write failures"),
         ({"flows": [{"route": 0, "backup": "0", "detection": "1 s"}]}, "of a cable of the route itself"),
         ({"flows": [{"route": 0, "backup": "2", "detection": "1 s"}]}, "leads from 0 to 2"),

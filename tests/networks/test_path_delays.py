@@ -122,11 +122,3 @@ def test_what_cannot_be_measured_is_refused(change, said):
     with pytest.raises(InputError) as error:
         estimate(Scenario.check(data(CALL, HOP) | change), target="cpu")
     assert said in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_control_of_ones_own_on_linux_is_refused(tmp_path):
-    own = tmp_path / "own.py"
-    own.write_text("def grow(*_): return 1.0\ndef reduce(*_): return 1.0\n")
-    transport = {"protocol": "linux", "congestion_control": str(own), "class": "bulk"}
-    with pytest.raises(InputError, match=r"transport\.class is not for linux with a control of your own"):
-        Scenario.check(data(transport, HOP))
