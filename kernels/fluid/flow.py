@@ -170,7 +170,7 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
         begin = step.begin + s[FlowWord.ONE_WAY] + np.int64(first * float(step.length))
         end = step.begin + step.length + s[FlowWord.ONE_WAY] + np.int64(last * float(step.length))
         s[FlowWord.LATE] += _later(s[FlowWord.THROUGH], begin, end, p[P.END])
-        if step.begin <= p[Shared.WARM_UP]:
+        if step.begin < p[Shared.WARM_UP]:
             s[FlowWord.AFTER] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
 
 

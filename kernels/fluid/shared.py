@@ -59,7 +59,7 @@ def simulate(
     for column in range(len(out)):
         out[column] = 0
     steps = (p[P.END] + length - 1) // length
-    warm = p[Shared.WARM_UP] // length
+    warm = (p[Shared.WARM_UP] - 1) // length  # the step at whose end counting begins
     way = np.int64(0)
     for i in range(p[Shared.FLOWS]):
         way = max(way, m[words_of_flow(p, i) + FlowWord.ONE_WAY])

@@ -167,7 +167,11 @@ def test_counters_of_fluids_of_shared_networks() -> None:
         p[shared.Shared.WARM_UP] = step * max(int(p[shared.Shared.WARM_UP]) // step, 3)
     runs = three("fluid", rows, shared.Shared.WARM_UP, last=0)
     flows, links = zip(*(shared_tables(run, rows) for run in runs), strict=True)
-    rules = dict.fromkeys((SharedFlow.COMPLETED, SharedFlow.FINISHED), is_of_the_end)
+    of_the_end = SharedFlow.COMPLETED, SharedFlow.FINISHED, SharedFlow.IN_FLIGHT
+    rules: dict[Any, Rule] = dict.fromkeys(of_the_end, is_of_the_end)
+    rules[SharedFlow.IN_FLIGHT_BEFORE] = partial(
+        is_of_the_warm_up, state=flows[2][..., SharedFlow.IN_FLIGHT]
+    )
     rules |= dict.fromkeys(range(SharedFlow.CWND_SUM, SharedFlow.COLUMNS), is_sampled)
     check(rules, SharedFlow, flows)
     rules = {

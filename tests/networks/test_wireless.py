@@ -385,7 +385,8 @@ BAD = [
     ({**CELL, "rates": ["54 Mbit/s"]}, "rates lack 24 Mbit/s, at which 54 Mbit/s is answered"),
     ({**CELL, "standard": "802.11a", "protection": "1 Mbit/s"}, "protection can be 1 Mbit/s"),
     ({**CELL, "standard": "802.11b", "rates": ["54 Mbit/s"]}, "which 802.11b has not"),
-    ({**CELL, "standard": "802.11n"}, "standard = '802.11n' is not allowed"),
+    ({**CELL, "standard": "802.11n"}, "standard = '802.11n' is not supported"),
+    ({**CELL, "standard": "802.11q"}, "standard = '802.11q' is not allowed"),
     ({**CELL, "cw_min": 63, "cw_max": 31}, "cw_min can be above cw_max"),
     ({**CELL, "ranges": {"decode": "10 m"}}, "a cell has none; write area or places"),
     ({**CELL, "reach": {}, "path_loss": {}}, "reach and path_loss are both given"),
@@ -446,13 +447,6 @@ SCENARIOS = [
 def test_a_scenario_that_cannot_be_is_refused(fields, complaint):
     with pytest.raises(InputError, match=complaint):
         scenario(**fields)
-
-
-def test_a_file_is_no_control_of_linux_over_80211(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text("def grow(*known): return 1.0, 1.0\n")
-    with pytest.raises(InputError, match=r"cannot be a file for linux over 802\.11 yet; allowed is cubic"):
-        scenario(transport={"protocol": "linux", "congestion_control": str(file)})
 
 
 def test_a_scenario_has_a_network():

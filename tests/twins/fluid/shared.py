@@ -514,7 +514,7 @@ class TwinFlow:
             )
 
         self.late += later(end)
-        if self.now <= warm_up:
+        if self.now < warm_up:
             self.after += later(warm_up)
 
     def warm_up_ends(self) -> None:
@@ -579,7 +579,7 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
     for flow in flows:
         flow.measured = p[Shared.WARM_UP], p[P.END]
         flow.end = p[P.END]
-    steps, warm, sample = -(-p[P.END] // step), p[Shared.WARM_UP] // step, p[Shared.WARM_UP]
+    steps, warm, sample = -(-p[P.END] // step), (p[Shared.WARM_UP] - 1) // step, p[Shared.WARM_UP]
     for k in range(steps):
         sampled = k * step >= sample
         if sampled:
