@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import Hop, Out, P
+from netcarlo.kernels.base.layout import Failover, Hop, Out, P
 from netcarlo.studies import study
 from netcarlo.studies.cells import simulate_cells
 from netcarlo.studies.study import Published, Study
@@ -56,7 +56,7 @@ def test_conditions_reach_the_kernel(folder: Path) -> None:
     assert hops[:, Hop.BYTE_TIME].tolist() == [8000 << 20] * 2  # 1 Mbit/s: 8 us per byte
     assert cell._first.outages[0, :, 0, 0].tolist()[0] == [50_000_000_000, 60_000_000_000]
     assert cell.scenario.seed == 5
-    assert cell.outcomes.shape == (2, len(Out))
+    assert cell.outcomes.shape == (2, len(Out) + Failover.COLUMNS)  # two paths
     assert cell.time(Out.LAST_RX).max() <= 70.0
 
 
