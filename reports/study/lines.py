@@ -57,16 +57,14 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
             and row.published.matches({**figure.where, **dict(zip(figure.series, key, strict=True))})
         ]  # fmt: skip
         if published:
-            scales = [_scale(figure, row.published) for row in published]
-            marks: Plot = {}
-            if figure.published_times:  # what rounding leaves open grows with the factor
-                halves = [row.published.step / 2 * s for row, s in zip(published, scales, strict=True)]
-                marks["error_y"] = {"type": "data", "array": halves, "thickness": 1, "color": colour}
+            places = dict.fromkeys(  # a number that several tables print is one mark
+                (row.published.conditions[figure.x], row.published.value * _scale(figure, row.published))
+                for row in published
+            )
             data.append(
                 {
-                    "x": [row.published.conditions[figure.x] for row in published],
-                    "y": [row.published.value * s for row, s in zip(published, scales, strict=True)],
-                    **marks,
+                    "x": [x for x, _ in places],
+                    "y": [y for _, y in places],
                     "mode": "markers", "name": f"{name}, published".removeprefix(", "), "showlegend": False,
                     "marker": {"symbol": f"{symbol}-open", "size": 13, "color": colour,
                                "line": {"width": 1.6}},
