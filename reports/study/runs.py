@@ -57,6 +57,7 @@ def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     if figure.zoom_s:
         layout["yaxis"] |= {"domain": [0.5, 1]}
         layout["xaxis"] = {"anchor": "y", "title": {"text": ""}}
+        layout["meta"] = {"x": "time [s]"}  # of what is exported: the title stands below the panels
     return plot(data, x="time [s]", y="window [packets]", shapes=shapes, **layout)
 
 
