@@ -195,8 +195,8 @@ def test_the_trace_of_sctp_has_heartbeats_and_their_answers():
     # Data is counted without them.
     assert (frame["event"] == "receive").sum() == outcomes.frame["received"].iloc[0]
     drawn = {part["name"]: part["x"] for part in sequence(frame)["data"]}
-    assert drawn["heartbeat"] == put_out["time_s"].round(6).tolist()
-    assert drawn["heartbeat answered"] == answered["time_s"].round(6).tolist()
+    assert drawn["heartbeat"] == pytest.approx(put_out["time_s"].tolist(), abs=1e-6)
+    assert drawn["heartbeat answered"] == pytest.approx(answered["time_s"].tolist(), abs=1e-6)
 
 
 def test_the_trace_of_sctp_to_a_mobile_host_is_of_chunks_and_sacks():

@@ -42,7 +42,7 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
     up = _share_carried(rows, sent, rtt_s, cwnd, kind)
     forth_s = np.where(there, data_s + hops[..., Hop.DELAY] / NS, 0.0).sum(axis=1)
-    arriving = np.minimum(up * sent * survive, capacity * _share_of_time(p, rtt_s, forth_s))
+    arriving = up * np.minimum(sent * survive, capacity * _share_of_time(p, rtt_s, forth_s))
     return {
         "goodput_bps": arriving * p[:, P.DATA] * 8.0,
         "mean_cwnd_packets": up * cwnd,
