@@ -48,6 +48,10 @@ class Word(IntEnum):
     """When data was put out last [ns]."""
     SHORT = auto()
     """Bytes by which the last packet of the latest message falls short of a whole one."""
+    LAST_BEFORE = auto()
+    """Last packet of the message before; a retransmission of it may still be on its way,"""
+    SHORT_BEFORE = auto()
+    """and is so many bytes short."""
     COUNTS = auto()
     """Where the outcomes begin (`Messages`)."""
 
@@ -107,6 +111,7 @@ def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     s[Word.BEGAN] = now
     s[Word.UNDER_WAY] = 1
     packets = (size + p[P.DATA] - 1) // p[P.DATA]
+    s[Word.LAST_BEFORE], s[Word.SHORT_BEFORE] = s[Tcp.LAST], s[Word.SHORT]
     s[Tcp.LAST] += packets
     s[Word.SHORT] = packets * p[P.DATA] - size
     s[Tcp.PUSH] = 1
@@ -158,7 +163,11 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]; the last one of a message may be shorter."""
     size = below.size_of(p, s, packet)
-    return size - s[Word.SHORT] if packet >= FIRST and packet == s[Tcp.LAST] else size
+    if packet < FIRST:
+        return size
+    if packet == s[Word.LAST_BEFORE]:
+        return size - s[Word.SHORT_BEFORE]
+    return size - s[Word.SHORT] if packet == s[Tcp.LAST] else size
 
 
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:

@@ -151,7 +151,7 @@ def test_random_loss_gives_the_inverse_square_root(tcp: str, factor: float) -> N
 
 
 def test_a_finite_flow_ends() -> None:
-    scenario = one_link(**{"transport.packets": 100})
+    scenario = one_link(warm_up="0 s", **{"transport.packets": 100})
     rows = build(scenario).rows
     flow = tables(run(rows), rows).flows[0, 0]
     packets = tables(run(rows, "shared_mixed"), rows).flows[0, 0]

@@ -429,7 +429,7 @@ class TwinAir(TwinFlow):
     def round_trip(self) -> float:
         return max(self.trip, min(int(self.w), self.room) * self.each)
 
-    def through(self) -> int:
+    def gone_through(self) -> int:
         drops = (ManetOut.DROPS_RANDOM, ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE)
         return self.sent - sum(self.values[drop] for drop in drops) * ONE - self.repeated
 
@@ -464,7 +464,7 @@ class TwinAir(TwinFlow):
         if self.links_left < breaks * part:
             part = self.links_left / breaks
             length, cause = int(part * rtt), "given up"
-        left = self.limit - self.through()
+        left = self.limit - self.gone_through()
 
         def until_left() -> int:
             flow = int(packets * part * ONE)
@@ -495,7 +495,7 @@ class TwinAir(TwinFlow):
     def suffer(self, cause: str, room: int, t: int, rtt: float) -> int:
         if cause == "overflow":
             self.w = min(self.w, float(room + 1))
-        left = -(-(self.limit - self.through()) // ONE)
+        left = -(-(self.limit - self.gone_through()) // ONE)
         packets, hopeless = min(int(self.w), max(left, 1)), self.guarded > 0
         self.pass_on(packets * ONE, rtt, 1.0, t, False, 1)
         over = min(max(packets - room - 1, 1), packets) if cause == "overflow" else 0
@@ -617,7 +617,7 @@ class TwinAir(TwinFlow):
             v[ManetOut.RECEIVED] = v[ManetOut.DELIVERED] = max(self.arrived(), 0)
             return
         drops = sum(v[c] for c in (ManetOut.DROPS_RANDOM, ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE))
-        received, distinct = max(self.sent - drops * ONE, 0) >> 20, max(self.through(), 0) >> 20
+        received, distinct = max(self.sent - drops * ONE, 0) >> 20, max(self.gone_through(), 0) >> 20
         v[ManetOut.SENT], v[ManetOut.RECEIVED] = received + drops, received
         v[ManetOut.ARRIVED] = received
         v[ManetOut.DELIVERED] = v[ManetOut.IN_ORDER] = v[ManetOut.ACKED] = distinct
