@@ -52,7 +52,9 @@ def test_programs_are_python(page: Path) -> None:
         compile(block, page.name, "exec")
 
 
-NAMES = ("my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "my_call", "buffers", "main_and_backup_line")
+NAMES = (
+    "my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "my_call", "buffers", "main_and_backup_line"
+)  # fmt: skip
 """Of the scenarios and sweeps that the pages show."""
 
 

@@ -81,7 +81,7 @@ def test_who_asks_and_who_does_not():
     assert (b.integers[:, : a.integers.shape[1]] == a.integers).all()
     assert b.frame[list(a.frame)].equals(a.frame)
     listed = {outcome.name for outcome in OUTCOMES}
-    kinds = [f"bulk_{kind.name}" for kind in classes.KINDS if kind.name != "late"]  # who names no bound
+    kinds = [f"bulk_{kind.name}" for kind in classes.KINDS if kind.name not in classes.BOUNDED]
     assert [name for name in measurable.outcomes(with_class) if name not in listed] == kinds
     for transport, word in (
         ({"protocol": "elfn"}, "elfn"), ({"protocol": "linux"}, "linux_cubic"),
@@ -115,10 +115,3 @@ def test_what_cannot_be_measured_is_refused(change, said):
     with pytest.raises(InputError) as error:
         simulate(asked({**PLAIN, "class": "bulk"}, **change), target="cpu")
     assert said in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_control_of_ones_own_on_linux_is_refused(tmp_path):
-    own = tmp_path / "own.py"
-    own.write_text("def grow(*_): return 1.0\ndef reduce(*_): return 1.0\n")
-    with pytest.raises(InputError, match=r"transport\.late is not for linux with a control of your own"):
-        asked({"protocol": "linux", "congestion_control": str(own), "late": "1 s"})
