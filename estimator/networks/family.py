@@ -47,6 +47,8 @@ class Network(Record):
     """The protocols that go with it."""
     outcomes: ClassVar[tuple[Outcome, ...]]
     """The outcomes that no kind before it has."""
+    unread: ClassVar[dict[str, tuple[str, ...]]]
+    """Patterns of the fields that its cheap models do not read, by fidelity (and protocol)."""
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
     of_hosts: ClassVar[tuple[str, ...]] = ()

@@ -16,6 +16,7 @@ from netcarlo.kernels.base.rows import split
 from netcarlo.networks import one_flow
 from netcarlo.networks.adhoc import events, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
+from netcarlo.networks.adhoc.unread import UNREAD
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
@@ -32,6 +33,7 @@ class AdhocNetwork(Adhoc, Network):
     key = "adhoc"
     transports = (*COMMON, "linux", "linux26", *PROBING, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
+    unread = UNREAD
     no_warm_up = "write adhoc.mobility.warm_up"
     one_flow = True
 

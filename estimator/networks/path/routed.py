@@ -9,6 +9,7 @@ from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.path.unread import UNREAD
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
@@ -24,6 +25,7 @@ class Routed(Network):
     written = "hops"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes: ClassVar = outcomes.OUTCOMES
+    unread = UNREAD
     no_warm_up = "remove it"
     one_flow = True
 

@@ -45,6 +45,7 @@ from netcarlo.networks.shared.description import (
     FlowSpec,
     SharedSpec,
 )
+from netcarlo.networks.shared.unread import UNREAD
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -63,6 +64,7 @@ class SharedNetwork(SharedSpec, Network):
     key = "shared"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
+    unread = UNREAD
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""

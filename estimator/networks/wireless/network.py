@@ -20,6 +20,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import delays, events, fluid, formula, outages, outcomes, rows, workload
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
+from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
@@ -34,6 +35,7 @@ class WirelessNetwork(Wireless, Network):
     key = "wireless"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
+    unread = UNREAD
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""

@@ -1,0 +1,21 @@
+"""Fields that the cheap models of this kind of network do not read."""
+
+UNREAD: dict[str, tuple[str, ...]] = {
+    "fluid": (
+        "transport.sack_block", "transport.sack_first", "*.ack_loss", "*.ack_bursts", "*.reverse.queue",
+        "paths.*.tick",
+    ),
+    "formula": (
+        "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.max_rto",
+        "transport.initial_rto", "transport.ack_delay", "transport.tick", "transport.clock_phase",
+        "transport.initial_window", "transport.initial_ssthresh", "transport.handshake", "*.ack_loss",
+        "*.ack_bursts", "*.reverse.queue", "paths.*.tick",
+    ),
+    "formula sctp": (
+        "transport.sack_first", "transport.probe_first", "transport.max_burst", "transport.rules",
+        "transport.initial_cwnd", "transport.ssthresh_floor", "transport.path_max_retrans",
+        "transport.failback", "transport.heartbeat_interval", "transport.min_rto", "transport.ack_every",
+        "paths.1.*",
+    ),
+}  # fmt: skip
+"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""

@@ -1,0 +1,18 @@
+"""Fields that the cheap models of this kind of network do not read."""
+
+UNREAD: dict[str, tuple[str, ...]] = {
+    "fluid": (
+        "transport.sack_block", "transport.duplicate_acks", "transport.max_rto", "transport.initial_rto",
+        "transport.ack_delay", "transport.tick", "transport.clock_phase", "*.ecn", "*.reverse.queue",
+        "*.reverse.red", "*.jitter",
+    ),
+    "formula": (
+        "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.min_rto",
+        "transport.ack_every", "transport.window", "transport.receive_buffer", "transport.send_buffer",
+        "transport.max_rto", "transport.initial_rto", "transport.ack_delay", "transport.tick",
+        "transport.clock_phase", "transport.initial_window", "transport.initial_ssthresh",
+        "transport.handshake", "*.window", "*.queue", "*.red", "*.red.*", "*.ecn", "*.reverse.*",
+        "*.jitter", "shared.flows.*.protocol", "shared.flows.*.udp.bytes", "shared.flows.*.udp.packets",
+    ),
+}  # fmt: skip
+"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""
