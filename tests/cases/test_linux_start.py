@@ -94,7 +94,7 @@ def over_links(outage: str) -> dict[str, Any]:
     """A flow over a cable that comes up after the first SYNs."""
     links = [{"ends": [0, 1], **LINK}, {"ends": [1, 0], **LINK}]
     failures = [{"cables": 0, "outages": down(outage)}]
-    return {"shared": {"links": links, "failures": failures, "flows": [{"between": [0, 1]}]}}
+    return {"shared": {"links": links, "failures": failures, "flows": [{"source": 0, "sink": 1}]}}
 
 
 def over_wireless(outage: str) -> dict[str, Any]:
