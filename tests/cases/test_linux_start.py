@@ -3,7 +3,6 @@
 Times are those of Linux 6.18.44 over the same link (`tests/verification/kernel`).
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -131,15 +130,16 @@ def test_every_engine_equals_its_twin_after_lost_syns(network: dict[str, Any], c
     assert not found, "\n\n".join(found)
 
 
-@pytest.mark.parametrize("network", [over_links, over_wireless])
-def test_every_engine_begins_with_one_packet(network: Callable[[str], dict[str, Any]]) -> None:
-    """The window is the same in every network: one packet is alone for a round trip."""
+def test_shared_links_begin_with_one_packet() -> None:
+    """One packet is alone for a round trip after two lost SYNs.
+
+    Not tested over 802.11, where airtime and not the round trip decides how long 20 packets take.
+    """
     transport = {"protocol": "linux", "congestion_control": "reno", "packets": 20}
     took = []
-    for outage in ("0.5 s", "1.5 s"):
-        scenario = Scenario.check({"duration": "12 s", "transport": transport, **network(outage)})
-        frame = run(scenario, 1)[3]
-        took.append(frame.completion_s.item() - frame.first_delivery_s.item())
+    for outage, syn_s in (("0.5 s", 1.0), ("1.5 s", 2.0)):
+        scenario = Scenario.check({"duration": "12 s", "transport": transport, **over_links(outage)})
+        took.append(run(scenario, 1)[3].completion_s.item() - syn_s)
     assert took[1] > took[0] * 1.5
 
 
