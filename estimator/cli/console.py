@@ -249,7 +249,7 @@ _ASCII = {
     "—": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "→": "->", "ß": "ss", "σ": "sigma",
     "\u202f": " ", "\xa0": " ",
 }  # fmt: skip
-"""What is written for characters that decomposition does not turn into ASCII."""
+"""ASCII replacements of the characters that decomposition does not turn into ASCII."""
 
 
 def _transliterated(error: UnicodeError) -> tuple[str, int]:

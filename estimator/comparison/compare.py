@@ -70,7 +70,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found: of each pair of sides the later one minus the earlier one, its baseline."""
+    """Result of `compare`: for each pair of sides, the later one minus the earlier one, its baseline."""
 
     sides: tuple[Side, ...]
     table: pd.DataFrame
@@ -299,7 +299,7 @@ def _name(asked: Result, found: Any) -> str:
 
 
 def _path(asked: Result, name: str) -> str:
-    """Where a side lies; its name where it lies nowhere."""
+    """Return the path of a side, or its name if it has no path."""
     if isinstance(asked, str | os.PathLike):
         return os.fspath(asked).rstrip("/")
     return asked.url if isinstance(asked, Store) else name

@@ -1,4 +1,4 @@
-"""Which differences of a comparison lead, and in which order all are shown."""
+"""Selection and order of the differences that a comparison shows first."""
 
 from collections.abc import Sequence
 

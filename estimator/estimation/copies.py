@@ -26,7 +26,7 @@ RANDOM = (
 
 
 def are_copies(scenario: Scenario, frame: pd.DataFrame) -> bool:
-    """Whether all replications in a frame of outcomes are the same run.
+    """Return whether all replications in a frame of outcomes are the same run.
 
     They are if nothing in the scenario is random and no outcome differs, except for those `OF_CLOCK`. Equal
     outcomes alone do not suffice: a rare loss may have happened in none of them.
@@ -63,7 +63,7 @@ def _remedy(scenario: Scenario) -> str:
 
 
 def _is_random(scenario: Scenario) -> bool:
-    """Whether a field of the scenario makes replications differ, as far as fields show."""
+    """Return whether a field of the scenario makes replications differ, as far as fields show."""
     fields = dict(_fields(scenario, ""))
     if scenario.fidelity == "formula":
         return any(isinstance(value, Distribution) for value in fields.values())

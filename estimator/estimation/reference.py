@@ -125,7 +125,7 @@ class Mapping(Record):
 
     @property
     def counts_whole_runs(self) -> bool:
-        """Whether an expression has the name of an outcome that is counted from time 0 on."""
+        """Return whether an expression names an outcome that is counted from time 0 on."""
         tables: list[dict[str, Any]] = [self.metrics, *(part.metrics for part in self.parts.values())]
         return any(WHOLE_RUN in text for table in tables for each in table.values() for text in _texts(each))
 
