@@ -23,6 +23,9 @@ OPTION = {
 }  # fmt: skip
 """Factors of the options of an address."""
 
+UNMEASURED_S = 10.0
+"""Seconds of a model of a kind of network that is not in these tables."""
+
 MIXED_LINUX = 2.5
 """Factor of a mixture that has today's Linux besides the other senders."""
 
@@ -30,9 +33,9 @@ MIXED_LINUX = 2.5
 def seconds(address: Address) -> float:
     """Return about how long compiling the model of this address takes [s]."""
     if address.fluid:
-        found = FLUID_S[address.family]
+        found = FLUID_S.get(address.family, UNMEASURED_S)
     else:
-        table = SENDER_S[address.family]
+        table = SENDER_S.get(address.family, {"": UNMEASURED_S})
         found = table.get(address.sender, table[""])
     if address.sender == "mixed" and address.control == "linux":
         found *= MIXED_LINUX

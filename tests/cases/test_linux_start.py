@@ -163,17 +163,24 @@ def connect(syns: int, echo: int) -> Any:
     return s
 
 
-@pytest.fixture(autouse=True)
-def _reno(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def unpaced_reno(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the slots of `sender` for functions that are called without a model."""
     monkeypatch.setattr(sender, "control", reno)
-    monkeypatch.setattr(sender, "PACED", False)
+    for module in (sender, state):
+        monkeypatch.setattr(module, "PACED", False)
 
 
+mechanism = pytest.mark.usefixtures("unpaced_reno")
+
+
+@mechanism
 def test_one_packet_from_the_second_lost_syn_on() -> None:
     windows = [connect(syns, (syns - 1) * SECOND)[Tcp.CWND] for syns in (1, 2, 3, 4)]
     assert windows == [10, 10, 1, 1]
 
 
+@mechanism
 def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
     """As after lost SYN-ACKs, or where the round trip is longer than the timer."""
     s = connect(4, 0)
@@ -181,10 +188,12 @@ def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
     assert s[Tcp.SRTT] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
 
 
+@mechanism
 def test_the_threshold_is_infinite_after_lost_syns() -> None:
     assert connect(4, 3 * SECOND)[Tcp.SSTHRESH] == state.INFINITE
 
 
+@mechanism
 def test_another_syn_ack_is_no_acknowledgement_of_data() -> None:
     p, s = scratch()
     at = state.ack_at(p, s, 0)
@@ -195,8 +204,9 @@ def test_another_syn_ack_is_no_acknowledgement_of_data() -> None:
 
 
 def closed() -> tuple[Any, Any]:
-    """A receiver that waits for a SYN."""
+    """A receiver that waits for a SYN, and begins with quick ACKs."""
     p, s = scratch()
+    s[Tcp.QUICK] = receiver.FIRST_QUICK
     s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = 0
     return p, s
 
