@@ -26,19 +26,20 @@ from netcarlo.transport.tcp import OF_HOSTS, PROTOCOLS, short_form
 
 
 class Scenario(Networks):
-    """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
+    """Scenario to simulate. The observation begins at time 0 and ends at `duration`.
 
-    One of `paths`, a `wireless`, an `adhoc` and a `shared` network.  Outcomes of wireless and shared networks
-    count from the end of the `warm_up` on.
+    The network is one of `paths`, `wireless`, `adhoc` and `shared`. Outcomes of wireless and shared networks
+    count from the end of the `warm_up`.
 
     With `fidelity: fluid` or `formula` a cheap approximation answers in place of the simulation of packets.
 
-    Scenarios of the same seed and `topology` meet the same random numbers, others independent ones.
+    Scenarios with the same seed and `topology` use the same random numbers, others independent ones.
 
-    With `precision`, replications are added until the half-width of the 95 % interval of the
-    goodput is that fraction of its mean; else there are `replications` of them.
+    With `precision`, replications are added until the half-width of the 95 % interval of the goodput is that
+    fraction of its mean; otherwise the number of `replications` is fixed.
 
-    `live` says which fields move on the page of `netcarlo live`, and from where to where; it decides nothing.
+    `live` names the fields that can be changed on the page of `netcarlo live`, with their ranges. It does not
+    change results.
     """
 
     fidelity: Fidelity = "packet"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison
 
 MOST_ROWS = 1000
-"""Rows that are printed; the files have all."""
+"""Most rows that are printed; the files have all of them."""
 
 
 def compare(
@@ -120,7 +120,7 @@ def _print(found: "Comparison", rest: str) -> None:
 
 
 def _called(row: dict[str, str], baseline: str, other: str) -> dict[str, str]:
-    """A row whose columns have the names of its sides."""
+    """Return a row whose columns have the names of its sides."""
     names = {"baseline": baseline, "other": other}
     return {names.get(head, head): text for head, text in row.items()}
 

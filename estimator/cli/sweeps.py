@@ -540,7 +540,7 @@ def _number(value: str, unit: str, text: str) -> float:
 
 
 def _written(out: Path) -> str:
-    """A line about a file that was written: its size, unless it is a pipe or a device."""
+    """Return a line about a file that was written: with its size, unless it is a pipe or a device."""
     return f"{out}: {console.size(out.stat().st_size)}" if out.is_file() else f"{out}: written"
 
 

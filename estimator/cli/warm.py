@@ -37,7 +37,7 @@ def warm(
 
 
 def _sentence(models: int, compiled: list[str], took_s: float) -> str:
-    """A compiled model and the time that its compilation took."""
+    """Return a line that names a compiled model and the time of its compilation."""
     plural = "model" if models == 1 else "models"
     if not compiled:
         return f"{models} {plural} needed, all compiled already"

@@ -70,15 +70,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `compare`: for each pair of sides, the later one minus the earlier one, its baseline."""
+    """Result of `compare`: differences of each pair of sides, the later side minus the earlier one (its
+    baseline)."""
 
     sides: tuple[Side, ...]
     table: pd.DataFrame
-    """A row per quantity of a cell: n (pairs, or of what is not `paired` the smaller number of values),
-    baseline, other, difference with its own 95 % interval ci_low to ci_high, relative (difference over
-    baseline), the interval low to high by which all are judged together, and the verdict: `differs`, `noise`,
-    `equal` to the bit, or `unknown` (too few values).  The index: of more than two sides the pair, `against`
-    (the baseline) and `side`; the axes; the outcome."""
+    """Differences, a row per quantity of a cell.
+
+    The columns: n (pairs; where sides are not `paired` the smaller number of values), baseline, other,
+    difference with its own 95 % interval ci_low to ci_high, relative (difference over baseline), the interval
+    low to high by which all are judged together, and the verdict: `differs`, `noise`, `equal` to the bit, or
+    `unknown` (too few values). The index: with more than two sides the pair, `against` (the baseline) and
+    `side`; the axes; the outcome.
+    """
     changes: pd.DataFrame
     """A row per field of the setting that is not the same everywhere, a column per side."""
     notes: tuple[str, ...]
@@ -90,8 +94,8 @@ class Comparison:
     broken: int
     """Cells that could not be simulated on some of the sides only."""
     leading: tuple[str, ...] = ()
-    """The quantities that lead: those asked for (`of`), else the outcomes of the files, else those of which
-    more or less is better."""
+    """Quantities shown first: those asked for (`of`), else the outcomes of the files, else those with a
+    direction."""
 
     @property
     def baseline(self) -> Outcomes | None:
@@ -110,7 +114,7 @@ class Comparison:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The labels of each pair that has rows: the baseline, and what is compared with it."""
+        """Labels of each pair that has rows: the baseline, and the side compared with it."""
         labels = [side.label for side in self.sides]
         if len(labels) == 2:
             return [(labels[0], labels[1])]
@@ -134,7 +138,7 @@ class Comparison:
 
     @property
     def ordered(self) -> pd.DataFrame:
-        """The rows of `table` in the order in which they are shown: what leads and differs first."""
+        """Rows of `table` in the order in which they are shown: leading quantities that differ first."""
         return ordered(self.table, self.sides, self.leading)
 
     @property
@@ -286,7 +290,7 @@ def _simulated(
 
 
 def _name(asked: Result, found: Any) -> str:
-    """The name of a side: of a scenario its own, of what is kept that of its folder or file."""
+    """Return the name of a side: the name of a scenario, or that of the folder or file of results."""
     if isinstance(found, Scenario):
         return found.name
     if isinstance(asked, str | os.PathLike):
@@ -325,7 +329,7 @@ def _letter(i: int) -> str:
 def _with_values(
     read: list[Any], names: Sequence[str], stems: Sequence[str], values: Mapping[str, Any]
 ) -> list[Any]:
-    """The sides with fields set in the scenarios among them. Raises InputError."""
+    """Return the sides with fields set in the scenarios among them. Raises InputError."""
     mine: list[dict[str, Any]] = [{} for _ in read]
     for key, value in values.items():
         side, colon, field = key.rpartition(":")
@@ -342,7 +346,7 @@ def _with_values(
 
 
 def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:
-    """The place of the side that is meant by its name, the stem of its file, or its letter."""
+    """Return the index of the side that is meant by its name, the stem of its file, or its letter."""
     letters = [_letter(i) for i in range(len(names))]
     for known in (names, stems, letters):
         if (count := list(known).count(side)) == 1:

@@ -38,9 +38,9 @@ def leading(sides: Sequence[Side], of: Sequence[str] | None) -> tuple[str, ...]:
 def ordered(table: pd.DataFrame, sides: Sequence[Side], lead: Sequence[str]) -> pd.DataFrame:
     """Return the rows of a comparison in the order in which they are shown.
 
-    First the quantities that lead, of these what differs by more than chance, of these rates, times and
-    shares before counts, and of these the larger differences. The first rate that leads, mostly the goodput,
-    comes before larger differences.
+    Leading quantities come first. Among them, significant differences come before others, then rates, times
+    and shares before counts, then larger differences before smaller ones. The first leading rate, mostly the
+    goodput, comes before larger differences.
     """
     outcomes = [str(name) for name in table.index.get_level_values("outcome")]
     follows = np.array([name not in lead for name in outcomes], dtype=bool)
@@ -53,8 +53,9 @@ def ordered(table: pd.DataFrame, sides: Sequence[Side], lead: Sequence[str]) -> 
 def sizes(table: pd.DataFrame, sides: Sequence[Side]) -> Floats:
     """Return the sizes of the differences on one scale, [rows].
 
-    Of a share the difference itself, as a multiple of next to nothing is next to nothing. Of other quantities
-    the part of the larger value: 0.5 where one is twice the other, 1 where one is 0.
+    The size of a share is the difference itself, because a large multiple of a tiny share is still tiny. The
+    size of any other quantity is the difference over the larger value: 0.5 where one is twice the other, 1
+    where one is 0.
     """
     outcomes = table.index.get_level_values("outcome")
     shares = np.array([_quantity(sides, str(name)).values.most == 1.0 for name in outcomes], dtype=bool)

@@ -46,7 +46,8 @@ class Side:
     outcomes: Outcomes | None = None
     """Of a scenario, its replications."""
     asked: tuple[str, ...] = ()
-    """Quantities that its file asks for: the outcomes of a sweep, the requirements of a plan, and goals."""
+    """Quantities that the file of the side asks for: the outcomes of a sweep, the requirements of a plan, and
+    goals."""
 
 
 def cells(values: Iterable[Cell]) -> "pd.Index[Any]":

@@ -29,7 +29,7 @@ def are_copies(scenario: Scenario, frame: pd.DataFrame) -> bool:
     """Return whether all replications in a frame of outcomes are the same run.
 
     They are if nothing in the scenario is random and no outcome differs, except for those `OF_CLOCK`. Equal
-    outcomes alone do not suffice: a rare loss may have happened in none of them.
+    outcomes alone do not prove it: in a few replications a rare loss may never happen.
     """
     if len(frame) < 2 or _is_random(scenario):
         return False
@@ -50,7 +50,7 @@ def note(scenario: Scenario, count: int) -> None:
 
 
 def _remedy(scenario: Scenario) -> str:
-    """Options that make the starts random, or nothing if the scenario does not take them."""
+    """Return options that make the starts random; empty if the scenario does not take them."""
     width = min(1.0, bounds(scenario.duration)[0] / 10)
     starts = {"uniform": ["0 s", units.show(width, units.TIME)]}
     values = dict.fromkeys(scenario.network.starts(), starts)
@@ -74,7 +74,8 @@ def _is_random(scenario: Scenario) -> bool:
 
 
 def _fields(record: Any, name: str, place: str = "") -> Iterator[tuple[tuple[str, str], Any]]:
-    """The fields of a record and of the records in it: their names, with a place that tells them apart."""
+    """Yield the fields of a record and of the records in it: their names, with a place that identifies
+    each."""
     yield (name, place), record
     if isinstance(record, BaseModel):
         for field in type(record).model_fields:

@@ -44,7 +44,8 @@ class Estimate:
     saving: "Saving | None" = None
     """With a control: what it saved."""
     warnings: Sequence[str] = ()
-    """Losses that a goal on a delay does not show, and loads above the capacity of a link."""
+    """Warnings about losses that a goal on a delay does not show, and about loads above the capacity of a
+    link."""
 
     def to_frame(self) -> pd.DataFrame:
         """The rows of `table` that were measured."""

@@ -27,7 +27,7 @@ from netcarlo.simulation.outcomes import MEANING
 Value = int | float | str
 
 WHOLE_RUN = "_whole_run"
-"""Ends the name of an outcome that is counted from time 0 on: that of the same run without its warm-up."""
+"""Suffix of the name of an outcome that is counted from time 0: that of the same run without a warm-up."""
 
 
 class Variant(Record):
@@ -84,7 +84,8 @@ class Part(Record):
     classes: list[Classes] = Field(min_length=1)
     """Several ways to sort the rows into classes."""
     metrics: dict[str, str] = Field(min_length=1)
-    """Measured column, without `_mean`, to an expression of columns and outcomes of the flow or link."""
+    """Mapping of a measured column, without `_mean`, to an expression of columns and outcomes of the flow or
+    link."""
 
 
 class Mapping(Record):
@@ -105,10 +106,9 @@ class Mapping(Record):
     classes: Classes = Field(min_length=1)
     """The classes whose errors are told apart, and the rows of each."""
     metrics: dict[str, Metric] = Field(min_length=1)
-    """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two.
-
-    Outcomes count from the end of the `warm_up` on; a name that ends in `_whole_run`, as `sent_whole_run`,
-    counts from time 0 on."""
+    """Mapping of a measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio
+    of two. Outcomes count from the end of the `warm_up`; a name that ends in `_whole_run`, as
+    `sent_whole_run`, counts from time 0."""
     numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)
     """So many flows of shared links have outcomes of their own in `metrics`: `goodput_bps_1` and so on."""
     flows: Part | None = None

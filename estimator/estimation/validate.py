@@ -102,7 +102,7 @@ def validate(
 
 
 def _runs(rules: Mapping) -> dict[str, dict[str, Any]]:
-    """By the end of the names of its outcomes: what is different in a run of a scenario."""
+    """Return the changed fields of each run of a scenario, by the suffix of the names of its outcomes."""
     return {"": {}} | ({WHOLE_RUN: {"warm_up": None}} if rules.counts_whole_runs else {})
 
 

@@ -1,8 +1,8 @@
-"""Which requests the server answers: those of its own pages, by a name of this machine.
+"""Admission of requests: the server answers only its own pages, under a name of this machine.
 
-A name of another site that resolves to this machine (DNS rebinding) is refused by the Host header.  A page of
-another site that asks for an address of this one is refused by Origin and Sec-Fetch-Site, also if its request
-is a plain GET of an image.
+The Host header reveals a name of another site that resolves to this machine (DNS rebinding). Origin and
+Sec-Fetch-Site reveal a page of another site that requests an address of this one, also by a plain GET of an
+image.
 """
 
 import ipaddress
@@ -23,10 +23,11 @@ def host_of(text: str) -> str:
 
 
 def names_this_machine(host: str, bound: str) -> bool:
-    """Whether a page served at the address `bound` may be asked for by this host name.
+    """Return whether `host` may name a server that listens at the address `bound`.
 
-    At a loopback address: localhost and loopback addresses.  At another one: also any IP address, which is no
-    name of another site, the name that was bound, and the name of this machine.
+    Localhost and loopback addresses are allowed at a loopback address. At any other address every IP address
+    is allowed, because no IP address is the name of another site. The bound name and the name of this machine
+    are allowed too.
     """
     loopback = _is_loopback(bound)
     try:

@@ -63,7 +63,7 @@ class Runs:
     bytes: int = 0
     """Memory of the replications."""
     number: int = field(default_factory=itertools.count().__next__)
-    """One of its own: that of no other runs of this process, unlike `id`."""
+    """Number of these runs, unique in this process. An `id` is not, because Python uses it again."""
     _locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
 

@@ -48,7 +48,8 @@ class File(NamedTuple):
     type: str
     saved: bool
     make: Callable[[State, Check], str]
-    """Its text at a state; a `Check` is called now and then and raises once nobody waits."""
+    """Function that returns the text of a file at a state. It calls the `Check` now and then, which raises
+    once no client waits."""
 
 
 class Subject(Protocol):

@@ -47,10 +47,10 @@ KINDS = (
 """The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
 
 OF_DELIVERED = ("mean_delay_s", *QUANTILES, "jitter_s", "late")
-"""Those that consider delivered packets only, so that losses do not make them worse."""
+"""Outcomes that consider delivered packets only, so that losses do not make them worse."""
 
 BOUNDED = ("late", "in_time")
-"""Those of classes whose flows have a bound, `late`."""
+"""Outcomes of classes whose flows have a bound, `late`."""
 
 
 def of_delivered(name: str) -> str | None:

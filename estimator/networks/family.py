@@ -144,7 +144,8 @@ class Network(Record):
         return frozenset()
 
     def offered(self, rows: Any) -> Offered | None:
-        """What sources of constant rate offer to each link of its rows; None where no link has a capacity."""
+        """Return the load that sources of constant rate offer to each link; None where no link has a
+        capacity."""
         return None
 
     def by_part(self, part: str, integers: Ints, rows: Any) -> Named:

@@ -63,7 +63,7 @@ _RARE = (
     "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "
     "how often it comes"
 )
-"""What is said of outages such as 4 hours a year."""
+"""End of the message that refuses outages such as 4 hours a year."""
 
 
 def _seconds(time: Any) -> float:

@@ -8,26 +8,26 @@ class Source(NamedTuple):
     """A source without jitter and without random times of silence."""
 
     name: str
-    """What to call it."""
+    """Name of the source in messages."""
     field: str
     """The field of its jitter."""
     interval: int
-    """From one datagram to the next [ns]."""
+    """Interval between datagrams [ns]."""
     start: int
-    """When it sends its first datagram [ns]."""
+    """Sending time of the first datagram [ns]."""
     end: int
-    """It sends nothing at or after [ns]."""
+    """End of the source, which sends nothing at or after this time [ns]."""
     queues: frozenset[Any]
     """The queues that its datagrams pass, by any name."""
 
     def meets(self, other: "Source") -> bool:
-        """Whether datagrams of both come to one queue, with the same offset in each interval."""
+        """Return whether datagrams of both sources share a queue, with a constant offset between them."""
         together = self.start < other.end and other.start < self.end
         return together and self.interval == other.interval and not self.queues.isdisjoint(other.queues)
 
 
 def in_step(sources: Sequence[Source]) -> list[Source]:
-    """The first source that meets others, and those; empty if none meet."""
+    """Return the first source that meets others, followed by those; empty if none meet."""
     for k, source in enumerate(sources):
         if others := [other for other in sources[k + 1 :] if source.meets(other)]:
             return [source, *others]

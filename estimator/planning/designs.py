@@ -69,7 +69,7 @@ class Frontier:
 
     @property
     def so_far(self) -> bool:
-        """Whether a design that is undecided, or was not looked at, could be cheaper than the `cheapest`."""
+        """True if a design that is undecided, or was not looked at, could be cheaper than the `cheapest`."""
         best, least = self.cheapest, self.least
         return best is not None and least is not None and least.cost < best.cost
 
@@ -85,7 +85,7 @@ class Frontier:
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the cheapest design, or that which goes furthest, another one than was asked for."""
+        """Warnings, a sentence each, that the answer of the best design may not mean what was asked."""
         return [] if self.answer is None else self.answer.warnings
 
     def __repr__(self) -> str:

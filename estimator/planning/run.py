@@ -62,9 +62,9 @@ class Loss(NamedTuple):
     plan: Plan
     about: cautions.LeftOut
     value: float
-    """Of the planned quantity."""
+    """Value of the planned quantity at the answer."""
     share: float
-    """Of the packets of the class, mean over the replications."""
+    """Share of the packets of the class that are lost, mean over the replications."""
 
     @property
     def at(self) -> str:
@@ -73,12 +73,12 @@ class Loss(NamedTuple):
 
     @property
     def bounded(self) -> bool:
-        """Whether a requirement bounds the loss, too."""
+        """True if a requirement bounds the loss as well."""
         return bool({self.about.loss, self.about.in_time} & {*self.plan.outcomes})
 
     @property
     def warning(self) -> str:
-        """That the delay hides a loss, with a requirement that does not; empty if the loss is small."""
+        """Warning that the delays hide a loss, with the requirement to add; empty if the loss is small."""
         if self.bounded or self.about.repaired or self.share <= cautions.MOST_LOSS:
             return ""
         name = self.about.name
@@ -129,14 +129,14 @@ class Answer:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the undecided values next to those that are known have had all their replications."""
+        """True if the undecided values next to known ones have had all their replications."""
         spent = {point.value: point.replications for point in self.curve}
         ends = (self.undecided[0], self.undecided[-1]) if self.undecided else ()
         return all(spent.get(value, 0) >= self.plan.most for value in ends)
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the answer another one than was asked for, a sentence each."""
+        """Warnings, a sentence each, that the answer may not mean what was asked."""
         found = [loss.warning for loss in self.losses if loss.warning]
         if self.overload is not None and self.holds is not None:
             at = cautions.said(self.holds, self.plan.dimension)

@@ -20,15 +20,15 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which values an argument may have besides None, where that is its default."""
+    """Rule for the values of an argument. None is also allowed where it is the default."""
 
     allowed: str
     """The values, in words."""
     fits: Callable[[Any], bool]
     made: Callable[[Any], Any] = lambda value: value
-    """The value that the function gets."""
+    """Function that converts an accepted value to the one passed on."""
     none: str = ""
-    """What None stands for."""
+    """Meaning of None in words; empty where None has none."""
 
 
 def _whole(low: int, high: int, none: str = "") -> Rule:
@@ -77,7 +77,7 @@ RULES = {
     "folder": Rule("the path of a folder", _path, Path),
     "out": Rule("a path", _path),
 }
-"""By name, wherever it is a parameter."""
+"""Rules by the name of the parameter, for every function that has it."""
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:

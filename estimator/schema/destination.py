@@ -1,8 +1,8 @@
-"""Where results are written: only regular files are ever replaced.
+"""Destinations of results: only regular files are ever replaced.
 
 A path may name a regular file or nothing yet, a symbolic link, a pipe (FIFO), a character device such as
 `/dev/null`, or a file descriptor such as `/dev/stdout`. A regular file is replaced in one step by a complete
-one. A link stays, and what it points to is replaced. Pipes, character devices and descriptors are written
+one. A symbolic link stays, and its target is replaced. Pipes, character devices and descriptors are written
 into. Everything else is refused: folders, sockets, and block devices, whose content would be lost.
 """
 
@@ -40,12 +40,12 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Destination:
-    """Where the content of an output file goes."""
+    """Destination of the content of an output file."""
 
     path: Path
     """The file itself, links resolved."""
     replaced: bool
-    """Whether a complete file takes its place; else the content is written into it."""
+    """True if a complete file replaces this one; otherwise the content is written into it."""
     descriptor: int | None = None
     """The open file of this process that the path names."""
 
@@ -89,7 +89,7 @@ _pipes: dict[Path, BinaryIO] = {}
 
 
 def destination(path: str | Path) -> Destination:
-    """Where the output file `path` goes. Raises InputError for what cannot be one."""
+    """Return the destination of the output file `path`. Raises InputError for a path that cannot be one."""
     try:
         return _followed(Path(path))
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
@@ -197,7 +197,10 @@ def regular(path: Path) -> Path:
 
 @contextmanager
 def _scratch(path: Path) -> Iterator[tuple[Destination, Path]]:
-    """Where a file goes, and the name of one to fill first: on the same file system if it will be moved."""
+    """Yield the destination of a file, and the name of a temporary file to fill first.
+
+    The temporary file is on the same file system if it will be moved.
+    """
     to = destination(path)
     with ExitStack() as stack:
         with _refused(path):

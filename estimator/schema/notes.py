@@ -38,7 +38,7 @@ def note_detection(data: Any, source: str) -> None:
 
 
 def _mobile(data: Any) -> bool:
-    """Whether a file has the `mobility` of a path: that has a protocol."""
+    """Return whether a file has the `mobility` of a path, which has a protocol."""
     if not isinstance(data, dict):
         return False
     record = data.get("mobility")
@@ -46,7 +46,7 @@ def _mobile(data: Any) -> bool:
 
 
 def _names(data: Any, field: str) -> bool:
-    """Whether a key, or a text as the `field` of an axis, ends with the name of a field."""
+    """Return whether a key, or a text as the `field` of an axis, ends with the name of a field."""
     if isinstance(data, dict):
         return any(_names(key, field) or _names(value, field) for key, value in data.items())
     if isinstance(data, list):

@@ -1,8 +1,8 @@
-"""Which files a document may make netcarlo read: those beside it, and those that the user trusts.
+"""Files that a document may make netcarlo read: those beside it, and those that the user trusts.
 
 A scenario, sweep or plan may come from a stranger. The files that it names must lie in its folder or below,
-links resolved. Any other must be trusted by the user: `--trust FILE`, or `netcarlo.trust`. Trust is in a
-content, by its SHA-256, so it ends when the file changes.
+links resolved. Any other file must be trusted by the user: `--trust FILE`, or `netcarlo.trust`. A user trusts
+the content of a file (by its SHA-256), so trust ends when the file changes.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from netcarlo.errors import InputError
 from netcarlo.schema.document import read_bytes
 
 contents: set[str] = set()
-"""SHA-256 of what is trusted."""
+"""SHA-256 of each trusted content."""
 
 
 def sha256(content: bytes) -> str:
@@ -22,7 +22,8 @@ def sha256(content: bytes) -> str:
 
 
 def beside(path: Path, source: Path) -> bool:
-    """Whether a file lies in the folder of a document (a file or a folder) or below, links resolved."""
+    """Return whether a file lies in the folder of a document (a file or a folder) or below, links
+    resolved."""
     real = path.resolve()
     homes = [source] if source.is_dir() else [source.parent, source.resolve().parent]
     return any(real.is_relative_to(home.resolve()) for home in homes)

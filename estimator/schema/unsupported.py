@@ -18,7 +18,7 @@ class Known(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What to write, in words."""
+        """Advice on the fields to write, in words."""
         return "write " + ", ".join(f"{field}: {value}" for field, value in self.write.items())
 
 
@@ -53,7 +53,7 @@ PROTOCOLS: dict[str, Known] = {
     "bbrv3": _linux("BBRv3 is a congestion control of linux", "bbr3"),
     "tcp": Known("TCP has several implementations; that of today's Linux is one", {"protocol": "linux"}),
 }  # fmt: skip
-"""By what a reader writes as `protocol` or `congestion_control`, in small letters."""
+"""Entries by the value of `protocol` or `congestion_control` that a user writes, in lower case."""
 
 _AIR = Known(
     f"802.11n and later (aggregation, several antennas, OFDMA) {_NOT_SIMULATED}; 802.11g is the newest",
@@ -63,7 +63,7 @@ STANDARDS: dict[str, Known] = dict.fromkeys(
     ("802.11n", "802.11ac", "802.11ax", "802.11be", "802.11ah", "802.11ad", "wifi 4", "wifi 5", "wifi 6",
      "wifi 7", "802.11"), _AIR,
 )  # fmt: skip
-"""By what a reader writes as `standard` of 802.11."""
+"""Entries by the value of `standard` (802.11) that a user writes."""
 
 
 OVERHEAD: dict[str, str] = dict.fromkeys(
@@ -76,5 +76,5 @@ OVERHEAD: dict[str, str] = dict.fromkeys(
 
 
 def known(name: object, among: Mapping[str, Known] = PROTOCOLS) -> Known | None:
-    """What is known of a name; None if nothing."""
+    """Return the entry for a name; None if there is none."""
     return among.get(str(name).strip().lower().replace("-", ""))

@@ -1,7 +1,7 @@
-"""What an answer has to say beside its number: losses that a delay does not show, and loads above capacity.
+"""Cautions that accompany an answer: losses that a delay does not show, and loads above capacity.
 
-Delays, jitter and `late` consider delivered packets only.  On an overloaded link with a short queue they look
-good, however much is lost.
+Delays, jitter and `late` consider delivered packets only. On an overloaded link with a short queue they look
+good, however many packets are lost.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,11 +27,12 @@ class LeftOut(NamedTuple):
     word: str
     """The class; empty: all flows."""
     loss: str
-    """The outcome with the share of its packets that were lost."""
+    """Name of the outcome with the share of lost packets of the class."""
     in_time: str
-    """The outcome with the share of its packets that arrived in time; empty without a bound."""
+    """Name of the outcome with the share of packets of the class that arrived in time; empty without a
+    bound."""
     repaired: bool
-    """Whether all lost packets are retransmitted, so that they count in the delay."""
+    """True if all lost packets are retransmitted, so that they count in the delay."""
 
     @property
     def name(self) -> str:
@@ -53,7 +54,7 @@ class Overload(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in a line."""
+        """Sentence that names the link, the load and the capacity."""
         text = f"constant-rate flows offer {rate(self.offered_bps)} to {self.link}, which carries "
         return text + rate(self.capacity_bps)
 

@@ -8,12 +8,12 @@ from netcarlo.simulation.launches import model_of
 
 
 class Warmed(NamedTuple):
-    """What `compile_ahead` did."""
+    """Result of `compile_ahead`."""
 
     models: list[str]
     """Names of all models that the scenarios need."""
     compiled: list[str]
-    """Those of them that were not on disk yet."""
+    """Names of the models that were compiled because they were not on disk yet."""
 
 
 def models_of(scenarios: Iterable[Scenario]) -> list[Any]:

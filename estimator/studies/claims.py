@@ -16,13 +16,13 @@ Verdict = Literal["held", "undecided", "not held", "not testable"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper and the evidence for or against it.
+    """Claim of the paper and the evidence for or against it.
 
-    `samples` is the quantity that decides, one value per replication; `published` the paper's own
-    value of it where it prints one; `own` the verdict of the paper's own numbers where they decide.
-    `expected` is the verdict that `--check` demands: `not held` is a known miss, which nothing demands.
-    `fitted` says what was set with the claim in view: it is no test then.  `changed` says how the claim
-    was judged at first and why that was changed, where it was after the results were known.
+    `samples` is the quantity that decides, one value per replication. `published` is the paper's own value of
+    that quantity, where it prints one. `own` is the verdict of the paper's own numbers, where they decide.
+    `expected` is the verdict that `--check` demands; `not held` marks a known miss, of which `--check`
+    demands nothing. `fitted` names what was set with the claim in view; such a claim is no test. `changed`
+    says how the claim was judged at first and why this was changed after the results were known.
     """
 
     id: str
@@ -41,10 +41,10 @@ class Claim:
 
     @property
     def passed(self) -> bool:
-        """Whether the verdict is at least as good as expected.
+        """True if the verdict is at least as good as expected.
 
-        A claim expected to hold must hold beyond doubt; one expected to be undecided must not fail
-        beyond doubt.
+        A claim expected to hold must hold beyond doubt; one expected to be undecided must not fail beyond
+        doubt.
         """
         if self.verdict == "held" or self.expected in ("not held", "not testable"):
             return True

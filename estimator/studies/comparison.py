@@ -62,10 +62,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Check:
-    """One demand of the study's tolerance and whether it is met, by the whole interval of what decides.
+    """Demand of the study's tolerance, judged by the whole interval of the quantity that decides.
 
-    `history` states the demand as first declared, how it would be judged, and why it was changed; empty
-    where it never changed.
+    `history` states the demand as first declared, how it would be judged, and why it was changed; empty where
+    it never changed.
     """
 
     text: str

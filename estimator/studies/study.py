@@ -267,13 +267,13 @@ class Tolerance(Record):
     at_most: float | None = None
     """Largest value."""
     not_excluded: bool = False
-    """Whether each printed number must lie within the 95 % interval of ours."""
+    """True if each printed number must lie within the 95 % interval of ours."""
     claims: Literal["as expected"] | None = None
     """Whether the claims must come out as expected."""
     originally: float | None = None
-    """The limit that was declared first, where the results led to another one; reported beside it."""
+    """Limit as first declared, where it was changed after the results were known. The report shows both."""
     changed: str = ""
-    """Why the demand was changed after the results were known; required with `originally`."""
+    """Reason why the demand was changed after the results were known; required with `originally`."""
 
     LIMITS: ClassVar = (
         "matches_printed", "mean_error", "rms_error", "median_error", "rel_error", "abs_error",

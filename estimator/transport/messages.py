@@ -18,15 +18,15 @@ Wait = Annotated[Number, Quantity(units.TIME, 0.0, 3600.0)]
 
 
 class Messages(Record):
-    """One message after the other over a connection that stays: each of `size`, with a short last packet.
+    """Messages one after the other over a persistent connection: each of `size`, with a short last packet.
 
-    When all of one is acknowledged the application waits for `pause` and writes the next; or it writes one
-    `every` so often, later if the one before is not acknowledged by then.  What is random is drawn anew for
-    each message.
+    When a whole message is acknowledged, the application waits for `pause` and writes the next one. With
+    `every` it writes one message per interval instead, later if the previous one is not acknowledged by then.
+    Random values are drawn anew for each message.
     """
 
     size: FileSize
-    """Size of a message; its last packet carries what is left."""
+    """Size of a message; the last packet carries the rest."""
     pause: Wait | None = None
     """From the last acknowledgement of a message to the next; this or `every`."""
     every: Wait | None = None

@@ -67,7 +67,8 @@ class Transport(Classed):
     start: Time = 0.0
     """When the sender begins."""
     bytes: Transfer | None = None
-    """Size of the transfer; the last packet carries what is left. Endless unless it or `packets` is given."""
+    """Size of the transfer; the last packet carries the rest. Endless unless `bytes` or `packets` is
+    given."""
     packets: Packets | None = None
     """Size of the transfer in packets."""
     payload: Payload
@@ -419,12 +420,12 @@ class Sctp(Transport):
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.2
     path_max_retrans: Retries = 5.0
-    """A path that times out more often than this in a row becomes inactive, and new data take the other one.
-    They return to the first path when it is active again, unless `failback` is false (default: true)."""
+    """Consecutive timeouts of a path beyond which it becomes inactive, and new data use the other path. New
+    data return to the first path when it is active again, unless `failback` is false (default: true)."""
     failback: bool = True
-    """Whether new data return from the second path to the first, the primary one, as soon as a heartbeat or
-    a SACK shows that it is active again (RFC 9260, section 6.4).  If false they stay on the second path
-    until that fails, as in both releases of ns-2.  No effect with one path."""
+    """If true, new data return from the second path to the first, the primary one, as soon as a heartbeat or
+    a SACK shows that it is active again (RFC 9260, section 6.4). If false, new data stay on the second path
+    until that fails, as in both releases of ns-2. No effect with one path."""
     heartbeat_interval: Time = 30.0
     """Pause between probes of an idle path, besides its timeout."""
 

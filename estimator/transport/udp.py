@@ -42,11 +42,12 @@ class Datagrams(Record):
     stop: Time | None = None
     """When the source ends; never unless given."""
     bytes: Transfer | None = None
-    """The source ends after so much payload; the last datagram carries what is left."""
+    """Payload after which the source ends; the last datagram carries the rest."""
     packets: Packets | None = None
-    """The source ends after so many datagrams."""
+    """Number of datagrams after which the source ends."""
     jitter: Probability = 0.0
-    """Each gap between datagrams is up to this share of itself shorter or longer."""
+    """Largest deviation of a gap between datagrams from its mean, as a share of the mean; the deviation is
+    uniform."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

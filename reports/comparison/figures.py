@@ -17,7 +17,7 @@ from netcarlo.reports.parts.words import capital
 LINES = 24
 """Of labels beside a figure; a row has one for each axis."""
 ROWS = 15
-"""Of quantities beside a figure: their names do not touch on a phone."""
+"""Most names of quantities beside a figure, so that they do not touch on a phone."""
 MOST_BYTES = 1_500_000
 MOST_POINTS = 2000
 FARTHEST = 6.0

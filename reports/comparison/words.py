@@ -17,7 +17,7 @@ LONGEST = 60
 """Characters of a value of the setting that are shown."""
 
 LINE = "\n"
-"""Between what the headline says of several pairs of sides."""
+"""Separator between the parts of the headline about several pairs of sides."""
 
 MOST_LEADING = 4
 """Quantities of a pair of sides that the headline names."""
@@ -46,7 +46,7 @@ def _rows(n: int) -> str:
 
 
 def _leads(found: Comparison) -> str:
-    """What leads and differs, of each pair of sides that has any."""
+    """Return the leading quantities that differ, for each pair of sides that has any."""
     texts = []
     for pair in found.pairs:
         rows = found.of_pair(pair)
@@ -143,7 +143,8 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def cell(found: Comparison, index: Any) -> str:
-    """Where a row of the table is: its axes in words, and of several sides which two are compared."""
+    """Return the place of a row of the table: its values on the axes in words, and which of several sides are
+    compared."""
     levels = dict(zip(found.table.index.names, _tuple(index), strict=True))
     sides = f"{levels['side']} against {levels['against']}" if len(found.sides) > 2 else ""
     return ": ".join(filter(None, [sides, _place(found, index)]))

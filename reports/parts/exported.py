@@ -1,7 +1,7 @@
-"""What the CSV file and the table of a figure contain: its data, where the drawing shows something else.
+"""Data that the CSV file and the table of a figure contain where its drawing shows something else.
 
-Plotly leaves the key `meta` of traces and layouts alone, so each trace carries there what `take.js` exports.
-A trace without it is exported as it is drawn.
+Plotly leaves the key `meta` of traces and layouts alone, so each trace carries there the data that `take.js`
+exports. A trace without `meta` is exported as it is drawn.
 """
 
 from collections.abc import Mapping, Sequence

@@ -308,7 +308,8 @@ def _failing(found: Answer) -> str:
 
 
 def undecided(found: Answer, stopped: str) -> str:
-    """Which values are undecided, and why: `stopped` says what ended the plan, if it was ended early."""
+    """Return a sentence on the undecided values and why: `stopped` says what ended the plan early, if
+    anything."""
     plan, some = found.plan, sorted(found.undecided)
     named = between(plan, some) if len(some) > 2 else " and ".join(value(plan, v) for v in some)
     verb = "is" if len(some) == 1 else "are"

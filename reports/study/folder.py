@@ -19,10 +19,10 @@ from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import names
 
 FILES = ("report.html", "comparison.csv", "claims.csv", "provenance.json")
-"""What is written for each study."""
+"""Names of the files written for each study."""
 
 FORMAT = 4
-"""Of provenance.json, from which the index page is made."""
+"""Format number of provenance.json, from which the index page is made."""
 
 
 def write_study(evaluation: Evaluation, out: Path) -> None:

@@ -39,7 +39,7 @@ class Layer(NamedTuple):
     """Where it is not clear at 95 %, bool[squares]."""
     colours: Plot
     value: str
-    """What is shown, with its unit: the name of the exported column."""
+    """Quantity shown, with its unit: the name of the exported column."""
     series: str
     low: Floats
     high: Floats

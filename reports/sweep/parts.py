@@ -1,4 +1,4 @@
-"""What the figures of a sweep share: lines with intervals, logarithmic axes, numbers for JSON."""
+"""Parts that the figures of a sweep share: lines with intervals, logarithmic axes, numbers for JSON."""
 
 import math
 from collections.abc import Sequence

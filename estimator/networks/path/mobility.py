@@ -77,10 +77,10 @@ class Mobility(Record):
     announce: Delay = 0.01
     """From link up to the first message, at a router that is prepared."""
     detection: Delay = 0.1
-    """From link up to the first message at a router that is not prepared: movement detection and a new
-    address.  The default is without duplicate address detection, as with optimistic addresses (RFC 4429).
-    Write `1.1 s` to include it (1 s, RFC 4862), as `preparation` does: else comparisons favour MIPv6 and
-    HMIPv6, which always wait so long, over protocols that prepare."""
+    """Time from link up to the first message at a router that is not prepared: movement detection and a new
+    address. The default omits duplicate address detection, as optimistic addresses do (RFC 4429). To include
+    its 1 s (RFC 4862), as `preparation` does, write `1.1 s`. With the default, comparisons favour MIPv6 and
+    HMIPv6, which wait for `detection` at each handover, over protocols that prepare."""
     buffer: Room = 50.0
     """Packets that a router holds for the host."""
     settle: Delay = 0.01

@@ -600,7 +600,7 @@ class SharedSpec(Record):
         return [*lines, *back]
 
     def link_name(self, k: int) -> str:
-        """Where a user finds link `k`: its field, or its cable in a layout with several."""
+        """Return the name of link `k` for messages: its field, or its cable in a layout with several."""
         if self.links:
             return f"shared.links.{k}"
         return "shared.dumbbell" if self.dumbbell else f"cable {k // 2} of shared.{self.layout}"

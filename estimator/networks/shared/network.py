@@ -187,11 +187,11 @@ class SharedNetwork(SharedSpec, Network):
         return built if self.classes else built._replace(constants=constants(run, draws))
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """Those of the flows."""
+        """Return the classes with UDP flows, see `Network.datagrams`."""
         return class_names.datagrams(self.each_flow(), run.transport)
 
     def offered(self, rows: SharedRows) -> Offered:
-        """All streams over each link."""
+        """Return the load of all UDP flows on each link."""
         return of_links(rows, [self.link_name(k) for k in range(rows.links.shape[1])])
 
     def row_bytes(self) -> int:
@@ -222,13 +222,13 @@ class SharedNetwork(SharedSpec, Network):
         return sorted([*failures.interruptions(rows), *backups.interruptions(rows)], key=lambda i: i.start_s)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Its flows of datagrams that neither vary nor fall silent."""
+        """Return the flows of datagrams that have no jitter and no silences."""
         return rows.sources(self, draws, self.rows(run, draws))
 
     # Outcomes.
 
     def named(self, integers: Ints, rows: SharedRows) -> Named:
-        """Those of the flows and of the links together, and of classes of flows."""
+        """Return the outcomes of the flows and of the links together, and of classes of flows."""
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
@@ -258,7 +258,9 @@ class SharedNetwork(SharedSpec, Network):
     # Fields.
 
     def starts(self) -> Sequence[str]:
-        """Those of its flows, each of which draws its own, unless they are datagrams."""
+        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
+
+        Each TCP flow can draw its own start. Datagrams draw theirs in any case."""
         tcp = [f"shared.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
         return tcp or super().starts()
 

@@ -124,7 +124,7 @@ COUNTS = {
 
 LOST = [FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM]
 SETTLED = [FlowOut.RECEIVED, *LOST]
-"""What becomes of a data packet that is no longer in flight."""
+"""Columns that count data packets that are no longer in flight."""
 
 OF_FLOW = (
     *("goodput_bps", "useful_bits", "acked_bps", "acked_bits", "completion_s", "base_rtt_s"),

@@ -322,6 +322,6 @@ def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
 
 
 def _is_present(end: End, stations: int) -> bool:
-    """Whether a flow is in the first row, which has so many stations."""
+    """Return whether a flow exists in the first row, which has this many stations."""
     numbers = (int(np.broadcast_to(number, 1)[0]) for number in end.numbers())
     return max(numbers) < stations and bool(np.broadcast_to(end.present, 1)[0])

@@ -166,13 +166,13 @@ class WirelessNetwork(Wireless, Network):
         return workload.packets(self, run)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Its flows of datagrams that do not vary."""
+        """Return the flows of datagrams without jitter."""
         return wifi_flows.sources(self, draws, self.rows(run, draws))
 
     # Outcomes.
 
     def named(self, integers: Ints, rows: WifiRows) -> Named:
-        """Those of the flows and of the nodes together, and of classes of flows."""
+        """Return the outcomes of the flows and of the nodes together, and of classes of flows."""
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def by_part(self, part: str, integers: Ints, rows: WifiRows) -> Named:
@@ -215,7 +215,9 @@ class WirelessNetwork(Wireless, Network):
     # Fields.
 
     def starts(self) -> Sequence[str]:
-        """Those of its flows, each of which draws its own, unless they are datagrams."""
+        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
+
+        Each TCP flow can draw its own start. Datagrams draw theirs in any case."""
         tcp = [f"wireless.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
         return tcp or super().starts()
 

@@ -190,7 +190,8 @@ def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
 
 
 def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
-    """Of each flow [n, F]; 0 of one that is not there, NaN of one that ended before it is measured."""
+    """Return the goodput of each flow [bit/s], [n, F]; 0 for an absent flow, NaN for a flow that ended before
+    the measurement."""
     tcp = spec[:, :, Flow.TCP] == 1
     arrived = np.where(tcp, flows[:, :, FlowOut.IN_ORDER], flows[:, :, FlowOut.DELIVERED])
     bits = arrived * spec[:, :, Flow.SIZE] * 8.0 - _short_bits(flows, spec, p)
@@ -198,7 +199,8 @@ def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Fl
 
 
 def _short_bits(flows: Ints, spec: Ints, p: Ints) -> Floats:
-    """What the last packet of each flow [n, F] lacks of a whole one, if it arrived after the warm-up."""
+    """Return the bits by which the last packet of each flow [n, F] falls short of a whole one; 0 if it did
+    not arrive after the warm-up."""
     counts = flows[:, :, FlowOut.COMPLETED] >= p[:, Radio.WARM_UP, None]
     return np.where(counts, 8.0 * spec[:, :, Flow.SHORT], 0.0)
 

@@ -158,7 +158,8 @@ def without_outage(cells: Cells) -> Iterator[Claim]:
 
 
 def handshake(cells: Cells) -> Claim:
-    """A3: SCTP with its data as early as TCP's, so that the longer handshake no longer counts."""
+    """Return claim A3: SCTP with its data as early as TCP's, so that the longer handshake no longer
+    counts."""
     early = cells.varied("early")
     conditions = {**BASE, "link_down_s": 0.0, "sim_time_s": 5.0}
     tcp = cells.one(protocol="tcp", **conditions).out(Out.DELIVERED)
@@ -233,7 +234,7 @@ def with_outage(cells: Cells) -> Iterator[Claim]:
 
 
 def single_beside_tcp(cells: Cells) -> Iterator[Claim]:
-    """Sections 4.2 and 5: SCTP over one path beside TCP, cell by cell and on average."""
+    """Return the claims of sections 4.2 and 5: SCTP over one path beside TCP, cell by cell and on average."""
     both = ("sctp_single", "tcp")
     found = pairs(cells, *both, outage=True)
     apart = {short(cell): estimate(samples) for cell, samples in found}
@@ -342,7 +343,8 @@ def growth(cells: Cells) -> Iterator[Claim]:
 
 
 def growth_in_bytes(cells: Cells) -> Claim:
-    """C4 on the axis of figure 10, byte/s; the printed values allow the range that their rounding leaves."""
+    """Return claim C4 on the axis of figure 10, byte/s. The printed values allow the range that their
+    rounding leaves."""
     at = [{**BASE, "link_down_s": 10.0, "bandwidth_mbps": value} for value in BANDWIDTH]
     leads = [
         cells.value("throughput", protocol="sctp_multi", **c) - cells.value("throughput", protocol="tcp", **c)
@@ -376,12 +378,12 @@ def growth_in_bytes(cells: Cells) -> Claim:
 
 
 def range_positive(least: float, most: float) -> Verdict:
-    """Whether a growth that lies between these values is positive."""
+    """Return the verdict on the claim that a growth within this range is positive."""
     return "held" if least > 0 else "not held" if most <= 0 else "undecided"
 
 
 def best_use(cells: Cells) -> Claim:
-    """C6: the bandwidths that SCTP over two paths uses best."""
+    """Return claim C6: the bandwidths that SCTP over two paths uses best."""
     down: dict[str, Value] = {"protocol": "sctp_multi", **BASE, "link_down_s": 10.0}
     used = {
         value: cells.value("utilisation", **{**down, "bandwidth_mbps": value}) for value in BANDWIDTH
