@@ -213,7 +213,7 @@ def _own_linux(own: Any) -> Ends:
 
 
 def _below_own(base: Any) -> dict[str, Any]:
-    """The slots of a user's control over an association of today's Linux."""
+    """Return the slots of a user's control over an association of today's Linux."""
     return {"association": stacked("own", base, own_association), "base": base}
 
 
@@ -399,7 +399,8 @@ def _with_notes(address: Address, scratch: tuple[int, int]) -> tuple[int, int]:
 
 
 def _of_all_linux(address: Address, own: Ends | None) -> list[Ends]:
-    """Today's Linux with each of its controls, and with a user's, in the order of the kinds of flows."""
+    """Return the ends of today's Linux with each of its controls, and with a user's, in the order of the
+    kinds of flows."""
     found = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
     return found if own is None else [*found, own]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 LARGEST_BODY = 1 << 20
-"""Bytes of a request's body; the page's own are a few kilobytes."""
+"""Most bytes of a request's body; the page's own requests have a few kilobytes."""
 
 
 def host_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Results that are kept while there is room: the ones used longest ago go first."""
+"""Cache of results: when it is full, the least recently used ones are dropped first."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -6,17 +6,17 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 MOST = 200
-"""Entries."""
+"""Most entries."""
 MOST_BYTES = 256 << 20
-"""Bytes of all of them."""
+"""Most bytes of all entries."""
 IN_USE = 2
-"""Entries that stay whatever their size: those of the two variants that are looked at."""
+"""Number of entries that stay whatever their size: those of the two variants on the page."""
 
 Value = TypeVar("Value")
 
 
 class Kept(Generic[Value]):
-    """A mapping by name, bounded in entries and in bytes."""
+    """Mapping by name, bounded in entries and in bytes."""
 
     def __init__(
         self,
@@ -30,14 +30,15 @@ class Kept(Generic[Value]):
         self._change = RLock()
 
     def get(self, name: str) -> Value | None:
-        """Return an entry, or None; it counts as used."""
+        """Return an entry, or None. The entry counts as used."""
         with self._change:
             if name in self._entries:
                 self._entries.move_to_end(name)
             return self._entries.get(name)
 
     def made(self, name: str, make: Callable[[], Value]) -> Value:
-        """Return an entry, which is made where there is none, and forget the oldest beyond the bounds."""
+        """Return an entry, after making it where there is none, and drop the oldest entries beyond the
+        bounds."""
         with self._change:
             found = self._entries.get(name)
             if found is None:
@@ -47,7 +48,7 @@ class Kept(Generic[Value]):
             return found
 
     def trim(self) -> None:
-        """Forget the entries beyond the bounds; entries grow after they were made."""
+        """Drop the entries beyond the bounds; entries grow after they are made."""
         with self._change:
             sizes = {name: self._size(value) for name, value in self._entries.items()}
             total = sum(sizes.values())
@@ -60,6 +61,6 @@ class Kept(Generic[Value]):
 
     @property
     def bytes(self) -> int:
-        """The bytes of all entries."""
+        """Bytes of all entries."""
         with self._change:
             return sum(self._size(value) for value in self._entries.values())

@@ -217,7 +217,7 @@ class OfPlan(Subject):
         return self._searches.made(state.query(), lambda: Searching(self.plan(state), self._known))
 
     def _forget(self) -> None:
-        """Drop the replications that were made first, beyond `MOST_BYTES`; a search makes them again."""
+        """Drop the oldest replications beyond `MOST_BYTES`; a search makes them again."""
         sizes = {name: sum(v.nbytes for v in known.values()) for name, known in [*self._known.items()]}
         excess = sum(sizes.values()) - MOST_BYTES
         for name, size in sizes.items():
@@ -245,7 +245,7 @@ class OfPlan(Subject):
         return Numbers([item], [self._command(state)], rest)
 
     def _first(self, plan: Plan) -> Number:
-        """The range before the first look of the search: by earlier replications, or by a formula."""
+        """Return the range before the first look of the search: by earlier replications, or by a formula."""
         name = _name(plan)
         there = {
             value: known for value in plan.values if (known := self._known.get(key(plan.scenario(value))))
@@ -311,7 +311,7 @@ class OfPlan(Subject):
         return self._text(state)
 
     def _text(self, state: State) -> str:
-        """The plan of a state as YAML."""
+        """Return the plan of a state as YAML."""
         data = {**self.data, "requirements": self.plan(state).spec.model_dump()["requirements"]}
         others = {n: v for n, v in self._values(state).items() if not n.startswith("requirements.")}
         return files.yaml_text(with_values(data, others))
@@ -334,7 +334,7 @@ def _name(plan: Plan) -> str:
 
 
 def _item(job: Searching, doing: str) -> Number:
-    """The number of a search: the range in which the answer is known to lie."""
+    """Return the item of a search: the range in which the answer is known to lie."""
     found, plan = job.answer, job.plan
     assert found is not None
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
@@ -347,7 +347,7 @@ def _item(job: Searching, doing: str) -> Number:
 
 
 def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
-    """The range of values in which requirements seem to stop to hold, by outcomes at some values."""
+    """Return the range of values in which requirements seem to stop holding, by outcomes at some values."""
     values = list(outcomes)
     fine = [
         all(r.margin(r.quantile(r.measured(dict(outcomes[v]), v))) >= 0 for r in plan.requirements)

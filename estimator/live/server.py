@@ -86,7 +86,7 @@ def page_of(file: Path, values: Mapping[str, Any]) -> Any:
 
 
 def _give(app: Any, subject: Subject, turns: Turns) -> None:
-    """Serve the files of the page, a few at a time and none whose client has gone."""
+    """Serve the files of the page, a few at a time. A request whose client has gone is dropped."""
     from flask import Response, request
 
     def give(name: str) -> Any:

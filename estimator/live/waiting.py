@@ -1,4 +1,4 @@
-"""Requests that take long: a few at a time, and none whose client has gone."""
+"""Turns of requests that take long: a few run at a time, and none whose client has gone."""
 
 import socket
 import threading
@@ -17,11 +17,11 @@ LOOK_S = 0.05
 
 
 class BusyError(Exception):
-    """Too many requests wait already."""
+    """Error of a request that is refused because too many wait already."""
 
 
 def gone(environ: Mapping[str, Any]) -> Callable[[], bool]:
-    """Return a question: whether the client of a WSGI request has closed its connection."""
+    """Return a function that says whether the client of a WSGI request has closed its connection."""
     connection: socket.socket | None = environ.get("werkzeug.socket")
 
     def asked() -> bool:

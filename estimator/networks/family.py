@@ -27,7 +27,7 @@ Fidelity = Literal["packet", "fluid", "formula"]
 """Packets are simulated; or a fluid model, or formulae, stand for them."""
 
 SILENT = ("transport", "each")
-"""Parts of a dotted name that need not be said."""
+"""Parts of a dotted name that are left out in words."""
 
 Named = dict[str, Any]
 """Outcomes of rows by name, [n] each."""
@@ -198,9 +198,9 @@ class Network(Record):
 
     @classmethod
     def in_words(cls, parts: Sequence[str]) -> str:
-        """The field of a dotted name, split at its dots, in words: `hops.1 rate`.
+        """Return the words for a dotted name, split at its dots: `hops.1 rate`.
 
-        What a file numbers keeps the path that it has there, so that a reader finds it.
+        Parts up to the last number keep the path that they have in the file, so that a reader finds them.
         """
         last = max((k for k, part in enumerate(parts) if part.isdecimal()), default=-1)
         element, rest = parts[: last + 1], parts[last + 1 :]
@@ -210,7 +210,7 @@ class Network(Record):
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
-        """The words for the end of a dotted name behind its last number, or for all of it."""
+        """Return the words for the end of a dotted name behind its last number, or for all of it."""
         counted = next((part for part in ("hops", "flows", "cables") if part in parts), "cables")
         names = {"count": f"number of {counted}"}
         return [names.get(part, part.replace("_", " ")) for part in rest if part not in SILENT]

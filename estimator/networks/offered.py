@@ -15,15 +15,16 @@ class Offered(NamedTuple):
     """Load of the links of a network by UDP streams and cross traffic that never end, headers included."""
 
     load: Floats
-    """Bit/s [n, links]; the silences of on-off sources are part of the mean."""
+    """Load [bit/s], [n, links]; the silences of on-off sources are part of the mean."""
     capacity: Floats
-    """Bit/s [n, links]; infinite where the rate is unlimited or varies over time."""
+    """Capacity [bit/s], [n, links]; infinite where the rate is unlimited or varies over time."""
     names: Sequence[str]
-    """The fields of the links."""
+    """Fields of the links in the scenario."""
 
 
 def of_paths(rows: Rows) -> Offered:
-    """The hops of the first path, with the stream of the transport and the cross traffic of each hop."""
+    """Return the load of the hops of the first path: the stream of the transport and the cross traffic of
+    each hop."""
     p, hops = rows.parameters, rows.hops[:, 0]
     stream = np.where(p[:, P.LIMIT] >= ENDLESS, _bits(p[:, P.DATA] + p[:, P.HEADER], p[:, P.INTERVAL]), 0.0)
     load = stream[:, None] + _bits(hops[:, :, Hop.CROSS_SIZE], hops[:, :, Hop.CROSS_EVERY])
@@ -32,7 +33,7 @@ def of_paths(rows: Rows) -> Offered:
 
 
 def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
-    """Shared links with these names, and all UDP flows over them."""
+    """Return the load of shared links with these names by all UDP flows over them."""
     flows, links = rows.flows, rows.links
     present = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
@@ -50,7 +51,7 @@ def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
 
 
 def _bits(size: Ints, interval: Ints) -> Floats:
-    """Bit/s of packets of a size [byte] at an interval [ns]; 0: there are none."""
+    """Return the rate [bit/s] of packets of a size [byte] at an interval [ns]; 0 if there are none."""
     return np.where(interval > 0, 8.0 * size * NS / np.maximum(interval, 1), 0.0)
 
 

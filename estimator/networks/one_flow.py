@@ -26,7 +26,7 @@ def word_of(transport: Any) -> str:
 
 
 def datagrams(transport: Any) -> frozenset[str]:
-    """The class of the flow if it is of UDP, see `Network.datagrams`."""
+    """Return the class of the flow if it is UDP, see `Network.datagrams`."""
     return frozenset({word_of(transport)} if isinstance(transport, Udp) else ())
 
 

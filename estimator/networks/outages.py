@@ -67,7 +67,7 @@ _RARE = (
 
 
 def _seconds(time: Any) -> float:
-    """A time in s; 0 if it is none."""
+    """Return a time in s; 0 if the value is no time."""
     try:
         return units.parse(time, units.TIME)
     except InputError:

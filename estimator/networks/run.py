@@ -24,10 +24,8 @@ class Run(Record):
     duration: Duration
     """When the observation ends; time 0 is its beginning."""
     warm_up: Time | None = None
-    """Outcomes of wireless and shared networks count from here on; 0 unless given.
-
-    Of the whole run are only the times of finite transfers, and of the first and last delivery: their
-    descriptions say so."""
+    """Time from which outcomes of wireless and shared networks count; 0 unless given. Only the times of
+    finite transfers, and of the first and last delivery, cover the whole run, as their descriptions say."""
     seed: int = Field(default=1, ge=0, lt=2**63)
     """Of all random numbers: scenarios of one seed and `topology` meet the same ones."""
     topology: int = Field(default=0, ge=0, lt=2**32)

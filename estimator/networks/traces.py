@@ -26,7 +26,7 @@ from netcarlo.schema.document import csv_rows, read_text
 from netcarlo.schema.quantity import DAY, Quantity
 
 MOST = 1 << 17
-"""Most lines; of Mahimahi's traces most different milliseconds."""
+"""Most lines of a trace; in Mahimahi's format, most different milliseconds."""
 
 PACKET = 1500
 """What may leave at once in a trace of Mahimahi [byte]."""

@@ -52,19 +52,20 @@ class Frontier:
 
     @property
     def cheapest(self) -> Design | None:
-        """The design of least cost that is known to hold; None: none is, or the plan has no `cost`."""
+        """Design of least cost that is known to hold; None if none is, or the plan has no `cost`."""
         return min(_designs(self.answers, sure=True), key=lambda design: design.cost, default=None)
 
     @property
     def least(self) -> Design | None:
-        """The design of least cost that is not known to fail: with the plan's confidence none is cheaper.
-        Designs that were not looked at count.  None: all fail, or the plan has no `cost`."""
+        """Design of least cost that is not known to fail: with the plan's confidence no design is cheaper.
+        Designs that were not looked at count. None if all fail, or the plan has no `cost`."""
         open_ = [*_designs(self.answers, sure=False), *_not_looked_at(self.missing)]
         return min(open_, key=lambda design: design.cost, default=None)
 
     @property
     def missing(self) -> list[Plan]:
-        """The plans at the values of the second quantity that were not looked at: it was stopped before."""
+        """Plans at the values of the second quantity that were not looked at, because the search was stopped
+        before."""
         return [*self.plan.designs[len(self.answers) :]]
 
     @property
@@ -75,7 +76,8 @@ class Frontier:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer with the cheapest design; without costs that which goes furthest; None: none holds."""
+        """Answer with the cheapest design; without costs, the answer that goes furthest; None if no design
+        holds."""
         best = self.cheapest
         known = [answer for answer in self.answers if answer.holds is not None]
         if best is not None:
@@ -168,7 +170,7 @@ def cheapest(answer: Answer) -> Design | None:
 
 
 def _not_looked_at(plans: list[Plan]) -> Iterator[Design]:
-    """All designs of plans with a cost."""
+    """Yield all designs of plans with a cost."""
     for plan in plans:
         for value in plan.values:
             price = plan.price(value)

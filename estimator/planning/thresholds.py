@@ -42,7 +42,7 @@ class Gain:
     moved: tuple[float, float, float] | None
     """Its difference and the interval of that; None where an answer is."""
     binding: str | None
-    """The requirement that binds afterwards; None: all hold at all values, so nothing does."""
+    """Requirement that binds afterwards; None if all hold at all values, so that nothing binds."""
 
 
 def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) -> float:
@@ -123,7 +123,7 @@ class Line:
 
 
 def binding(plan: Plan, answers: Sequence[float]) -> str | None:
-    """The name of the requirement that stops to hold first; None: all hold at all values."""
+    """Name of the requirement that stops to hold first; None if all hold at all values."""
     place = first(plan, answers)
     return None if answers[place] == math.inf else plan.requirements[place].name
 

@@ -28,7 +28,7 @@ _DESCRIPTORS = re.compile(r"/proc/(\d+)/(?:task/\d+/)?fd")
 """The folder of a process's open files, links resolved."""
 
 _LONGEST_CHAIN = 40
-"""Most links that lead to each other, as in Linux."""
+"""Most symbolic links in a chain, as in Linux."""
 
 _KINDS = {
     stat.S_IFDIR: "is a folder; name a file",
@@ -85,7 +85,7 @@ class Destination:
 
 
 _pipes: dict[Path, BinaryIO] = {}
-"""Pipes that were checked, by their paths: closing one would tell its reader that all is written."""
+"""Open pipes that were checked, by their paths. Closing one would tell its reader that all is written."""
 
 
 def destination(path: str | Path) -> Destination:

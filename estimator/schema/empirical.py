@@ -83,10 +83,10 @@ _READERS: dict[str, Callable[[Path], Any]] = {NAME: read, "trace": _text}
 
 
 def inline(document: Document) -> None:
-    """Put the content of the files that a document names, seen from its own folder, in place of their names.
+    """Replace the names of files in a document, seen from its own folder, by their content.
 
-    So what is kept of the document needs no other file. An axis over traces becomes one of cases, called as
-    the files. Raises InputError with line and field, also for a file outside the folder (see `trusted`).
+    So a stored document needs no other file. An axis over traces becomes one of cases, named like the files.
+    Raises InputError with line and field, also for a file outside the folder (see `trusted`).
     """
     source = Path(document.source)
 
@@ -125,7 +125,7 @@ def _kind(field: Any) -> str | None:
 
 
 def _cases(axis: Any, name: str) -> Any:
-    """An axis over names of traces as cases of these names; any other axis as it is."""
+    """Return an axis over names of traces as cases of these names; any other axis as it is."""
     short = not isinstance(axis, dict)
     values = axis if short else axis.get("values")
     field = name if short else axis.get("field", name)

@@ -1,4 +1,4 @@
-"""Notes on what a user wrote that is valid and may be meant otherwise."""
+"""Notes on valid values in a file that the user may have meant otherwise."""
 
 import warnings
 from collections.abc import Iterator

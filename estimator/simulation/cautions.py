@@ -15,10 +15,10 @@ from netcarlo.schema import units
 from netcarlo.simulation.ensemble import build
 
 MOST_LOSS = 0.01
-"""Share of lost packets above which a delay of the others is no answer without a warning."""
+"""Share of lost packets above which an answer about the delay of the others carries a warning."""
 
 ROWS = 32
-"""Replications whose rates are looked at: what is drawn counts with its mean."""
+"""Number of replications whose rates are considered; drawn rates count with their mean."""
 
 
 class LeftOut(NamedTuple):

@@ -147,7 +147,7 @@ class Figure(Record):
     published: list[str] = []
     """Metrics whose published numbers are shown, too."""
     published_times: dict[str, float] = {}
-    """Conditions by which published numbers are multiplied, each with a factor, to have the figure's unit."""
+    """Factors, by condition: factor times value multiplies published numbers to give the unit of the figure."""
     log_x: bool = False
     """Whether its axis is logarithmic."""
     note: str = ""
@@ -279,7 +279,7 @@ class Tolerance(Record):
         "matches_printed", "mean_error", "rms_error", "median_error", "rel_error", "abs_error",
         "at_least", "at_most",
     )  # fmt: skip
-    """The fields that can hold a limit."""
+    """Fields that can hold a limit."""
 
     @model_validator(mode="after")
     def _changes_have_reasons(self) -> Self:

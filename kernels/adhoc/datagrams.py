@@ -34,7 +34,7 @@ def size_of(m: Any, head: Any) -> Any:
 
 
 def is_last(m: Any, head: Any) -> Any:
-    """Whether a datagram, whose frame begins with `head`, is the last one."""
+    """Return whether a datagram, whose frame begins with `head`, is the last one."""
     return number_of(head) + 1 == m[P.LIMIT]
 
 

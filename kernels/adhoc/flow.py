@@ -58,7 +58,7 @@ def size_of(m: Any, head: Any) -> Any:
 
 
 def is_last(m: Any, head: Any) -> Any:
-    """Whether a data packet, whose frame begins with `head`, is the last one."""
+    """Return whether a data packet, whose frame begins with `head`, is the last one."""
     return association.is_last(m, m[m[Word.ASSOCIATION] :], number_of(head))
 
 

@@ -103,9 +103,10 @@ def is_active(hops: Any, m: Any, path: Any, t: Any) -> Any:
 
 
 def return_to_primary(p: Any, hops: Any, m: Any, t: Any) -> None:
-    """With `P.FAILBACK` new data take the first path, or the other one while only that is active.
+    """Make the first path current if it is active, with `P.FAILBACK`; otherwise the other path, if only that
+    is active.
 
-    The first path begins with the window that it has, without a stream of SACKs.
+    The first path begins with its present window, without a stream of SACKs.
     """
     if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
         return
@@ -118,9 +119,11 @@ def return_to_primary(p: Any, hops: Any, m: Any, t: Any) -> None:
 
 
 def until_revived(p: Any, hops: Any, m: Any, t: Any, end: Any) -> Any:
-    """When, after `t` and before `end`, a path becomes active that new data take then; else `end` [ns].
+    """Return when a path becomes active that new data then use, after `t` and before `end`; otherwise `end`
+    [ns].
 
-    With `P.FAILBACK` that is the first path, or any path while the current one is inactive.
+    With `P.FAILBACK` this is the first path, or any path while the current one is inactive. Without it, it is
+    always `end`.
     """
     if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
         return end

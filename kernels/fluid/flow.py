@@ -154,15 +154,17 @@ def delivered(s: Any) -> Any:
 
 
 def arrived(s: Any, later: Any) -> Any:
-    """Distinct packets that have arrived, if `later` of those that get through have not [packet]."""
+    """Return the distinct packets that have arrived, if `later` of those not lost have not arrived yet
+    [packet]."""
     return max(delivered(s) - later, np.int64(0))
 
 
 def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
-    """Note what flow `i` put out in a step and arrives after the end, or after the warm-up's.
+    """Note the packets that flow `i` sends in a step and that arrive after the end, or after the end of the
+    warm-up.
 
-    Links serve in order: the first of it waits for what was due at the beginning of the step, the last for
-    what is due now.
+    Links serve in order: the first of these packets waits for all that was due at the beginning of the step,
+    the last one for all that is due now.
     """
     s = m[words_of_flow(p, i) :]
     if s[FlowWord.THROUGH] > 0:
@@ -192,9 +194,10 @@ def _later(flow: Any, begin: Any, end: Any, moment: Any) -> Any:
 
 
 def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
-    """Write the outcomes of a flow to `out`, its columns of FlowOut: counters minus those that it holds.
+    """Write the outcomes of a flow to `out`, which has the columns of FlowOut: its counters minus the values
+    already in `out`.
 
-    `later` of what gets through has not arrived yet [packet].
+    `later` of the packets that are not lost have not arrived yet [packet].
     """
     counts = s[FlowWord.COUNTS :]
     lost = counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]

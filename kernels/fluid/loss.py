@@ -41,7 +41,7 @@ BEYOND_REPAIR = 1 << 20
 
 
 MOST_EXPECTED = 1 << 42
-"""Losses that are expected of a window, at most [ONE_BITS]."""
+"""Most losses that are expected of a window [ONE_BITS]."""
 
 
 def draw_first(s: Any, p: Any) -> None:
@@ -58,9 +58,10 @@ def draw_next(s: Any, p: Any) -> None:
 
 
 def draw_hits(s: Any, p: Any, packets: Any, odds: Any) -> Any:
-    """The first of so many packets is lost: how many are, with these odds [ONE_BITS].
+    """Return how many of so many packets are lost if the first one is, at these odds [ONE_BITS].
 
-    Between two losses as many packets get through as a geometric number says, an exponential one here.
+    The packets between two losses are geometrically distributed, here approximated by an exponential
+    distribution.
     """
     hits = np.int64(1)
     s[FlowWord.HAZARD] = -(min((packets - 1) * odds, np.int64(MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS))

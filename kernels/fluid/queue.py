@@ -65,7 +65,8 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any) -> None:
 
 
 def report(s: Any, out: Any) -> None:
-    """Write the outcomes of a link to `out`, its columns of LinkOut: counters minus those that it holds."""
+    """Write the outcomes of a link to `out`, which has the columns of LinkOut: its counters minus the values
+    already in `out`."""
     counts = s[LinkWord.COUNTS :]
     arrivals, drops = counts[LinkOut.ARRIVALS] >> ONE_BITS, counts[LinkOut.DROPS] >> ONE_BITS
     out[LinkOut.ARRIVALS] = arrivals - out[LinkOut.ARRIVALS]

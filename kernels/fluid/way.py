@@ -16,9 +16,9 @@ from netcarlo.kernels.fluid.chance import survival
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
 
 MOST_CROSS = 0.99
-"""Of a hop, at most, by cross traffic."""
+"""Largest share of a hop that cross traffic takes."""
 MOST_ODDS = ONE << 10
-"""Of losses to packets that get through; also where none does."""
+"""Largest odds of losses to packets that get through; also used where no packet gets through."""
 
 
 class WayWord(IntEnum):

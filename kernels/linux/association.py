@@ -92,7 +92,7 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:
-    """Whether a packet of the sender is the last with data, which may be shorter than the others."""
+    """Return whether a packet of the sender is the last with data, which may be shorter than the others."""
     return packet == s[Tcp.LAST]
 
 
@@ -110,7 +110,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:
-    """Whether a packet of the sender carries data."""
+    """Return whether a packet of the sender carries data."""
     return packet >= FIRST
 
 

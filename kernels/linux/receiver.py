@@ -45,7 +45,7 @@ SLACK = 100 * US
 """that timer may go off so much later [ns], and does where nothing else wakes the processor."""
 LEAST_RTO = 200 * MS
 MOST_SYN_ACKS = 5
-"""Retransmissions of the SYN-ACK by the timer at most (tcp_synack_retries)."""
+"""Most retransmissions of the SYN-ACK by the timer (tcp_synack_retries)."""
 
 
 def acknowledge(p: Any, s: Any) -> Any:
@@ -94,9 +94,9 @@ def on_syn(p: Any, s: Any, t: Any) -> Any:
 
 
 def _answer_syn(p: Any, s: Any, t: Any) -> Any:
-    """Send a SYN-ACK at time t [ns], and again after the initial timeout, doubled by each repetition.
+    """Send a SYN-ACK at time t [ns], and again after the initial timeout, which doubles with each repetition.
 
-    A retransmitted SYN is answered at once, and restarts that timer.
+    A retransmitted SYN is answered at once, and restarts the timer.
     """
     s[Tcp.SYN_AT] = t
     quick = s[Tcp.QUICK]
@@ -109,7 +109,7 @@ def _answer_syn(p: Any, s: Any, t: Any) -> Any:
 
 
 def _accept(s: Any, t: Any) -> None:
-    """The handshake ends, with its third packet or with the first data if that was lost."""
+    """End the handshake, with its third packet or with the first data if that packet was lost."""
     s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
     s[Tcp.PENDING] = FOREVER
 

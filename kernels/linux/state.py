@@ -130,7 +130,8 @@ class Tcp(IntEnum):
     UNDO_AGAIN = auto()
     """Retransmissions since then that were not reported as duplicates."""
     FIRST_AGAIN = auto()
-    """Timestamp of the first retransmission, or NONE; during the handshake that of the first SYN [ms]."""
+    """Timestamp of the first retransmission [ms], or NONE; during the handshake the timestamp of the first
+    SYN."""
     FRTO = auto()
     """1: the timeout may turn out spurious."""
     PROBED = auto()
@@ -249,11 +250,11 @@ class Tcp(IntEnum):
     QUICK = auto()
     """So many ACKs more are sent at once."""
     PENDING = auto()
-    """When a delayed ACK is sent, or during the handshake the SYN-ACK again [ns], or FOREVER;"""
+    """Time at which a delayed ACK, or during the handshake the SYN-ACK again, is sent [ns], or FOREVER."""
     MERGED_UNTIL = auto()
-    """the same of one that stands for several in a gap."""
+    """Time at which a delayed ACK that stands for several in a gap is sent [ns], or FOREVER."""
     MERGED = auto()
-    """ACKs that it stands for."""
+    """ACKs that the delayed ACK of a gap stands for."""
     GAP_ACKS = auto()
     """ACKs sent at once in the gap"""
     GAP_AT = auto()
@@ -265,7 +266,7 @@ class Tcp(IntEnum):
     DUPLICATE = auto()
     """A packet that arrived again, to be reported by the next ACK, or NONE."""
     SYN_AT = auto()
-    """When the latest SYN-ACK was sent [ns]."""
+    """Time at which the latest SYN-ACK was sent [ns]."""
     SYN_ACKS = auto()
     """SYN-ACKs retransmitted by the receiver's timer."""
     RCV_RTT = auto()

@@ -267,12 +267,12 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
 
 def on_disk(model: Any) -> bool:
-    """Whether the compiled loop of a model is in the cache folder."""
+    """Return whether the compiled loop of a model is in the cache folder."""
     return _file(model).exists()
 
 
 def _file(model: Any) -> Path:
-    """Where the compiled loop of a model is kept."""
+    """Return the file in which the compiled loop of a model is kept."""
     import llvmlite.binding as llvm
     import numba
     import numpy as np

@@ -1,6 +1,7 @@
-"""How fast this machine compiles, beside the one of the table in `base.compile_time`.
+"""Compile speed of this machine relative to the machine of the table in `base.compile_time`.
 
-The last compilations are kept in the cache folder, as pairs of seconds: what the table said and what it took.
+The last compilations are kept in the cache folder, as pairs of seconds: the time by the table and the time
+taken.
 """
 
 import json
@@ -14,10 +15,10 @@ from netcarlo.kernels.runtime import cache
 
 NAME = "pace.json"
 KEPT = 12
-"""Compilations that are remembered."""
+"""Number of compilations that are remembered."""
 
 LEAST, MOST = 0.1, 20.0
-"""Bounds of the ratio; whatever the file says, a forecast stays within them."""
+"""Bounds of the ratio: whatever the file says, a forecast stays within them."""
 
 
 def _file() -> Path:
@@ -40,7 +41,8 @@ def factor() -> float:
 
 
 def remember(expected_s: float, took_s: float) -> None:
-    """Note a compilation; if the folder cannot be written, only the forecast is worse."""
+    """Note a compilation. If the folder cannot be written, nothing is noted and the forecast is less
+    accurate."""
     if expected_s <= 0.0 or not cache.writable():
         return
     ratios = [*_ratios(), round(took_s / expected_s, 3)][-KEPT:]

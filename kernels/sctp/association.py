@@ -118,7 +118,7 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:
-    """Whether a packet of the sender carries the last chunk, which may be shorter than the others."""
+    """Return whether a packet of the sender carries the last chunk, which may be shorter than the others."""
     return s[place_of(p, s, _FORTH, packet) + Packet.NUMBER] == s[Word.LIMIT]
 
 
@@ -128,7 +128,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:
-    """Whether a packet of the sender carries data."""
+    """Return whether a packet of the sender carries data."""
     return s[place_of(p, s, _FORTH, packet) + Packet.KIND] == Kind.DATA
 
 

@@ -88,9 +88,9 @@ def other(p: Any, s: Any, way: Any) -> Any:
 
 @cold
 def recover(p: Any, s: Any, way: Any) -> None:
-    """Clear the errors of a way that answered, and use it for new data if it is primary.
+    """Clear the errors of a path that answered, and use it for new data if it is primary.
 
-    With `P.FAILBACK` it is also used in place of one that is inactive (RFC 9260, section 6.4.1).
+    With `P.FAILBACK` the path is also used if the current one is inactive (RFC 9260, section 6.4.1).
     """
     e, w = end_at(way // PATHS), way_at(way)
     s[w + Way.ERRORS] = 0

@@ -1,11 +1,12 @@
-"""What is done ahead of its time, because nothing can come before it.
+"""Lookahead: events that are handled before their turn, because no other event can precede them.
 
-Events need an order only where they meet: at a link, at a host.  A host meets the acknowledgements of its own
-flow alone, in their order; so one is taken when it enters its last link, unless the timer goes off before.
-A link that gets all its packets from one other (the way back of a dumbbell: from the sinks behind the way
-forth) gets them in the order in which that one sends them; so a packet enters as soon as its time is
-known, if it comes before anything that the other link can take next.  A SYN is short, and might overtake
-it on a cable to a host; when none can come any more the other link looks further ahead.
+Events need an order only where they meet: at a link or at a host. A host receives only the acknowledgements
+of its own flow, in their order. So an acknowledgement is handled when it enters its last link, unless the
+timer expires before. A link that gets all its packets from one other link (the reverse link of a dumbbell:
+from the sinks behind the forward link) gets them in the order in which that link sends them. So a packet
+enters as soon as its time is known, if it arrives before any packet that the other link can accept next. A
+SYN is short, and might overtake it on a cable to a host; when no more SYNs can come, the other link looks
+further ahead.
 
 Nothing is handled ahead beyond `Word.HORIZON`: at first the end of the warm-up, at which counters are reset,
 then the end of the run.

@@ -29,7 +29,7 @@ class SizeOut(IntEnum):
 
 
 class ClassOut(IntEnum):
-    """Outcomes of a class, counted from the end of the warm-up on."""
+    """Outcomes of a class, counted from the end of the warm-up."""
 
     ARRIVALS = 0  # flows that started or found no slot
     BLOCKED = 1  # flows that found no slot

@@ -33,7 +33,7 @@ def size_of(m: Any, b: Any, word: Any) -> Any:
 
 
 def payload_of(m: Any, b: Any, word: Any) -> Any:
-    """The payload of a data packet [byte]."""
+    """Return the payload of a data packet [byte]."""
     return m[b + P.DATA] - (m[b + P.SHORT] if packet.is_short(word) else 0)
 
 
@@ -46,7 +46,7 @@ def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
 
 @cold
 def sample(m: Any, b: Any, f: Any, i: Any) -> None:
-    """Take samples."""
+    """Sample the window and the round-trip time of a sender."""
     p, s, counts = m[b:], m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     m[counts + FlowOut.CWND_SUM] += association.cwnd_of(p, s, f[i * association.FLOATS :])
     m[counts + FlowOut.SAMPLES] += 1

@@ -94,7 +94,7 @@ LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr", "linux_bbr3")
 LINUX_OWN = LINUX_RENO + len(LINUX_KINDS)
 """Today's Linux with the congestion control of a user's file."""
 OWN = "linux_own"
-"""What it is called."""
+"""Name of the sender with number LINUX_OWN in outcomes."""
 
 
 class Link(IntEnum):
@@ -150,10 +150,10 @@ class SharedOut(IntEnum):
 
 
 class FlowOut(IntEnum):
-    """Outcomes of a flow, counted from the end of the warm-up on.
+    """Outcomes of a flow, counted from the end of the warm-up.
 
-    They count data packets only; a SYN is counted in HANDSHAKES alone.  Of every flow,
-    SENT + IN_FLIGHT_BEFORE = RECEIVED + DROPS_QUEUE + DROPS_RANDOM + IN_FLIGHT.
+    Data packets only are counted; a SYN is counted in HANDSHAKES alone. For every flow, SENT +
+    IN_FLIGHT_BEFORE = RECEIVED + DROPS_QUEUE + DROPS_RANDOM + IN_FLIGHT.
     """
 
     SENT = 0  # data packets put out, retransmissions included
@@ -185,7 +185,7 @@ class FlowOut(IntEnum):
 
 
 class LinkOut(IntEnum):
-    """Outcomes of a link, counted from the end of the warm-up on."""
+    """Outcomes of a link, counted from the end of the warm-up."""
 
     ARRIVALS = 0  # packets that reached the queue
     ARRIVALS_BEFORE = 1  # packets that reached the queue during the warm-up

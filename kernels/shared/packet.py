@@ -69,10 +69,10 @@ def number_of(m: Any, word: Any) -> Any:
 
 
 def is_payload(word: Any) -> Any:
-    """Whether it is data of the application."""
+    """Return whether the packet of this word is data of the application."""
     return word & (BACKWARD | SHORT) == 0 or is_short(word)
 
 
 def is_short(word: Any) -> Any:
-    """Whether it is the last data packet, and shorter than the others."""
+    """Return whether the packet of this word is the last data packet and shorter than the others."""
     return word & SHORT == SHORT

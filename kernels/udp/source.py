@@ -1,4 +1,4 @@
-"""A source of datagrams at a constant bit rate, with jitter or without.
+"""Source of datagrams at a constant bit rate, with jitter or without.
 
 The gap behind datagram k is draw k of a random stream, so the sending time of any datagram can be computed
 from that of another one: no engine has to store sending times.
@@ -14,7 +14,7 @@ from netcarlo.kernels.base.philox import draw
 
 
 class Known(IntEnum):
-    """Words that hold one datagram whose sending time is known; all 0: none is."""
+    """Words of one datagram with a known sending time; all 0 if there is none."""
 
     NUMBER = 0
     OFFSET = 1
@@ -23,7 +23,7 @@ class Known(IntEnum):
 
 
 def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
-    """Time from datagram `number` to the next [ns]: uniform around `interval`, at least 1 ns."""
+    """Return the time from datagram `number` to the next [ns]: uniform around `interval`, at least 1 ns."""
     wait = interval
     if spread > 0:
         w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
@@ -32,10 +32,10 @@ def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
 
 
 def offset_of(p: Any, m: Any, known: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
-    """Sending time of datagram `number`, less START [ns].
+    """Return the sending time of datagram `number`, less START [ns].
 
     `known` is the first of the words of `Known` in scratch `m`. The cost is one draw for each datagram
-    between this one and the one that was asked for before.
+    between this one and the one computed last.
     """
     if spread == 0:
         return number * interval
@@ -51,16 +51,19 @@ def offset_of(p: Any, m: Any, known: Any, stream: Any, number: Any, interval: An
 
 
 def first(p: Any) -> Any:
-    """When the first datagram of the flow of this row is sent [ns], or FOREVER if there is none."""
+    """Return the sending time of the first datagram of the flow of this row [ns], or FOREVER if there is
+    none."""
     return p[P.START] if p[P.LIMIT] > 0 and p[P.START] < p[P.STOP] else np.int64(FOREVER)
 
 
 def size_of(p: Any, number: Any) -> Any:
-    """A datagram of the flow of this row on the wire [byte]; the last one may be shorter."""
+    """Return the size of a datagram of the flow of this row on the wire [byte]; the last one may be
+    shorter."""
     return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if number + 1 == p[P.LIMIT] else 0)
 
 
 def following(p: Any, number: Any, sent: Any) -> Any:
-    """When the datagram after `number` is sent [ns], or FOREVER if that one, `sent` then, is the last."""
+    """Return the sending time of the datagram after `number`, which was sent at `sent` [ns]; FOREVER if it
+    was the last."""
     t = sent + gap(p, np.int64(STREAM_DATAGRAM), number, p[P.INTERVAL], p[P.SPREAD])
     return t if number + 1 < p[P.LIMIT] and t < p[P.STOP] else np.int64(FOREVER)

@@ -57,7 +57,7 @@ def differences(found: Comparison) -> Plot | None:
 
 
 def _single(found: Comparison) -> Plot | None:
-    """The differences of single cells, of one pair of sides at a time, as many as have room at a time."""
+    """Return a figure of the differences of single cells, in pages of one pair of sides and `ROWS` rows."""
     pages: list[tuple[str, pd.DataFrame]] = []
     for pair in found.pairs:
         table = _relative(found.of_pair(pair))

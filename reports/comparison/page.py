@@ -12,11 +12,11 @@ from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.words import capital
 
 MOST_ROWS = 5000
-"""Rows of the page; `comparison.csv` has all."""
+"""Most rows of the page; `comparison.csv` has all rows."""
 MOST_FIRST = 12
-"""Rows of a pair of sides that are seen at once; the others unfold."""
+"""Most rows of a pair of sides that are visible at once; the others unfold."""
 MOST_NAMED = 6
-"""Quantities that lead and are named."""
+"""Most leading quantities that are named."""
 BADGES = {"differs": "mark", "noise": "plain", "equal": "plain", "unknown": "open"}
 
 
@@ -50,7 +50,7 @@ def comparison_page(found: Comparison) -> str:
 
 
 def _pair(found: Comparison, pair: tuple[str, str], most: int) -> dict[str, Any]:
-    """The rows of a pair of sides: those that are seen at once, and those that unfold."""
+    """Return the rows of a pair of sides: those that are visible at once, and those that unfold."""
     table = found.of_pair(pair).head(most)
     leads = table.index.get_level_values("outcome").isin(found.leading) & (table["verdict"] == "differs")
     first = min(max(int(leads.sum()), 1), MOST_FIRST) if found.single else MOST_FIRST
@@ -62,7 +62,7 @@ def _pair(found: Comparison, pair: tuple[str, str], most: int) -> dict[str, Any]
 
 
 def _tone(found: Comparison) -> str:
-    """Red is for errors: a difference is neither good nor bad."""
+    """Return the tone of the headline; red is for errors, as a difference is neither good nor bad."""
     if found.broken:
         return "bad"
     if len(found.differing):
@@ -113,7 +113,7 @@ def _range(relative: "pd.Series[float]") -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """The first names, and how many there are more."""
+    """Return the first names, and the number of the others."""
     some = ", ".join(names[:MOST_NAMED])
     return some if len(names) <= MOST_NAMED else f"{some} and {len(names) - MOST_NAMED} more"
 

@@ -26,7 +26,8 @@ Row = dict[str, str]
 
 
 def headline(found: Comparison) -> str:
-    """Return the answer in a few words: of what leads the clear differences, then how many there are."""
+    """Return the answer in a few words: the clear differences of the leading quantities, then the number of
+    all differences."""
     differ, n = len(found.differing), len(found.table)
     if differ:
         count = f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance."
@@ -69,7 +70,7 @@ def _leads(found: Comparison) -> str:
 
 
 def _change(found: Comparison, index: Any, row: Any) -> str:
-    """A difference with its sign, of shares in points, and where it is if there are several cells."""
+    """Return a difference with its sign, of shares in points, with its place if there are several cells."""
     outcome = _outcome(index)
     quantity = _quantity(found, outcome)
     if quantity.values.most == 1.0:
@@ -151,7 +152,7 @@ def cell(found: Comparison, index: Any) -> str:
 
 
 def _place(found: Comparison, index: Any) -> str:
-    """The values of a row on the axes, in words."""
+    """Return the values of a row on the axes, in words."""
     levels = dict(zip(found.table.index.names, _tuple(index), strict=True))
     return ", ".join(
         f"{scales.name_of(axis)} {_value(levels[axis], unit)}"

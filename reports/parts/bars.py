@@ -8,17 +8,17 @@ import numpy as np
 Plot = dict[str, Any]
 
 FEW = 40
-"""Bars of a figure that are all drawn."""
+"""Number of bars up to which a figure shows them all."""
 
 APART = 1 / 40
 """Least distance of bars that do not touch, in parts of the x axis: 8 pixels on a phone."""
 
 
 def uncrowded(data: list[Plot], *, log: bool) -> list[Plot]:
-    """Return the traces without those vertical error bars that would overlap one drawn before.
+    """Return the traces without the vertical error bars that would overlap one drawn before.
 
-    At each point another line comes first. Up to `FEW` bars are all drawn.
-    Exported intervals do not depend on it.
+    At each point another line comes first. Up to `FEW` bars are all drawn. Exported intervals do not depend
+    on this choice.
     """
     barred = [trace for trace in data if _has_bars(trace)]
     count = sum(sum(v is not None for v in trace["error_y"]["array"]) for trace in barred)

@@ -175,7 +175,8 @@ def _as_written(base: Scenario | None, name: str) -> str:
 
 
 def _by_class(text: str, base: Scenario | None) -> str:
-    """The words for a field with the class of its flows in place of their number, if no others have it."""
+    """Return the words for a field with the class of its flows in place of their number, if no other flows
+    have that class."""
     found = re.match(r"[a-z]+\.flows\.(\d+)", text)
     if base is None or found is None:
         return text

@@ -19,10 +19,10 @@ ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 """Backgrounds of what holds, is undecided, and fails: those of a verdict."""
 
 SAID = {HOLDS: "holds", OPEN: "", FAILS: "fails"}
-"""The words above them, for those who do not see their colours; what is undecided lies between."""
+"""Words above the zones, for readers who cannot tell the colours apart; undecided values lie between them."""
 
 WORDS_HIGH = 22
-"""Room above a plot for words [pixel]."""
+"""Height of the room above a plot for words [pixel]."""
 
 STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
@@ -250,7 +250,7 @@ def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
 
 
 def _known(plan: Plan, ends: Ends) -> dict[int, tuple[float, float]]:
-    """The values of each zone that there is, the smaller end first."""
+    """Return the ends of each zone that has any values, the smaller one first."""
     first, last = plan.values[0], plan.values[-1]
     holds, fails = ends
     low, high = first if holds is None else holds, last if fails is None else fails
@@ -266,8 +266,10 @@ def _known(plan: Plan, ends: Ends) -> dict[int, tuple[float, float]]:
 def _with_words(
     figure: Plot, plan: Plan, ends: Ends, scale: Scale, shown: Sequence[float] | None = None
 ) -> Plot:  # fmt: skip
-    """The figure with a word above the middle of each zone, as far as it is `shown`: above the plot, where no
-    line strikes it through."""
+    """Return the figure with a word above the middle of each zone, as far as the zone is `shown`.
+
+    The words are above the plot, where no line strikes them through.
+    """
     least, most = min(shown or plan.values), max(shown or plan.values)
     said = []
     for kind, (start, end) in _known(plan, ends).items():

@@ -66,7 +66,7 @@ def near_by(row: Compared) -> bool:
 
 
 def headline(evaluation: Evaluation) -> str:
-    """Return the outcome in counts: claims, numbers, and demands of `--check`."""
+    """Return the outcome of a study in counts: claims, numbers, and demands of `--check`."""
     n = counts(evaluation)
     met, all_ = sum(check.passed for check in evaluation.checks), len(evaluation.checks)
     changed = sum(bool(check.history) for check in evaluation.checks)

@@ -45,7 +45,7 @@ class Layer(NamedTuple):
     high: Floats
     """Ends of the intervals of z, float64[squares]; NaN where there are none."""
     best: list[str]
-    """The label that is best in each square, in place of z; empty for other layers."""
+    """Best label in each square, in place of z; empty for other layers."""
 
 
 def maps(results: Results, command: str) -> Plot | None:

@@ -198,7 +198,7 @@ def _drawn(moment: Plot, nodes: list[int]) -> Plot:
 
 
 def _listed(moment: Plot, nodes: list[int]) -> Plot:
-    """Export the nodes of each piece of a line; the same as `listed` in map.js."""
+    """Export the nodes of each piece of a line, as `listed` in map.js does."""
     there = [k for k in nodes if k != GAP]
     pieces = np.cumsum([k == GAP for k in nodes], dtype=int)
     found = {

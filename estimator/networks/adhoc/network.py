@@ -93,7 +93,7 @@ class AdhocNetwork(Adhoc, Network):
         return rows.build(self, draws, table, constants=constants(run, draws))
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """The class of its flow if that is of UDP."""
+        """Return the class of the flow if it is UDP."""
         return one_flow.datagrams(run.transport)
 
     def row_bytes(self) -> int:

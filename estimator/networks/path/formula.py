@@ -58,7 +58,8 @@ def _survive(rows: Rows, path: int) -> Floats:
 
 
 def _share_of_time(p: Ints, rtt_s: Floats, forth_s: Floats) -> Floats:
-    """The share of the run in which data can arrive: none before the handshake and the way of the first."""
+    """Return the share of the run in which data can arrive: not before the handshake and the first packet's
+    journey."""
     observed_s = (p[:, P.END] - p[:, P.START]) / NS
     first_s = forth_s + np.where(p[:, P.HANDSHAKE] > 0, rtt_s, 0.0)
     return np.asarray(np.maximum(observed_s - first_s, 0.0) / observed_s)
@@ -98,7 +99,8 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
 
 
 def _at_least_some(rounds: Floats) -> Floats:
-    """Round trips in which a window grows back: 1 for a window of a packet, which does so at once."""
+    """Return the round trips in which a window grows back, at least 1: a window of one packet grows back at
+    once."""
     return np.where(rounds > 0, rounds, 1.0)
 
 

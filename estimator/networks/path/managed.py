@@ -117,7 +117,7 @@ class ManagedPath(Routed):
         return build(self.routes[0], run, draws)
 
     def offered(self, rows: SharedRows) -> Offered:
-        """A stream over the hops."""
+        """Return the load of a stream over the hops."""
         return of_links(rows, [f"hops.{k // 2}" for k in range(rows.links.shape[1])])
 
     def row_bytes(self) -> int:

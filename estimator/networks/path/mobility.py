@@ -70,7 +70,7 @@ class Mobility(Record):
     anticipation: Delay = 1.5
     """The host knows so long before that the link will go down."""
     preparation: Delay = 1.0
-    """The new router takes so long to accept the host before the handover: duplicate address detection, 1 s
+    """Time that the new router needs to accept the host before the handover: duplicate address detection, 1 s
     (RFC 4862)."""
     margin: Delay = 0.0
     """The new router's answer must be at the host so long before the link goes down, to be in time."""

@@ -162,7 +162,7 @@ class PathNetwork(Routed):
         return rows.build(self.routes, self.mobility, run, draws)
 
     def offered(self, rows: Rows) -> Offered:
-        """A stream, and the cross traffic of the hops."""
+        """Return the load of a stream, and of the cross traffic of the hops."""
         return of_paths(rows)
 
     def row_bytes(self) -> int:
@@ -171,7 +171,8 @@ class PathNetwork(Routed):
         return found + (8 * DelayOut.COLUMNS if self.word else 0)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """A flow of datagrams, and the cross traffic of each hop, whose interval is constant."""
+        """Return the flow of datagrams and the cross traffic of each hop, as far as their intervals are
+        constant."""
         if not isinstance(run.transport, Udp):
             return ()
         found = self.rows(run, draws)

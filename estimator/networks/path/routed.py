@@ -61,7 +61,7 @@ class Routed(Network):
         return rows.features(self.routes, self.mobility, run, draws)
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """The class of its flow if that is of UDP."""
+        """Return the class of the flow if it is UDP."""
         return one_flow.datagrams(run.transport)
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:

@@ -279,5 +279,5 @@ class SharedNetwork(SharedSpec, Network):
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
-        """All fields of the scenario's network are of it, which need not be said."""
+        """Return the words of a field, without the key of the network, to which every field here belongs."""
         return super().said(parts, [part for part in rest if part != cls.key])

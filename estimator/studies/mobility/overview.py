@@ -14,16 +14,16 @@ ALARMS = (0.0, 50.0, 100.0)
 """Handovers that a false alarm precedes [%]."""
 
 MUCH = 10.0
-"""A fall of goodput that counts as large [%]."""
+"""Fall of goodput that counts as large [%]."""
 
 
 def distinct(cell: Cell) -> Samples:
-    """Payload of distinct packets that arrive [kbit/s]."""
+    """Return the payload of distinct packets that arrive [kbit/s]."""
     return np.asarray(cell.out(Out.DELIVERED) * cell.parameter(P.DATA) * 8e6 / cell.parameter(P.END))
 
 
 def duplicates(cell: Cell) -> Samples:
-    """Packets that arrive a second time."""
+    """Return the packets that arrive a second time."""
     return np.asarray(cell.out(Out.RECEIVED) - cell.out(Out.DELIVERED))
 
 

@@ -14,12 +14,12 @@ EQUAL_S = 0.1
 
 
 def mean_silence(cell: Cell) -> float:
-    """Mean silence after the link-down [s]."""
+    """Return the mean silence after the link-down [s]."""
     return float(np.mean(silence(cell)))
 
 
 def mean_window(cell: Cell) -> float:
-    """Mean window when the link goes down [packets]."""
+    """Return the mean window when the link goes down [packets]."""
     return float(np.mean(window_at_outage(cell)))
 
 

@@ -139,7 +139,8 @@ def exclusion(cells: Cells) -> str:
 
 
 def rate_based(cells: Cells) -> Claim:
-    """W13: BBR in the place of a rate-based transport, which the paper proposes and does not measure."""
+    """Return claim W13: BBR in place of a rate-based transport, which the paper proposes and does not
+    measure."""
     bbr, tcp = line(cells, "throughput", "bbr"), line(cells, "throughput", "tcp")
     lead = [gain(a, b) for a, b in zip(bbr, tcp, strict=True)]
     return Claim(

@@ -212,7 +212,7 @@ def harm(numbers: Numbers) -> Finding:
 
 
 def larger_than_needed(numbers: Numbers) -> Finding:
-    """B12: the buffers on either side of 135 KB bring next to nothing over 96 KB at 20 ms."""
+    """Return claim B12: the buffers on either side of 135 KB gain almost nothing over 96 KB at 20 ms."""
     more = {kb: gain(numbers(20, kb), numbers(20, SUFFICES)) for kb in (128, 256)}
     return Finding(
         verdict=every(inside(estimate(one), most=100 * FLAT) for one in more.values()),

@@ -111,7 +111,7 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
 
 
 def _note_losses(sweep: Sweep, source: str) -> None:
-    """Warn of goals about delivered packets where nothing that is kept says how many were lost."""
+    """Warn of goals about delivered packets if no outcome that is kept says how many packets were lost."""
     asked = {goal.outcome for goal in sweep.goals.values()}
     if not any(classes.of_delivered(name) is not None for name in asked):
         return

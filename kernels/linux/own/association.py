@@ -14,9 +14,9 @@ from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import Tcp, reducing
 
 own: Any = slot("own")
-"""The user's functions."""
+"""Functions of the user's control."""
 base: Any = slot("base")
-"""The association below: that of today's Linux, which may also note when packets were sent."""
+"""Association below the user's control: that of today's Linux, which may also note when packets were sent."""
 
 MEMORY = 16
 """Float words that a control may keep, behind the window."""
