@@ -147,7 +147,7 @@ class Figure(Record):
     published: list[str] = []
     """Metrics whose published numbers are shown, too."""
     published_times: dict[str, float] = {}
-    """Factors, by condition: factor times value multiplies published numbers to give the unit of the figure."""
+    """Factors by condition: published numbers are multiplied by the condition's value and its factor."""
     log_x: bool = False
     """Whether its axis is logarithmic."""
     note: str = ""

@@ -24,7 +24,7 @@ NAMES = (
     "manet_linux_cubic", "manet_linux_bbr", "manet_sctp", "fluid", "fluid_newreno",
     "fluid_newreno_mobile", "fluid_sctp", "fluid_sctp_mobile", "fluid_wifi", "fluid_manet_newreno",
 )  # fmt: skip
-"""One of each kind of network, sender and option, and combinations."""
+"""Models of each kind of network, sender and option, and of combinations."""
 
 PROGRAM = """
 import sys, time

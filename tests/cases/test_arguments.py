@@ -44,11 +44,11 @@ WRONG = (
     None, True, -1, 0, 1.5, math.nan, -math.inf, 10**30, "a", "", "\0", "1", b"x", [], [1], {}, {1: 2},
     (), object(), Odd(), np.nan, np.array([1, 2]), lambda: 0, int, [None], {"a": object()}, ["a"],
 )  # fmt: skip
-"""For nearly every parameter; a few values are allowed for some of them."""
+"""Wrong values for nearly every parameter; a few are allowed for some of them."""
 
 
 class Taken(BaseException):
-    """The arguments were accepted: what follows is work."""
+    """Exception that shows that the arguments were accepted: work would follow."""
 
 
 def functions() -> Iterator[tuple[str, object]]:
@@ -71,7 +71,7 @@ CASES = [
 
 @pytest.fixture
 def no_work(tmp_path, monkeypatch):
-    """Work raises `Taken`."""
+    """Make work raise `Taken`."""
 
     def taken(*_, **__):
         raise Taken

@@ -35,7 +35,7 @@ def nothing_trusted(monkeypatch):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """The folder of a stranger's files, below one with a secret."""
+    """Make a folder with a stranger's files, below one with a secret."""
     (tmp_path / "secret").write_text(SECRET)
     (tmp_path / "good.csv").write_text(STEPS)
     (tmp_path / "home").mkdir()
@@ -137,7 +137,7 @@ def test_the_suggested_trust_is_accepted(home):
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
 def test_what_is_no_regular_file_is_refused_at_once(home, kind):
-    """In a process of its own, because a fault here waits for ever."""
+    """Run in a process of its own, because a fault here waits for ever."""
     odd = home / "odd"
     if kind == "pipe":
         os.mkfifo(odd)

@@ -85,7 +85,7 @@ LINK = {"rate": "8 Mbit/s", "delay": "15 ms", "queue": 50}
 
 
 def down(duration: str) -> list[dict[str, str]]:
-    """An outage from the start on."""
+    """Return an outage from the start."""
     return [{"start": "0 s", "duration": duration}]
 
 
@@ -131,9 +131,9 @@ def test_every_engine_equals_its_twin_after_lost_syns(network: dict[str, Any], c
 
 
 def test_shared_links_begin_with_one_packet() -> None:
-    """One packet is alone for a round trip after two lost SYNs.
+    """Check that one packet is alone for a round trip after two lost SYNs.
 
-    Not tested over 802.11, where airtime and not the round trip decides how long 20 packets take.
+    This is not tested over 802.11, where airtime and not the round trip decides how long 20 packets take.
     """
     transport = {"protocol": "linux", "congestion_control": "reno", "packets": 20}
     took = []
@@ -182,7 +182,7 @@ def test_one_packet_from_the_second_lost_syn_on() -> None:
 
 @mechanism
 def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
-    """As after lost SYN-ACKs, or where the round trip is longer than the timer."""
+    """Check the case of lost SYN-ACKs, and of a round trip longer than the timer."""
     s = connect(4, 0)
     assert s[Tcp.CWND] == 10 and s[Tcp.UNDO_FROM] == NONE
     assert s[Tcp.SRTT] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
@@ -212,7 +212,7 @@ def closed() -> tuple[Any, Any]:
 
 
 def test_a_syn_ack_echoes_the_first_syn_that_arrived() -> None:
-    """As the kernel: the SYN that was retransmitted does not renew the timestamp."""
+    """Check that a retransmitted SYN does not renew the timestamp, as in the kernel."""
     p, s = closed()
     for t in (0, SECOND):
         receiver.note_stamp(s, SYN, t + MS)

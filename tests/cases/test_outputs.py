@@ -235,7 +235,7 @@ def test_new_never_writes_to_what_is_there(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs mknod: run as root")
 def test_device_nodes_survive(here, tmp_path):
-    """On private nodes: a fault here would destroy those of the machine."""
+    """Use private nodes: a fault here would destroy those of the machine."""
     null, full, disk = tmp_path / "null", tmp_path / "full", tmp_path / "disk"
     os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))

@@ -28,7 +28,8 @@ SHORT = {"rate": "8 Mbit/s", "delay": "2 ms", "queue": 8}
 
 
 def streams(**changes: Any) -> dict[str, Any]:
-    """How fast may a stream be over a link with a short queue, if its packets may not wait?"""
+    """Return a plan: the largest rate of a stream over a link with a short queue, if its packets may not
+    wait."""
     return {
         "name": "call", "replications": 400,
         "scenario": {"duration": "4 s", "transport": dict(CALL), "hops": [dict(SHORT)]},
@@ -47,7 +48,8 @@ def lossy() -> Answer:
 
 
 def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
-    """A fifth is lost at 10 Mbit/s on 8, and nothing that arrives is late: the answer says so everywhere."""
+    """Check that the answer says everywhere that a fifth is lost at 10 Mbit/s on 8, although no packet that
+    arrives is late."""
     assert lossy.holds == 10e6 and lossy.binding is None
     [loss] = lossy.losses
     assert loss.share == pytest.approx(1 - 8 / (10 * 1000 / 972), abs=0.02)
@@ -63,7 +65,8 @@ def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
 
 
 def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
-    """What the warning says to write is accepted, and changes the answer to what was meant."""
+    """Check that the requirement in the warning is accepted, and changes the answer to the one that was
+    meant."""
     remedy = lossy.warnings[0].split("`")[1]
     text = yaml.safe_dump(streams()).rstrip() + "\n"
     (tmp_path / "call.yaml").write_text(text.replace("requirements:\n", f"requirements:\n  {remedy}\n"))
@@ -202,7 +205,7 @@ ACROSS = {
 
 
 def after(replications: int, asked: dict[str, Any], why: str = "after 60 s") -> Answer | Frontier:
-    """The answer of a plan that is stopped once so many replications are done."""
+    """Return the answer of a plan that is stopped once so many replications are done."""
 
     def stop(state: Any) -> None:
         if state.replications > replications:
@@ -264,7 +267,7 @@ def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
 
 
 def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
-    """A guess between two values, 24.6 where 42 was right, stood in its largest type."""
+    """Show no guess between two values: 24.6 stood in the largest type where 42 was right."""
     live = pytest.importorskip("netcarlo.live.of_plan")
     _guess, _item = live._guess, live._item
     found = after(600, SLOW)

@@ -61,7 +61,8 @@ def test_what_arrives_is_what_was_asked_for(network: str, transport: str, size: 
 
 @pytest.mark.parametrize("network", ["path", "shared links"])
 def test_completion_of_datagrams_by_hand(network: str) -> None:
-    """One and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second one 8 ms later."""
+    """Check one and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second datagram is
+    sent 8 ms later."""
     access = 0.0 if network == "path" else 8 * 2 / 1e9  # cables of hosts, 1 Gbit/s unless given
     for size, sent_s, last in ((1000, 0.0, 1028), (1500, 8e-3, 528), (700, 0.0, 728), (1001, 8e-3, 29)):
         found = outcomes(network, "udp", size)["completion_s"]
@@ -90,9 +91,10 @@ def test_sizes_in_packets_stay_whole() -> None:
 
 
 def test_load_of_small_requests() -> None:
-    """1,000 flows of 256 bytes a second: 2.05 Mbit/s of payload, where whole packets would be 11.5.
+    """Check that 1,000 flows of 256 bytes a second offer 2.05 Mbit/s of payload, where whole packets would be
+    11.5.
 
-    Of NewReno, whose model takes less time to compile; that of Linux is compared with its twin.
+    The test uses NewReno, whose model takes less time to compile; that of Linux is compared with its twin.
     """
     found = estimate(load_scenario(CASE, values={"transport.protocol": "newreno"})).table["mean"]
     flows = found["arrivals"] / 3.0  # in a second

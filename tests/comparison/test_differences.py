@@ -119,7 +119,7 @@ def test_brackets_differ_where_they_lie_apart():
 
 @pytest.mark.parametrize("moved", range(1, 13))
 def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
-    """Of a count that moved in so many pairs, all to the same side."""
+    """Check a count that moved in so many pairs, all to the same side."""
     from scipy.stats import binomtest
 
     a = np.zeros((1, 15))
@@ -132,7 +132,7 @@ def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
 
 @pytest.mark.parametrize(("n", "verdict"), [(2, "noise"), (3, "noise"), (4, "differs"), (9, "differs")])
 def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdict):
-    """Of 2 n values the n larger ones are all of one side twice in as many ways as there are to choose."""
+    """Check the chance of independent sides: two of the ways to choose n of 2 n values separate the sides."""
     from math import comb
 
     one, two = (
@@ -145,7 +145,8 @@ def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdi
 
 @pytest.mark.parametrize("moved", [0, 15])
 def test_all_pairs_of_three_sides_are_one_family(moved):
-    """One side differs from two others, which are alike: few of those called are false, over all pairs."""
+    """Check that few of the differences called are false over all pairs, if one side differs from two that
+    are alike."""
     rng = np.random.default_rng([7, moved])
     real = np.arange(ROWS) < moved
     false, any_ = [], 0

@@ -1,4 +1,4 @@
-"""Which differences lead: what was asked for, and no multiple of next to nothing."""
+"""Tests of the differences that lead: those asked for, and no large multiple of a tiny value."""
 
 import pandas as pd
 import pytest

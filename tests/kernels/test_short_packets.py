@@ -30,7 +30,7 @@ MODELS = {
 
 
 def shortened(rows: AnyRows, *, seed: int) -> AnyRows:
-    """The same networks with transfers of 1 to 60 packets, most of which end with a short one."""
+    """Return the networks with transfers of 1 to 60 packets, most of which end with a short one."""
     rng = np.random.default_rng(seed)
 
     def table(flows: Any, limit: int, data: int, short: int) -> None:

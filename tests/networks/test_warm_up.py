@@ -33,49 +33,50 @@ from tests.twins.rows import rows_of
 
 Ints = NDArray[np.int64]
 Runs = tuple[Ints, Ints, Ints]
-"""The same outcomes of the run with a warm-up, of the whole run, and of one that ends with the warm-up."""
+"""Outcomes of three runs: with a warm-up, the whole run, and a run that ends with the warm-up."""
 Rule = Callable[[Ints, Ints, Ints], Any]
 
 MS = 10**6
 
 
 def counts(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Events: those after the warm-up."""
+    """Check a counter: it counts the events after the warm-up."""
     return window == whole - before
 
 
 def counts_roughly(window: Ints, whole: Ints, before: Ints, *, error: int) -> Any:
-    """Amounts of which parts lie on both sides of the end of the warm-up."""
+    """Check an amount of which parts lie on both sides of the end of the warm-up."""
     return np.abs(window - (whole - before)) <= error
 
 
 def is_of_the_end(window: Ints, whole: Ints, before: Ints) -> Any:
-    """The state at the end, or an instant: the same with any warm-up."""
+    """Check the state at the end, or an instant, which is the same with any warm-up."""
     return window == whole
 
 
 def is_of_the_warm_up(window: Ints, whole: Ints, before: Ints, *, state: Ints) -> Any:
-    """The state in which the warm-up ended."""
+    """Check the state in which the warm-up ended."""
     return (window == state) & (whole == 0)
 
 
 def is_greatest(window: Ints, whole: Ints, before: Ints) -> Any:
-    """A maximum over packets, each of which is of one side."""
+    """Check a maximum over packets, each of which is on one side of the end of the warm-up."""
     return np.maximum(window, before) == whole
 
 
 def is_no_more(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Of a part of what there is in the whole run."""
+    """Check a quantity over a part of the whole run."""
     return window <= whole
 
 
 def is_sampled(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Samples are taken every `SAMPLE` from the end of the warm-up on, at other instants than from 0 on."""
+    """Accept any value: samples are taken every `SAMPLE` from the end of the warm-up, at other instants than
+    from 0."""
     return True
 
 
 def check(rules: dict[Any, Rule], columns: Iterable[Any], runs: Runs) -> None:
-    """Columns [..., columns] of tables obey their rules; every one has one."""
+    """Check that the columns [..., columns] of tables obey their rules; every column has one."""
     for column in columns:
         if column.name != "COLUMNS":
             kept = rules.get(column, counts)(*(run[..., column] for run in runs))
@@ -83,7 +84,8 @@ def check(rules: dict[Any, Rule], columns: Iterable[Any], runs: Runs) -> None:
 
 
 def three(name: str, rows: Any, warm_up: Any, *, last: int = 1) -> Runs:
-    """The run with a warm-up, the whole one, and one that ends so many ns before the end of the warm-up."""
+    """Return the run with a warm-up, the whole run, and one that ends so many ns before the end of the
+    warm-up."""
     ends, none = (rows._replace(parameters=rows.parameters.copy()) for _ in range(2))
     none.parameters[:, warm_up] = 0
     ends.parameters[:, warm_up] = 0
@@ -252,7 +254,8 @@ WHOLE_RUN = {"completion_s", "completed_share", "source_done_s", "first_delivery
 """Outcomes of the whole run, which are no counts: instants, and finite flows."""
 
 OF_FINITE_FLOWS = {"completion_mean_s", "completion_p95_s"}
-"""The same of flows that are listed; of flows that come and go, of those that start after the warm-up."""
+"""Outcomes that cover the whole run for listed flows, and for arrivals the flows that start after the
+warm-up."""
 
 LONGEST = {"longest_wait_s"}
 
@@ -298,7 +301,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_outcomes_are_of_the_window(network: str) -> None:
-    """By name: each is declared, and what counts, counts from the end of the warm-up on."""
+    """Check that each outcome is declared, and that counters count from the end of the warm-up."""
 
     def frame(**fields: str) -> Any:
         scenario = {"seed": 5, "replications": 6, "duration": "6 s", **NETWORKS[network], **fields}

@@ -224,7 +224,7 @@ def test_reading_keeps_the_processor_busy():
 
 
 def test_each_quantile_of_the_delay_is_that_of_its_level():
-    """Of 100 packets 50, 45, 4 and 1 are in four bins: a level is reached at the end of its bin."""
+    """Put 50, 45, 4 and 1 of 100 packets in four bins: a level is reached at the end of its bin."""
     flows = np.zeros((1, 1, FlowOut.COLUMNS), np.int64)
     for place, count in ((10, 50), (20, 45), (30, 4), (40, 1)):
         flows[..., FlowOut.DELAYS + place] = count

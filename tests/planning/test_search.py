@@ -111,7 +111,7 @@ def test_the_last_cap_is_given_once() -> None:
 
 
 def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
-    """At 90 % all but one of 10 values hold, although 1 - 0.9 is a little less than a tenth."""
+    """Check that at 90 % all but one of 10 values hold, although 1 - 0.9 is a little less than a tenth."""
     asked = make_plan({
         "scenario": {
             "duration": "1 s", "transport": {"protocol": "newreno"},

@@ -1,4 +1,4 @@
-"""What links can carry: the law that no fidelity may break.
+"""Capacity of links: the law that no fidelity may break.
 
 A packet takes `on_wire` whole nanoseconds of a link, so the most packets that a link carries in a time are
 known exactly.
@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 
 
 def broken(scenario: Scenario, found: Outcomes) -> list[str]:
-    """What these outcomes say that the links of the scenario cannot carry, in words."""
+    """Return, in words, the outcomes that exceed what the links of the scenario can carry."""
     rows = build(scenario, replications=len(found.frame)).rows
     if scenario.network.key == "paths":
         return _of_paths(scenario, rows, found)
@@ -29,7 +29,7 @@ def broken(scenario: Scenario, found: Outcomes) -> list[str]:
 
 
 def _takes(size: Any, byte_time: Any, *, exact: bool) -> float:
-    """The time of a packet on a link [ns]: whole nanoseconds for kernels, exact for formulae."""
+    """Return the time of a packet on a link [ns]: whole nanoseconds for kernels, exact for formulae."""
     time = size * byte_time / 2.0**BYTE_TIME_BITS
     return max(time if exact else float(on_wire(size, byte_time)), 1e-3)
 

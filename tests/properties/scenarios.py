@@ -416,7 +416,7 @@ FAMILIES: dict[str, tuple[Callable[[Random], Data], dict[str, Feature]]] = {
     "wireless": (_wireless, WIRELESS),
     "adhoc": (_adhoc, ADHOC),
 }
-"""By family: a scenario without features, and what each feature adds."""
+"""Scenario without features of each family, and the fields that each feature adds."""
 
 
 UNITS = {
@@ -433,7 +433,7 @@ UNITS = {
 
 
 def _with_units(data: Any, name: str = "") -> Any:
-    """The same data with the units written."""
+    """Return the data with their units."""
     if isinstance(data, dict):
         return {key: _with_units(value, name if key == "uniform" else key) for key, value in data.items()}
     if isinstance(data, list):

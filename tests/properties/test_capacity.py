@@ -10,11 +10,11 @@ from tests.properties.capacity import broken
 from tests.properties.scenarios import FAMILIES, draw
 
 FEW = {"path": "newreno", "shared": "", "wireless": ""}
-"""By family the only protocol that is run with fluids: each has a model of its own, which is compiled."""
+"""Only protocol of each family that is run with fluids: each protocol has a model of its own to compile."""
 
 
 def some(family: str, fidelity: str, numbers: range) -> list[tuple[str, Scenario]]:
-    """The scenarios of these numbers whose model is compiled anyway."""
+    """Return the scenarios of these numbers whose model is compiled anyway."""
     protocol = FEW[family]
     found = []
     for number in numbers:

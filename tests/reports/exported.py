@@ -1,4 +1,4 @@
-"""What a reader takes out of a page: the exported rows of each figure, and what is wrong with them."""
+"""Rows that a reader exports from a page, and the faults in them."""
 
 import re
 from collections import Counter
@@ -66,16 +66,16 @@ def choices(page: Page) -> Iterator[str]:
 
 
 def faults(page: Page, *only: str, widths: bool = True) -> list[str]:
-    """Return what is wrong with the exported rows of the figures of the page, or of `only` these.
+    """Return the faults in the exported rows of the figures of the page, or of `only` these.
 
-    Without `widths` an interval may have none: the replications of a cell can all be the same.
+    Without `widths` an interval may have no width: the replications of a cell can all be the same.
     """
     found = tables(page, *only).items()
     return [f"{name}: {fault}" for name, table in found for fault in wrong(table, widths=widths)]
 
 
 def wrong(table: Table, *, widths: bool = True) -> list[str]:
-    """Return what is wrong with the exported rows of one figure."""
+    """Return the faults in the exported rows of one figure."""
     found = []
     if not table.rows:
         found.append("no rows")

@@ -155,7 +155,7 @@ def test_index_leaves_out_what_is_no_reproduction(tmp_path: Path) -> None:
 
 
 def test_a_report_opens_with_counts_and_shows_the_first_demands() -> None:
-    """`Within the declared tolerance` says little where a demand was changed after the result was known."""
+    """Check that a report does not open with `Within the declared tolerance`, which hides changed demands."""
     out, evaluation = reproduction("wlan_buffer")
     page = unescape((out / "wlan_buffer" / "report.html").read_text(encoding="utf-8"))
     verdict = page[page.index('id="verdict"') :][:400]

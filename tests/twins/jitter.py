@@ -1,12 +1,12 @@
-"""The gaps of a source of datagrams."""
+"""Gaps of a source of datagrams."""
 
 from netcarlo.kernels.base.layout import STREAM_DATAGRAM
 from tests.twins.random_numbers import Streams
 
 
 def gap(streams: Streams, number: int, interval: int, spread: int, *, flow: int = 0) -> int:
-    """From datagram `number` to the next [ns]: uniform around the interval, which half the spread is off at
-    most."""
+    """Return the time from datagram `number` to the next [ns]: uniform around the interval, by half the
+    spread at most."""
     if spread == 0:
         return interval
     word = streams.block(STREAM_DATAGRAM + flow, number)[0]

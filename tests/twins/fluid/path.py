@@ -158,15 +158,16 @@ class TwinPath(TwinFlow):
 
     @property
     def passing(self) -> int:
-        """What gets through, repetitions included."""
+        """Packets that get through, repetitions included."""
         return self.sent - self.dropped - self.lost - self.vain - self.astray
 
     def served(self, flow: int) -> int:
-        """The time in which the slowest hop serves `flow`."""
+        """Return the time in which the slowest hop serves `flow`."""
         return math.ceil(max(flow, 0) / ONE * self.slowest)
 
     def settle(self, begin: int, t: int) -> int:
-        """When a step ends in which what got through since the last one is served; note what is late."""
+        """Return the end of a step, by which all that got through since the last step is served; note what is
+        late."""
         more, self.seen = self.passing - self.seen, self.passing
         t = max(t, begin + self.served(more))
         after = t + self.forth_ns - self.p[P.END]

@@ -210,17 +210,19 @@ class TwinAssociation:
         return out | dict.fromkeys((Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX), NEVER)
 
     def choose(self, t: int) -> None:
-        """RFC 9260, 6.4: new data take the primary path, or another one that is active."""
+        """Choose the path of new data: the primary path, or another one that is active (RFC 9260, section
+        6.4)."""
         active = [way.number for way in self.ways if t >= way.revives]
         if self.p[P.FAILBACK] and active and active[0] != self.current:
             self.current, self.flowing = active[0], False
     @property
     def through(self) -> int:
-        """What gets through, repetitions included."""
+        """Packets that get through, repetitions included."""
         return self.sent - sum(self.out[column] for column in DROPS) * ONE
 
     def settle(self, way: TwinWay, begin: int, after: int) -> int:
-        """When a step ends: not before what got through is served; note what arrives after the end."""
+        """Return the end of a step, by which all that got through is served; note what arrives after the end
+        of the run."""
         more, self.seen = self.through - self.seen, self.through
         served = math.ceil(max(more, 0) / ONE * way.each)
         until = max(min(after, begin + 2 * (way.base + served)), begin + served)
@@ -408,7 +410,7 @@ class TwinAssociation:
         return t
 
     def revival(self, t: int, end: int) -> int:
-        """When, before `end`, a path is active again that new data prefer to the current one."""
+        """Return when, before `end`, a path becomes active that new data prefer to the current one."""
         if not self.p[P.FAILBACK]:
             return end
         stranded = t < self.ways[self.current].revives

@@ -130,7 +130,7 @@ class TwinLink:
         return found
 
     def warm_up_ends(self) -> None:
-        """Counters count from now on."""
+        """Start to count at the end of the warm-up."""
         counted = LinkOut.ARRIVALS, LinkOut.DROPS, LinkOut.EARLY, LinkOut.SENT
         self.before = {key: self.totals()[key] for key in counted}
         self.count[LinkOut.WAIT_MOST] = 0
@@ -496,7 +496,8 @@ class TwinFlow:
         return word >> 12 >= chance
 
     def settle(self, warm_up: int, end: int) -> None:
-        """What was put out in this step arrives while its links serve it; note what is after a moment."""
+        """Note the packets of this step that arrive after the warm-up or the end: they arrive while their
+        links serve them."""
         first, last = 0.0, 0.0
         for link in self.route:
             first += link.due_before
@@ -518,7 +519,7 @@ class TwinFlow:
             self.after += later(warm_up)
 
     def warm_up_ends(self) -> None:
-        """Counters count from now on."""
+        """Start to count at the end of the warm-up."""
         self.before = {
             key: value for key, value in self.totals(self.after).items() if key < FlowOut.COMPLETED
         }

@@ -113,11 +113,11 @@ class LinuxReceiver:
 
     @property
     def half_open(self) -> bool:
-        """Whether the third packet of the handshake is missing."""
+        """True while the third packet of the handshake is missing."""
         return self.rtt == 0 and self.syn_at is not None
 
     def answer_syn(self) -> None:
-        """A SYN-ACK goes out; if nothing comes it does so again."""
+        """Send a SYN-ACK, and again if there is no answer."""
         self.syn_at = self.simulation.now
         self.quick += 1  # this one does not count
         self.acknowledge()

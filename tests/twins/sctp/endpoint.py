@@ -121,7 +121,8 @@ class Endpoint(Generic[D]):
         self.unanswered[packet.path].stop()
 
     def prove_active(self, destination: D) -> None:
-        """RFC 9260, 8.1 to 8.3, and 6.4 on which destination new data take."""
+        """Make a path active (RFC 9260, sections 8.1 to 8.3), and choose the path of new data (section
+        6.4)."""
         destination.errors = 0
         destination.active = True
         stranded = self.parameters.FAILBACK and not self.current.active
@@ -155,7 +156,7 @@ class Endpoint(Generic[D]):
         return True
 
     def on_failover(self, silence: int) -> None:
-        """The current destination was given up for another, so long [ns] after it last answered."""
+        """Note that the current destination is replaced, so long [ns] after it last answered."""
 
     def other(self, destination: D) -> D:
         """The next active destination after this one; when none is, simply the next one."""

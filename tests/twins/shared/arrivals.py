@@ -77,9 +77,9 @@ class Slot:
         flow.arrive = arrives  # type: ignore[method-assign]
 
     def _saved(self, packets: int, size: int) -> int:
-        """By how much less than a whole packet the last one of a flow that is alone takes [ns].
+        """Return by how much less time than a whole packet the last packet of a lone flow takes [ns].
 
-        If others are before it, they have passed what comes before the slowest link when it sets out.
+        Earlier packets of the flow have passed the links before the slowest one when the last packet is sent.
         """
         c = self.columns
         whole = c.DATA + c.HEADER
@@ -93,13 +93,13 @@ class Slot:
         self.flows[-1].sample()
 
     def warm_up_ends(self) -> None:
-        """Counters count from now on."""
+        """Start to count at the end of the warm-up."""
         self.active_before = self.is_active()
         for flow in self.flows:
             flow.warm_up_ends()
 
     def is_active(self) -> bool:
-        """Whether a flow is in progress."""
+        """Return whether a flow is in progress."""
         return len(self.flows) > 1 and self.flows[-1].outcomes.values[Out.COMPLETED] == NEVER
 
     def values(self) -> list[int]:
@@ -190,7 +190,7 @@ class Class:
             self.sizes[kind].append((now - began, ideal))
 
     def _short(self) -> int:
-        """What the last packets of acknowledged flows lack of whole ones [byte]."""
+        """Return the bytes by which the last packets of acknowledged flows fall short of whole ones."""
         flows = (flow for slot in self.slots for flow in slot.flows[1:])
         since = self.warm_up
         return sum(flow.columns.SHORT for flow in flows if flow.finished != NEVER and flow.finished >= since)

@@ -100,7 +100,7 @@ class Flow:
         """The clock ticks."""
 
     def warm_up_ends(self) -> None:
-        """Counters count from now on."""
+        """Start to count at the end of the warm-up."""
         self.before = {column: self.counters()[column] for column in COUNTED}
         self.in_flight_before = len(self.on_way)
 

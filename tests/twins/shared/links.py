@@ -173,14 +173,14 @@ class Link:
         return False
 
     def warm_up_ends(self) -> None:
-        """Counters count from now on."""
+        """Start to count at the end of the warm-up."""
         self.counts |= {LinkOut.ARRIVALS_BEFORE: self.counts[LinkOut.ARRIVALS]}
         self.counts |= dict.fromkeys(
             (LinkOut.ARRIVALS, LinkOut.DROPS, LinkOut.EARLY, LinkOut.MARKS, LinkOut.LOST), 0
         )
 
     def longest_wait(self, services: list[Service]) -> int:
-        """Of packets that came after the warm-up [ns]."""
+        """Return the longest wait of packets that came after the warm-up [ns]."""
         waits = (one.begins - one.came for one in services if one.came >= self.world.tables.p.WARM_UP)
         return max(waits, default=0)
 

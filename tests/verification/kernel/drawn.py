@@ -81,7 +81,7 @@ def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
 def _edge(
     kind: str, control: str, delay_ms: float, queue: float, rng: np.random.Generator
 ) -> dict[str, object]:
-    """What a scenario of one of the `EDGES` has beside the rate and the delay."""
+    """Return the columns of a scenario of one of the `EDGES` beside the rate and the delay."""
     row: dict[str, object] = {
         "kind": kind, "congestion_control": control, "queue_packets": int(max(queue, 10)),
         "packet_error_rate": 0.0, "ack_error_rate": 0.0, "down_start_s": 0.0, "down_dur_s": 0.0,
