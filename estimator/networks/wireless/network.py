@@ -14,12 +14,14 @@ from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, Wi
 from netcarlo.networks import class_names
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import delays, events, fluid, formula, outages, outcomes, rows, workload
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
+from netcarlo.networks.wireless.offered import of_radio
 from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -152,6 +154,10 @@ class WirelessNetwork(Wireless, Network):
         """The classes of a list of flows, and all flows together."""
         found = class_names.datagrams(self.each_flow(), run.transport)
         return found | {""} if found or isinstance(run.transport, Udp) else found
+
+    def offered(self, rows: WifiRows) -> Offered:
+        """The load of the nodes and of the channel."""
+        return of_radio(rows)
 
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""

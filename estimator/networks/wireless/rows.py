@@ -168,10 +168,9 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         link = net[each, p[:, Radio.PATHS_AT] + flow[:, Flow.FORTH_AT] + np.where(k < hops, k, 0)]
         at = p[:, Radio.LINKS_AT] + link * len(Link)
         rate = p[:, Radio.RATES_AT] + net[each, at + Link.RATE] * len(Rate)
-        answer = p[:, Radio.RATES_AT] + net[each, rate + Rate.ANSWER] * len(Rate)
         ack_ns = gap + air_ns(net, rate, p[:, P.ACK] + p[:, Radio.MAC_OVERHEAD])
         data_ns = gap + air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
-        busy = data_ns + p[:, Radio.SIFS] + air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
+        busy = exchange_ns(rows, net[each, at + Link.RATE], packet)
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
         survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
@@ -187,6 +186,19 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         "path_loss": 1 - survive,
         "bdp_packets": rtt_ns / channel_ns,
     }
+
+
+def exchange_ns(rows: WifiRows, rate: Ints, size: Floats | Ints) -> Floats:
+    """Return the time [ns] of a DIFS, the data frame of a packet of `size` bytes [n], a SIFS and the ACK.
+
+    `rate` is the row of the rate table at which the data frame is sent [n].
+    """
+    p, net = rows.parameters, rows.network
+    data = p[:, Radio.RATES_AT] + rate * len(Rate)
+    answer = p[:, Radio.RATES_AT] + net[np.arange(len(p)), data + Rate.ANSWER] * len(Rate)
+    ack = air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
+    difs = p[:, Radio.SIFS] + 2 * p[:, Radio.SLOT]
+    return difs + air_ns(net, data, size + p[:, Radio.MAC_OVERHEAD]) + p[:, Radio.SIFS] + ack
 
 
 def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:

@@ -1,0 +1,61 @@
+"""Offered load of 802.11 networks, beside what the time on air allows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.wireless.layout import FIXED, Flow, Link, Node, Radio, WifiRows
+from netcarlo.networks.offered import Offered
+from netcarlo.networks.wireless.rows import exchange_ns
+
+
+def of_radio(rows: WifiRows) -> Offered:
+    """Return the load of each node, and of the channel if all nodes sense each other, by endless UDP streams.
+
+    A node is busy while it sends or receives a data frame and its ACK; a channel that all nodes sense carries
+    one frame at a time.  Backoff, collisions, RTS and protection frames are left out: a network may lose
+    packets below this capacity, and must lose some above it.  Under a rate control the capacity is that of
+    the fastest rate, and a burst of frames waits for one DIFS.
+    """
+    p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
+    nodes = rows.nodes.shape[1]
+    burst = np.maximum(p[:, Radio.BURST], p[:, Radio.GATEWAY_BURST])
+    saved = 2 * p[:, Radio.SLOT] * (1 - 1 / np.maximum(burst, 1))  # of the DIFS before each frame
+    load, share = np.zeros((2, len(p), nodes + 1))
+    for k in range(rows.most_flows):
+        flow = net[:, k * len(Flow) : (k + 1) * len(Flow)]
+        stop = flow[:, Flow.STOP]
+        endless = (flow[:, Flow.LIMIT] >= ENDLESS) & ((stop == 0) | (stop >= p[:, P.END]))
+        sent = (k < p[:, Radio.FLOWS]) & (flow[:, Flow.TCP] == 0) & endless & (flow[:, Flow.INTERVAL] > 0)
+        per_s = np.where(sent, NS / np.maximum(flow[:, Flow.INTERVAL], 1), 0.0)
+        size = flow[:, Flow.SIZE] + flow[:, Flow.HEADER]
+        hops = np.where(sent, flow[:, Flow.FORTH], 0)
+        for hop in range(int(hops.max(initial=0))):
+            there = hop < hops
+            link = net[each, p[:, Radio.PATHS_AT] + flow[:, Flow.FORTH_AT] + np.where(there, hop, 0)]
+            at = p[:, Radio.LINKS_AT] + link * len(Link)
+            fastest = p[:, Radio.RATES] - 1
+            rate = np.where(p[:, Radio.RATE_CONTROL] == FIXED, net[each, at + Link.RATE], fastest)
+            bits = np.where(there, 8.0 * size * per_s, 0.0)
+            busy = np.where(there, (exchange_ns(rows, rate, size) - saved) * per_s / NS, 0.0)
+            for node in (net[each, at + Link.FROM], net[each, at + Link.TO], np.full(len(p), nodes)):
+                load[each, node] += bits
+                share[each, node] += busy
+    share[~_one_channel(rows), nodes] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        capacity = np.where(share > 0, load / share, np.nan)
+        usual = np.nansum(capacity, axis=0) / np.count_nonzero(share > 0, axis=0)  # of rows with a load
+    capacity = np.where(np.isnan(capacity), np.where(np.isnan(usual), np.inf, usual), capacity)
+    names = [f"node {k} of the 802.11 network" for k in range(nodes)]
+    return Offered(load, capacity, [*names, "the 802.11 channel"])
+
+
+def _one_channel(rows: WifiRows) -> NDArray[np.bool_]:
+    """Return where every node senses every other, bool[n]."""
+    number = np.arange(rows.nodes.shape[1])
+    count = rows.parameters[:, Radio.NODES, None]
+    present = number < count
+    everybody = (np.left_shift(np.int64(1), number) * present).sum(axis=1)[:, None]
+    others = everybody & ~np.left_shift(np.int64(1), number)
+    sensed = (rows.nodes[:, :, Node.SENSE] & others) == others
+    return np.asarray((sensed | ~present).all(axis=1))
