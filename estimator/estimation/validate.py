@@ -38,7 +38,7 @@ COLUMNS = [
 
 
 Found = dict[str, tuple[Scenario, Outcomes]]
-"""Runs of a scenario, and what came of them, by the end of the names of their outcomes."""
+"""Runs of a scenario and their outcomes, by the suffix of the names of the outcomes."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _runs(rules: Mapping) -> dict[str, dict[str, Any]]:
 
 
 def _values(rules: Mapping, found: Found) -> dict[str, Any]:
-    """The outcomes of a scenario [n] by name, and those of its first flows."""
+    """Return the outcomes of a scenario [n] by name, and those of its first flows."""
     values: dict[str, Any] = {}
     for end, (scenario, outcomes) in found.items():
         values |= {name + end: values_of(outcomes.frame, name) for name in MEANING}

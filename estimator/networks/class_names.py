@@ -41,7 +41,7 @@ def word_of(flow: Any, transport: Any) -> str:
 
 
 def datagrams(flows: Described, transport: Any) -> frozenset[str]:
-    """The classes with UDP flows, see `Network.datagrams`."""
+    """Return the classes with UDP flows, see `Network.datagrams`."""
     return frozenset(word_of(flow, transport) for _, flow in flows if _is_udp(flow, transport))
 
 

@@ -54,7 +54,8 @@ BOUNDED = ("late", "in_time")
 
 
 def of_delivered(name: str) -> str | None:
-    """The class of an outcome of delivered packets only; empty: of all flows; None: it is another outcome."""
+    """Return the class of an outcome that considers delivered packets only: empty for all flows, None for
+    other outcomes."""
     if name in OF_DELIVERED:
         return ""
     found = (name.removesuffix(f"_{kind}") for kind in OF_DELIVERED if name.endswith(f"_{kind}"))

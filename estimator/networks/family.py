@@ -48,7 +48,7 @@ class Network(Record):
     outcomes: ClassVar[tuple[Outcome, ...]]
     """The outcomes that no kind before it has."""
     unread: ClassVar[dict[str, tuple[str, ...]]]
-    """Patterns of the fields that its cheap models do not read, by fidelity (and protocol)."""
+    """Patterns of the fields that cheap models of the network do not read, by fidelity (and protocol)."""
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
     of_hosts: ClassVar[tuple[str, ...]] = ()
@@ -121,7 +121,7 @@ class Network(Record):
         """Packets of a replication, about, and what takes as long, see `workload`."""
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """The sources of datagrams in the network of the first of `draws` that can stay in step."""
+        """Return the sources of datagrams that can stay in step, in the network of the first of `draws`."""
         return ()
 
     # Outcomes.
@@ -139,8 +139,8 @@ class Network(Record):
         """Made-up integers: `some(*shape)` where the kernel of this fidelity fills them, else NEVER or 0."""
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """The classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for all
-        flows together."""
+        """Return the classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for
+        all flows."""
         return frozenset()
 
     def offered(self, rows: Any) -> Offered | None:
@@ -169,7 +169,7 @@ class Network(Record):
     # Fields.
 
     def starts(self) -> Sequence[str]:
-        """The fields that say when its flows start, without those that are drawn in any case."""
+        """Return the fields of the starts of flows, except starts that are drawn in any case."""
         return ("transport.start",)
 
     @property

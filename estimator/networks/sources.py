@@ -10,7 +10,7 @@ class Source(NamedTuple):
     name: str
     """Name of the source in messages."""
     field: str
-    """The field of its jitter."""
+    """Field of the jitter of the source."""
     interval: int
     """Interval between datagrams [ns]."""
     start: int
@@ -18,7 +18,7 @@ class Source(NamedTuple):
     end: int
     """End of the source, which sends nothing at or after this time [ns]."""
     queues: frozenset[Any]
-    """The queues that its datagrams pass, by any name."""
+    """Queues that the datagrams of the source pass, by any name."""
 
     def meets(self, other: "Source") -> bool:
         """Return whether datagrams of both sources share a queue, with a constant offset between them."""
@@ -35,7 +35,7 @@ def in_step(sources: Sequence[Source]) -> list[Source]:
 
 
 def jitter_of(key: str, flows: Sequence[tuple[str, Any]], flow: Any) -> str:
-    """The field of the jitter of a flow of datagrams; `flows` are the records of a network by name."""
+    """Return the field of the jitter of a flow of datagrams; `flows` are the records of a network by name."""
     if flow.udp is None:
         return "transport.jitter"
     return next(f"{key}.{name}.udp.jitter" for name, record in flows if record is flow)

@@ -31,7 +31,7 @@ class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
     goal: str = Field(max_length=expressions.LONGEST)
-    """A comparison of outcomes with a bound, as in `video_in_time >= 95 %`."""
+    """Comparison of outcomes with a bound, as in `video_in_time >= 95 %`."""
     probability: str | float = "95 %"
     """With which it must hold in a replication."""
 
@@ -250,12 +250,12 @@ class Plan:
 
     @cached_property
     def left_out(self) -> list[cautions.LeftOut]:
-        """The losses of classes whose delays the requirements bound."""
+        """Losses of the classes whose delays the requirements bound."""
         return cautions.left_out(self.base, self.outcomes, self._have)
 
     @cached_property
     def kept(self) -> list[str]:
-        """The outcomes of a replication that its runs keep: those of the requirements, and losses."""
+        """Outcomes of a replication that the runs keep: those of the requirements, and losses."""
         return sorted({*self.outcomes, *(each.loss for each in self.left_out)})
 
     def scenario(self, value: float, resource: Resource | None = None) -> Scenario:

@@ -57,7 +57,7 @@ Progress = Callable[[State], object] | bool
 
 
 class Loss(NamedTuple):
-    """The loss of a class whose delays a plan bounds, at its answer."""
+    """Loss of a class whose delays a plan bounds, at the answer."""
 
     plan: Plan
     about: cautions.LeftOut
@@ -68,7 +68,7 @@ class Loss(NamedTuple):
 
     @property
     def at(self) -> str:
-        """The value of the quantity in words."""
+        """Value of the quantity in words."""
         return f"{self.plan.quantity} = {cautions.said(self.value, self.plan.dimension)}"
 
     @property
@@ -87,7 +87,7 @@ class Loss(NamedTuple):
         return f"{lost}, and delays are of delivered packets only; {remedy}{self.about.goal}`."
 
     def record(self) -> dict[str, Any]:
-        """The loss as data for JSON."""
+        """Return the loss as data for JSON."""
         return {
             "class": self.about.word or None, "outcome": self.about.loss, "value": self.value,
             "share": self.share, "retransmitted": self.about.repaired, "bounded": self.bounded,
@@ -109,7 +109,7 @@ class Answer:
     likely: float | None
     """The best guess of where requirements stop to hold, without a guarantee; None: not among the values."""
     binding: str | None
-    """The requirement that stops to hold first; None: all hold at all values, so nothing binds."""
+    """Requirement that stops to hold first; None if all hold at all values, so that nothing binds."""
     alone: dict[str, float | None]
     """Where each requirement would stop to hold if it were the only one, likewise."""
     monotone: bool
@@ -123,9 +123,9 @@ class Answer:
     stopped: str = ""
     """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
     losses: Sequence[Loss] = ()
-    """The loss of each class whose delays are bounded, at the answer."""
+    """Loss of each class whose delays are bounded, at the answer."""
     overload: cautions.Overload | None = None
-    """The link that sources of constant rate overload most at the answer; None: they overload none."""
+    """Link that sources of constant rate overload most at the answer; None if they overload none."""
 
     @property
     def exhausted(self) -> bool:
@@ -302,12 +302,12 @@ class Search:
         )
 
     def _overload(self) -> cautions.Overload | None:
-        """The overload at the last value that holds."""
+        """Return the overload at the last value that holds."""
         place = self.bracket.low
         return None if place < 0 else cautions.overload(self.asked.scenario(self.asked.values[place]))
 
     def _losses(self) -> list[Loss]:
-        """The losses at the last value that holds; none without one."""
+        """Return the losses at the last value that holds; none without one."""
         place = self.bracket.low
         if place < 0:
             return []

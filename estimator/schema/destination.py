@@ -61,7 +61,7 @@ class Destination:
             sink.flush()
 
     def check(self) -> None:
-        """Raise OSError if it cannot be written to; nothing is changed."""
+        """Raise OSError if the destination cannot be written to; nothing is changed."""
         if not self.replaced and self.path.is_fifo() and self.descriptor is None:
             _pipes[self.path] = self._opened()
         elif not self.replaced:
@@ -185,7 +185,7 @@ def append(path: Path, text: str) -> None:
 
 
 def regular(path: Path) -> Path:
-    """The regular file that is, or will be, behind an output path, links resolved.
+    """Return the regular file that is, or will be, behind an output path, links resolved.
 
     Raises InputError where there is something else.
     """
@@ -220,7 +220,7 @@ def _refused(path: str | Path) -> Iterator[None]:
 
 
 def unwritten(path: str | Path, error: OSError | ValueError) -> InputError | MachineError:
-    """The error for a file that cannot be written: the name is wrong, or the machine is full."""
+    """Return the error for a file that cannot be written: the name is wrong, or the machine is full."""
     number = getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)
     if number in FULL:

@@ -24,7 +24,7 @@ from netcarlo.errors import InputError
 Location = tuple[str | int, ...]
 
 MOST_BYTES = 1 << 26
-"""The largest text file that is read (64 MiB)."""
+"""Size of the largest text file that is read (64 MiB)."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 MOST_NODES = 200_000
 """Most keys and values of a YAML file, those that aliases repeat counted each time."""
@@ -61,7 +61,7 @@ def read_text(path: str | Path) -> str:
 
 
 def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file of at most so many bytes; InputError for anything else.
+    """Return the content of a regular file of at most so many bytes. Raises InputError for anything else.
 
     Pipes and devices are refused, because reading them may never end.
     """
@@ -86,7 +86,8 @@ def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
 
 
 def csv_rows(lines: Iterable[str]) -> list[list[str]]:
-    """The rows of CSV lines, with cells of any length.  Raises InputError without the name of the file."""
+    """Return the rows of CSV lines, with cells of any length. Raises InputError without the name of the
+    file."""
     csv.field_size_limit(sys.maxsize)
     try:
         return list(csv.reader(lines))

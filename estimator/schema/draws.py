@@ -82,7 +82,8 @@ class Draws:
         return np.full(len(size), ENDLESS)
 
     def short(self, name: str, record: Any, size: Ints) -> Ints:
-        """Bytes by which the last packet of such a transfer falls short of a payload of `size`, int64[n]."""
+        """Return the bytes by which the last packet of a transfer falls short of a payload of `size`,
+        int64[n]."""
         if record.packets is None and record.bytes is not None:
             return -self.whole(f"{name}.bytes", record.bytes) % size
         return np.zeros(len(size), np.int64)

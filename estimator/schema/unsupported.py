@@ -1,7 +1,7 @@
-"""Names that readers of the literature know and netcarlo does not simulate: what to write in their place.
+"""Names of the literature that netcarlo knows but does not simulate, and what to write in their place.
 
-A guess by letters would change the question: QUIC is not CUBIC. Each entry says what is not simulated and,
-as `write`, the fields of the nearest thing that is.
+A guess by spelling would change the question: QUIC is not CUBIC. Each entry says what is not simulated and,
+as `write`, the fields of the nearest supported feature.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ class Known(NamedTuple):
     """A name that is known and not supported here."""
 
     what: str
-    """The thing, and why it is not there or where it is."""
+    """Sentence on the thing: why it is not supported, or where it is found."""
     write: Mapping[str, str]
-    """Fields and values to write in its place, seen from the record in which the name was found."""
+    """Fields and values to write in place of the name, seen from the record in which the name was found."""
 
     @property
     def remedy(self) -> str:

@@ -22,7 +22,7 @@ ROWS = 32
 
 
 class LeftOut(NamedTuple):
-    """The loss of a class whose delays are asked for."""
+    """Loss of a class whose delays are asked for."""
 
     word: str
     """The class; empty: all flows."""
@@ -60,7 +60,7 @@ class Overload(NamedTuple):
 
 
 def left_out(scenario: Scenario, outcomes: Iterable[str], have: Collection[str]) -> list[LeftOut]:
-    """The losses that these outcomes do not show; `have` are the outcomes of the scenario."""
+    """Return the losses that these outcomes do not show; `have` are the outcomes of the scenario."""
     found: dict[str, LeftOut] = {}
     unrepaired = scenario.network.datagrams(scenario)
     for name in outcomes:
@@ -74,7 +74,7 @@ def left_out(scenario: Scenario, outcomes: Iterable[str], have: Collection[str])
 
 
 def overload(scenario: Scenario, replications: int = ROWS) -> Overload | None:
-    """The link that is most overloaded by sources of constant rate; None if none is."""
+    """Return the link that is most overloaded by sources of constant rate; None if none is."""
     rows = build(scenario, replications=min(replications, scenario.replications)).rows
     offered = scenario.network.offered(rows)
     if offered is None or not offered.load.size:
@@ -88,23 +88,24 @@ def overload(scenario: Scenario, replications: int = ROWS) -> Overload | None:
 
 
 def rate(bps: float) -> str:
-    """A rate in words: `240 Mbit/s`."""
+    """Return a rate in words: `240 Mbit/s`."""
     factor, unit = next((f, u) for f, u in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (0, "")) if bps >= f)
     return f"{bps / (factor or 1):.4g} {unit}bit/s"
 
 
 def said(value: float, dimension: units.Dimension) -> str:
-    """A value of a quantity in words."""
+    """Return a value of a quantity in words."""
     return rate(value) if dimension is units.RATE else units.show(value, dimension)
 
 
 def percent(share: float) -> str:
-    """A share in words: `18.5 %`."""
+    """Return a share in words: `18.5 %`."""
     return f"{100 * share:.3g} %"
 
 
 def of_goals(scenario: Scenario, outcomes: Iterable[str], frame: Any) -> list[str]:
-    """The warnings of an estimate whose goals are about these outcomes, given the outcomes of its runs."""
+    """Return the warnings of an estimate whose goals are about these outcomes, given the outcomes of the
+    runs."""
     asked, found = list(outcomes), []
     for each in left_out(scenario, asked, set(frame)):
         lost = float(frame[each.loss].mean())

@@ -423,9 +423,9 @@ class Sctp(Transport):
     """Consecutive timeouts of a path beyond which it becomes inactive, and new data use the other path. New
     data return to the first path when it is active again, unless `failback` is false (default: true)."""
     failback: bool = True
-    """If true, new data return from the second path to the first, the primary one, as soon as a heartbeat or
-    a SACK shows that it is active again (RFC 9260, section 6.4). If false, new data stay on the second path
-    until that fails, as in both releases of ns-2. No effect with one path."""
+    """Return new data from the second path to the first, the primary one, as soon as a heartbeat or a SACK
+    shows that the first is active again (RFC 9260, section 6.4).  If false, new data stay on the second path
+    until that fails, as in both releases of ns-2.  No effect with one path."""
     heartbeat_interval: Time = 30.0
     """Pause between probes of an idle path, besides its timeout."""
 

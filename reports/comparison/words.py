@@ -209,7 +209,7 @@ def clearness(table: pd.DataFrame) -> "pd.Series[float]":
 
 
 def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
-    """Return a row in words for each of the table's, in its order."""
+    """Return the rows of the table in words, in their order."""
     shown = []
     for index, row in table.iterrows():
         outcome = _outcome(index)

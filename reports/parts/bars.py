@@ -48,7 +48,7 @@ def _has_bars(trace: Plot) -> bool:
 
 
 def _ends(trace: Plot, i: int) -> tuple[float, float] | None:
-    """The ends of the bar at a point; None without one."""
+    """Return the ends of the bar at a point; None without one."""
     bars, middle = trace["error_y"], trace["y"][i]
     above = bars["array"][i]
     below = bars.get("arrayminus", bars["array"])[i]
@@ -58,7 +58,7 @@ def _ends(trace: Plot, i: int) -> tuple[float, float] | None:
 
 
 def _places(lines: Sequence[Sequence[Any]], *, log: bool) -> list[list[float]]:
-    """The place of each point on the x axis, from 0 to 1."""
+    """Return the place of each point on the x axis, from 0 to 1."""
     every = [x for line in lines for x in line]
     if any(isinstance(x, str) for x in every):
         order = {x: i for i, x in enumerate(dict.fromkeys(every))}

@@ -101,9 +101,9 @@ def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
 
 
 def name_of(column: str, base: Scenario | None = None) -> str:
-    """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hops.1 rate`.
+    """Return an outcome, a feature or a field in words: `goodput`, `base RTT`, `hops.1 rate`.
 
-    With a scenario, flows of a class are called by it: `video number of flows`.
+    With a scenario, flows of a class are called by the class: `video number of flows`.
     """
     if column in _FEATURES:
         return _FEATURES[column][0]
@@ -189,7 +189,7 @@ def _by_class(text: str, base: Scenario | None) -> str:
 
 
 def _classes(item: Any) -> set[str]:
-    """The classes that the flows of an item of a list name."""
+    """Return the classes that the flows of an item of a list name."""
     each = getattr(item, "each", None)
     records = each if isinstance(each, list) else [item if each is None else each]
     return {word for record in records if (word := getattr(record, "class", None))}

@@ -59,8 +59,8 @@ def headline(found: Answer) -> str:
 
 
 def known(found: Answer) -> str:
-    """The range in which the answer is known to lie: `42`, `20 to 49`, `20 or more`; `below 50` and the like
-    while no value is known to hold, `…` before anything is known."""
+    """Return the range in which the answer is known to lie: `42`, `20 to 49`, `20 or more`; `below 50` and
+    the like while no value is known to hold, `…` before anything is known."""
     plan, most = found.plan, found.plan.spec.find == "largest"
     if found.holds is None:
         if found.fails is None:
@@ -76,7 +76,7 @@ def known(found: Answer) -> str:
 
 
 def between(plan: Plan, numbers: Sequence[float]) -> str:
-    """The first and the last of values, the smaller one first: `20 to 49`."""
+    """Return the first and the last of values, the smaller one first: `20 to 49`."""
     return f"{value(plan, min(numbers))} to {value(plan, max(numbers))}"
 
 
@@ -118,7 +118,7 @@ def explanation(found: Answer) -> str:
 
 
 def losses(found: Answer) -> str:
-    """The loss of each class whose delays are bounded, at the answer, but for those of warnings."""
+    """Return the loss of each class whose delays are bounded, at the answer, except losses in warnings."""
     said = []
     for loss in found.losses:
         if loss.warning:

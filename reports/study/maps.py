@@ -63,7 +63,7 @@ def heat(found: Map) -> Plot:
 
 
 def _exported(found: Map) -> Plot:
-    """The values of the squares with their intervals, or their kinds, as they are exported."""
+    """Return the values of the squares with their intervals, or their kinds, as they are exported."""
     if found.kinds:
         return {"series": found.title, "z": _more(found)}
     ends = {"low": [exact(row) for row in found.low], "high": [exact(row) for row in found.high]}

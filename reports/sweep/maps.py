@@ -172,7 +172,7 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
 
 
 Shown = tuple[str, list[str], Sequence[float | str | None]]
-"""The title of an axis of a map, its values as texts, and as they are exported."""
+"""Title of an axis of a map, its values as texts, and as they are exported."""
 
 
 def _titles(axis: Axis, chosen: Ints) -> Shown:

@@ -215,7 +215,8 @@ class Access(Record):
 class Stream(Datagrams):
     """UDP over shared links.
 
-    With `on` and `off` it sends for exponential times of that mean, and is silent for others.
+    With `on` and `off` the source alternates between sending and silence, for exponential times with these
+    means.
     """
 
     on: Period | None = None

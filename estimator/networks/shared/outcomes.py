@@ -199,9 +199,9 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 
 
 def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """Outcomes of the links [n, L] by name; NaN for links that a row does not have.
+    """Return the outcomes of the links [n, L] by name; NaN for links that a row does not have.
 
-    They count from the end of the warm-up on.  `drop_ratio` is `drops` over `arrivals`, without the packets
+    Outcomes count from the end of the warm-up. `drop_ratio` is `drops` over `arrivals`, without the packets
     that reached a managed queue during the warm-up and are dropped after it.
     """
     p, out = rows.parameters, tables(integers, rows).links

@@ -289,7 +289,7 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
 
 
 def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
-    """The flows of datagrams of the first row that neither vary nor fall silent."""
+    """Return the flows of datagrams of the first row that have no jitter and no silences."""
     found = []
     present = [member for member in _members(shared, draws) if member.present[0]]
     for member, flow in zip(present, rows.flows[0], strict=False):

@@ -294,7 +294,8 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
 
 
 def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
-    """The flows of datagrams of the first row that do not vary; queues are those of nodes and of legs.
+    """Return the flows of datagrams of the first row without jitter; their queues are those of nodes and of
+    legs.
 
     Stations that only share the medium do not stay in step: each transmission waits for a random backoff.
     """

@@ -151,7 +151,7 @@ class WirelessNetwork(Wireless, Network):
         return rows.build(self, run.transport, draws, table, constants=values, warm_up=since)
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """The classes of a list of flows, and all flows together."""
+        """Return the classes of a list of flows, and all flows together."""
         found = class_names.datagrams(self.each_flow(), run.transport)
         return found | {""} if found or isinstance(run.transport, Udp) else found
 
