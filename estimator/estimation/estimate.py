@@ -25,8 +25,6 @@ from netcarlo.simulation.simulate import resolve_target, simulate
 if TYPE_CHECKING:
     from netcarlo.estimation.control_variates import Saving
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -154,11 +152,11 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     rows = [
         (
             *(better.get(name) or BY_NAME[name].means(frame[name].to_numpy()[None]).row(0)),
-            *statistics.quantiles(frame[name], QUANTILES),
+            *statistics.quantiles(frame[name], statistics.QUANTILES),
         )
         for name in names
     ]
-    columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
+    columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in statistics.QUANTILES)]
     return pd.DataFrame(rows, index=pd.Index(names, name="outcome"), columns=columns)
 
 

@@ -18,6 +18,9 @@ from netcarlo.numerics.arrays import Floats, Ints
 LEVEL = 0.95
 """Confidence of every interval."""
 
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Probabilities of the quantiles that tables of estimates and of cells show."""
+
 MOST = 1_000_000
 """Replications after which `StoppingRule` gives up."""
 

@@ -4,43 +4,26 @@ import functools
 import hashlib
 import json
 import platform
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from netcarlo.scenario import Scenario
+from netcarlo.simulation import sources
 from netcarlo.transport.tcp import Tcp
 
 PACKAGES = ("netcarlo", "networkx", "numpy", "numba", "scipy", "pandas", "pydantic")
-
 
 SEED_SCHEME = (
     "Philox4x32-10; key: seed; counter: draw, stream of the quantity, replication, topology; "
     "the same for every chunk, worker and target"
 )
 
-_OUTSIDE = ("netcarlo/reports/", "netcarlo/configs/")
-"""Packages that decide no result: reports, which nothing but the command line may import, and examples."""
-
 
 @functools.cache
 def model_version() -> str:
-    """Identifies what turns a scenario into numbers: a hash of all packages but those `_OUTSIDE`."""
-    digest = hashlib.sha256()
-    for name, file in sorted(_modules().items()):
-        if not name.startswith(_OUTSIDE):
-            digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def _modules() -> dict[str, Path]:
-    """The files of all modules by name; the kernels' may lie in a folder of their own."""
-    found: dict[str, Path] = {}
-    for package in ("netcarlo", "netcarlo.kernels"):
-        here, name = Path(str(import_module(package).__file__)).parent, package.replace(".", "/")
-        found |= {f"{name}/{file.relative_to(here).as_posix()}": file for file in here.rglob("*.py")}
-    return found
+    """Return a hash of the source code that decides results (see `sources`): 16 hexadecimal digits."""
+    return sources.fingerprint()
 
 
 def versions() -> dict[str, str]:

@@ -150,22 +150,6 @@ def test_other_models_are_refused():
         run_chunk(json.dumps(SPACES["grid"].definition), np.array([0]), version="0123")
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["transport/tcp.py", "networks/registry.py", "simulate.py", "schema/axes.py", "kernels/path/engine.py"],
-)
-def test_the_version_of_the_models_knows_every_module(module, monkeypatch):
-    before, read = model_version(), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * path.match(module))
-    assert model_version.__wrapped__() != before
-
-
-def test_reports_do_not_change_the_version_of_the_models(monkeypatch):
-    read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * ("reports" in path.parts))
-    assert model_version.__wrapped__() == model_version()
-
-
 def test_columns_are_those_of_the_contract():
     chunk = simulated(SPACES["drawn"], [0, 4])
     rows = chunk.cells.to_pandas()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.estimation.estimate import QUANTILES
 from netcarlo.estimation.goals import Goal
 from netcarlo.kernels.runtime.faults import DeviceError
 from netcarlo.numerics import statistics
@@ -290,7 +289,8 @@ class _Run:
             found = BY_NAME[name].means(values)
             for suffix, column in zip(("_n", "", "_sd", "_low", "_high"), found, strict=True):
                 columns[name + suffix][at] = column
-            for p, column in zip(QUANTILES, statistics.row_quantiles(values, QUANTILES).T, strict=True):
+            quantiles = statistics.row_quantiles(values, statistics.QUANTILES).T
+            for p, column in zip(statistics.QUANTILES, quantiles, strict=True):
                 columns[f"{name}_q{round(100 * p):02d}"][at] = column
         for name, goal in self.sweep.goals.items():
             if not goal.relative:

@@ -1,0 +1,95 @@
+"""The source code that decides results, identified by a hash of its syntax trees.
+
+Comments, docstrings and layout are no part of a tree, so they can be rewritten without a change of the hash.
+`ast.dump` and `ast.unparse` write one tree differently in different versions of Python; `digest` does not.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from netcarlo.kernels.runtime import cache
+
+TRUNK = "errors", "kernels", "networks", "numerics", "scenario", "schema", "simulation", "transport"
+"""Modules and packages that turn a scenario into outcomes: the layers up to `simulation`."""
+
+SWEEPS = (
+    "estimation.goals", "sweeps.analysis.corrected", "sweeps.analysis.decisions", "sweeps.execution.chunk",
+    "sweeps.space",
+)  # fmt: skip
+"""Modules and packages that turn the definition of a sweep into scenarios, and outcomes into its tables."""
+
+
+def fingerprint() -> str:
+    """Return a hash of the syntax trees of `TRUNK` and `SWEEPS`: 16 hexadecimal digits.
+
+    Parsing takes seconds, so the hash is kept in the cache folder under a hash of the files' contents.
+    """
+    texts = {name: file.read_bytes() for name, file in sorted(modules().items())}
+    contents = hashlib.sha256()
+    for name, text in texts.items():
+        contents.update(b"%s\0%d\0%s" % (name.encode(), len(text), text))
+    kept = cache.folder() / f"sources-{contents.hexdigest()[:32]}.txt"
+    if (known := cache.read(kept)) is not None:
+        return known.decode()
+    trees = "\n".join(f"{name} {digest(text)}" for name, text in texts.items())
+    found = hashlib.sha256(trees.encode()).hexdigest()[:16]
+    cache.keep(kept, found.encode())
+    return found
+
+
+def modules() -> dict[str, Path]:
+    """Return the files of all modules of `TRUNK` and `SWEEPS` by their names, as `netcarlo/errors.py`."""
+    found = {}
+    for name in (*TRUNK, *SWEEPS):
+        spec = find_spec(f"netcarlo.{name}")
+        assert spec and spec.origin
+        place, file = f"netcarlo/{name.replace('.', '/')}", Path(spec.origin)
+        if spec.submodule_search_locations is None:
+            found[f"{place}.py"] = file
+        else:
+            within = file.parent.rglob("*.py")
+            found |= {f"{place}/{each.relative_to(file.parent).as_posix()}": each for each in within}
+    return found
+
+
+def digest(text: bytes | str) -> str:
+    """Return a hash of the syntax tree of a module without its docstrings, the same in every Python."""
+    return hashlib.sha256("".join(_written(ast.parse(text))).encode()).hexdigest()
+
+
+def _written(node: Any) -> Iterator[str]:
+    """Yield the parts of a text that stands for a syntax tree.
+
+    It leaves out empty fields, which are new in some version of Python, and what a constant looked like.
+    """
+    if isinstance(node, ast.Constant):
+        yield ascii(node.value)
+    elif isinstance(node, ast.AST):
+        yield f"{type(node).__name__}("
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(node, ast.JoinedStr):  # Python 3.12.1 ends some with an empty string
+                value = [part for part in node.values if getattr(part, "value", None) != ""]
+            if value is not None and value != [] and name not in ("ctx", "type_comment"):
+                yield f"{name}="
+                yield from _written(value)
+        yield ")"
+    elif isinstance(node, list):
+        yield "["
+        for item in node:
+            if not _is_docstring(item):
+                yield from _written(item)
+                yield ","
+        yield "]"
+    else:
+        yield ascii(node)
+
+
+def _is_docstring(node: Any) -> bool:
+    """Tell whether a statement is a string, which documents a module, class, function or attribute."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
