@@ -53,7 +53,7 @@ TAIL = """
 `bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
 packets; `linux` takes `cubic`, which is its own, `reno`, [`bbr` and `bbr3`](bbr.md), and a file of
-yours, except over 802.11. The TCP flows of a shared
+yours that returns a rate. The TCP flows of a shared
 network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`,
 `cubic`, `westwood` and `linux`, or SCTP, and so are those of an 802.11 network; UDP goes beside them all. Two
 paths are for SCTP alone.
