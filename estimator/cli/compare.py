@@ -81,6 +81,7 @@ def compare(
                 "changes": found.changes.to_dict("index"),
                 "rows": found.table.reset_index().to_dict("records"),
                 "notes": list(found.notes),
+                "outside_validated_range": found.outside,
                 "leading": list(found.leading),
                 "tested": found.tested,
                 "false": FALSE,
@@ -92,6 +93,8 @@ def compare(
         _print(found, "comparison.csv has" if out else "--out DIR writes")
         console.echo(words.headline(found))
         console.echo(words.explanation(found))
+        for text in found.outside:
+            console.say(text)
         if out is not None:
             console.say(f"{out / 'comparison.html'} and comparison.csv")
     if equal and not found.same:

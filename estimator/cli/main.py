@@ -172,7 +172,7 @@ def estimate(
     from netcarlo import estimate as run
     from netcarlo import load_scenario
     from netcarlo.estimation import goals as goal_texts
-    from netcarlo.simulation import fidelity
+    from netcarlo.simulation import fidelity, validated
 
     loaded = load_scenario(scenario, values=console.values(set_))
     with console.progress(loaded.name, quiet) as progress:
@@ -187,6 +187,7 @@ def estimate(
                 "goals": found.goals.to_dict("index"),
                 "precise": found.precise,
                 "known_bias": fidelity.known_bias(found.scenario),
+                "outside_validated_range": validated.record(found.scenario),
                 "saving": found.saving and found.saving.record(),
                 "warnings": [*found.warnings],
                 "provenance": found.provenance,
@@ -204,6 +205,8 @@ def estimate(
         asked = [of, *(goal_texts.parse(text).outcome for text in goal or [])]
         if (bias := fidelity.sentence(found.scenario, asked)) is not None:
             console.say(bias)
+        if found.outside:
+            console.say(found.outside)
         for text in found.warnings:
             console.say(f"warning: {text}")
     if not found.precise:
@@ -261,6 +264,7 @@ def trace(
     from netcarlo import trace as run
     from netcarlo.reports import trace_page
     from netcarlo.reports.parts.write import write_all
+    from netcarlo.simulation import validated
     from netcarlo.simulation.interruptions import interruptions
     from netcarlo.simulation.trace import per_second
 
@@ -279,6 +283,8 @@ def trace(
     write_all(out, {"trace.csv": traced.frame.to_csv(index=False), "trace.html": page})
     if not quiet:
         console.print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
+        if outside := validated.sentence(loaded):
+            console.say(outside)
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 

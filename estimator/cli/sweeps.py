@@ -91,6 +91,8 @@ def sweep(
                 )
             if dry_run:
                 _print_forecast(forecast(simulated, found, store=there), as_json)
+                if simulated.beyond.text and not as_json:
+                    console.say(simulated.beyond.text)
                 if simulated is not loaded:
                     console.say("a dry run does not run your Python: costs are those of the standard control")
                 return
@@ -122,11 +124,14 @@ def sweep(
     if as_json:
         failures = [{"key": key, "error": error} for key, error in summary.failures]
         record = {"stored": summary.stored + summary.done, "n_cells": summary.n_cells, "workers": found.name}
+        record["outside_validated_range"] = loaded.beyond.record()
         if summary.answered:
             record["answered"] = {", ".join(how): cells for how, cells in summary.answered.items()}
         console.print_json(record | summary.record() | {"failures": failures})
     elif not quiet:
         _print_summary(loaded.name, str(out), found.name, summary)
+        if loaded.beyond.text:
+            console.say(loaded.beyond.text)
     if summary.failed:
         raise typer.Exit(1)
 
@@ -155,6 +160,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         "versions": opened.manifest["versions"],
         "runs": opened.runs(),
     }
+    if (beyond := opened.manifest.get("outside_validated_range")) is not None:
+        found["outside_validated_range"] = beyond
     if history:
         found["grown_from"] = history
     if about.get("auto"):
@@ -173,6 +180,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
     if found.get("answered"):
         console.echo(f"answered by {_answered(counts)}")
+    if beyond and beyond["text"]:
+        console.echo(beyond["text"])
     for name, reason in found["damaged"].items():
         console.echo(f"damaged: {name}: {reason}")
     for one in found["runs"]:

@@ -35,6 +35,7 @@ from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
+from netcarlo.simulation import validated
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
 from netcarlo.simulation.progress import Progress
@@ -96,6 +97,15 @@ class Comparison:
     leading: tuple[str, ...] = ()
     """Quantities shown first: those asked for (`of`), else the outcomes of the files, else those with a
     direction."""
+
+    @property
+    def outside(self) -> list[str]:
+        """What leaves the validated range, a line for each set of sides of which the same holds."""
+        lines: dict[str, list[str]] = {}
+        for side in self.sides:
+            if side.outside:
+                lines.setdefault(side.outside, []).append(side.label)
+        return [f"{', '.join(labels)}: {text}" for text, labels in lines.items()]
 
     @property
     def baseline(self) -> Outcomes | None:
@@ -284,8 +294,8 @@ def _simulated(
     )
     records = [provenance(each, target=target, replications=n) for each in same]
     return [
-        lambda label, o=outcomes, r=record: estimated.of_outcomes(label, o, r)
-        for outcomes, record in zip(found, records, strict=True)
+        lambda label, o=outcomes, r=record, s=one: estimated.of_outcomes(label, o, r, validated.sentence(s))
+        for outcomes, record, one in zip(found, records, same, strict=True)
     ]
 
 

@@ -1,6 +1,7 @@
 """Estimates of single scenarios as sides: simulated now, or from what `netcarlo estimate --json` printed."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,15 @@ from netcarlo.comparison.side import Side, cells, of_intervals, of_spread, versi
 from netcarlo.errors import InputError
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.networks.outcome import YES_NO, Outcome
+from netcarlo.simulation import validated
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 
 HERE = cells([()])
 """The only cell."""
 
 
-def of_outcomes(label: str, found: Outcomes, provenance: Mapping[str, Any]) -> Side:
-    """The side of replications."""
+def of_outcomes(label: str, found: Outcomes, provenance: Mapping[str, Any], outside: str = "") -> Side:
+    """The side of replications; `outside` is what leaves the validated range, in a line."""
     frame = found.frame
     names = [name for name in listed(frame) if name in frame and frame[name].notna().any()]
     columns = {name: frame[name].to_numpy(np.float64)[None] for name in names}
@@ -35,16 +37,18 @@ def of_outcomes(label: str, found: Outcomes, provenance: Mapping[str, Any]) -> S
         },
         stream=_stream(provenance),
         outcomes=found,
+        outside=outside,
     )
 
 
 def of_estimate(label: str, found: Estimate) -> Side:
     """The side of an estimate; one with a control has corrected means: its replications do not count."""
-    side = of_outcomes(label, found.outcomes, found.provenance)
+    side = of_outcomes(label, found.outcomes, found.provenance, found.outside)
     if found.saving is None:
         return side
     tables = {"outcomes": found.table.to_dict("index"), "goals": found.goals.to_dict("index")}
-    return of_record(label, {**tables, "saving": True, "provenance": found.provenance})
+    side = of_record(label, {**tables, "saving": True, "provenance": found.provenance})
+    return replace(side, outside=found.outside)
 
 
 def of_record(label: str, record: Mapping[str, Any]) -> Side:
@@ -62,6 +66,7 @@ def of_record(label: str, record: Mapping[str, Any]) -> Side:
         return Side(
             label=label, kind="estimate", setting=_setting(provenance), axes={}, quantities=quantities,
             estimates=tables, stream=_stream(provenance), asked=_asked(record["goals"], quantities),
+            outside=validated.of_record(record.get("outside_validated_range")),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(

@@ -12,6 +12,7 @@ import pandas as pd
 from netcarlo.comparison.side import Cell, Side, cells, versions, written
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, SHARE, Outcome
+from netcarlo.simulation import validated
 
 LIMIT = "limit"
 """The quantity that is the answer: the last value at which all requirements hold."""
@@ -61,7 +62,11 @@ def _side(label: str, record: Mapping[str, Any]) -> Side:
         )
         for name, found in rows.items()
     }
-    return Side(label, "plan", setting, axes, quantities, tables, asked=tuple(quantities))
+    outside = [one for answer in answers for one in answer.get("outside_validated_range") or []]
+    return Side(
+        label, "plan", setting, axes, quantities, tables,
+        asked=tuple(quantities), outside=validated.of_record(outside),
+    )  # fmt: skip
 
 
 def _ends(answer: Mapping[str, Any]) -> tuple[float, float]:

@@ -45,6 +45,8 @@ class Side:
     """Cells that could not be simulated."""
     outcomes: Outcomes | None = None
     """Of a scenario, its replications."""
+    outside: str = ""
+    """What of it leaves the validated range of its model, in a line; empty inside it."""
     asked: tuple[str, ...] = ()
     """Quantities that the file of the side asks for: the outcomes of a sweep, the requirements of a plan, and
     goals."""

@@ -16,7 +16,7 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
-from netcarlo.simulation import cautions, measurable
+from netcarlo.simulation import cautions, measurable, validated
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.progress import Progress, Told, told
 from netcarlo.simulation.provenance import provenance
@@ -44,6 +44,11 @@ class Estimate:
     warnings: Sequence[str] = ()
     """Warnings about losses that a goal on a delay does not show, and about loads above the capacity of a
     link."""
+
+    @property
+    def outside(self) -> str:
+        """What of the scenario leaves the validated range of its model, in a line; empty inside it."""
+        return validated.sentence(self.scenario)
 
     def to_frame(self) -> pd.DataFrame:
         """The rows of `table` that were measured."""
@@ -78,7 +83,8 @@ class Estimate:
     def _repr_html_(self) -> str:
         """What a notebook shows: the goodput of the replications, each outcome's mean with its interval."""
         shown = self.to_frame()[["n", "mean", "ci_low", "ci_high"]]
-        return captioned(shown, repr(self), figures.picture(self, "goodput_bps"))
+        text = ". ".join(filter(None, [repr(self), self.outside]))
+        return captioned(shown, text, figures.picture(self, "goodput_bps"))
 
 
 @checked

@@ -11,6 +11,7 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.parts.words import MINUS
+from netcarlo.simulation import validated
 from netcarlo.simulation.outcomes import BY_NAME
 
 
@@ -80,6 +81,8 @@ def item(name: str, runs: Runs, look: Look | None, of: str, doing: str) -> Numbe
         return Number(name, "…", "", "", doing or ("" if runs.first(of) else none(runs, of)) or "simulating")
     scale = scales.scale([look.mean.mean], unit(of))
     by = kind(runs, look, of) + (f"; {doing}" if doing and look.by != "packet" else "")
+    if outside := validated.sentence(runs.scenario):
+        by += f". {outside}"
     return Number(name, number(look.mean, scale), scale.unit, interval(look.mean, scale), by)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.address import Address
+from netcarlo.networks.extent import Compared
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import Outcome
@@ -100,6 +101,10 @@ class Network(Record):
     @abstractmethod
     def population(self, run: Run) -> tuple[str, str]:
         """Network and protocol under which the bias of a cheap fidelity was measured, if it was."""
+
+    def compared(self, run: Run) -> Compared:
+        """What it is compared with references as, and the values that it reaches; nothing unless given."""
+        return Compared("", {})
 
     # Rows.
 

@@ -18,7 +18,7 @@ from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
-from netcarlo.simulation import cautions, fidelity
+from netcarlo.simulation import cautions, fidelity, validated
 from netcarlo.simulation.progress import told
 from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
@@ -144,6 +144,12 @@ class Answer:
         return found
 
     @property
+    def outside(self) -> list[validated.Outside]:
+        """What leaves the validated range at the answer; where no value holds, at one that fails."""
+        value = next((v for v in (self.holds, self.fails) if v is not None), self.plan.values[0])
+        return validated.outside(self.plan.scenario(value))
+
+    @property
     def decided(self) -> bool:
         """Whether any value has been simulated."""
         return self.holds is not None or self.fails is not None
@@ -187,6 +193,7 @@ class Answer:
             "confidence": plan.confidence,
             "fidelity": plan.base.fidelity,
             "known_bias": fidelity.known_bias(plan.base),
+            "outside_validated_range": [one.record() for one in self.outside],
             "holds": self.holds,
             "fails": self.fails,
             "undecided": self.undecided,

@@ -14,9 +14,10 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.base.rows import split
 from netcarlo.networks import one_flow
-from netcarlo.networks.adhoc import events, fluid, outcomes, rows, workload
+from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.adhoc.unread import UNREAD
+from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
@@ -81,6 +82,10 @@ class AdhocNetwork(Adhoc, Network):
         transport = run.transport
         kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
         return "adhoc static" if self.mobility.model == "static" else "adhoc", kind
+
+    def compared(self, run: Run) -> Compared:
+        """How its nodes move, under one protocol."""
+        return extents.compared(run, self)
 
     # Rows.
 

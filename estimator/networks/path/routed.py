@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from netcarlo.networks import one_flow
+from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network
-from netcarlo.networks.path import outcomes, rows, workload
+from netcarlo.networks.path import extents, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.path.unread import UNREAD
@@ -55,6 +56,10 @@ class Routed(Network):
         if self.has_outages:
             return "two paths with outages" if several else "outages", protocol
         return "two paths" if several else "paths", protocol
+
+    def compared(self, run: Run) -> Compared:
+        """A path, two of them, or a mobile host."""
+        return extents.compared(run, self.routes, mobile=self.mobility is not None)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
         """Those of the first path."""

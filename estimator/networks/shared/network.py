@@ -21,6 +21,7 @@ from netcarlo.kernels.shared.layout import (
     of_classes,
 )
 from netcarlo.networks import class_names, link_events
+from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
@@ -30,6 +31,7 @@ from netcarlo.networks.shared import (
     backups,
     completions,
     delays,
+    extents,
     failures,
     formula,
     outcomes,
@@ -176,6 +178,10 @@ class SharedNetwork(SharedSpec, Network):
         found = self._kinds(run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
         return network, "mixed" if streams or len(found) != 1 else next(iter(found))
+
+    def compared(self, run: Run) -> Compared:
+        """Shared links, each protocol of the flows by itself."""
+        return extents.compared(run, self)
 
     # Rows.
 

@@ -12,13 +12,24 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER
 from netcarlo.kernels.shared.layout import LINUX_KINDS, OWN
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
 from netcarlo.networks import class_names
+from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.sources import Source
-from netcarlo.networks.wireless import delays, events, fluid, formula, outages, outcomes, rows, workload
+from netcarlo.networks.wireless import (
+    delays,
+    events,
+    extents,
+    fluid,
+    formula,
+    outages,
+    outcomes,
+    rows,
+    workload,
+)
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
 from netcarlo.networks.wireless.offered import of_radio
@@ -141,6 +152,10 @@ class WirelessNetwork(Wireless, Network):
         if self.rate_control != "fixed":
             layout += f" with {self.rate_control}"
         return layout if flows == "up" else f"{layout} {flows}", kind
+
+    def compared(self, run: Run) -> Compared:
+        """The layout, each protocol of the flows by itself."""
+        return extents.compared(run, self)
 
     # Rows.
 

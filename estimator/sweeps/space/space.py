@@ -30,6 +30,7 @@ from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space.beyond import Beyond, beyond
 from netcarlo.sweeps.space.designs import Design
 from netcarlo.sweeps.space.screening import Screening, asked
 
@@ -177,6 +178,11 @@ class Sweep:
         return str(self.definition["name"])
 
     @cached_property
+    def beyond(self) -> Beyond:
+        """The cells that leave the validated range of their model."""
+        return beyond(self)
+
+    @cached_property
     def digest(self) -> str:
         """Identifies what is computed: the definition without its words, and the version of the models."""
         what = {
@@ -216,6 +222,7 @@ class Sweep:
                 "keep_replications": self.keep_replications,
                 "auto": self.screening and self.screening.record(),
             },
+            "outside_validated_range": self.beyond.record(),
             "definition": self.definition,
             "source": self.source,
             "versions": versions(),

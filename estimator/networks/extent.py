@@ -1,0 +1,111 @@
+"""The values that a scenario reaches, quantity by quantity, for the comparison with its validated range.
+
+The same functions read the scenarios of references, from which the ranges are made, and those of users.
+"""
+
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any, NamedTuple
+
+from netcarlo.kernels.shared.layout import OWN
+from netcarlo.networks.outages import OnOff, Outages
+from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.tcp import Sctp, Tcp
+from netcarlo.transport.udp import Datagrams
+
+
+class Extent(NamedTuple):
+    """The lowest and highest value of a quantity in SI units, over drawn values and parts of a network."""
+
+    low: float
+    high: float
+
+
+Extents = dict[str, Extent]
+"""The extent of each quantity that a scenario has, see `simulation.validated.QUANTITIES`."""
+
+
+class Compared(NamedTuple):
+    """What a scenario is compared as: its kind of network, and its extents by protocol."""
+
+    network: str
+    protocols: dict[str, Extents]
+
+
+def hull(extents: Iterable[Extent]) -> Extent | None:
+    """Return the smallest extent that contains all of these; None for none."""
+    found = list(extents)
+    return Extent(min(e.low for e in found), max(e.high for e in found)) if found else None
+
+
+def over(*numbers: Number | None) -> Extent | None:
+    """Return the extent of numbers of a scenario; what is not given or unlimited does not count."""
+    found = [Extent(*bounds(number)) for number in numbers if number is not None]
+    return hull(extent for extent in found if isfinite(extent.high))
+
+
+def known(**extents: Extent | None) -> Extents:
+    """Return the quantities that a scenario has."""
+    return {name: extent for name, extent in extents.items() if extent is not None}
+
+
+def merged(each: Iterable[Extents]) -> Extents:
+    """Return the hull of each quantity over several parts of a scenario."""
+    parts = list(each)
+    names = dict.fromkeys(name for part in parts for name in part)
+    return known(**{name: hull(part[name] for part in parts if name in part) for name in names})
+
+
+def scaled(extent: Extent, least: float, most: float) -> Extent:
+    """Return an extent times a factor between `least` and `most`."""
+    return Extent(extent.low * least, extent.high * most)
+
+
+def drop_tail(lines: Iterable[Any]) -> Extent | None:
+    """Return the extent of the queues of hops or links; unlimited and managed ones do not count."""
+    plain = [each for each in lines if not (each.codel or each.pie or each.fq_codel or each.red)]
+    return over(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
+
+
+def outage(outages: Iterable[Outages]) -> Extent | None:
+    """Return the extent of the lengths of outages: of random ones their mean."""
+    given = [o for each in outages for o in ([each] if isinstance(each, OnOff) else each)]
+    return over(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
+
+
+def of_sender(sender: Tcp | Sctp | Datagrams, flow: Any = None) -> Extents:
+    """Return the extents of a sender, with what a `flow` has of its own: window, payload and transfer."""
+    payload = getattr(flow, "payload", None) or sender.payload
+    window = getattr(flow, "window", None) or getattr(sender, "window", None)
+    packets = getattr(flow, "packets", None) or sender.packets
+    size = getattr(flow, "bytes", None) or sender.bytes
+    low, high = bounds(payload)
+    windows, transfers = over(window), over(packets)
+    if isinstance(sender, Sctp):
+        header, room = bounds(sender.chunk_header), bounds(sender.receiver_window)
+        windows = Extent(room[0] // (high + header[1]), room[1] // (low + header[0]))
+    elif isinstance(sender, Tcp) and sender.receive_buffer is not None:
+        windows = over(sender.receive_buffer.largest_window() / low)
+    if size is not None:
+        transfers = Extent(max(bounds(size)[0] / high, 1.0), max(bounds(size)[1] / low, 1.0))
+    return known(payload=Extent(low, high), window=windows, transfer=transfers)
+
+
+def room(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> Extent:
+    """Return how many packets a path holds: its bandwidth-delay product and its queue."""
+    return Extent(
+        1 + rate.low * rtt.low // (8 * payload.high) + queue.low,
+        1 + rate.high * rtt.high // (8 * payload.low) + queue.high,
+    )
+
+
+def in_flight(extents: Extents, room: Extent) -> Extents:
+    """Limit the window to the packets that the network holds: a larger one changes nothing."""
+    if (window := extents.get("window")) is None:
+        return extents
+    return extents | {"window": Extent(min(window.low, room.low), min(window.high, room.high))}
+
+
+def name_of(kind: str) -> str:
+    """Return the name of a protocol in the data of validated ranges; all files of users have the same."""
+    return "own" if kind == OWN or "/" in kind or kind.endswith(".py") else kind

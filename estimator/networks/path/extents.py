@@ -1,0 +1,75 @@
+"""The values that a scenario over paths reaches, for the comparison with the validated range."""
+
+from collections.abc import Iterable
+from math import isfinite, prod
+
+from netcarlo.networks.extent import (
+    Compared,
+    Extent,
+    Extents,
+    drop_tail,
+    in_flight,
+    known,
+    merged,
+    name_of,
+    of_sender,
+    outage,
+    over,
+    room,
+)
+from netcarlo.networks.path.description import Hops, HopSpec, Route
+from netcarlo.networks.run import Run
+from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.kinds import kind
+from netcarlo.transport.tcp import Sctp, Tcp
+
+Counted = list[tuple[HopSpec, tuple[float, float]]]
+"""Hops, and how many each stands for: the fewest and the most."""
+
+
+def compared(run: Run, routes: list[Route], *, mobile: bool) -> Compared:
+    """Return what a scenario over these paths is compared as."""
+    network = "mobile hosts" if mobile else "two paths" if len(routes) > 1 else "paths"
+    sender = run.transport
+    name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
+    own = of_sender(sender)
+    return Compared(network, {name_of(name): merged(_of_route(route, own) for route in routes)})
+
+
+def _of_route(route: Route, own: Extents) -> Extents:
+    """Return the extents of a path and of its sender."""
+    counted: Counted = [
+        (hop.each, bounds(hop.count)) if isinstance(hop, Hops) else (hop, (1.0, 1.0)) for hop in route.hops
+    ]
+    hops = [hop for hop, _ in counted]
+    slowest = [bounds(hop.rate) for hop in hops]
+    low, high = (min(rate[k] for rate in slowest) for k in (0, 1))
+    rtt = _sum((_round_trip(hop), many) for hop, many in counted)
+    waiting = Extent(*bounds(min(hops, key=lambda hop: bounds(hop.rate)[1]).queue))
+    return in_flight(own, room(Extent(low, high), rtt, waiting, own["payload"])) | known(
+        hops=_sum((Extent(1, 1), many) for _, many in counted),
+        queue=drop_tail(hops),
+        rate=Extent(low, high) if isfinite(high) else None,
+        rtt=rtt,
+        loss=_lost((hop.loss, many) for hop, many in counted),
+        ack_loss=_lost((hop.ack_loss, many) for hop, many in counted),
+        outage=outage(hop.outages for hop in hops if hop.outages) or over(0.0),
+    )
+
+
+def _round_trip(hop: HopSpec) -> Extent:
+    """Return the propagation delay of a hop, there and back."""
+    there = bounds(hop.delay)
+    back = there if hop.reverse.delay is None else bounds(hop.reverse.delay)
+    return Extent(there[0] + back[0], there[1] + back[1])
+
+
+def _sum(each: Iterable[tuple[Extent, tuple[float, float]]]) -> Extent:
+    found = list(each)
+    return Extent(sum(e.low * many[0] for e, many in found), sum(e.high * many[1] for e, many in found))
+
+
+def _lost(each: Iterable[tuple[Number, tuple[float, float]]]) -> Extent:
+    """Return the probability that a packet is lost at random on one of the hops."""
+    found = [(bounds(loss), many) for loss, many in each]
+    return Extent(*(1 - prod((1 - loss[k]) ** many[k] for loss, many in found) for k in (0, 1)))

@@ -1,0 +1,59 @@
+"""The values that a scenario over shared links reaches, for the comparison with the validated range."""
+
+from netcarlo.networks.extent import (
+    Compared,
+    Extent,
+    Extents,
+    drop_tail,
+    in_flight,
+    known,
+    merged,
+    name_of,
+    of_sender,
+    over,
+    room,
+)
+from netcarlo.networks.run import Run
+from netcarlo.networks.shared.description import FlowSpec, Line, SharedSpec
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.kinds import kind, tcp_of
+from netcarlo.transport.tcp import Sctp, Tcp
+
+
+def compared(run: Run, shared: SharedSpec) -> Compared:
+    """Return what a scenario over these links is compared as: each protocol of its flows."""
+    lines = _forward(shared)
+    common = known(
+        flows=Extent(shared.least_flows, shared.most_flows),
+        cables=Extent(shared.least_cables, shared.most_cables),
+        queue=drop_tail(lines),
+        rate=over(*(line.rate for line in lines)),
+        delay=over(*(line.delay for line in lines)),
+        loss=over(*(line.loss for line in lines)),
+    )
+    found: dict[str, list[Extents]] = {}
+    for _, flow in shared.each_flow():
+        sender = flow.udp or tcp_of(run.transport, flow)
+        name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
+        own = of_sender(sender, flow)
+        found.setdefault(name_of(name), []).append(in_flight(own, _room(shared, flow, own["payload"])))
+    return Compared("shared links", {name: common | merged(each) for name, each in found.items()})
+
+
+def _room(shared: SharedSpec, flow: FlowSpec, payload: Extent) -> Extent:
+    """Return how many packets the route of a flow holds: at least one link, at most all of them in a row."""
+    lines = [[bounds(number) for number in (line.rate, line.delay, line.queue)] for line in _forward(shared)]
+    rate, delay, queue = (
+        Extent(min(line[k][0] for line in lines), max(line[k][1] for line in lines)) for k in range(3)
+    )
+    access = flow.access or shared.access
+    ends = [bounds(access.source_delay), bounds(access.sink_delay)]
+    least, most = (sum(end[k] for end in ends) for k in (0, 1))
+    rtt = Extent(2 * (delay.low + least), 2 * (delay.high * shared.most_cables + most))
+    return room(rate, rtt, queue, payload)
+
+
+def _forward(shared: SharedSpec) -> list[Line]:
+    """Return the links in the direction of the data."""
+    lines = [line for name, line in shared.each_line() if not name.endswith(".reverse")]
+    return [line for line in lines if isinstance(line, Line)]

@@ -1,0 +1,36 @@
+"""The values that an 802.11 scenario reaches, for the comparison with the validated range."""
+
+from netcarlo.networks.extent import Compared, Extent, Extents, known, merged, name_of, of_sender, over
+from netcarlo.networks.run import Run
+from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wireless
+from netcarlo.transport.kinds import kind, tcp_of
+from netcarlo.transport.tcp import Sctp, Tcp
+
+
+def compared(run: Run, wireless: Wireless) -> Compared:
+    """Return what an 802.11 scenario is compared as: its layout, and each protocol of its flows."""
+    links = [wireless.each] if isinstance(wireless.each, Link) else wireless.each
+    common = known(
+        stations=Extent(wireless.least_stations, wireless.most_stations),
+        hops=None if wireless.chain is None else over(wireless.chain.hops),
+        phy_rate=over(*(wireless.known_rates if wireless.rate_control != "fixed" else ()), wireless.rate,
+                      *(link.rate for link in links)),
+        frame_error=over(wireless.frame_error, *(link.frame_error for link in links)),
+        queue=over(wireless.queue),
+    )  # fmt: skip
+    if wireless.chain is not None:
+        del common["stations"]
+    found: dict[str, list[Extents]] = {}
+    for flow in [flow for _, flow in wireless.each_flow()] or [FlowSpec()]:
+        sender = flow.udp or tcp_of(run.transport, flow)
+        name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
+        found.setdefault(name_of(name), []).append(of_sender(sender, flow))
+    return Compared(_network(wireless), {name: common | merged(each) for name, each in found.items()})
+
+
+def _network(wireless: Wireless) -> str:
+    layout = next(name for name in LAYOUTS if getattr(wireless, name) is not None)
+    layout = {"cell": "cells", "chain": "chains", "tree": "trees", "area": "areas"}.get(layout, layout)
+    hidden = " with hidden nodes" if wireless.reach is not None else ""
+    control = "" if wireless.rate_control == "fixed" else f" with {wireless.rate_control}"
+    return f"802.11 {layout}{hidden}{control}"

@@ -1,0 +1,296 @@
+"""The validated range of each model, and what of a scenario lies outside it.
+
+`configs/references/validated_ranges.csv` holds the lowest and the highest value of each quantity over which a
+model was compared with a reference: packets with other simulators and a kernel, fluids and formulae with
+packets. `python -m tests.verification.ranges` makes it from the reference files (docs/validation.md).
+"""
+
+import csv
+import functools
+import importlib.resources
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from netcarlo.networks.extent import Extent, Extents, merged
+from netcarlo.scenario import Scenario
+from netcarlo.schema import units
+from netcarlo.simulation import cautions
+from netcarlo.simulation.fidelity import measured
+
+PROTOCOL = "protocol"
+
+RANGE, EDGE = "range", "edge"
+"""What a row is for: the validated range, or the errors of short transfers beyond it."""
+
+ANY = "any"
+"""Stands for every protocol of a network that has no row of its own for a quantity."""
+
+SLACK = 0.1
+"""A value counts as inside up to this part beyond the ends of a range.
+
+The scenarios of references are drawn at random, so that the ends are no sharp limits."""
+
+NAN = float("nan")
+
+START = "Outside the validated range: "
+
+
+class Quantity(NamedTuple):
+    """A quantity of a scenario: its name in a sentence, its dimension, and which side of a range counts."""
+
+    word: str
+    dimension: units.Dimension
+    low: bool = True
+    """Whether values below the range are outside it."""
+    high: bool = True
+    """Whether values above the range are outside it."""
+
+
+QUANTITIES = {
+    "queue": Quantity("queue", units.PACKETS),
+    "loss": Quantity("loss", units.FRACTION, low=False),
+    "ack_loss": Quantity("ACK loss", units.FRACTION, low=False),
+    "rate": Quantity("rate", units.RATE),
+    "rtt": Quantity("propagation RTT", units.TIME),
+    "delay": Quantity("delay of a link", units.TIME),
+    "hops": Quantity("hops", units.PLAIN, low=False),
+    "outage": Quantity("outage", units.TIME, low=False),
+    "window": Quantity("packets in flight", units.PLAIN),
+    "payload": Quantity("payload", units.SIZE),
+    "transfer": Quantity("transfer", units.PACKETS, high=False),
+    "flows": Quantity("flows", units.PLAIN, low=False),
+    "cables": Quantity("cables", units.PLAIN, low=False),
+    "stations": Quantity("stations", units.PLAIN, low=False),
+    "phy_rate": Quantity("802.11 rate", units.RATE),
+    "frame_error": Quantity("frame error", units.FRACTION, low=False),
+    "residual_error": Quantity("residual error", units.FRACTION, low=False),
+    "nodes": Quantity("nodes", units.PLAIN),
+    "range": Quantity("radio range", units.LENGTH),
+    "side": Quantity("side of the area", units.LENGTH),
+    "speed": Quantity("node speed", units.SPEED),
+}
+"""What `Network.compared` may name."""
+
+
+class Row(NamedTuple):
+    """A row of the file: over which values of a quantity a model was compared with a reference."""
+
+    fidelity: str
+    network: str
+    protocol: str
+    quantity: str
+    low: float
+    high: float
+    use: str
+    """RANGE or EDGE."""
+    source: str
+    """What the model was compared with, in words."""
+    reference: str
+    """The mapping in `configs/references`, or `known_bias` for fluids and formulae."""
+    scenarios: int
+    metric: str
+    """The measured quantity whose errors follow: the relative error's size over these scenarios."""
+    median: float
+    p90: float
+    worst: float
+
+
+class Outside(NamedTuple):
+    """A quantity of a scenario that leaves the validated range, or a model without one."""
+
+    quantity: str
+    """A name in QUANTITIES; or PROTOCOL where the model was not compared with any recorded reference."""
+    low: float
+    high: float
+    """The values of the scenario, in SI units."""
+    validated_low: float
+    validated_high: float
+    """The values of the validated range."""
+    source: str
+    """What the model was compared with; of PROTOCOL the protocol and its network."""
+    edges: tuple[str, ...] = ()
+    """Errors of short transfers at values of the scenario, in words."""
+
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        if self.quantity == PROTOCOL:
+            return f"no recorded reference of {self.source}"
+        limits = span(self.quantity, self.validated_low, self.validated_high)
+        value = between(self.quantity, self.low, self.high)
+        known = "; ".join([f"compared with {self.source} {limits}", *self.edges])
+        return f"{QUANTITIES[self.quantity].word} {value} ({known})"
+
+    def record(self) -> dict[str, Any]:
+        """All of it as data for JSON."""
+        numbers = {name: None if value != value else value for name, value in self._asdict().items()}
+        return {**numbers, "edges": list(self.edges), "text": self.text}
+
+
+@functools.cache
+def rows() -> tuple[Row, ...]:
+    """Return the rows of the file."""
+    file = importlib.resources.files("netcarlo.configs") / "references" / "validated_ranges.csv"
+    found = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    return tuple(Row(**{name: _read(name, text) for name, text in row.items()}) for row in found)
+
+
+def outside(scenario: Scenario) -> list[Outside]:
+    """Return what of a scenario leaves the validated range of its model, each quantity once."""
+    network = scenario.network
+    compared = network.compared(scenario)
+    if scenario.fidelity == "packet":
+        name, protocols = compared.network, compared.protocols
+    else:
+        name, protocol = network.population(scenario)
+        protocols = {protocol: merged(compared.protocols.values())}
+    found: dict[str, Outside] = {}
+    for protocol, extents in protocols.items():
+        for one in _of_protocol(scenario.fidelity, name, protocol, extents):
+            found.setdefault(_key(one), one)
+    return list(found.values())
+
+
+def together(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
+    """Return what leaves the range in any of several scenarios, each quantity once.
+
+    Its values are those of all of them, its validated range what the ranges of all have in common.
+    """
+    found: dict[str, Outside] = {}
+    for one in (one for each in scenarios for one in each):
+        before = found.setdefault(_key(one), one)
+        low, high = min(before.low, one.low), max(before.high, one.high)
+        found[_key(one)] = before._replace(low=low, high=high)
+        limits = (
+            max(before.validated_low, one.validated_low), min(before.validated_high, one.validated_high)
+        )  # fmt: skip
+        if limits[0] <= limits[1]:
+            found[_key(one)] = before._replace(
+                low=low, high=high, validated_low=limits[0], validated_high=limits[1],
+                edges=tuple(dict.fromkeys((*before.edges, *one.edges))),
+            )  # fmt: skip
+    return list(found.values())
+
+
+def _key(one: Outside) -> str:
+    return one.text if one.quantity == PROTOCOL else one.quantity
+
+
+def sentence(scenario: Scenario) -> str:
+    """Return one line about what leaves the validated range; empty inside it."""
+    return said(outside(scenario))
+
+
+def said(found: Iterable[Outside]) -> str:
+    """Return these in one line; empty for none."""
+    texts = [one.text for one in found]
+    return START + ", ".join(texts) if texts else ""
+
+
+def record(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return what leaves the validated range as data for JSON, in SI units."""
+    return [one.record() for one in outside(scenario)]
+
+
+def of_record(found: Iterable[dict[str, Any]] | None) -> str:
+    """Return the line of data that `record` made, each text once; empty for none."""
+    texts = list(dict.fromkeys(str(one["text"]) for one in found or []))
+    return START + ", ".join(texts) if texts else ""
+
+
+def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -> list[Outside]:
+    mine = _rows(fidelity, network, protocol)
+    if not mine:
+        if fidelity != "packet":  # that its bias is unknown is said by `fidelity.sentence`
+            return []
+        called = "your own congestion control" if protocol == "own" else protocol.replace("_", " ")
+        return [Outside(PROTOCOL, NAN, NAN, NAN, NAN, f"{called} over {network}")]
+    found = []
+    for name, extent in extents.items():
+        about = [row for row in mine if row.quantity == name]
+        within = [row for row in about if row.use == RANGE]
+        if within and _leaves(name, extent, limits := limits_of(within)):
+            sources = " and ".join(dict.fromkeys(row.source for row in within))
+            edges = [row for row in about if row.use == EDGE and _towards(row, extent, limits)]
+            found.append(Outside(name, *extent, *limits, sources, tuple(map(beyond, edges))))
+    return found
+
+
+@functools.cache
+def _rows(fidelity: str, network: str, protocol: str) -> tuple[Row, ...]:
+    of = [row for row in rows() if (row.fidelity, row.network) == (fidelity, network)]
+    own = [row for row in of if row.protocol == protocol]
+    if not own and (fidelity, network, protocol) not in measured():
+        return ()
+    named = {row.quantity for row in own}
+    return (*own, *(row for row in of if row.protocol == ANY and row.quantity not in named))
+
+
+def limits_of(some: Iterable[Row]) -> Extent:
+    """Return the lowest and the highest value of rows of one quantity that are of a validated range."""
+    within = [row for row in some if row.use == RANGE]
+    return Extent(min(row.low for row in within), max(row.high for row in within))
+
+
+def _leaves(name: str, extent: Extent, limits: Extent) -> bool:
+    below = QUANTITIES[name].low and extent.low < limits.low * (1 - SLACK)
+    above = QUANTITIES[name].high and extent.high > limits.high * (1 + SLACK)
+    return below or above
+
+
+def _towards(row: Row, extent: Extent, limits: Extent) -> bool:
+    """Return whether an edge lies at the values of a scenario, or between them and the range."""
+    below = extent.low < limits.low and row.low < limits.low and extent.low <= row.high
+    above = extent.high > limits.high and row.high > limits.high and row.low <= extent.high
+    return below or above
+
+
+def beyond(row: Row) -> str:
+    """Return the errors of short transfers beyond a range in words."""
+    where = between(row.quantity, row.low, row.high)
+    off = f"{_percent(row.median)} in the median, {_percent(row.worst)} at worst"
+    return f"short transfers at {where}: off by {off}"
+
+
+def span(name: str, low: float, high: float) -> str:
+    """Return a validated range in words: `from 5 to 590 packets`, `up to 3 %`, `only without`."""
+    side = QUANTITIES[name]
+    if not side.low:
+        return f"up to {_number(name, high)}" if high > 0 else "only without"
+    if not side.high:
+        return f"from {_number(name, low)} on"
+    return f"from {between(name, low, high)}" if low < high else f"only at {_number(name, low)}"
+
+
+def between(name: str, low: float, high: float) -> str:
+    """Return the values of a quantity in words: `1 packet`, `1 to 30 packets`."""
+    first, last = _number(name, low), _number(name, high)
+    if first == last:
+        return first
+    unit = last.rpartition(" ")[2]
+    return f"{first.removesuffix(f' {unit}').removesuffix(' packet')} to {last}"
+
+
+def _number(name: str, value: float) -> str:
+    """Return a value with its unit, in four digits at most."""
+    dimension = QUANTITIES[name].dimension
+    if dimension is units.RATE:
+        return cautions.rate(value)
+    if dimension is units.FRACTION:
+        return _percent(value)
+    if dimension is units.TIME:
+        return f"{1e3 * value:.4g} ms" if value < 1 else f"{value:.4g} s"
+    text = f"{round(value):,}" if value >= 1e4 or value == int(value) else f"{value:.4g}"
+    unit = "packet" if dimension is units.PACKETS and text == "1" else dimension.unit
+    return f"{text} {unit}".strip()
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.3g} %"
+
+
+def _read(name: str, text: str) -> Any:
+    kind = Row.__annotations__[name]
+    if kind is float:
+        return float(text or "nan")
+    return int(text) if kind is int else text

@@ -1,0 +1,62 @@
+"""The cells of a sweep that leave the validated range of their model."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.scenario import Scenario
+from netcarlo.simulation import validated
+from netcarlo.simulation.validated import Outside
+
+if TYPE_CHECKING:
+    from netcarlo.sweeps.space.space import Sweep
+
+LOOKED_AT = 200
+"""Cells that are looked at; of more, so many spread evenly over the sweep."""
+
+
+class Beyond(NamedTuple):
+    """How many cells leave the validated range, and in what."""
+
+    cells: int
+    looked_at: int
+    of: int
+    """All cells of the sweep."""
+    quantities: list[Outside]
+    """Each quantity once, over all cells that leave the range in it."""
+
+    @property
+    def text(self) -> str:
+        """All of it in a line; empty if no cell leaves the range."""
+        if not self.cells:
+            return ""
+        some = f" looked at, of {self.of:,}" if self.looked_at < self.of else ""
+        found = validated.said(self.quantities).removeprefix(validated.START)
+        return f"{validated.START}{self.cells} of {self.looked_at} cells{some}: {found}"
+
+    def record(self) -> dict[str, Any]:
+        """All of it as data for JSON."""
+        quantities = [one.record() for one in self.quantities]
+        return {**self._asdict(), "quantities": quantities, "text": self.text}
+
+
+def beyond(sweep: "Sweep") -> Beyond:
+    """Look at the cells of a sweep."""
+    from netcarlo.sweeps.space import identity
+
+    n = sweep.n_cells
+    cells = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.int64))
+    scenarios = []
+    for cell in cells:
+        with suppress(InputError):  # a cell that fails says so itself
+            scenarios.append(identity.scenario(sweep, int(cell)))
+    return of_scenarios(scenarios, of=n)
+
+
+def of_scenarios(scenarios: Sequence[Scenario], *, of: int) -> Beyond:
+    """Look at the scenarios of some of the cells, of which there are `of`."""
+    found = [validated.outside(scenario) for scenario in scenarios]
+    return Beyond(sum(map(bool, found)), len(found), of, validated.together(found))

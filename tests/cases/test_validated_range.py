@@ -1,0 +1,289 @@
+"""What leaves the validated range of a model is said once, in a line, wherever an answer is."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from netcarlo import compare, configs, estimate, load_scenario
+from netcarlo.cli.main import app
+from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
+from netcarlo.estimation.validate import validate
+from netcarlo.networks.extent import merged
+from netcarlo.scenario import Scenario
+from netcarlo.schema.document import yaml_text
+from netcarlo.simulation import fidelity, validated
+from netcarlo.simulation.validated import EDGE, QUANTITIES, RANGE, START
+from netcarlo.sweeps.space.file import make_sweep
+from tests.networks.references import LINKDOWN
+from tests.verification.ranges import of_populations, of_reference, table
+
+FOLDER = Path(str(configs.__file__)).parent
+DOCS = Path(__file__).parents[2] / "docs" / "validation.md"
+
+PATH = load_scenario(FOLDER / "examples" / "lossy_hop.yaml")
+LINUX = Scenario.check(
+    {
+        "duration": "5 s",
+        "replications": 4,
+        "transport": {"protocol": "linux", "congestion_control": "bbr"},
+        "hops": [{"rate": "10 Mbit/s", "delay": "20 ms", "queue": 20}],
+    }
+)
+SHARED = load_scenario(FOLDER / "examples" / "random_dumbbells.yaml")
+CELL = load_scenario(FOLDER / "examples" / "wifi_cell.yaml")
+CHAIN = Scenario.check(
+    {
+        "duration": "5 s",
+        "transport": {"protocol": "udp", "rate": "5 Mbit/s"},
+        "wireless": {"chain": {"hops": 3}, "rate": "18 Mbit/s"},
+    }
+)
+ADHOC = Scenario.check(
+    {
+        "duration": "100 s",
+        "transport": {"protocol": "newreno", "packets": 5000, "payload": "1000 B"},
+        "adhoc": {
+            "nodes": 10,
+            "area": {"side": "400 m"},
+            "range": "200 m",
+            "mobility": {"model": "random_waypoint", "speed": "5 m/s"},
+        },
+    }
+)
+INSIDE = {"path": PATH, "linux": LINUX, "shared": SHARED, "cell": CELL, "chain": CHAIN, "adhoc": ADHOC}
+
+OUTSIDE: list[tuple[str, Scenario, dict[str, Any]]] = [
+    ("queue", LINUX, {"hops.0.queue": 1}),
+    ("queue", LINUX, {"hops.0.queue": 5000}),
+    ("queue", SHARED, {"shared.dumbbell.queue": 3}),
+    ("loss", LINUX, {"hops.0.loss": "20 %"}),
+    ("ack_loss", LINUX, {"hops.0.ack_loss": "40 %"}),
+    ("ack_loss", PATH, {"hops.0.ack_loss": "1 %"}),
+    ("rate", LINUX, {"hops.0.rate": "1 Gbit/s"}),
+    ("rate", PATH, {"hops.0.rate": "10 kbit/s"}),
+    ("rtt", LINUX, {"hops.0.delay": "300 ms"}),
+    ("rtt", PATH, {"hops.0.delay": "0.1 ms"}),
+    ("hops", LINUX, {"paths.0.hops": [{"rate": "10 Mbit/s", "delay": "5 ms", "queue": 20}] * 3}),
+    ("outage", LINUX, {"hops.0.outages": [{"start": "1 s", "duration": "20 s"}]}),
+    ("outage", LINUX, {"hops.0.outages": {"up": "100 s", "down": "60 s"}}),
+    ("window", LINUX, {"transport.window": 2}),
+    ("window", PATH, {"transport.window": 2}),
+    ("payload", LINUX, {"transport.payload": "200 B"}),
+    ("transfer", LINUX, {"transport.packets": 2}),
+    ("transfer", LINUX, {"transport.bytes": "1 kB"}),
+    ("flows", SHARED, {"shared.flows.0.count": 60}),
+    ("delay", SHARED, {"shared.dumbbell.delay": "200 ms"}),
+    ("stations", CELL, {"wireless.cell.stations": 40}),
+    ("phy_rate", CHAIN, {"wireless.rate": "6 Mbit/s"}),
+    ("frame_error", CELL, {"wireless.frame_error": "10 %"}),
+    ("hops", CHAIN, {"wireless.chain.hops": 12}),
+    ("nodes", ADHOC, {"adhoc.nodes": 40}),
+    ("range", ADHOC, {"adhoc.range": "50 m"}),
+    ("side", ADHOC, {"adhoc.area.side": "2000 m"}),
+    ("speed", ADHOC, {"adhoc.mobility.speed": "30 m/s"}),
+    ("speed", ADHOC, {"adhoc.mobility.speed": {"min": "1 m/s", "max": "40 m/s"}}),
+    ("residual_error", ADHOC, {"adhoc.residual_error": "20 %"}),
+    ("queue", PATH, {"fidelity": "fluid", "hops.0.queue": 1000}),
+]
+
+
+def names(scenario: Scenario) -> set[str]:
+    """The quantities that leave the range."""
+    return {one.quantity for one in validated.outside(scenario)}
+
+
+def test_rows_refer_to_references_that_exist() -> None:
+    known, mappings = fidelity.measured(), {name: load_mapping(name) for name in mapping_names()}
+    assert {row.fidelity for row in validated.rows()} == {"packet", "fluid", "formula"}
+    for row in validated.rows():
+        assert row.quantity in QUANTITIES
+        assert row.low <= row.high
+        assert row.use in (RANGE, EDGE)
+        if row.fidelity == "packet":
+            mapping = mappings[row.reference]
+            assert row.source == mapping.description.partition(",")[0]
+            assert row.metric == next(iter(mapping.metrics))
+            assert 0 <= row.median <= row.p90 <= row.worst
+        else:
+            assert row.reference == "known_bias"
+            assert any((row.fidelity, row.network) == key[:2] for key in known)
+
+
+def test_ranges_of_cheap_models_are_those_of_the_networks_that_were_measured() -> None:
+    made = {row[:4]: row for row in of_populations()}
+    kept = {row[:4]: row for row in validated.rows() if row.fidelity != "packet"}
+    assert made.keys() == kept.keys()
+    for key, row in made.items():
+        assert kept[key].low == pytest.approx(row.low, rel=1e-5)
+        assert kept[key].high == pytest.approx(row.high, rel=1e-5)
+
+
+def test_ranges_of_packets_are_those_of_the_rows_of_references(tmp_path: Path) -> None:
+    file = tmp_path / "ns2_linkdown.csv"
+    file.write_text(LINKDOWN)
+    found = list(of_reference(file, validate(file, target="cpu").rows))
+    scenarios = [row.scenario for row in read_rows(file, load_mapping("ns2_linkdown"))]
+    for network, protocol in {(row.network, row.protocol) for row in found}:
+        compared = [scenario.network.compared(scenario) for scenario in scenarios]
+        mine = [each.protocols[protocol] for each in compared
+                if each.network == network and protocol in each.protocols]  # fmt: skip
+        ours = {row.quantity: (row.low, row.high) for row in found if row[1:3] == (network, protocol)}
+        assert ours == merged(mine)
+    sack = {row.quantity: row for row in found if row.protocol == "sack"}
+    assert sack["queue"].source == "ns-2 2.35"
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_nothing_is_said_inside(name: str) -> None:
+    assert validated.outside(INSIDE[name]) == []
+    assert validated.sentence(INSIDE[name]) == ""
+
+
+@pytest.mark.parametrize(("quantity", "scenario", "values"), OUTSIDE)
+def test_each_quantity_is_said_outside(quantity: str, scenario: Scenario, values: dict[str, Any]) -> None:
+    if "paths.0.hops" in values:
+        data = scenario.model_dump(mode="json", exclude_none=True)
+        data["paths"][0]["hops"] = values["paths.0.hops"]
+        other = Scenario.check(data)
+    else:
+        other = scenario.with_values(values)
+    assert quantity in names(other)
+    line = validated.sentence(other)
+    assert line.startswith(START)
+    assert "\n" not in line
+    assert line.count(QUANTITIES[quantity].word + " ") >= 1
+
+
+def test_every_quantity_has_a_case() -> None:
+    recorded = {row.quantity for row in validated.rows()}
+    assert recorded - {quantity for quantity, *_ in OUTSIDE} <= {"cables"}
+
+
+def test_the_line_says_where_it_was_compared_and_how_large_errors_are_there() -> None:
+    line = validated.sentence(LINUX.with_values({"hops.0.queue": 1}))
+    assert "queue 1 packet (compared with Linux 6.18 from 5 to 386 packets; short transfers at 1 to 4" in line
+    assert "58.1 % at worst" in line
+    assert "ns-2 2.35 only without" in validated.sentence(PATH.with_values({"hops.0.ack_loss": "1 %"}))
+
+
+def test_drawn_values_count_with_their_bounds() -> None:
+    inside = {"hops.0.queue": {"uniform": [20, 100]}, "hops.0.loss": {"uniform": [0, "2 %"]}}
+    assert names(LINUX.with_values(inside)) == set()
+    outside = LINUX.with_values({"hops.0.queue": {"uniform": [2, 100]}})
+    assert "queue 2 to 100 packets" in validated.sentence(outside)
+
+
+def test_ends_of_a_range_are_not_sharp() -> None:
+    row = next(r for r in validated.rows() if (r.protocol, r.quantity, r.use) == ("linux_bbr", "rtt", RANGE))
+    assert names(LINUX.with_values({"hops.0.delay": f"{0.95 * row.low / 2} s"})) == set()
+    assert "rtt" in names(LINUX.with_values({"hops.0.delay": f"{0.5 * row.low / 2} s"}))
+
+
+def test_a_window_that_never_fills_does_not_count() -> None:
+    assert names(LINUX.with_values({"transport.window": 60_000})) == set()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "values", "words"),
+    [
+        (LINUX, {"transport.congestion_control": "bbr3"}, "linux bbr3 over paths"),
+        (PATH, {"transport": {"protocol": "westwood"}}, "westwood over paths"),
+        (CELL, {"wireless.rate_control": "aarf"}, "udp over 802.11 cells with aarf"),
+        (ADHOC, {"adhoc.mobility": {"model": "static"}}, "newreno over ad hoc networks (static)"),
+    ],
+)
+def test_models_without_a_reference_say_so(scenario: Scenario, values: dict[str, Any], words: str) -> None:
+    assert validated.sentence(scenario.with_values(values)) == f"{START}no recorded reference of {words}"
+
+
+def test_an_estimate_says_it_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    scenario = LINUX.with_values({"hops.0.queue": 1, "hops.0.reverse.queue": 50})
+    file.write_text(yaml_text(scenario.model_dump(mode="json", exclude_none=True)))
+    found = CliRunner().invoke(app, ["estimate", str(file)])
+    assert found.output.count(START) == 1
+    assert validated.sentence(scenario) in found.output
+    record = json.loads(CliRunner().invoke(app, ["estimate", str(file), "--json"]).stdout)
+    assert [one["quantity"] for one in record["outside_validated_range"]] == ["queue"]
+    assert record["outside_validated_range"][0]["low"] == 1
+    assert validated.sentence(scenario) in estimate(scenario)._repr_html_()
+    inside = CliRunner().invoke(app, ["estimate", str(file), "--set", "hops.0.queue=20", "--json"])
+    assert json.loads(inside.stdout)["outside_validated_range"] == []
+    quiet = CliRunner().invoke(app, ["estimate", str(file), "--set", "hops.0.queue=20"])
+    assert START not in quiet.output
+
+
+def test_a_comparison_says_it_of_each_side(tmp_path: Path) -> None:
+    first = LINUX.with_values({"name": "deep"})
+    second = LINUX.with_values({"name": "shallow", "hops.0.queue": 1, "hops.0.reverse.queue": 50})
+    found = compare(first, second)
+    assert found.outside == [f"shallow: {validated.sentence(second)}"]
+    assert compare(second, second.with_values({"name": "again"})).outside == [
+        f"shallow, again: {validated.sentence(second)}"
+    ]
+
+
+SWEEP = {
+    "name": "queues",
+    "scenario": LINUX.model_dump(mode="json", exclude_none=True),
+    "axes": {"queue": {"field": "hops.0.queue", "values": [1, 2, 20, 40]}},
+}
+
+
+def test_a_sweep_counts_its_cells(tmp_path: Path) -> None:
+    file, store = tmp_path / "s.yaml", tmp_path / "store"
+    file.write_text(yaml_text(SWEEP))
+    found = CliRunner().invoke(app, ["sweep", str(file), "--out", str(store)])
+    line = f"{START}2 of 4 cells: queue 1 to 2 packets (compared with Linux 6.18"
+    assert found.output.count(START) == 1
+    assert line in found.output
+    assert line in CliRunner().invoke(app, ["status", str(store)]).output
+    again = json.loads(CliRunner().invoke(app, ["sweep", str(file), "--out", str(store), "--json"]).stdout)
+    assert again["outside_validated_range"]["cells"] == 2
+    page = tmp_path / "r.html"
+    CliRunner().invoke(app, ["report", str(store), "--out", str(page)])
+    assert line in page.read_text()
+
+
+def test_of_a_large_sweep_some_cells_are_looked_at() -> None:
+    values = [*range(1, 501)]
+    axes = {
+        "queue": {"field": "hops.0.queue", "values": values},
+        "delay": {"field": "hops.0.delay", "values": ["10 ms", "20 ms"]},
+    }
+    found = make_sweep(SWEEP | {"axes": axes}).beyond
+    assert (found.looked_at, found.of) == (200, 1000)
+    assert 0 < found.cells < 60
+    assert "of 200 cells looked at, of 1,000: queue" in found.text
+
+
+def test_a_plan_says_it_at_its_answer(tmp_path: Path) -> None:
+    plan = {
+        "name": "buffer",
+        "scenario": LINUX.model_dump(mode="json", exclude_none=True),
+        "quantity": {"name": "buffer", "field": "hops.0.queue", "values": [1, 2, 3]},
+        "find": "smallest",
+        "requirements": {"some": {"goal": "goodput_bps >= 1 kbit/s", "probability": "50 %"}},
+        "replications": 200,
+    }
+    file = tmp_path / "p.yaml"
+    file.write_text(yaml_text(plan))
+    found = CliRunner().invoke(app, ["plan", str(file), "--out", str(tmp_path / "out")])
+    assert found.output.replace("\n", " ").count(START) == 1
+    record = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert [one["quantity"] for one in record["outside_validated_range"]] == ["queue"]
+    assert "Outside the validated range" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_documented_table_is_that_of_the_data() -> None:
+    assert table() in DOCS.read_text()
+
+
+def test_numbers_of_json_are_finite_or_null() -> None:
+    records = validated.record(LINUX.with_values({"transport.congestion_control": "bbr3"}))
+    assert records[0]["low"] is None
+    assert all(not (isinstance(v, float) and math.isnan(v)) for v in records[0].values())
