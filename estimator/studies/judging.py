@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netcarlo.studies.cells import Samples
-from netcarlo.studies.claims import Claim, Verdict
+from netcarlo.studies.cells import Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, every, positive
 from netcarlo.studies.study import Study, Value, Where
 
 Lookup = Callable[..., Samples]
@@ -37,6 +37,16 @@ def printed_range(study: Study) -> Callable[..., tuple[float, float]]:
 def gain(ours: Samples, other: Samples) -> Samples:
     """By how much `ours` exceeds `other`, replication by replication [%]."""
     return 100 * (ours / other - 1)
+
+
+def gains(ours: Iterable[Samples], other: Iterable[Samples]) -> list[Samples]:
+    """Return the gain of each of `ours` over its counterpart in `other` [%]."""
+    return [gain(a, b) for a, b in zip(ours, other, strict=True)]
+
+
+def all_positive(found: Iterable[Samples]) -> Verdict:
+    """Return `held` if the intervals of all these quantities lie above 0."""
+    return every(positive(estimate(one)) for one in found)
 
 
 def said(values: Iterable[Samples], digits: int = 1) -> str:

@@ -10,7 +10,7 @@ from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.judging import said
+from netcarlo.studies.judging import all_positive, said
 from netcarlo.studies.manet_probing import resending
 from netcarlo.studies.manet_probing.metrics import METRICS, fixed, gain_of_means, size_bits, slope
 from netcarlo.studies.maps import Map, Plane, Reading
@@ -183,7 +183,7 @@ def order(cells: Cells) -> Iterator[Claim]:
         id="M2",
         text="At every speed New TCP-Probing is faster than TCP-Probing, and that faster than NewReno.",
         where="section 4, figure 3",
-        verdict=every(positive(estimate(one)) for one in (*first, *second)),
+        verdict=all_positive((*first, *second)),
         fitted=TIMER,
         quantity="smallest of the 14 gains",
         unit="%",
@@ -227,7 +227,7 @@ def times(cells: Cells) -> Iterator[Claim]:
         id="M4",
         text="The order of the transfer times is the reverse at every speed.",
         where="section 4, figure 4",
-        verdict=every(positive(estimate(one)) for one in slower),
+        verdict=all_positive(slower),
         quantity="smallest of the 14 differences",
         unit="%",
         samples=least,
@@ -321,7 +321,7 @@ def energy(cells: Cells) -> Claim:
         id="M7",
         text="New TCP-Probing needs the least energy for the transfer.",
         where="sections 4 and 5",
-        verdict=every(positive(estimate(one)) for one in (*saved, over_newreno)),
+        verdict=all_positive((*saved, over_newreno)),
         quantity="energy saved against TCP-Probing, mean over the speeds",
         unit="%",
         samples=np.asarray(np.mean(saved, axis=0)),

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from netcarlo.studies.cells import Samples, estimate
-from netcarlo.studies.claims import Claim, every, positive
+from netcarlo.studies.cells import Samples
+from netcarlo.studies.claims import Claim
+from netcarlo.studies.judging import all_positive
 
 Line = Callable[[str, str], list[Samples]]
 """(metric, protocol) -> values over the speeds, one array of replications per speed."""
@@ -30,7 +31,7 @@ def claims(line: Line, speeds: tuple[float, ...]) -> Iterator[Claim]:
             id=id_,
             text=text,
             where="section 4",
-            verdict=every(positive(estimate(one)) for one in less),
+            verdict=all_positive(less),
             expected=expected,  # type: ignore[arg-type]
             quantity=f"{quantity}, smallest over the speeds",
             unit=unit,

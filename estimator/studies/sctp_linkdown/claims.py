@@ -9,7 +9,7 @@ import numpy as np
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, every, inside, positive, verdict
-from netcarlo.studies.judging import gain, printed, printed_range, said
+from netcarlo.studies.judging import all_positive, gain, printed, printed_range, said
 from netcarlo.studies.sctp_linkdown import excerpts, window
 from netcarlo.studies.sctp_linkdown.metrics import METRICS
 from netcarlo.studies.study import Value
@@ -302,7 +302,7 @@ def trends(cells: Cells) -> Iterator[Claim]:
             id=id_,
             text=text,
             where=where,
-            verdict=every(positive(estimate(one)) for one in steps),
+            verdict=all_positive(steps),
             quantity="smallest fall from one value to the next, over 6 rows",
             unit="%",
             samples=smallest,
@@ -364,7 +364,7 @@ def growth_in_bytes(cells: Cells) -> Claim:
         id="C4",
         text="The larger the bandwidth, the further SCTP (multi) is ahead of TCP in byte/s (10 s down).",
         where="section 4.4, figure 10",
-        verdict=every(positive(estimate(step)) for step in steps),
+        verdict=all_positive(steps),
         own=every(grows),
         quantity="smallest growth of the lead from one bandwidth to the next",
         unit="byte/s",

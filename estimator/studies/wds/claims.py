@@ -9,7 +9,7 @@ import numpy as np
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.judging import gain, said
+from netcarlo.studies.judging import all_positive, gain, gains, said
 from netcarlo.studies.wds.metrics import METRICS
 
 __all__ = ["METRICS", "claims", "summaries"]
@@ -91,7 +91,7 @@ def of_tcp(cells: Cells) -> Iterator[Claim]:
 def directions(cells: Cells) -> Claim:
     """W3; beside it the paper's reason: windows above the gateway's queue, a station that waits for room."""
     up, down = (line(cells, "throughput", "tcp", direction=direction) for direction in ("up", "down"))
-    lead = [gain(a, b) for a, b in zip(up, down, strict=True)]
+    lead = gains(up, down)
     large = cells.varied("large_window")
     windows = sorted({float(cell["large_window"]) for cell in large.all})
 
@@ -108,7 +108,7 @@ def directions(cells: Cells) -> Claim:
         id="W3",
         text="The station sends faster to the server than the server to the station.",
         where="section 4.1, figure 4",
-        verdict=every(positive(estimate(one)) for one in lead),
+        verdict=all_positive(lead),
         expected="undecided",
         quantity="up over down, mean over 1 to 4 hops",
         unit="%",
@@ -142,12 +142,12 @@ def rate_based(cells: Cells) -> Claim:
     """Return claim W13: BBR in place of a rate-based transport, which the paper proposes and does not
     measure."""
     bbr, tcp = line(cells, "throughput", "bbr"), line(cells, "throughput", "tcp")
-    lead = [gain(a, b) for a, b in zip(bbr, tcp, strict=True)]
+    lead = gains(bbr, tcp)
     return Claim(
         id="W13",
         text="A rate-based transport suits the radio chain better than TCP.",
         where="section 5",
-        verdict=every(positive(estimate(one)) for one in lead),
+        verdict=all_positive(lead),
         expected="not held",
         quantity="BBR over TCP at four hops",
         unit="%",
@@ -235,7 +235,7 @@ def of_udp(cells: Cells) -> Iterator[Claim]:
 def of_both(cells: Cells) -> Iterator[Claim]:
     """Sections 4.2 and 4.3: figures 7 and 8, and where losses sit."""
     tcp, udp = line(cells, "throughput", "tcp"), line(cells, "throughput", "udp_20")
-    lead = [gain(a, b) for a, b in zip(tcp, udp, strict=True)]
+    lead = gains(tcp, udp)
     yield Claim(
         id="W7",
         text="With 20 Mbit/s offered, TCP delivers more than UDP over many hops, UDP at least as much "
@@ -304,7 +304,7 @@ def steadiness(tcp: Sequence[Samples], udp: Mapping[int, Sequence[Samples]]) -> 
         id="W12",
         text="Over more hops the rate of TCP is steadier than that of UDP.",
         where="section 4.1",
-        verdict=every(positive(estimate(fall - worst)) for fall in falls.values()),
+        verdict=all_positive(fall - worst for fall in falls.values()),
         quantity="largest fall from one number of hops to the next, UDP at 20 Mbit/s less TCP",
         unit="percentage points",
         samples=falls[20] - worst,

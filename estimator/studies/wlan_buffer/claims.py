@@ -13,7 +13,7 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.judging import Finding, gain, judged_twice, printed, said
+from netcarlo.studies.judging import Finding, all_positive, gain, judged_twice, printed, said
 from netcarlo.studies.study import Value
 from netcarlo.studies.wlan_buffer.metrics import (
     DEFAULT,
@@ -173,7 +173,7 @@ def falls(numbers: Numbers) -> Finding:
     """B3."""
     found = at_mbt(numbers)
     return Finding(
-        verdict=every(positive(estimate(a - b)) for a, b in itertools.pairwise(found)),
+        verdict=all_positive(a - b for a, b in itertools.pairwise(found)),
         evidence=f"{said(found)} Mbit/s at 1, 5, 10, 20 and 50 ms",
     )
 
