@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.failures import Failures
+
 TOOLS = {
     "ns": "apt-get install ns2",
     "chromium": "apt-get install chromium",
@@ -57,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "needs(tool, ...): skip where a tool is missing, see tests/conftest.py"
     )
+    config.pluginmanager.register(Failures(config))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
