@@ -1,27 +1,99 @@
-"""The errors a user sees, each said in one line: what they wrote cannot be used, or the machine is full."""
+"""The errors that users see, one line for each fault: unusable input, or a machine without room."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
+from types import TracebackType
 
 LONGEST = 1000
-"""Most characters of a message; of a longer one the middle is left out."""
+"""Most characters of a line; of a longer one the middle is left out."""
+MOST_LINES = 1000
+"""Most lines of one error."""
 
 
 class InputError(ValueError):
-    """One line that names the field, its value, the allowed range and the remedy."""
+    """Input that cannot be used.
 
-    def __init__(self, message: str) -> None:
-        """Put the message on one line."""
-        line = " ".join(message.split())
-        super().__init__(line if len(line) <= LONGEST else f"{line[:600]} ... {line[-300:]}")
+    Each of `lines` is about one fault: where it is, what is wrong, what is allowed, and what to write.
+    """
+
+    def __init__(self, *messages: str) -> None:
+        """Take one message, or one for each fault; a message becomes a line."""
+        lines = list(dict.fromkeys(map(_on_one_line, messages)))
+        if len(lines) > MOST_LINES:
+            rest = f"these are the first {MOST_LINES} of {len(lines)} faults; correct them and run it again"
+            lines = [*lines[:MOST_LINES], rest]
+        super().__init__(*lines)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line for each fault."""
+        return self.args
+
+    def __str__(self) -> str:
+        """Return the lines as one text."""
+        return "\n".join(self.args)
+
+
+def _on_one_line(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= LONGEST else f"{line[:600]} ... {line[-300:]}"
+
+
+def after(error: InputError, words: str) -> InputError:
+    """Return an error with words, such as the name of a file, before each line."""
+    return InputError(*(f"{words}{line}" for line in error.lines))
+
+
+class Faults:
+    """Collects the errors of parts that are checked independently, to raise them together.
+
+    Each part is checked in a `with faults:` block, which ends at its first InputError.  The block after the
+    last part is `faults.refuse()`.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a fault."""
+        self.lines: list[str] = []
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, InputError):
+            return False
+        self.lines += error.lines
+        return True
+
+    def refuse(self) -> None:
+        """Raise InputError if there was a fault."""
+        if self.lines:
+            raise InputError(*self.lines)
 
 
 class MachineError(Exception):
     """One line about what the machine could not do, such as a full disk; the input may be good."""
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """The remedy for an unknown name: the nearest known one that is at least so similar, or all of them."""
+NEAR = 0.75
+"""Least similarity (`difflib`, 0 to 1) of a misspelling to the name that is meant; quic to cubic has 0.67.
+
+Two names with the same letters are similar, too: tpc and tcp.
+"""
+
+
+def closest(name: str, known: Iterable[str], *, cutoff: float = NEAR) -> str | None:
+    """Return the known name that `name` misspells or is a word of; None if there is none."""
+    names, written = sorted(known), name.lower()
+    likeness = {each: SequenceMatcher(None, written, each.lower()).ratio() for each in names}
+    words = [each for each in names if written in each.lower().replace(".", "_").split("_")]
+    near = [each for each in names if likeness[each] >= cutoff or sorted(written) == sorted(each.lower())]
+    return max(near or words, key=lambda each: likeness[each], default=None)
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = NEAR) -> str:
+    """Return the remedy for an unknown name: the known one that is meant, or all of them."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=cutoff)
-    return f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"
+    close = closest(name, names, cutoff=cutoff)
+    return f"did you mean '{close}'?" if close else f"known are {', '.join(names)}"

@@ -3,14 +3,13 @@
 Any number may be a distribution, so a randomised topology is a scenario like any other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import model_validator
-from pydantic_core import PydanticCustomError
 
-from netcarlo.errors import InputError
+from netcarlo.errors import Faults, InputError
 from netcarlo.networks.family import Fidelity
 from netcarlo.networks.registry import KINDS, Networks
 from netcarlo.schema import document as files
@@ -18,7 +17,8 @@ from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.document import Document
 from netcarlo.schema.movable import Movable
-from netcarlo.schema.names import in_full, with_values
+from netcarlo.schema.names import in_full, with_options, with_values
+from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
 from netcarlo.transport.congestion import NAMES, locate
@@ -53,10 +53,10 @@ class Scenario(Networks):
     def _in_full(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        if data.get("fidelity") == "auto":
-            what = "fidelity = auto is for sweeps, which have cells to choose from"
-            raise InputError(f"{what}; write packet, or estimate with --control")
         data = in_full(data)
+        if data.get("fidelity") == "auto":
+            text = "is for sweeps, which have cells to choose from; write packet, or estimate with --control"
+            data["fidelity"] = Wrong(text, " = auto")
         transport = data.get("transport")
         if isinstance(transport, dict):
             protocol = transport.get("protocol")
@@ -67,14 +67,27 @@ class Scenario(Networks):
                 if len(given) > 1 and protocol in PROTOCOLS:  # that is said first
                     text = ""
             if text:
-                problem = {"field": "transport.protocol", "value": protocol, "text": text}
-                raise PydanticCustomError("unknown_choice", "{text}", problem)
+                value = "" if protocol is None else f" = {brief(protocol)}"
+                data["transport"] = Wrong(text, value, ("protocol",))
+        elif isinstance(transport, str):
+            text = f"has no fields; write {{protocol: {transport}}}"
+            data["transport"] = Wrong(text, f" = {brief(transport)}")
         return data
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if bounds(self.transport.start)[1] >= bounds(self.duration)[0]:
-            raise InputError("transport.start can be at or after the end; lower it or raise duration")
+        faults = Faults()
+        with faults:
+            if bounds(self.transport.start)[1] >= bounds(self.duration)[0]:
+                raise InputError("transport.start can be at or after the end; lower it or raise duration")
+        with faults:
+            self._check_network()
+        with faults:
+            self._check_warm_up()
+        faults.refuse()
+        return self
+
+    def _check_network(self) -> None:
         given = self.given
         if not given:
             remedy = _listed((f"{kind.written or kind.key}:" for kind in KINDS), "or")
@@ -92,12 +105,10 @@ class Scenario(Networks):
             one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
             remedy = "give it to flows, or remove it"
             raise InputError(f"transport.{field} is for {one}, which have one flow; {remedy}")
-        self._check_warm_up()
         self.network.check_run(self, self.fidelity)
-        return self
 
     def _check_warm_up(self) -> None:
-        if self.warm_up is None:
+        if self.warm_up is None or len(self.given) != 1:
             return
         if remedy := self.network.no_warm_up:
             have = _listed(kind.key for kind in KINDS if not kind.no_warm_up)
@@ -143,16 +154,33 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
 def scenario_in(document: Document, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """The scenario of a file that was read, with the fields in `values` set, as `load_scenario`."""
     path = document.source
-    try:
-        data = with_values(document.data, values or {})
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    data, document = with_options(document, values or {})
     data.setdefault("name", files.title(path))
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(locate(control, Path(path)))
     return Scenario.check(data, document=document)
+
+
+def within_scenario(name: str, known: Collection[str]) -> str | None:
+    """Return the remedy for a field of the scenario that is written in the sweep or plan around it.
+
+    `known` are the fields of that sweep or plan.  None if the name is not one of a scenario.
+    """
+    head = name.partition(".")[0]
+    if head in known or head not in {*Scenario.model_fields, "hops"}:
+        return None
+    return f"{head} is a field of the scenario; write it below scenario:"
+
+
+def refuse_outside(name: str, value: str, known: Collection[str], scenario: Any) -> None:
+    """Raise InputError for an option that sets a field of the scenario in the sweep or plan around it."""
+    if within_scenario(name, known) is None:
+        return
+    head = name.partition(".")[0]
+    remedy = f"it into {scenario}" if isinstance(scenario, str) else f"--set scenario.{name}={value}"
+    raise InputError(f"{head} is a field of the scenario; write {remedy}")
 
 
 def _listed(words: Iterable[str], last: str = "and") -> str:

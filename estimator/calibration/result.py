@@ -1,10 +1,11 @@
 """What a calibration finds, as records that a JSON file holds and a page shows."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from netcarlo.errors import InputError
 from netcarlo.schema.document import read_text
+from netcarlo.schema.problems import explain
 from netcarlo.schema.record import Record
 from netcarlo.studies.calibrated import Calibration
 
@@ -123,8 +124,7 @@ def read(path: Path) -> Calibrated:
     try:
         return Calibrated.model_validate_json(text)
     except ValidationError as error:
-        problem: dict[str, Any] = dict(error.errors()[0])
+        what = "is not JSON" if error.errors()[0]["type"] == "json_invalid" else explain(error).lines[0]
         raise InputError(
-            f"{path}: is no calibration of this version ({problem['msg'].lower()}); "
-            "run netcarlo calibrate again"
+            f"{path}: is no calibration of this version ({what}); run netcarlo calibrate again"
         ) from None

@@ -36,7 +36,8 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             console.interrupted()
         except InputError as error:
-            console.say(f"error: {error}")
+            for line in error.lines:
+                console.say(f"error: {line}")
         except (MachineError, MemoryError) as error:
             short = "not enough memory; take fewer replications, or a machine with more"
             console.say(f"error: {error if isinstance(error, MachineError) else short}")

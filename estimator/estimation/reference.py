@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, after, nearest
 from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
@@ -195,7 +195,7 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
                 continue
             rows.append(_row(columns, mapping, parts))
         except InputError as error:
-            raise InputError(f"{path}:{line}: {error}") from None
+            raise after(error, f"{path}:{line}: ") from None
     return rows
 
 
@@ -218,7 +218,7 @@ def _about(place: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise after(error, f"{place}: ") from None
 
 
 def _texts(metric: Metric) -> tuple[str, ...]:
@@ -276,7 +276,7 @@ def _read_part(path: str | Path, name: str, part: Part, mapping: Mapping) -> _Ta
                 measured(metric, columns)
             found.setdefault(str(fill(mapping.id, columns)), []).append(columns)
         except InputError as error:
-            raise InputError(f"{beside}:{line}: {error}") from None
+            raise after(error, f"{beside}:{line}: ") from None
     return found
 
 

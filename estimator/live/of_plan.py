@@ -26,7 +26,7 @@ from netcarlo.live.kept import MOST_BYTES, Kept
 from netcarlo.live.subject import Check, Drawn, File, Number, Numbers, Subject
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning.file import Plan, make_plan
+from netcarlo.planning.file import Plan, make_plan, set_in_plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, Search
 from netcarlo.planning.runner import ReplicationRunner
@@ -40,7 +40,7 @@ from netcarlo.schema import document as files
 from netcarlo.schema import units
 from netcarlo.schema.axes import DIMENSIONS
 from netcarlo.schema.document import Document
-from netcarlo.schema.names import full_names, with_values
+from netcarlo.schema.names import full_names, with_options, with_values
 from netcarlo.schema.output import csv_text
 from netcarlo.schema.quantity import Quantity
 from netcarlo.simulation.interruptions import interruptions
@@ -129,8 +129,8 @@ class OfPlan(Subject):
 
     def __init__(self, document: Document, values: Mapping[str, Any], desk: Desk) -> None:
         """`values` are fields that are set for the whole page, as by `--set`.  Raises InputError."""
-        self.document, self.set, self.desk = document, dict(values), desk
-        self.data = with_values(document.data, self.set)
+        self.set, self.desk = dict(values), desk
+        self.data, self.document = with_options(document, self.set, set_in_plan)
         self.data.setdefault("name", files.title(document.source))
         self.base = self._made(self.data)
         if self.base.designs:
@@ -152,7 +152,7 @@ class OfPlan(Subject):
     def _made(self, data: Mapping[str, Any]) -> Plan:
         """The plan without its resources, which a page has as sliders.  Raises InputError."""
         folder = Path(self.document.source).parent
-        lines = Document({}, source=self.document.source, lines=self.document.lines)
+        lines = Document({}, self.document.source, self.document.lines, self.document.given)
         return make_plan({k: v for k, v in data.items() if k != "resources"}, folder=folder, document=lines)
 
     def _requirements(self) -> list[Control]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class OnOff(Record):
     def _no_years(cls, data: Any) -> Any:
         for name in ("up", "down") if isinstance(data, dict) else ():
             if _seconds(data.get(name)) > 10 * DAY:
-                raise InputError(f"{name} = {data[name]} {_RARE}")
+                raise InputError(f"{name} = {data[name]} {RARE}")
         return data
 
     def expected(self, duration_s: float) -> float:
@@ -57,13 +58,19 @@ class OnOff(Record):
         return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
 
 
-_RATE = re.compile(r"(\b(a|per|every)\b|/)\s*(year|month|week|day)\b")
-_RARE = (
+_RATE = re.compile(
+    r"years?\b|\b(yearly|annual(ly)?|months?|monthly|weeks?|weekly|daily|availability|nines)\b|"
+    r"(\b(a|per|every)\b|/)\s*(day|hour|h)\b|%"
+)
+"""What users write for outages by their rate or by availability."""
+RARE = (
     "is not supported: outages rarer or longer than a run are not simulated, because a run lasts 10 days at "
     "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "
     "how often it comes"
 )
 """End of the message that refuses outages such as 4 hours a year."""
+AVAILABILITY = dict.fromkeys(("availability", "uptime", "downtime", "mtbf", "mttr"), f"it {RARE}")
+"""Remedies for names of fields that hops, cables and failures do not have."""
 
 
 def _seconds(time: Any) -> float:
@@ -74,10 +81,18 @@ def _seconds(time: Any) -> float:
         return 0.0
 
 
+def _texts(data: Any) -> Iterator[str]:
+    """Yield the texts in what a user wrote for outages, names of fields included."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for item in [*data, *data.values()] if isinstance(data, dict) else data:
+            yield from _texts(item)
+
+
 def _list_or_means(data: Any) -> Any:
-    texts = [data, *data.values()] if isinstance(data, dict) else [data]
-    if any(isinstance(text, str) and _RATE.search(text) for text in texts):
-        raise InputError(_RARE)
+    if any(_RATE.search(text) for text in _texts(data)):
+        raise InputError(RARE)
     if isinstance(data, dict) and {"start", "duration"} & set(data):
         raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
     if not isinstance(data, list | dict | OnOff):

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from netcarlo.errors import InputError
+from netcarlo.errors import Faults, InputError, after
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
 from netcarlo.planning.values import MOST_VALUES, QuantitySpec, Values, limits, shown
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, refuse_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, trusted, units
-from netcarlo.schema.document import Document
-from netcarlo.schema.names import full_names, with_values
+from netcarlo.schema.document import Document, Location
+from netcarlo.schema.names import full_names, set_field, value_text, with_options, with_values
 from netcarlo.schema.record import Record
 from netcarlo.simulation import cautions, fidelity, measurable
 from netcarlo.transport.congestion import NAMES, locate
@@ -92,6 +92,11 @@ class PlanSpec(Record):
     currency: str = Field(default="", max_length=40)
     """What the cost is in."""
 
+    @classmethod
+    def elsewhere(cls, key: str) -> str | None:
+        """Return the remedy for a field of the scenario at the top of a plan."""
+        return within_scenario(key, cls.model_fields)
+
     @model_validator(mode="after")
     def _of_two(self) -> Self:
         if self.across is None and self.cost is not None:
@@ -157,24 +162,34 @@ class Plan:
         self.name, self.description = spec.name, spec.description
         self.command = ""
         self.quantity = spec.quantity.name
-        self.confidence = self._share("confidence", spec.confidence)
+        faults = Faults()
+        with faults:
+            self.confidence = self._share("confidence", spec.confidence)
+        for name, each in spec.requirements.items():
+            with faults:
+                self._share(f"requirements.{name}.probability", each.probability)
         self.most = spec.replications
         self._scenarios: dict[tuple[float, Resource | None], Scenario] = {}
         self.base = Scenario.check(base, document=lines)
-        with self._at("quantity"):
+        with faults, self._at("quantity"):
             self.row = Values(spec.quantity, self.base, base, derives=bool(spec.derive))
+        faults.refuse()
         self._check_fields()
         self.dimension, self.log = self.row.dimension, self.row.log
         self.values = self.row.numbers if spec.find == "largest" else self.row.numbers[::-1]
         ends = [self.scenario(value) for value in (self.values[0], self.values[-1])]
         for value in self.values:
             self._derived(value)
-        with self._at("requirements"):
-            self._have = set().union(*map(measurable.outcomes, ends))
+        self._have = set().union(*map(measurable.outcomes, ends))
+        with faults:
             self.requirements = self._required(spec)
-        self._check_replications()
-        with self._at("resources"):
-            self.resources = tuple(self._resource(*item) for item in spec.resources.items())
+            self._check_replications()
+        resources = []
+        for item in spec.resources.items():
+            with faults, self._at("resources"):
+                resources.append(self._resource(*item))
+        faults.refuse()
+        self.resources = tuple(resources)
         self.designs = self._designs(lines)
 
     def _designs(self, lines: Document | None) -> tuple["Plan", ...]:
@@ -195,9 +210,8 @@ class Plan:
             try:
                 found.append(Plan(self.spec, base, self._document, self.source, None, beside))
             except InputError as error:
-                raise InputError(
-                    f"{error} (at {across.name} = {units.show(value, across.dimension)})"
-                ) from None
+                said = f" (at {across.name} = {units.show(value, across.dimension)})"
+                raise InputError(*(line + said for line in error.lines)) from None
         with self._at("cost"):
             for design in found:
                 for number in design.values:
@@ -275,7 +289,7 @@ class Plan:
             return Scenario.check(with_values(base, settings))
         except InputError as error:
             said = units.show(value, self.dimension)
-            raise self._error(("quantity",), f"{self.quantity} = {said}: {error}") from None
+            raise self._error(("quantity",), f"{self.quantity} = {said}: ", error) from None
 
     def _derived(self, value: float) -> dict[str, float]:
         """The numbers of the fields that follow from a value of the quantity."""
@@ -309,15 +323,23 @@ class Plan:
             data[place][part] = value
         found = copy.copy(self)
         found.spec = PlanSpec.check({**self.spec.model_dump(exclude_none=True), "requirements": data})
-        with found._at("requirements"):
-            found.requirements = found._required(found.spec)
+        found.requirements = found._required(found.spec)
         for name in ("outcomes", "left_out", "kept"):
             found.__dict__.pop(name, None)
         found._check_replications()
         return found
 
     def _required(self, spec: PlanSpec) -> tuple[Requirement, ...]:
-        return tuple(self._requirement(name, each, self._have) for name, each in spec.requirements.items())
+        faults, found = Faults(), []
+        for name, each in spec.requirements.items():
+            try:
+                found.append(self._requirement(name, each, self._have))
+            except InputError as error:
+                lines = (line if line.startswith(f"{name}: ") else f"{name}: {line}" for line in error.lines)
+                text = self._error(("requirements", name), "requirements: ", InputError(*lines))
+                faults.lines += text.lines
+        faults.refuse()
+        return tuple(found)
 
     def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
         """A requirement about outcomes that there are at some value of the quantity."""
@@ -361,9 +383,10 @@ class Plan:
     def _at(self, *place: str) -> "_Place":
         return _Place(self, place)
 
-    def _error(self, at: tuple[str, ...], message: str) -> InputError:
+    def _error(self, at: tuple[str, ...], message: str, error: InputError | None = None) -> InputError:
+        """Return an error with its place, and the message before each line of `error`."""
         where = f"{self._document.where(at)}: " if self._document else ""
-        return InputError(where + message)
+        return InputError(where + message) if error is None else after(error, where + message)
 
 
 class _Place:
@@ -377,7 +400,7 @@ class _Place:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, InputError):
-            raise self.plan._error(self.place, f"{'.'.join(self.place)}: {error}") from None
+            raise self.plan._error(self.place, f"{'.'.join(self.place)}: ", error) from None
 
 
 def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Plan:
@@ -386,8 +409,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     Names are dotted, as in `confidence` or `scenario.transport.window`.  A scenario file is looked up in the
     folder of the plan.  Raises InputError with file and line.
     """
-    document = kinds.read(path, kinds.PLAN)
-    data = with_values(document.data, values or {})
+    data, document = with_options(kinds.read(path, kinds.PLAN), values or {}, set_in_plan)
     data.setdefault("name", files.title(path))
     made = make_plan(data, folder=Path(path).parent, document=document)
     words = ["netcarlo", "plan", str(path)]
@@ -395,6 +417,12 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
         words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value, default=str)}"]
     made.command = shlex.join(words)
     return made
+
+
+def set_in_plan(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
+    """Set a field of a plan or of its scenario; return the data and the places that are set."""
+    refuse_outside(name, value_text(value), PlanSpec.model_fields, data.get("scenario"))
+    return set_field(data, name, value)
 
 
 Asked = Plan | str | Path | Mapping[str, Any]
@@ -410,27 +438,41 @@ def plan_of(asked: Asked) -> Plan:
 
 def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
     """The plan of data as it stands in a file.  Raises InputError."""
-    spec = PlanSpec.check(dict(data), document=document)
-    lines = None
-    if isinstance(spec.scenario, str):
-        place = folder / spec.scenario
+    faults, spec = Faults(), None
+    with faults:
+        spec = PlanSpec.check(dict(data), document=document)
+    if isinstance(data.get("scenario"), str | dict):
+        with faults:
+            base, lines = _base(data if spec else {**data, "seed": None}, folder, document)
+            Scenario.check(base, document=lines)
+    faults.refuse()
+    assert spec is not None
+    return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
+
+
+def _base(
+    data: Mapping[str, Any], folder: Path, document: Document | None
+) -> tuple[dict[str, Any], Document | None]:
+    """Return the data of the scenario of a plan, and where its lines are."""
+    scenario, lines = data["scenario"], None
+    if isinstance(scenario, str):
+        place = folder / scenario
         trusted.check(place, Path(document.source) if document else folder)
         lines = kinds.read(place, kinds.SCENARIO)
         base = lines.data
     else:
-        base, place = dict(spec.scenario), Path(document.source) if document else folder
+        base, place = dict(scenario), Path(document.source) if document else folder
         if document:
-            inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
-            lines = Document(base, source=document.source, lines=inside)
-    base = with_values(base, {} if spec.seed is None else {"seed": spec.seed})
-    base.setdefault("name", spec.name)
+            lines = document.inside("scenario")
+    base = with_values(base, {} if data.get("seed") is None else {"seed": data["seed"]})
+    base.setdefault("name", str(data.get("name", "plan")))
     for name in ("replications", "precision"):
         base.pop(name, None)
     transport = base.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(locate(control, place))
-    return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
+    return base, lines
 
 
-__all__ = ["Asked", "Plan", "Resource", "load_plan", "make_plan", "plan_of"]
+__all__ = ["Asked", "Plan", "Resource", "load_plan", "make_plan", "plan_of", "set_in_plan"]

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,43 @@ class Document:
     data: dict[str, Any]
     source: str
     lines: Mapping[Location, int]
+    given: Mapping[Location, str] = field(default_factory=dict)
+    """The options that set fields of the data, as they are given, by the places of these fields."""
 
-    def where(self, location: Location) -> str:
-        """`FILE:LINE` of the deepest part of `location` that the file has."""
+    def line(self, location: Location) -> int | None:
+        """Return the line of the deepest part of `location` that the file has."""
         for depth in range(len(location), -1, -1):
             line = self.lines.get(location[:depth])
             if line is not None:
-                return f"{self.source}:{line}"
-        return self.source
+                return line
+        return None
+
+    def where(self, location: Location, written: Location | None = None) -> str:
+        """Return `FILE:LINE` of the deepest part of `location` that the file has.
+
+        Options that set it, or a part of it, come first; without a line in the file they stand for it.
+        `written` is the location as it is in the file, if that is shorter.
+        """
+        covering = max((at for at in self.given if location[: len(at)] == at), key=len, default=None)
+        options = (
+            {self.given[covering]: None}
+            if covering is not None
+            else dict.fromkeys(text for at, text in self.given.items() if at[: len(location)] == location)
+        )
+        line = self.line(location if written is None else written)
+        if options and line == self.lines.get(()):
+            line = None
+        where = self.source if line is None else f"{self.source}:{line}"
+        return f"{' '.join(options)}: {where}" if options else where
+
+    def inside(self, key: str) -> "Document":
+        """Return the document of the mapping under a key at the top."""
+        return Document(
+            self.data.get(key, {}),
+            self.source,
+            {at[1:]: line for at, line in self.lines.items() if at[:1] == (key,)},
+            {at[1:]: option for at, option in self.given.items() if at[:1] == (key,)},
+        )
 
 
 def read_text(path: str | Path) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from netcarlo.errors import InputError
+from netcarlo.errors import Faults, InputError, after
 from netcarlo.schema import trusted
 from netcarlo.schema.document import Document, Location, csv_rows, read_text
 
@@ -32,7 +32,7 @@ def read(path: Path) -> list[list[str]]:
     try:
         rows = [row for row in csv_rows(read_text(path).splitlines()) if row]
     except InputError as error:
-        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+        raise (error if str(path) in str(error) else after(error, f"{path}: ")) from None
     header = [name.strip() for name in rows[0]] if rows else []
     if header not in _COLUMNS:
         raise InputError(f"{path}: has the columns {','.join(header)[:60]!r}; {_SHAPE}")
@@ -88,7 +88,7 @@ def inline(document: Document) -> None:
     So a stored document needs no other file. An axis over traces becomes one of cases, named like the files.
     Raises InputError with line and field, also for a file outside the folder (see `trusted`).
     """
-    source = Path(document.source)
+    source, faults = Path(document.source), Faults()
 
     def content(kind: str, name: Any, at: Location) -> Any:
         if not isinstance(name, str) or "\n" in name:
@@ -98,7 +98,8 @@ def inline(document: Document) -> None:
             return _READERS[kind](source.parent / name)
         except InputError as error:
             field = ".".join(map(str, at[:-1]))
-            raise InputError(f"{document.where(at)}: {field}: {error}") from None
+            faults.lines += after(error, f"{document.where(at)}: {field}: ").lines
+            return name
 
     def walk(value: Any, at: Location) -> None:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
@@ -116,6 +117,7 @@ def inline(document: Document) -> None:
                 walk(item, here)
 
     walk(document.data, ())
+    faults.refuse()
 
 
 def _kind(field: Any) -> str | None:

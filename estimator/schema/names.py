@@ -1,11 +1,14 @@
 """Fields by dotted names in the data of a scenario, and what is short for them."""
 
 import copy
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from netcarlo.errors import InputError
+from netcarlo.errors import Faults, InputError, after
+from netcarlo.schema.document import Document, Location
 
 LONGEST_NAME = 1000
 """Most characters of the dotted name of a field."""
@@ -13,7 +16,7 @@ LONGEST_NAME = 1000
 
 def in_full(data: dict[str, Any]) -> dict[str, Any]:
     """The data of a scenario with the shorthand `hops:` written as one path."""
-    if "hops" not in data:
+    if "hops" not in data or "scenario" in data:
         return data
     if "paths" in data:
         raise InputError("hops and paths are both given; keep one")
@@ -53,11 +56,68 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
     return data
 
 
+Set = Callable[[dict[str, Any], str, Any], tuple[dict[str, Any], list[Location]]]
+"""Sets a field: takes data, a dotted name and a value; returns the new data and the places that are set."""
+
+
+def with_options(
+    document: Document, values: Mapping[str, Any], set_one: Set | None = None
+) -> tuple[dict[str, Any], Document]:
+    """Return the data of a document with fields set by options, and the document, which knows the options.
+
+    `set_one` sets one field, `set_field` unless given.  Raises InputError with a line for each option that
+    leads nowhere.
+    """
+    data, faults = copy.deepcopy(document.data), Faults()
+    given: dict[Location, str] = {}
+    for name, value in values.items():
+        option = option_text(name, value)
+        try:
+            data, places = (set_one or set_field)(data, name, value)
+            given |= dict.fromkeys(places, option)
+        except InputError as error:
+            faults.lines += after(error, f"{option}: {document.source}: ").lines
+    faults.refuse()
+    return data, replace(document, given=given)
+
+
+def set_field(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
+    """Set a field of a scenario, or of one inside `data`; return the data and the places that are set."""
+    head, _, rest = name.partition(".")
+    inside: Any = data.get("scenario") if head == "scenario" and rest else None
+    if isinstance(inside, dict):
+        changed, places = set_field(inside, rest, value)
+        return {**data, "scenario": changed}, [("scenario", *place) for place in places]
+    if isinstance(inside, str):
+        raise InputError(f"the scenario is in a file of its own; write {rest} into {inside}")
+    data = with_values(data, {name: value})
+    return data, [place_of(full) for full in full_names(data, name)]
+
+
+def place_of(name: str) -> Location:
+    """Return the place of a dotted name."""
+    return tuple(int(part) if part.isdecimal() else part for part in name.split("."))
+
+
+def option_text(name: str, value: Any) -> str:
+    """Return the option that sets a field, as it is given on the command line."""
+    return f"--set {name}={value_text(value)}"
+
+
+def value_text(value: Any) -> str:
+    """Return a YAML value in one short line."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def full_names(data: Mapping[str, Any], name: str) -> list[str]:
     """The dotted names that a name stands for: `hops` is short for `paths.0.hops`, and `*` is every item."""
     parts = [part for part in re.split(r"[.\[\]]", name) if part]
     if not parts:
         raise InputError("a field to set has no name; write it as transport.window")
+    if parts[0] == "scenario" and len(parts) > 1 and "scenario" not in data:
+        remedy = f"write {'.'.join(parts[1:])}"
+        raise InputError(f"{name}: fields of a scenario are named as seen from inside it; {remedy}")
     if len(name) > LONGEST_NAME:
         raise InputError(f"a field has a name of {len(name)} characters; allowed is 1 to {LONGEST_NAME}")
     found: list[tuple[list[str], Any]] = [([], data)]

@@ -13,13 +13,10 @@ class Note(UserWarning):
 
 
 def note_bare(data: Any, source: str) -> None:
-    """Warn, once a file, of probabilities that are bare numbers; `data` is as it was written in `source`."""
-    found = list(_bare(data, ""))
-    if found:
-        name, value = found[0]
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    """Warn of each probability that is a bare number; `data` is as it was written in `source`."""
+    for name, value in _bare(data, ""):
         read = f"{100 * value:.12g} %"
-        text = f"{source}: {name} = {value} has no unit and is taken for {read}; write {read}{more}"
+        text = f"{source}: {name} = {value} has no unit and is taken for {read}; write {read}"
         warnings.warn(text, Note, stacklevel=3)
 
 

@@ -1,15 +1,14 @@
-"""Checked, frozen records from YAML data, and one-line errors when the data does not fit."""
+"""Checked, frozen records from YAML data, and a line for each fault of data that does not fit."""
 
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
 
-from netcarlo.errors import InputError, nearest
-from netcarlo.schema import unsupported
-from netcarlo.schema.document import Document, Location
+from netcarlo.errors import closest, nearest
+from netcarlo.schema.document import Document
+from netcarlo.schema.problems import Wrong, explain
 
 
 class Record(BaseModel):
@@ -50,12 +49,21 @@ class Record(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _know_keys(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            for key in data:
-                if key not in cls.model_fields:
-                    remedy = cls.absent.get(key) or nearest(str(key), cls.model_fields)
-                    raise PydanticCustomError("unknown_key", "{remedy}", {"key": key, "remedy": remedy})
-        return data
+        """Mark the values of unknown keys with the remedy, so that pydantic reports all of them."""
+        if not isinstance(data, dict) or data.keys() <= cls.model_fields.keys():
+            return data
+        return {key: value if key in cls.model_fields else cls._unknown(key) for key, value in data.items()}
+
+    @classmethod
+    def _unknown(cls, key: Any) -> Wrong:
+        remedy = cls.elsewhere(str(key))
+        meant = None if remedy else closest(str(key), cls.model_fields)
+        return Wrong(f"is an unknown name; {remedy or nearest(str(key), cls.model_fields)}", meant=meant)
+
+    @classmethod
+    def elsewhere(cls, key: str) -> str | None:
+        """Return the remedy for a name that is none of its fields, but is known; None for others."""
+        return cls.absent.get(key)
 
     @classmethod
     def check(cls, data: Any, *, document: Document | None = None) -> Self:
@@ -64,53 +72,3 @@ class Record(BaseModel):
             return cls.model_validate(data)
         except ValidationError as error:
             raise explain(error, document) from None
-
-
-def explain(error: ValidationError, document: Document | None = None) -> InputError:
-    """The first problem of a failed validation in one line, with the number of the others."""
-    problems = error.errors()
-    first = problems[0]
-    # Tags of unions, written <tag>, are no part of what the user wrote.
-    location = tuple(part for part in first["loc"] if not str(part).startswith("<"))
-    context: dict[str, Any] = first.get("ctx") or {}
-    kind, value, gap = first["type"], f" = {_brief(first['input'])}", " "
-    if kind == "unknown_key":
-        location += (context["key"],)
-        value, message = "", f"is an unknown name; {context['remedy']}"
-    elif kind == "missing":
-        value, message = "", "is missing; add it"
-    elif kind == "unknown_choice":
-        location += tuple(context["field"].split("."))
-        value, message = f" = {_brief(context['value'])}", context["text"]
-    elif kind == "literal_error":
-        message = f"is not allowed; allowed is {context['expected']}"
-        among = unsupported.STANDARDS if "802.11g" in context["expected"] else unsupported.PROTOCOLS
-        if found := unsupported.known(first["input"], among):
-            message = f"is not supported: {found.what}; {found.remedy}. Supported: {context['expected']}"
-    elif kind == "value_error":
-        message = str(context["error"])
-        if not isinstance(context["error"], InputError):
-            message = f"is refused: {message}"
-        elif not message.startswith(_VERBS):  # it names the fields of a record itself
-            value, gap = "", "."
-    else:
-        message = f"is refused: {first['msg'].lower()}"
-    field = ".".join(map(str, location))
-    where = f"{document.where(_as_written(location, document))}: " if document else ""
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return InputError(f"{where}{field}{value}{gap if field else ''}{message}{more}")
-
-
-_VERBS = ("is ", "has ", "needs ", "cannot ", "starts ")
-
-
-def _as_written(location: Location, document: Document) -> Location:
-    # `hops:` at the top level is short for one path.
-    if location[:3] == ("paths", 0, "hops") and ("hops",) in document.lines:
-        return location[2:]
-    return location
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -450,7 +450,7 @@ class Sctp(Transport):
     @classmethod
     def _follow_rules(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            return {**RULES.get(str(data.get("rules", "ns2-2.35")), {}), **data}
+            return {**RULES.get(str(data.get("rules")), RULES["ns2-2.35"]), **data}
         return data
 
     @model_validator(mode="after")

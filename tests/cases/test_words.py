@@ -1,19 +1,41 @@
-"""Messages: names that are known and not supported are no misspellings, and the remedies are accepted."""
+"""Messages: no guesses by letters, every fault of a file, the option that set a field, remedies that work."""
 
 import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from netcarlo import InputError, Scenario, configs, load_scenario
+from netcarlo.cli.main import app
+from netcarlo.errors import nearest
 from netcarlo.networks import traces
+from netcarlo.networks.registry import KINDS
 from netcarlo.schema import unsupported
 from netcarlo.schema.document import read_value
+from netcarlo.sweeps.space.file import load_sweep
+from netcarlo.transport.tcp import PROTOCOLS
 
+WORDS = Path(__file__).with_name("words")
 PATH = {
     "duration": "1 s", "replications": 2, "transport": {"protocol": "newreno"},
     "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}],
 }  # fmt: skip
+TREE = {
+    "duration": "10 s", "transport": {"protocol": "newreno"},
+    "shared": {
+        "links": [
+            {"ends": ends, "rate": "10 Mbit/s", "delay": "1 ms"}
+            for ends in ([0, 1], [1, 0], [0, 2], [2, 0], [2, 1], [1, 2])
+        ],
+        "flows": [{"route": "0", "backup": "2 4"}],
+        "failures": [{"cables": 0, "outages": {"up": "20 s", "down": "1 s"}}],
+    },
+}  # fmt: skip
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 def said(data):
@@ -26,6 +48,22 @@ def accepted(remedy, data):
     """Check the scenario with the fields that a remedy, `write a: b, c: d`, names in its transport."""
     fields = dict(part.split(": ", 1) for part in remedy.removeprefix("write ").split(", "))
     return Scenario.check({**data, "transport": {name: read_value(value) for name, value in fields.items()}})
+
+
+def test_the_cases():
+    quic = run("estimate", WORDS / "scenario.yaml")
+    assert quic.exit_code == 2 and "cubic'?" not in quic.stderr
+    assert "'quic' is not supported: QUIC is not simulated" in quic.stderr
+    assert "Supported with paths: tahoe, " in quic.stderr and "linux (CUBIC, BBR), " in quic.stderr
+    upload = run("estimate", WORDS / "upload.yaml").stderr
+    assert "for given ends write source: 1, sink: 0" in upload
+    flow = {"source": 1, "sink": 0}
+    load_scenario(WORDS / "upload.yaml", values={"shared.flows.1": flow})
+    overhead = run("estimate", WORDS / "adsl.yaml", "--set", "shared.dumbbell.overhead=10 B").stderr
+    sizes = re.findall(r"header: (\d+ B) and (?:transport\.)?ack: (\d+ B)", overhead)
+    assert sizes == [("90 B", "90 B"), ("248 B", "106 B")], overhead
+    for header, ack in sizes:
+        load_scenario(WORDS / "adsl.yaml", values={"transport.header": header, "transport.ack": ack})
 
 
 @pytest.mark.parametrize("name", sorted(unsupported.PROTOCOLS))
@@ -41,6 +79,13 @@ def test_known_protocols_are_never_taken_for_misspellings_and_the_remedy_works(n
     assert not control or known.what in control
 
 
+def test_no_known_name_is_one_of_ours():
+    ours = {*PROTOCOLS, *(name for kind in KINDS for name in kind.transports)}
+    assert not ours & unsupported.PROTOCOLS.keys()
+    for name in ("quic", "dctcp", "mptcp", "prague"):
+        assert nearest(name, ours).startswith("known are")
+
+
 @pytest.mark.parametrize("name", sorted(unsupported.STANDARDS))
 def test_standards_of_wireless(name):
     starter = Path(configs.__file__).parent / "starters" / "wireless.yaml"
@@ -51,10 +96,86 @@ def test_standards_of_wireless(name):
     assert "is not supported: 802.11n and later" in message and "write standard: 802.11g" in message
 
 
+@pytest.mark.parametrize(("written", "meant"), [
+    ("cubik", "cubic"), ("newrenoo", "newreno"), ("vegsa", "vegas"), ("scpt", "sctp"), ("linx", "linux"),
+])  # fmt: skip
+def test_misspellings_are_recognised_and_the_suggestion_is_accepted(written, meant):
+    message = said({**PATH, "transport": {"protocol": written}})
+    assert f"did you mean '{meant}'?" in message
+    Scenario.check({**PATH, "transport": {"protocol": meant}})
+
+
+@pytest.mark.parametrize(("field", "given"), [
+    ("windw", "window"), ("playload", "payload"), ("start_", "start"), ("inital_window", "initial_window"),
+])  # fmt: skip
+def test_suggested_fields_are_accepted(field, given):
+    values = {"window": 10, "payload": "100 B", "start": "0.1 s", "initial_window": 2}
+    message = said({**PATH, "transport": {"protocol": "newreno", field: values[given]}})
+    assert f"did you mean '{given}'?" in message
+    Scenario.check({**PATH, "transport": {"protocol": "newreno", given: values[given]}})
+
+
 def test_ecn_of_linux():
     message = said({**PATH, "transport": {"protocol": "linux", "ecn": True}})
     assert "ECN is not simulated with linux; write protocol: newreno" in message
     accepted("write protocol: newreno", PATH)
+
+
+def test_all_faults_of_a_file_are_listed(tmp_path):
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "duration: 10 s\nreplicatons: 3\ntransport: {protocol: newreno, windw: 5, foo: 1}\n"
+        "hops: [{rate: 1 Mbit, delay: 1 Mbit/s, queue: -1}, {rate: 1 Mbit/s}]\n"
+    )
+    found = run("estimate", file)
+    assert found.exit_code == 2 and " more)" not in found.stderr
+    lines = found.stderr.splitlines()
+    assert all(line.startswith(f"error: {file}:") for line in lines)
+    for name in (
+        "2: replicatons", "3: transport.windw", "3: transport.foo", "4: paths.0.hops.0.rate",
+        "4: paths.0.hops.0.delay", "4: paths.0.hops.0.queue", "4: paths.0.hops.1.delay is missing",
+    ):  # fmt: skip
+        assert sum(f":{name}" in line for line in lines) == 1, (name, lines)
+    assert len(lines) == 7
+
+
+def test_options_are_named(tmp_path):
+    file = WORDS / "adsl.yaml"
+    found = run("estimate", file, "--set", "shared.dumbbell.reverse.loss=2").stderr
+    assert found.startswith(f"error: --set shared.dumbbell.reverse.loss=2: {file}:7: shared.dumbbell")
+    found = run("estimate", file, "--set", "nothing=2").stderr
+    assert found.startswith(f"error: --set nothing=2: {file}: nothing is an unknown name")
+    for name, more in (("plan", "quantity: {field: transport.window, values: [1, 2]}\n"
+                        "requirements: {fast: {goal: goodput_bps > 1 bit/s, probability: 0.5}}\n"),
+                       ("sweep", "axes: {loss: {field: hops.0.loss, values: [0, 1 %]}}\n")):  # fmt: skip
+        file = tmp_path / f"{name}.yaml"
+        file.write_text("scenario: {duration: 1 s, transport: {protocol: newreno}, "
+                        f"hops: [{{rate: 1 Mbit/s, delay: 1 ms}}]}}\n{more}")  # fmt: skip
+        for field, value in (("transport.window", "7"), ("hops.0.delay", "9 ms"), ("duration", "2 s")):
+            found = run(name, file, "--set", f"{field}={value}").stderr
+            assert f"write --set scenario.{field}={value}" in found, found
+            again = run(name, file, "--set", f"scenario.{field}={value}", "--set", "scenario.duration=x")
+            assert "--set scenario.duration=x: " in again.stderr, again.stderr
+
+
+def test_values_of_an_axis_may_be_set_by_their_path(tmp_path):
+    file = tmp_path / "sweep.yaml"
+    file.write_text(
+        "scenario: {duration: 1 s, transport: {protocol: newreno}, hops: [{rate: 1 Mbit/s, delay: 1 ms}]}\n"
+        "axes: {loss: {field: hops.0.loss, values: [0, 1 %]}, hops.0.delay: [1 ms, 2 ms]}\n"
+    )
+    for name, values in (("loss", ["0", "1 %", "2 %"]), ("hops.0.delay", ["1 ms", "2 ms", "3 ms"])):
+        found = load_sweep(file, values={f"axes.{name}.values": values})
+        assert found.n_cells == 6
+        assert found.digest == load_sweep(file, values={f"axes.{name}": values}).digest
+
+
+def test_shapes_are_named_in_our_words():
+    message = said({**PATH, "hops": {"count": 2, "each": {"rate": "1 Mbit/s", "delay": "1 ms"}}})
+    assert "is not a list" in message and "here [{count: ..., each: ...}]" in message
+    Scenario.check({**PATH, "hops": [{"count": 2, "each": {"rate": "1 Mbit/s", "delay": "1 ms"}}]})
+    for data in ({"transport": []}, {"replications": "x"}, {"replications": 1.5}, {"name": 5}, {"live": 3}):
+        assert "input should" not in said({**PATH, **data}).lower()
 
 
 def test_a_trace_that_is_too_long_says_what_answers_the_same_question():
@@ -74,10 +195,28 @@ def test_a_trace_that_is_too_long_says_what_answers_the_same_question():
 
 @pytest.mark.parametrize("outages", [
     {"up": "8756 h", "down": "4 h"}, {"up": "1 h", "down": "300 h"}, {"down": "4 h a year"}, "4 h a year",
-    {"up": "1 h", "down": "5 min per day"}, "2/month",
+    {"up": "1 h", "down": "5 min per day"}, "2/month", {"availability": "99.95 %"}, "99.9 %",
+    {"up": "3 months", "down": "1 h"}, {"up": "1 year", "down": "4 h"}, {"down": "4 h", "per": "year"},
+    [{"start": "10 s", "duration": "4 hours per year"}], "52 min yearly", {"down": "4 h/year"},
 ])  # fmt: skip
 def test_rare_outages_are_refused_with_the_reason_and_what_works(outages):
     message = said({**PATH, "hops": [{**PATH["hops"][0], "outages": outages}]})
     assert "longer than a run are not simulated, because a run lasts 10 days at most" in message
     remedy = read_value(re.search(r"outages: (\[.*?\])", message)[1])
     Scenario.check({**PATH, "duration": "100 s", "hops": [{**PATH["hops"][0], "outages": remedy}]})
+
+
+def test_a_backup_needs_no_detection_and_knows_no_arrivals():
+    now = Scenario.check(TREE)
+    assert now.shared.flows[0].detection is None  # at once, as the reference says
+    flows = {
+        "count": 4, "size": "20 kB", "arrivals": {"poisson": "1 /s"}, "each": {"route": "0", "backup": "2 4"}
+    }  # fmt: skip
+    message = said({**TREE, "shared": {**TREE["shared"], "flows": [flows]}})
+    assert "backup is not supported with arrivals, because flows that come and go keep their route" in message
+    assert "without arrivals and size, or simulate the time of the outage with route: '2 4'" in message
+    fixed = {"count": 4, "each": flows["each"]}
+    Scenario.check({**TREE, "shared": {**TREE["shared"], "flows": [fixed]}})
+    during = {**TREE["shared"], "flows": [{**flows, "each": {"route": "2 4"}}]}
+    del during["failures"]
+    Scenario.check({**TREE, "shared": during})

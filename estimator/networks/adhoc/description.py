@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
-from pydantic_core import PydanticCustomError
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.adhoc.layout import MOST_NODES, Manet
@@ -14,6 +13,7 @@ from netcarlo.networks.adhoc import start as adhoc_start
 from netcarlo.networks.adhoc.start import Apart, Start
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.schema import units
+from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record
 
@@ -204,13 +204,19 @@ MODELS = {
     "gauss_markov": GaussMarkov,
     "given": Given,
 }
+
+
+def _model(data: Any) -> str:
+    return f"<{data['model'] if isinstance(data, dict) else getattr(data, 'model', '')}>"
+
+
 AnyMobility = Annotated[
     Annotated[Static, Tag("<static>")]
     | Annotated[RandomWaypoint, Tag("<random_waypoint>")]
     | Annotated[RandomDirection, Tag("<random_direction>")]
     | Annotated[GaussMarkov, Tag("<gauss_markov>")]
     | Annotated[Given, Tag("<given>")],
-    Discriminator(lambda data: f"<{data['model'] if isinstance(data, dict) else data.model}>"),
+    Discriminator(_model),
 ]
 
 
@@ -324,16 +330,15 @@ class Adhoc(Record):
         mobility = data["mobility"]
         if not isinstance(mobility, dict | Record):
             text = "has no fields; write {model: static}"
-            problem = {"field": "mobility", "value": mobility, "text": text}
-            raise PydanticCustomError("unknown_choice", "{text}", problem)
+            return {**data, "mobility": Wrong(text, f" = {brief(mobility)}")}
         if isinstance(mobility, dict) and str(model := mobility.get("model")) not in MODELS:
             text = (
                 "is missing; write model: random_waypoint"
                 if model is None
                 else f"is an unknown model; {nearest(str(model), MODELS)}"
             )
-            problem = {"field": "mobility.model", "value": model, "text": text}
-            raise PydanticCustomError("unknown_choice", "{text}", problem)
+            value = "" if model is None else f" = {brief(model)}"
+            return {**data, "mobility": Wrong(text, value, ("model",))}
         return data
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from netcarlo.errors import InputError
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.jitter import Jitter
-from netcarlo.networks.outages import Outages
+from netcarlo.networks.outages import AVAILABILITY, Outages
 from netcarlo.networks.traces import Trace
 from netcarlo.networks.varying import Varying
 from netcarlo.schema.quantity import (
@@ -131,7 +131,7 @@ class HopSpec(Varying, Managed):
     red: Red | None = None
     """Random early detection in place of drop-tail."""
 
-    absent: ClassVar = OVERHEAD
+    absent: ClassVar = OVERHEAD | AVAILABILITY
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:

@@ -23,6 +23,7 @@ from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks import class_names
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.classes import Classed
+from netcarlo.networks.outages import AVAILABILITY
 from netcarlo.networks.repeated import described
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
@@ -106,7 +107,7 @@ class Line(Varying, Managed):
 class Cable(Line):
     """Two links: one there, one back."""
 
-    absent: ClassVar = OVERHEAD
+    absent: ClassVar = OVERHEAD | AVAILABILITY
 
     reverse: Reverse = Reverse()
     """What differs in the other direction."""
@@ -115,7 +116,7 @@ class Cable(Line):
 class LinkSpec(Line):
     """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
 
-    absent: ClassVar = OVERHEAD
+    absent: ClassVar = OVERHEAD | AVAILABILITY
 
     ends: tuple[Router, Router]
     """Numbers of the routers that it leads from and to."""
@@ -349,13 +350,14 @@ class Flows(Record):
         if self.size is None:
             raise InputError("arrivals need a size, such as size: {lognormal: {median: 20 kB, sigma: 1.5}}")
         for flow in self.each if isinstance(self.each, list) else [self.each]:
-            for name in ("bytes", "packets", "udp", "backup"):
+            if flow.backup is not None:
+                raise InputError(
+                    "each.backup is not supported with arrivals, because flows that come and go keep their "
+                    "route; write flows without arrivals and size, or simulate the time of the outage with "
+                    f"route: '{' '.join(map(str, flow.backup))}' and no backup"
+                )
+            for name in ("bytes", "packets", "udp"):
                 if getattr(flow, name) is not None:
-                    if name == "backup":
-                        raise InputError(
-                            "each.backup is not supported with arrivals, because flows that come and go "
-                            "keep their route; write flows without arrivals, or remove backup"
-                        )
                     remedy = "write each.protocol" if name == "udp" else "remove it"
                     raise InputError(f"arrivals and each.{name} are both given; {remedy}")
         return self

@@ -1,6 +1,6 @@
 """Cables that fail: from the records of failures to the outages behind the columns of links."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -10,7 +10,7 @@ from netcarlo.kernels.base.layout import FOREVER, NS, P
 from netcarlo.kernels.shared.layout import Link, SharedRows
 from netcarlo.networks import outages
 from netcarlo.networks.interruption import Interruption
-from netcarlo.networks.outages import OnOff, Outages, alternating
+from netcarlo.networks.outages import AVAILABILITY, OnOff, Outages, alternating
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.json_schema import NUMBERS
@@ -32,6 +32,8 @@ class Failure(Record):
     its own."""
     outages: Outages
     """When they are down, in both directions: given times, or random by their means."""
+
+    absent: ClassVar = AVAILABILITY
 
     @field_validator("cables", mode="before")
     @classmethod

@@ -493,7 +493,7 @@ class Wireless(Record):
     @classmethod
     def _follow_standard(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            return {**dot11.DEFAULTS.get(str(data.get("standard", "802.11g")), {}), **data}
+            return {**dot11.DEFAULTS.get(str(data.get("standard")), dot11.DEFAULTS["802.11g"]), **data}
         return data
 
     @model_validator(mode="after")

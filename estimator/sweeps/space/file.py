@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from netcarlo.errors import InputError
+from netcarlo.errors import Faults, InputError
 from netcarlo.networks import classes
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, refuse_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds, trusted, units
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
-from netcarlo.schema.names import with_values
+from netcarlo.schema.names import place_of, set_field, value_text, with_options, with_values
 from netcarlo.schema.notes import Note
 from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
@@ -93,6 +93,13 @@ class SweepSpec(Record):
     auto: AutoSpec | None = None
     """What cheap models decide, and how surely."""
 
+    @classmethod
+    def elsewhere(cls, key: str) -> str | None:
+        """Return the remedy for a field of the scenario at the top of a sweep."""
+        vary = f", or write axes: {{{key}: [...]}} to vary it" if "." in key else ""
+        remedy = within_scenario(key, cls.model_fields)
+        return remedy and remedy + vary
+
 
 def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
     """Read a sweep from a YAML file, with the fields in `values` set to YAML values.
@@ -100,11 +107,8 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
     field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
     """
-    document = kinds.read(path, kinds.SWEEP)
-    data = dict(document.data)
+    data, document = with_options(kinds.read(path, kinds.SWEEP), values or {}, _set)
     data.setdefault("name", files.title(path))
-    for name, value in (values or {}).items():
-        data = _with(data, name, value)
     found = make_sweep(data, folder=Path(path).parent, document=document)
     _note_losses(found, str(path))
     return found
@@ -127,19 +131,26 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     given = dict(data)
     if isinstance(given.get("draw"), dict):
         given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
-    spec = SweepSpec.check(given, document=document)
-    base, texts, lines = _base(spec, folder, document)
-    for name in ("replications", "precision", "seed"):
-        if (value := getattr(spec, name)) is not None:
-            base[name] = value
-    if "replications" not in base:
-        base["replications"] = 20
-    fidelity = spec.fidelity or base.get("fidelity")
-    if fidelity == "auto":
-        base.pop("fidelity", None)  # packets answer what is in doubt
-    elif spec.auto is not None:
-        raise InputError("auto is for fidelity: auto; write that into the scenario, or remove auto")
-    Scenario.check(base, document=lines)
+    faults = Faults()
+    spec = None
+    with faults:
+        spec = SweepSpec.check(given, document=document)
+    if not isinstance(given.get("scenario"), str | dict):
+        faults.refuse()
+    with faults:
+        base, texts, lines = _base(given, folder, document)
+        for name in ("replications", "precision", "seed"):
+            if (value := getattr(spec, name, None)) is not None:
+                base[name] = value
+        base.setdefault("replications", 20)
+        fidelity = given.get("fidelity") or base.get("fidelity")
+        if fidelity == "auto":
+            base.pop("fidelity", None)  # packets answer what is in doubt
+        elif given.get("auto") is not None:
+            raise InputError("auto is for fidelity: auto; write that into the scenario, or remove auto")
+        Scenario.check(base, document=lines)
+    faults.refuse()
+    assert spec is not None
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
     definition, more = controls.collect({**definition, "scenario": {}}, _place(folder, document))
@@ -185,37 +196,45 @@ def _yaml(data: Mapping[str, Any]) -> str:
 
 
 def _base(
-    spec: SweepSpec, folder: Path, document: Document | None
+    given: Mapping[str, Any], folder: Path, document: Document | None
 ) -> tuple[dict[str, Any], dict[str, str], Document | None]:
     """The data of the base scenario, the files that it names, and where its lines are."""
-    if isinstance(spec.scenario, str):
-        place = folder / spec.scenario
+    scenario: Any = given.get("scenario")
+    if isinstance(scenario, str):
+        place = folder / scenario
         trusted.check(place, _place(folder, document))
         file = kinds.read(place, kinds.SCENARIO)
         base, lines = file.data, file
     else:
-        base, lines, place = dict(spec.scenario), None, _place(folder, document)
+        base, lines, place = dict(scenario), None, _place(folder, document)
         if document:
-            inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
-            lines = Document(base, source=document.source, lines=inside)
+            lines = document.inside("scenario")
     base = with_values(base, {})
-    base.setdefault("name", spec.name)
+    base.setdefault("name", str(given.get("name", "sweep")))
     return *controls.collect(base, place), lines
 
 
-def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+def _set(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
+    """Set a field of a sweep, of its scenario, or of an axis, whose name may have dots itself."""
+    refuse_outside(name, value_text(value), SweepSpec.model_fields, data.get("scenario"))
     head, _, rest = name.partition(".")
-    if not rest:
-        return {**data, head: value}
     inner = data.get(head, {})
-    if head == "draw" and isinstance(inner, int):
-        inner = {"count": inner}
-    if head == "axes":  # the names of axes may have dots themselves
-        if not isinstance(value, dict) and isinstance(inner.get(rest), dict) and "field" in inner[rest]:
-            value = {"field": inner[rest]["field"], "values": value if isinstance(value, list) else [value]}
-        return {**data, head: {**inner, rest: value}}
-    if not isinstance(inner, dict):
-        raise InputError(f"--set {name}: '{head}' has no fields here; set it as a whole")
-    if head == "scenario":
-        return {**data, head: with_values(inner, {rest: value})}
-    return {**data, head: {**inner, rest: value}}
+    if head == "axes" and rest and isinstance(inner, dict):
+        known = [each for each in inner if rest == each or rest.startswith(f"{each}.")]
+        axis = max(known, key=len, default=rest)
+        part = rest.removeprefix(axis).removeprefix(".")
+        written = inner.get(axis)
+        if not part:
+            if not isinstance(value, dict) and isinstance(written, dict) and "field" in written:
+                value = {"field": written["field"], "values": value if isinstance(value, list) else [value]}
+        else:
+            if not isinstance(written, dict):
+                written = {"values": written if isinstance(written, list) else [written]}
+            value = with_values(written, {part: value})
+        where: Location = ("axes", axis, *place_of(part)) if part else ("axes", axis)
+        return {**data, head: {**inner, axis: value}}, [where]
+    if head == "draw" and rest and isinstance(inner, int):
+        data = {**data, head: {"count": inner}}
+    if head in ("derive", "goals") and rest and isinstance(inner, dict):
+        return {**data, head: {**inner, rest: value}}, [(head, rest)]
+    return set_field(data, name, value)

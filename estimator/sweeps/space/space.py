@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import Faults, InputError, after, nearest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
 from netcarlo.numerics.arrays import Bools, Floats, Ints
@@ -24,6 +24,7 @@ from netcarlo.schema.axes import AxisSpec, Points, points
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document
 from netcarlo.schema.names import full_names, with_values
+from netcarlo.schema.problems import brief
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import FEATURES, features
 from netcarlo.simulation.launches import model_of
@@ -98,15 +99,25 @@ class Sweep:
         """Of `identity`, by variant and counts."""
         self._known_names: dict[int, dict[str, list[str]]] = {}
         self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
-        found = {}
+        faults, found = Faults(), {}
         for name, spec in definition.get("axes", {}).items():
-            with self._at("axes", name):
+            with faults, self._at("axes", name):
                 found[name] = points(name, AxisSpec.check(spec))
-        self.axes = tuple(self._axis(name, found) for name in found)
+        axes = []
+        for name in found:
+            with faults:
+                axes.append(self._axis(name, found))
+        self._check_outcomes(definition, faults)
+        faults.refuse()
+        self.axes = tuple(axes)
         self.compare = self._compared()
         order = [axis for axis in self.axes if axis is not self.compare]
         self._order = (*order, *((self.compare,) if self.compare else ()))
-        made = self._variants()
+        try:
+            made = self._variants()
+        except InputError:
+            self._check_points(found)
+            raise
         self.variants = tuple(scenario for _, _, scenario in made)
         self.inputs: tuple[Input, ...] = ()
         self.design: Design | None = None
@@ -120,14 +131,9 @@ class Sweep:
             remedy = f"allowed is 1 to {MOST_CELLS}; take fewer points"
             raise self._error((), f"cells are {self.n_cells}; {remedy}")
         self.group = len(self.compare.labels) if self.compare else 1
-        with self._at("outcomes"):
-            names = dict.fromkeys(definition["outcomes"])
-            self.outcomes = tuple(goals.known_outcome(name, self.base) for name in names)
-        self.goals: dict[str, Goal] = {}
-        for name, text in definition.get("goals", {}).items():
-            with self._at("goals", name):
-                self.goals[name] = goals.parse(text, self.base)
-                if self.goals[name].relative and self.compare is None:
+        for name, goal in self.goals.items():
+            if goal.relative and self.compare is None:
+                with self._at("goals", name):
                     raise InputError("has no baseline; write compare: with the name of an axis")
         self.keep_replications = definition.get("keep") == "replications"
         self._check_names()
@@ -228,6 +234,18 @@ class Sweep:
             "versions": versions(),
             "seed_scheme": SEED_SCHEME,
         }  # fmt: skip
+
+    def _check_outcomes(self, definition: Mapping[str, Any], faults: Faults) -> None:
+        """Read outcomes and goals; add the faults of each."""
+        known = []
+        for name in dict.fromkeys(definition["outcomes"]):
+            with faults, self._at("outcomes"):
+                known.append(goals.known_outcome(name, self.base))
+        self.outcomes = tuple(known)
+        self.goals: dict[str, Goal] = {}
+        for name, text in definition.get("goals", {}).items():
+            with faults, self._at("goals", name):
+                self.goals[name] = goals.parse(text, self.base)
 
     def check_measured(self, outcomes: Sequence[str]) -> None:
         """Raise InputError for one of these outcomes that no cell measures, or a goal that not all can meet.
@@ -346,7 +364,7 @@ class Sweep:
         try:
             value = expressions.numbers(text, known)
         except InputError as error:
-            raise self._error(where, f"derive.{name}: {error}") from None
+            raise self._error(where, f"derive.{name}: ", error) from None
         values = np.array(np.broadcast_to(np.rint(value) if limits.whole else value, (len(cells),)))
         inside = (values >= limits.low) & (values <= limits.high)
         if limits.unlimited:
@@ -362,6 +380,7 @@ class Sweep:
 
     def _axis(self, name: str, found: Mapping[str, Points]) -> Axis:
         mine = found[name]
+        self._check_values(name, mine)
         first = self._first_point(found)
         columns: dict[str, Floats] = {}
         if mine.numeric:
@@ -371,7 +390,11 @@ class Sweep:
                 if limits is None:
                     columns = {}
                     break
-                values = [self._number(name, field, limits, point[field]) for point in mine.settings]
+                faults, values = Faults(), []
+                for k, point in enumerate(mine.settings):
+                    with faults:
+                        values.append(self._number(name, _of(mine, k), field, limits, point[field]))
+                faults.refuse()
                 columns[field] = np.array(values)
         variants = () if columns or not any(mine.settings) else mine.settings
         return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
@@ -379,20 +402,53 @@ class Sweep:
     def _first_point(self, found: Mapping[str, Points]) -> Scenario:
         """The base scenario with the first point of every axis whose points differ in more than numbers."""
         settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
-        return self._scenario(settings, "")
+        try:
+            return self._scenario(settings, "")
+        except InputError:
+            self._check_points(found)
+            raise
 
-    def _scenario(self, settings: Mapping[str, Any], words: str) -> Scenario:
+    def _check_values(self, name: str, mine: Points) -> None:
+        """Raise InputError for the values of an axis that its fields, which hold numbers, cannot have."""
+        faults = Faults()
+        for k, point in enumerate(mine.settings if not mine.numeric else ()):
+            for field, value in point.items():
+                if not isinstance(value, str | int | float) or _words(self.base, field):
+                    continue
+                try:
+                    limits = _quantity(self.base, field)
+                except InputError:  # a field of another protocol
+                    continue
+                if limits is not None:
+                    with faults:
+                        self._number(name, _of(mine, k), field, limits, value)
+        faults.refuse()
+
+    def _check_points(self, found: Mapping[str, Points]) -> None:
+        """Raise InputError for each point of an axis that makes no scenario with the first of the others."""
+        faults, firsts = Faults(), {name: p.settings[0] for name, p in found.items() if not p.numeric}
+        for name in firsts:
+            others = {k: v for other, point in firsts.items() if other != name for k, v in point.items()}
+            for k, point in enumerate(found[name].settings):
+                with faults:
+                    of = _of(found[name], k)
+                    self._scenario(others | point, f"axes.{name} = {found[name].labels[k]}", name, of=of)
+        faults.refuse()
+
+    def _scenario(self, settings: Mapping[str, Any], words: str, *axis: str, of: str = "") -> Scenario:
         """The base scenario as written with fields set, so that defaults are those of its own protocol."""
         try:
             return Scenario.check(with_values(self.definition["scenario"], settings))
         except InputError as error:
-            raise self._error(("axes",), f"{words}{': ' if words else ''}{error}") from None
+            error = InputError(*(line + of for line in error.lines))
+            raise self._error(("axes", *axis), f"{words}{': ' if words else ''}", error) from None
 
-    def _number(self, axis: str, field: str, limits: Any, value: Any) -> float:
+    def _number(self, axis: str, of: str, field: str, limits: Any, value: Any) -> float:
         try:
             return float(limits.validate(value))
         except InputError as error:
-            raise self._error(("axes", axis), f"axes.{axis}: {field} = {value!r} {error}") from None
+            text = f"axes.{axis}: {field} = {brief(value)} {error}{of}"
+            raise self._error(("axes", axis), text) from None
 
     def _compared(self) -> Axis | None:
         asked = self.definition.get("compare")
@@ -519,11 +575,12 @@ class Sweep:
         try:
             yield
         except InputError as error:
-            raise self._error(place, f"{'.'.join(place)}: {error}") from None
+            raise self._error(place, f"{'.'.join(place)}: ", error) from None
 
-    def _error(self, at: tuple[str, ...], message: str) -> InputError:
+    def _error(self, at: tuple[str, ...], message: str, error: InputError | None = None) -> InputError:
+        """Return an error with its place, and the message before each line of `error`."""
         where = f"{self._document.where(at)}: " if self._document else ""
-        return InputError(where + message)
+        return InputError(where + message) if error is None else after(error, where + message)
 
 
 OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")
@@ -542,6 +599,21 @@ def sweep_of(definition: str) -> Sweep:
     data = json.loads(definition)
     controls.trust(data)
     return Sweep.from_definition(data)
+
+
+def _of(mine: Points, k: int) -> str:
+    """Return the words for which point of an axis is meant, numbered from 1."""
+    return f" (value {k + 1} of {len(mine.settings)})"
+
+
+def _words(scenario: Scenario, name: str) -> bool:
+    """Whether a field takes words in place of numbers."""
+    owner, _, last = name.rpartition(".")
+    try:
+        record = fields.value(scenario, _first(scenario, owner)) if owner else scenario
+    except InputError:
+        return True
+    return bool(getattr(record, "words", {}).get(last))
 
 
 def _first(scenario: Scenario, name: str) -> str:

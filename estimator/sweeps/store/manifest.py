@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from netcarlo.schema.problems import explain
 from netcarlo.simulation.ensemble import FEATURES
 from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space.space import ANSWERED, GAINS, MOST_CELLS, STATISTICS
@@ -118,8 +119,7 @@ def check(manifest: Any) -> None:
     try:
         _Manifest.model_validate(manifest)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from None
+        raise ValueError(explain(error).lines[0]) from None
 
 
 def about(manifest: Mapping[str, Any]) -> About:

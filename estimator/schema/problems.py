@@ -1,0 +1,223 @@
+"""The errors of pydantic in the words of users: one line for each fault of a file."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from netcarlo.errors import InputError
+from netcarlo.schema import unsupported
+from netcarlo.schema.document import Document, Location
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A value found wrong before its field is checked.  It fails that check with `text`.
+
+    With it in place of the value, pydantic checks everything else, too.
+    """
+
+    text: str
+    value: str = ""
+    """The value as it is shown, ` = 'quic'`."""
+    at: Location = ()
+    """Where the fault is, seen from the field."""
+    meant: str | None = None
+    """The field that an unknown name stands for."""
+
+
+LIMITS = {
+    "greater_than_equal": "is refused: allowed is {ge} or more",
+    "greater_than": "is refused: allowed is more than {gt}",
+    "less_than_equal": "is refused: allowed is {le} or less",
+    "less_than": "is refused: allowed is less than {lt}",
+    "too_short": "has too few items; allowed is at least {min_length} item{s}",
+    "too_long": "has too many items; allowed is at most {max_length}",
+    "string_too_short": "is too short; allowed is at least {min_length} characters",
+    "string_too_long": "is too long; allowed is at most {max_length} characters",
+    "finite_number": "is refused: allowed is a finite number; write one such as 0.5",
+    "int_parsing_size": "is refused: it has too many digits; write a smaller whole number",
+}
+"""What is wrong with a value of the right shape, by the name of the error in pydantic."""
+
+SHAPES = {
+    "string_type": "a text",
+    "string_sub_type": "a text",
+    "string_unicode": "a text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "path_type": "the name of a file",
+    "none_required": "null",
+}
+"""The shape that is missing, by the name of the error in pydantic."""
+
+_HOW = {
+    "a text": "write a text in quotes",
+    "a whole number": "write one such as 3",
+    "a number": "write one such as 0.5",
+    "true or false": "write true or false",
+    "a list": "write each item on a line that begins with '- '",
+    "a mapping": "write lines such as 'name: value'",
+    "the name of a file": "write one such as own.py",
+    "null": "remove it",
+}
+
+WORDS = {
+    "literal_error": "is a word that is not allowed",
+    "union_tag_invalid": "is of no known kind",
+    "union_tag_not_found": "is of no known kind",
+    "is_instance_of": "is of the wrong kind",
+    "value_error": "says itself what is wrong",
+    "missing": "is missing",
+    "extra_forbidden": "is an unknown name",
+}
+"""The other errors that have words here, see `_said`."""
+
+
+class _Problem(NamedTuple):
+    """An error of pydantic about a place in what the user wrote."""
+
+    at: Location
+    union: Location | None
+    """The value, if it may have one of several shapes and this is about one of them."""
+    kind: str
+    value: Any
+    context: Mapping[str, Any]
+
+
+def explain(error: ValidationError, document: Document | None = None) -> InputError:
+    """Return all problems of a failed validation, one line for each, in the order of the file."""
+    problems = _one_each(map(_problem, error.errors(include_url=False)))
+    meant = {(*p.at[:-1], p.value.meant) for p in problems if isinstance(p.value, Wrong) and p.value.meant}
+    found = [
+        (location, line)
+        for p in problems
+        if not (p.kind == "missing" and p.at in meant)
+        for location, line in _lines(p)
+    ]
+    if document is not None:
+        found.sort(key=lambda each: document.line(as_written(each[0], document)) or 0)
+    return InputError(*(_where(location, document) + line for location, line in found))
+
+
+def _problem(error: Any) -> _Problem:
+    # Tags of unions, written <tag>, and pydantic's names of branches are no part of what the user wrote.
+    at = tuple(part for part in error["loc"] if not str(part).startswith("<"))
+    branch = next((k for k, part in enumerate(at) if _BRANCH.fullmatch(str(part))), None)
+    shown = tuple(part for part in at if not _BRANCH.fullmatch(str(part)))
+    union = None if branch is None else at[:branch]
+    return _Problem(shown, union, error["type"], error["input"], error.get("ctx") or {})
+
+
+_BRANCH = re.compile(
+    r"str|int|float|bool|constrained-\w+|"
+    r"(list|dict|tuple|literal|nullable|union|lax-or-strict|json-or-python|function-\w+|is-instance)\[.*\]"
+)
+
+
+def _one_each(problems: Iterable[_Problem]) -> list[_Problem]:
+    """Keep of the errors about one value with several allowed shapes those about the shape it has."""
+    found: dict[object, list[_Problem]] = {}
+    for k, problem in enumerate(problems):
+        found.setdefault(k if problem.union is None else problem.union, []).append(problem)
+    return [problem for several in found.values() for problem in _fitting(several)]
+
+
+def _fitting(several: list[_Problem]) -> list[_Problem]:
+    if len(several) == 1:
+        return several
+    deepest = max(len(problem.at) for problem in several)
+    inside = [problem for problem in several if len(problem.at) == deepest]
+    shaped = [problem for problem in inside if problem.kind not in SHAPES and problem.kind != "literal_error"]
+    if shaped:
+        return shaped
+    if deepest > min(len(problem.at) for problem in several):  # in the items of a list, each for itself
+        return inside
+    shapes = [SHAPES.get(problem.kind) or str(problem.context.get("expected", "")) for problem in inside]
+    words = " or ".join(filter(None, dict.fromkeys(shapes)))
+    return [inside[0]._replace(kind="shapes", context={"allowed": words})]
+
+
+def _lines(problem: _Problem) -> Iterator[tuple[Location, str]]:
+    """Yield place and line of what is wrong; an error of several records has several."""
+    at, kind, value = problem.at, problem.kind, problem.value
+    if isinstance(value, Wrong):
+        location = (*at, *value.at)
+        yield location, f"{_dotted(location)}{value.value} {value.text}"
+        return
+    error = problem.context.get("error")
+    if kind == "value_error" and isinstance(error, InputError):
+        for line in error.lines:
+            if line.startswith(_VERBS):
+                yield at, f"{_dotted(at)} = {brief(value)} {line}" if at else line
+            else:  # it names the fields of a record itself
+                yield at, f"{_dotted(at)}.{line}" if at else line
+        return
+    if kind == "missing":
+        yield at, f"{_dotted(at)} is missing; add it"
+        return
+    shown = f"{_dotted(at)} = {brief(value)}" if at else brief(value)
+    yield at, f"{shown} {_said(problem)}"
+
+
+_VERBS = ("is ", "has ", "needs ", "cannot ", "starts ")
+
+
+def _said(problem: _Problem) -> str:
+    kind, value, context = problem.kind, problem.value, problem.context
+    if kind in LIMITS:
+        return LIMITS[kind].format(**context, s="" if context.get("min_length") == 1 else "s")
+    if kind == "shapes":
+        return f"is not allowed; write {context['allowed']}"
+    if kind in SHAPES:
+        shape = SHAPES[kind]
+        more = _several(value) if shape == "a list" and isinstance(value, dict) else ""
+        return f"is not {shape}; {_HOW[shape]}{more}"
+    if kind == "literal_error":
+        among = unsupported.STANDARDS if "802.11g" in context["expected"] else unsupported.PROTOCOLS
+        if found := unsupported.known(value, among):
+            return f"is not supported: {found.what}; {found.remedy}. Supported: {context['expected']}"
+        return f"is not allowed; allowed is {context['expected']}"
+    if kind == "value_error":
+        return f"is refused: {context['error']}"
+    return "is not allowed here; see its field in docs/reference/fields.md"
+
+
+def _several(given: Mapping[str, Any]) -> str:
+    """Say how a mapping in place of a list is written as a list."""
+    if {"count", "each"} & given.keys():
+        return ", here [{count: ..., each: ...}]"
+    return f"; for a single item write [{{{next(iter(given), '')}: ...}}]"
+
+
+def _where(location: Location, document: Document | None) -> str:
+    return f"{document.where(location, as_written(location, document))}: " if document else ""
+
+
+def as_written(location: Location, document: Document) -> Location:
+    """Return a place in full as it is in a document, where `hops:` at the top is short for one path."""
+    if location[:3] == ("paths", 0, "hops") and ("hops",) in document.lines:
+        return location[2:]
+    return location
+
+
+def _dotted(location: Location) -> str:
+    return ".".join(map(str, location))
+
+
+def brief(value: Any) -> str:
+    """Return a value as it is shown in a line."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
