@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from netcarlo.kernels.shared.layout import OWN
 from netcarlo.networks.outages import OnOff, Outages
 from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.kinds import kind, tcp_of
 from netcarlo.transport.tcp import Sctp, Tcp
 from netcarlo.transport.udp import Datagrams
 
@@ -23,6 +24,9 @@ class Extent(NamedTuple):
 
 Extents = dict[str, Extent]
 """The extent of each quantity that a scenario has, see `simulation.validated.QUANTITIES`."""
+
+
+Sender = Tcp | Sctp | Datagrams
 
 
 class Compared(NamedTuple):
@@ -73,7 +77,7 @@ def outage(outages: Iterable[Outages]) -> Extent | None:
     return over(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
 
 
-def of_sender(sender: Tcp | Sctp | Datagrams, flow: Any = None) -> Extents:
+def of_sender(sender: Sender, flow: Any = None) -> Extents:
     """Return the extents of a sender, with what a `flow` has of its own: window, payload and transfer."""
     payload = getattr(flow, "payload", None) or sender.payload
     window = getattr(flow, "window", None) or getattr(sender, "window", None)
@@ -106,6 +110,22 @@ def in_flight(extents: Extents, room: Extent) -> Extents:
     return extents | {"window": Extent(min(window.low, room.low), min(window.high, room.high))}
 
 
-def name_of(kind: str) -> str:
+def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any]]:
+    """Return name and record of the sender of each flow, and the flow."""
+    known: dict[Any, Any] = {}
+    found: list[tuple[str, Sender, Any]] = []
+    for flow in flows:
+        own = flow.protocol, flow.congestion_control
+        if flow.udp is None and own not in known:
+            known[own] = tcp_of(transport, flow)
+        sender = flow.udp or known[own]
+        found.append((name_of(sender), sender, flow))
+    return found
+
+
+def name_of(sender: Sender) -> str:
     """Return the name of a protocol in the data of validated ranges; all files of users have the same."""
-    return "own" if kind == OWN or "/" in kind or kind.endswith(".py") else kind
+    if not isinstance(sender, Tcp | Sctp):
+        return "udp"
+    name = kind(sender)
+    return "own" if name == OWN or "/" in name or name.endswith(".py") else name

@@ -107,15 +107,17 @@ class Outside(NamedTuple):
     validated_high: float
     """The values of the validated range."""
     source: str
-    """What the model was compared with; of PROTOCOL the protocol and its network."""
+    """What the model was compared with; of PROTOCOL the protocols that were not."""
     edges: tuple[str, ...] = ()
     """Errors of short transfers at values of the scenario, in words."""
+    network: str = ""
+    """Of PROTOCOL the kind of network."""
 
     @property
     def text(self) -> str:
         """All of it in words."""
         if self.quantity == PROTOCOL:
-            return f"no recorded reference of {self.source}"
+            return f"no recorded reference of {self.source} over {self.network}"
         limits = span(self.quantity, self.validated_low, self.validated_high)
         value = between(self.quantity, self.low, self.high)
         known = "; ".join([f"compared with {self.source} {limits}", *self.edges])
@@ -144,11 +146,11 @@ def outside(scenario: Scenario) -> list[Outside]:
     else:
         name, protocol = network.population(scenario)
         protocols = {protocol: merged(compared.protocols.values())}
-    found: dict[str, Outside] = {}
-    for protocol, extents in protocols.items():
-        for one in _of_protocol(scenario.fidelity, name, protocol, extents):
-            found.setdefault(_key(one), one)
-    return list(found.values())
+    return together(
+        [one]
+        for protocol, extents in protocols.items()
+        for one in _of_protocol(scenario.fidelity, name, protocol, extents)
+    )
 
 
 def together(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
@@ -156,24 +158,22 @@ def together(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
 
     Its values are those of all of them, its validated range what the ranges of all have in common.
     """
-    found: dict[str, Outside] = {}
+    found: dict[tuple[str, str], Outside] = {}
     for one in (one for each in scenarios for one in each):
-        before = found.setdefault(_key(one), one)
-        low, high = min(before.low, one.low), max(before.high, one.high)
-        found[_key(one)] = before._replace(low=low, high=high)
-        limits = (
-            max(before.validated_low, one.validated_low), min(before.validated_high, one.validated_high)
-        )  # fmt: skip
-        if limits[0] <= limits[1]:
-            found[_key(one)] = before._replace(
-                low=low, high=high, validated_low=limits[0], validated_high=limits[1],
-                edges=tuple(dict.fromkeys((*before.edges, *one.edges))),
-            )  # fmt: skip
+        key = one.quantity, one.network
+        found[key] = _joined(found[key], one) if key in found else one
     return list(found.values())
 
 
-def _key(one: Outside) -> str:
-    return one.text if one.quantity == PROTOCOL else one.quantity
+def _joined(a: Outside, b: Outside) -> Outside:
+    if a.quantity == PROTOCOL:
+        return a._replace(source=", ".join(dict.fromkeys([*a.source.split(", "), b.source])))
+    both = a._replace(low=min(a.low, b.low), high=max(a.high, b.high))
+    low, high = max(a.validated_low, b.validated_low), min(a.validated_high, b.validated_high)
+    if low > high:  # the ranges of two models have nothing in common
+        return both
+    edges = tuple(dict.fromkeys((*a.edges, *b.edges)))
+    return both._replace(validated_low=low, validated_high=high, edges=edges)
 
 
 def sentence(scenario: Scenario) -> str:
@@ -204,7 +204,7 @@ def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -
         if fidelity != "packet":  # that its bias is unknown is said by `fidelity.sentence`
             return []
         called = "your own congestion control" if protocol == "own" else protocol.replace("_", " ")
-        return [Outside(PROTOCOL, NAN, NAN, NAN, NAN, f"{called} over {network}")]
+        return [Outside(PROTOCOL, NAN, NAN, NAN, NAN, called, network=network)]
     found = []
     for name, extent in extents.items():
         about = [row for row in mine if row.quantity == name]

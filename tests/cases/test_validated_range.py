@@ -12,6 +12,8 @@ from netcarlo import compare, configs, estimate, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import validate
+from netcarlo.live import words
+from netcarlo.live.known import Known
 from netcarlo.networks.extent import merged
 from netcarlo.scenario import Scenario
 from netcarlo.schema.document import yaml_text
@@ -256,9 +258,9 @@ def test_of_a_large_sweep_some_cells_are_looked_at() -> None:
         "delay": {"field": "hops.0.delay", "values": ["10 ms", "20 ms"]},
     }
     found = make_sweep(SWEEP | {"axes": axes}).beyond
-    assert (found.looked_at, found.of) == (200, 1000)
-    assert 0 < found.cells < 60
-    assert "of 200 cells looked at, of 1,000: queue" in found.text
+    assert (found.looked_at, found.of) == (100, 1000)
+    assert 0 < found.cells < 30
+    assert "of 100 cells looked at, of 1,000: queue" in found.text
 
 
 def test_a_plan_says_it_at_its_answer(tmp_path: Path) -> None:
@@ -287,3 +289,20 @@ def test_numbers_of_json_are_finite_or_null() -> None:
     records = validated.record(LINUX.with_values({"transport.congestion_control": "bbr3"}))
     assert records[0]["low"] is None
     assert all(not (isinstance(v, float) and math.isnan(v)) for v in records[0].values())
+
+
+def test_the_live_page_says_it_below_its_number() -> None:
+    for queue, said in ((1, True), (30, False)):
+        known = Known()
+        runs = known.runs(PATH.with_values({"hops.0.queue": queue}))
+        look = known.guess(runs, "goodput_bps")
+        assert look is not None
+        by = words.item("goodput", runs, look, "goodput_bps", "").by
+        assert (START in by) == said
+
+
+def test_protocols_without_a_reference_are_listed_once() -> None:
+    data = SHARED.model_dump(mode="json", exclude_none=True)
+    data["shared"]["flows"] = [{"count": 1, "each": {"protocol": name}} for name in ("bic", "cubic")]
+    line = f"{START}no recorded reference of bic, cubic over shared links"
+    assert validated.sentence(Scenario.check(data)) == line

@@ -3,8 +3,6 @@
 from netcarlo.networks.adhoc.description import Adhoc, SpeedRange
 from netcarlo.networks.extent import Compared, known, name_of, of_sender, over
 from netcarlo.networks.run import Run
-from netcarlo.transport.kinds import kind
-from netcarlo.transport.tcp import Sctp, Tcp
 
 
 def compared(run: Run, adhoc: Adhoc) -> Compared:
@@ -20,7 +18,5 @@ def compared(run: Run, adhoc: Adhoc) -> Compared:
         residual_error=over(adhoc.residual_error),
         ack_loss=over(adhoc.ack_error),
     )
-    sender = run.transport
-    name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
     network = f"ad hoc networks ({adhoc.mobility.model.replace('_', ' ')})"
-    return Compared(network, {name_of(name): found | of_sender(sender)})
+    return Compared(network, {name_of(run.transport): found | of_sender(run.transport)})

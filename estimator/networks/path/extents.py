@@ -20,8 +20,6 @@ from netcarlo.networks.extent import (
 from netcarlo.networks.path.description import Hops, HopSpec, Route
 from netcarlo.networks.run import Run
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.kinds import kind
-from netcarlo.transport.tcp import Sctp, Tcp
 
 Counted = list[tuple[HopSpec, tuple[float, float]]]
 """Hops, and how many each stands for: the fewest and the most."""
@@ -30,10 +28,8 @@ Counted = list[tuple[HopSpec, tuple[float, float]]]
 def compared(run: Run, routes: list[Route], *, mobile: bool) -> Compared:
     """Return what a scenario over these paths is compared as."""
     network = "mobile hosts" if mobile else "two paths" if len(routes) > 1 else "paths"
-    sender = run.transport
-    name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
-    own = of_sender(sender)
-    return Compared(network, {name_of(name): merged(_of_route(route, own) for route in routes)})
+    own = of_sender(run.transport)
+    return Compared(network, {name_of(run.transport): merged(_of_route(route, own) for route in routes)})
 
 
 def _of_route(route: Route, own: Extents) -> Extents:

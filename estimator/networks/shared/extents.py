@@ -8,16 +8,14 @@ from netcarlo.networks.extent import (
     in_flight,
     known,
     merged,
-    name_of,
     of_sender,
     over,
     room,
+    senders,
 )
 from netcarlo.networks.run import Run
 from netcarlo.networks.shared.description import FlowSpec, Line, SharedSpec
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import kind, tcp_of
-from netcarlo.transport.tcp import Sctp, Tcp
 
 
 def compared(run: Run, shared: SharedSpec) -> Compared:
@@ -32,11 +30,9 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
         loss=over(*(line.loss for line in lines)),
     )
     found: dict[str, list[Extents]] = {}
-    for _, flow in shared.each_flow():
-        sender = flow.udp or tcp_of(run.transport, flow)
-        name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
+    for name, sender, flow in senders((flow for _, flow in shared.each_flow()), run.transport):
         own = of_sender(sender, flow)
-        found.setdefault(name_of(name), []).append(in_flight(own, _room(shared, flow, own["payload"])))
+        found.setdefault(name, []).append(in_flight(own, _room(shared, flow, own["payload"])))
     return Compared("shared links", {name: common | merged(each) for name, each in found.items()})
 
 

@@ -1,10 +1,8 @@
 """The values that an 802.11 scenario reaches, for the comparison with the validated range."""
 
-from netcarlo.networks.extent import Compared, Extent, Extents, known, merged, name_of, of_sender, over
+from netcarlo.networks.extent import Compared, Extent, Extents, known, merged, of_sender, over, senders
 from netcarlo.networks.run import Run
 from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wireless
-from netcarlo.transport.kinds import kind, tcp_of
-from netcarlo.transport.tcp import Sctp, Tcp
 
 
 def compared(run: Run, wireless: Wireless) -> Compared:
@@ -21,10 +19,9 @@ def compared(run: Run, wireless: Wireless) -> Compared:
     if wireless.chain is not None:
         del common["stations"]
     found: dict[str, list[Extents]] = {}
-    for flow in [flow for _, flow in wireless.each_flow()] or [FlowSpec()]:
-        sender = flow.udp or tcp_of(run.transport, flow)
-        name = kind(sender) if isinstance(sender, Tcp | Sctp) else "udp"
-        found.setdefault(name_of(name), []).append(of_sender(sender, flow))
+    flows = [flow for _, flow in wireless.each_flow()] or [FlowSpec()]
+    for name, sender, flow in senders(flows, run.transport):
+        found.setdefault(name, []).append(of_sender(sender, flow))
     return Compared(_network(wireless), {name: common | merged(each) for name, each in found.items()})
 
 

@@ -14,8 +14,11 @@ from netcarlo.simulation.validated import Outside
 if TYPE_CHECKING:
     from netcarlo.sweeps.space.space import Sweep
 
-LOOKED_AT = 200
+LOOKED_AT = 100
 """Cells that are looked at; of more, so many spread evenly over the sweep."""
+
+LEAST, NUMBERS = 20, 1000
+"""Of large cells fewer are looked at: LEAST cells, or NUMBERS numbers of their own in all."""
 
 
 class Beyond(NamedTuple):
@@ -48,7 +51,9 @@ def beyond(sweep: "Sweep") -> Beyond:
     from netcarlo.sweeps.space import identity
 
     n = sweep.n_cells
-    cells = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.int64))
+    numbers = len(next(iter(sweep.batches(np.zeros(1, np.int64)))).given)
+    most = min(n, LOOKED_AT, max(LEAST, NUMBERS // max(numbers, 1)))
+    cells = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
     scenarios = []
     for cell in cells:
         with suppress(InputError):  # a cell that fails says so itself
