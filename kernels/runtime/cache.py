@@ -23,8 +23,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import Namespace
 
-KEPT = 300
-"""Files kept in the folder; the oldest go first."""
+KEPT = 1000
+"""Files kept in the folder; the oldest go first.  More than there are models, of 0.2 to 3 MB each."""
 
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key
 

@@ -15,15 +15,17 @@ import platform
 import re
 import subprocess
 import sys
+import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from netcarlo.kernels.congestion.user import refusals
 from netcarlo.kernels.runtime import cache, pace
+from netcarlo.kernels.runtime.making import alone, in_work
 from netcarlo.kernels.runtime.threads import aside, cores, each
 
 ENTRY = "netcarlo"
@@ -141,12 +143,11 @@ def cpu_loop(model: Any) -> Any:
             )
         return events
 
-    there = on_disk(model)
-    if not there:
+    if not file.exists():
         _announce([model])
     loop.__qualname__ = f"{symbols}.{loop.__qualname__}"
-    start = time.perf_counter()
-    with refusals(model.file):
+    with alone(file), refusals(model.file):
+        there, start = file.exists(), time.perf_counter()
         found = _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
     if not there:
         pace.remember(model.compile_s, time.perf_counter() - start)
@@ -164,15 +165,16 @@ def prepare(models: Iterable[Any]) -> None:
     wanted = [m for m in dict.fromkeys(models) if m in MODELS.values()]
     if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
-    missing = [m for m in wanted if not on_disk(m)]
+    files = {m.name: _file(m) for m in wanted}
+    missing = [m for m in wanted if not files[m.name].exists()]
     if missing:
         _announce(missing, min(cores(), len(missing)))
     helpers: list[subprocess.Popen[str]] = []
-    todo = iter(missing)
+    choosing = threading.Lock()
 
     def compile_some(number: int) -> None:
         if number == 0:  # in this process
-            for model in todo:
+            for model in _unmade(missing, files, choosing):
                 cpu_loop(model)
             return
         helper = subprocess.Popen(
@@ -180,7 +182,7 @@ def prepare(models: Iterable[Any]) -> None:
         )
         helpers.append(helper)
         assert helper.stdin and helper.stdout
-        for model in todo:
+        for model in _unmade(missing, files, choosing):
             print(model.name, file=helper.stdin, flush=True)
             if not helper.stdout.readline():
                 return  # it has died, and says why on its standard error
@@ -195,6 +197,18 @@ def prepare(models: Iterable[Any]) -> None:
         for helper in helpers:
             helper.kill()
             helper.wait()
+
+
+def _unmade(missing: list[Any], files: Mapping[str, Path], choosing: threading.Lock) -> Iterator[Any]:
+    """Take models out of `missing`, which threads share; those that other processes compile now come last."""
+    while True:
+        with choosing:
+            missing[:] = [model for model in missing if not files[model.name].exists()]
+            missing.sort(key=lambda model: in_work(files[model.name]))
+            if not missing:
+                return
+            model = missing.pop(0)
+        yield model
 
 
 _HELPER = """
@@ -225,10 +239,12 @@ def ptx(model: Any) -> str:
             f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
         )
     compiler = importlib.import_module(f"netcarlo.kernels.runtime.{CUDA_COMPILERS[package]}")
-    with refusals(model.file):
+    with alone(file), refusals(model.file):
+        if (kept := cache.read(file)) is not None:  # another process was first
+            return kept.decode()
         text: str = compiler.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
-    text = re.sub(r"^\.version .*$", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
-    cache.keep(file, text.encode())
+        text = re.sub(r"^\.version .*$", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
+        cache.keep(file, text.encode())
     return text
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from netcarlo.kernels.runtime import cache
 from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime.making import alone
 
 _ONE_AT_A_TIME = threading.Lock()
 """Held while a kernel is got ready: compiling changes numba-cuda for a while, and nothing is made twice."""
@@ -95,14 +96,15 @@ def _loaded(model: Any, device: int) -> Any:
     import cupy
 
     file = machine_code(model, _capability(device))
-    kept = cache.read(file)
-    if kept is not None:
-        try:
-            return load(kept)
-        except cupy.cuda.driver.CUDADriverError:  # of a ptxas that is newer than this driver
-            pass
-    made = assembled(compilers.ptx(model))
-    cache.keep(file, made)
+    with alone(file):
+        kept = cache.read(file)
+        if kept is not None:
+            try:
+                return load(kept)
+            except cupy.cuda.driver.CUDADriverError:  # of a ptxas that is newer than this driver
+                pass
+        made = assembled(compilers.ptx(model))
+        cache.keep(file, made)
     return load(made)
 
 
