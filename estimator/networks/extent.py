@@ -71,6 +71,24 @@ def drop_tail(lines: Iterable[Any]) -> Extent | None:
     return over(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
 
 
+def given(*fields: Any) -> Extent:
+    """Return 1 where any of these fields of a scenario is given, else 0."""
+    there = float(any(field is not None and field != [] for field in fields))
+    return Extent(there, there)
+
+
+def varying(lines: Iterable[Any]) -> Extents:
+    """Return whether any hop or link has a trace, jitter or a policer."""
+    some = list(lines)
+    return {
+        "trace": given(*(line.trace for line in some)),
+        "jitter": given(
+            *(line.jitter for line in some), *(getattr(line, "ack_jitter", None) for line in some)
+        ),
+        "policer": given(*(line.policer for line in some)),
+    }
+
+
 def outage(outages: Iterable[Outages]) -> Extent | None:
     """Return the extent of the lengths of outages: of random ones their mean."""
     given = [o for each in outages for o in ([each] if isinstance(each, OnOff) else each)]

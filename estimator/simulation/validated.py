@@ -44,6 +44,8 @@ class Quantity(NamedTuple):
     """Whether values below the range are outside it."""
     high: bool = True
     """Whether values above the range are outside it."""
+    flag: bool = False
+    """Whether it is a feature: 1 in a scenario that has it, else 0."""
 
 
 QUANTITIES = {
@@ -68,6 +70,11 @@ QUANTITIES = {
     "range": Quantity("radio range", units.LENGTH),
     "side": Quantity("side of the area", units.LENGTH),
     "speed": Quantity("node speed", units.SPEED),
+    "trace": Quantity("a trace", units.PLAIN, low=False, flag=True),
+    "jitter": Quantity("jitter", units.PLAIN, low=False, flag=True),
+    "policer": Quantity("a policer", units.PLAIN, low=False, flag=True),
+    "bursts": Quantity("loss in bursts", units.PLAIN, low=False, flag=True),
+    "cross_traffic": Quantity("cross traffic", units.PLAIN, low=False, flag=True),
 }
 """What `Network.compared` may name."""
 
@@ -119,9 +126,9 @@ class Outside(NamedTuple):
         if self.quantity == PROTOCOL:
             return f"no recorded reference of {self.source} over {self.network}"
         limits = span(self.quantity, self.validated_low, self.validated_high)
-        value = between(self.quantity, self.low, self.high)
+        value = "" if QUANTITIES[self.quantity].flag else f" {between(self.quantity, self.low, self.high)}"
         known = "; ".join([f"compared with {self.source} {limits}", *self.edges])
-        return f"{QUANTITIES[self.quantity].word} {value} ({known})"
+        return f"{QUANTITIES[self.quantity].word}{value} ({known})"
 
     def record(self) -> dict[str, Any]:
         """All of it as data for JSON."""

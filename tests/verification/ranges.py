@@ -135,7 +135,8 @@ def table() -> str:
 
 def _of_kind(rows: list[Row]) -> str:
     """Return the table of a kind of network: a line for each protocol, a column for each quantity."""
-    names = [name for name in QUANTITIES if any(row.quantity == name for row in rows)]
+    there = {row.quantity for row in rows}
+    names = [name for name, quantity in QUANTITIES.items() if name in there and not quantity.flag]
     heads = ["network, protocol", "compared with", "scenarios", *(QUANTITIES[name].word for name in names)]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for network, protocol in dict.fromkeys((row.network, row.protocol) for row in rows):

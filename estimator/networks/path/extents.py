@@ -8,6 +8,7 @@ from netcarlo.networks.extent import (
     Extent,
     Extents,
     drop_tail,
+    given,
     in_flight,
     known,
     merged,
@@ -16,6 +17,7 @@ from netcarlo.networks.extent import (
     outage,
     over,
     room,
+    varying,
 )
 from netcarlo.networks.path.description import Hops, HopSpec, Route
 from netcarlo.networks.run import Run
@@ -42,14 +44,23 @@ def _of_route(route: Route, own: Extents) -> Extents:
     low, high = (min(rate[k] for rate in slowest) for k in (0, 1))
     rtt = _sum((_round_trip(hop), many) for hop, many in counted)
     waiting = Extent(*bounds(min(hops, key=lambda hop: bounds(hop.rate)[1]).queue))
-    return in_flight(own, room(Extent(low, high), rtt, waiting, own["payload"])) | known(
-        hops=_sum((Extent(1, 1), many) for _, many in counted),
-        queue=drop_tail(hops),
-        rate=Extent(low, high) if isfinite(high) else None,
-        rtt=rtt,
-        loss=_lost((hop.loss, many) for hop, many in counted),
-        ack_loss=_lost((hop.ack_loss, many) for hop, many in counted),
-        outage=outage(hop.outages for hop in hops if hop.outages) or over(0.0),
+    special = varying(hops) | {
+        "bursts": given(*(hop.bursts for hop in hops), *(hop.ack_bursts for hop in hops)),
+        "cross_traffic": given(*(hop.cross_traffic for hop in hops)),
+    }
+    senders = in_flight(own, room(Extent(low, high), rtt, waiting, own["payload"]))
+    return (
+        senders
+        | special
+        | known(
+            hops=_sum((Extent(1, 1), many) for _, many in counted),
+            queue=drop_tail(hops),
+            rate=Extent(low, high) if isfinite(high) else None,
+            rtt=rtt,
+            loss=_lost((hop.loss, many) for hop, many in counted),
+            ack_loss=_lost((hop.ack_loss, many) for hop, many in counted),
+            outage=outage(hop.outages for hop in hops if hop.outages) or over(0.0),
+        )
     )
 
 

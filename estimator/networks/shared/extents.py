@@ -12,6 +12,7 @@ from netcarlo.networks.extent import (
     over,
     room,
     senders,
+    varying,
 )
 from netcarlo.networks.run import Run
 from netcarlo.networks.shared.description import FlowSpec, Line, SharedSpec
@@ -28,7 +29,7 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
         rate=over(*(line.rate for line in lines)),
         delay=over(*(line.delay for line in lines)),
         loss=over(*(line.loss for line in lines)),
-    )
+    ) | varying(line for _, line in shared.each_line())
     found: dict[str, list[Extents]] = {}
     for name, sender, flow in senders((flow for _, flow in shared.each_flow()), run.transport):
         own = of_sender(sender, flow)
