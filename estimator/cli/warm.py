@@ -68,7 +68,9 @@ def _models(file: str, values: dict[str, Any]) -> Iterable[Any]:
         )
     if kind in ("", kinds.SCENARIO):
         return models_of([load_scenario(Path(file), values=values)])
+    path = Path(file).resolve()
+    study = next((each.name for each in (path, path.parent) if each.name in studies.names()), "")
     raise InputError(
         f"{file} is {kind}; allowed are a scenario, a sweep, a plan, or the name of a study; "
-        f"write one of those, such as {studies.names()[0]}"
+        f"write {study or 'one of those, such as ' + studies.names()[0]}"
     )

@@ -53,3 +53,9 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     done = runner.invoke(app, ["warm", str(mapping)])
     assert done.exit_code == 2 and "is a mapping; allowed are a scenario" in done.stderr
     assert runner.invoke(app, ["warm", str(tmp_path / "none.yaml")]).exit_code == 2
+
+
+@pytest.mark.parametrize("file", ["sctp_linkdown", "sctp_linkdown/study.yaml"])
+def test_the_file_of_a_study_is_refused_with_its_name(file: str) -> None:
+    done = runner.invoke(app, ["warm", str(CONFIGS / "studies" / file)])
+    assert done.exit_code == 2 and done.output.rstrip().endswith("write sctp_linkdown")
