@@ -246,6 +246,8 @@ class Plan:
         """An expression of the quantities.  Raises InputError where it has no value."""
         try:
             found = float(expressions.evaluate(text, self._names(value)))
+        except expressions.NoValueError as error:
+            found, why = math.nan, error.reason
         except InputError:
             raise
         except Exception as error:  # whatever an expression raises
@@ -374,7 +376,7 @@ class Plan:
         except InputError as error:
             raise self._error(tuple(name.split(".")), f"{name} = {text} {error}") from None
         if not 0 < share < 1:
-            remedy = "no number of replications shows more; write 99.9 %" if share >= 1 else "write 95 %"
+            remedy = _NO_CERTAINTY if share >= 1 else "write 95 %"
             raise self._error(
                 tuple(name.split(".")), f"{name} = {text}; allowed is between 0 and 1; {remedy}"
             )
@@ -387,6 +389,11 @@ class Plan:
         """Return an error with its place, and the message before each line of `error`."""
         where = f"{self._document.where(at)}: " if self._document else ""
         return InputError(where + message) if error is None else after(error, where + message)
+
+
+_NO_CERTAINTY = (
+    "no number of replications shows more; write 99.9 % with replications: 100000, or 99 % with fewer"
+)
 
 
 class _Place:

@@ -139,9 +139,17 @@ def _parse(text: str) -> ast.Expression:
         raise InputError(f"'{text}' is no expression; write one such as {example}") from None
 
 
-def _no_value(text: str, error: Exception) -> InputError:
+class NoValueError(InputError):
+    """An expression has no value, such as 1 / 0, for the numbers that it is given."""
+
+    reason = ""
+
+
+def _no_value(text: str, error: Exception) -> NoValueError:
     reason = "it is too deep" if isinstance(error, RecursionError) else error
-    return InputError(f"'{text}' has no value here ({reason}); check its columns for empty fields")
+    found = NoValueError(f"'{text}' has no value here ({reason}); check its columns for empty fields")
+    found.reason = str(reason)
+    return found
 
 
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:

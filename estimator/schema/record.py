@@ -25,6 +25,8 @@ class Record(BaseModel):
     """Fields without a default that need not be written: others say what they are."""
     absent: ClassVar[Mapping[str, str]] = {}
     """Remedies for names that readers may look for in vain."""
+    of_each: ClassVar["type[Record] | None"] = None
+    """The record of its field `each`, whose names are sometimes looked for beside it."""
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Words that fields take in place of numbers."""
 
@@ -63,6 +65,8 @@ class Record(BaseModel):
     @classmethod
     def elsewhere(cls, key: str) -> str | None:
         """Return the remedy for a name that is none of its fields, but is known; None for others."""
+        if cls.of_each is not None and key in cls.of_each.model_fields:
+            return "it is of each of them; write it below each:"
         return cls.absent.get(key)
 
     @classmethod

@@ -159,6 +159,8 @@ class Tcp(Transport):
     phases: ClassVar[int] = 1
     """So many ticks `clock_phase` is drawn from."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
+    not_told: ClassVar[tuple[str, ...]] = ()
+    """Fields of a TCP that this one does not have."""
     """What `congestion_control` may say."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
@@ -203,7 +205,7 @@ class Tcp(Transport):
 
     @model_validator(mode="after")
     def _receive_buffer_fits(self) -> Self:
-        if self.receive_buffer is not None:
+        if self.receive_buffer is not None and "receive_buffer" not in self.not_told:
             packets = self.receive_buffer.largest_window() / bounds(self.payload)[0]
             if packets > CAPACITY:
                 raise InputError(
@@ -334,7 +336,7 @@ class Linux(Tcp):
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
-    not_told: ClassVar = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
+    not_told = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:

@@ -148,6 +148,8 @@ class Hops(Record):
     each: HopSpec
     """Every hop draws its own numbers from these."""
 
+    of_each: ClassVar = HopSpec
+
     @property
     def most_each(self) -> int:
         """The most hops there can be."""

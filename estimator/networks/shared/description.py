@@ -336,6 +336,8 @@ class Flows(Record):
     ] = FlowSpec()
     """Every flow draws its own numbers from these; or a list, an item for each flow."""
 
+    of_each: ClassVar = FlowSpec
+
     @model_validator(mode="before")
     @classmethod
     def _names_no_class(cls, data: Any) -> Any:
