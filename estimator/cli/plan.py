@@ -145,6 +145,8 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
         console.echo(words.explanation(found))
     for text in found.warnings:
         console.echo(f"Warning: {text}")
+    if found.outside:
+        console.echo(found.outside)
     if not tables:
         return
     if isinstance(found, Frontier):

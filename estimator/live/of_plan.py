@@ -342,7 +342,7 @@ def _item(job: Searching, doing: str) -> Number:
         by = f"packets: {n} so far; {doing}".rstrip("; ")
         return Number(_name(plan), words.known(found), "", "known so far", by)
     guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
-    by = f"packets: {n}. {' '.join([words.explanation(found), *found.warnings])}"
+    by = f"packets: {n}. {' '.join(filter(None, [words.explanation(found), *found.warnings, found.outside]))}"
     return Number(_name(plan), words.known(found), "", guess, by)
 
 

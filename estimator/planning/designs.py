@@ -90,6 +90,11 @@ class Frontier:
         """Warnings, a sentence each, that the answer of the best design may not mean what was asked."""
         return [] if self.answer is None else self.answer.warnings
 
+    @property
+    def outside(self) -> str:
+        """What leaves the validated range at that design, in a line; empty inside it."""
+        return "" if self.answer is None else self.answer.outside
+
     def __repr__(self) -> str:
         """One line: what of, and the cheapest design."""
         assert self.plan.across is not None

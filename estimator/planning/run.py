@@ -144,8 +144,13 @@ class Answer:
         return found
 
     @property
-    def outside(self) -> list[validated.Outside]:
-        """What leaves the validated range at the answer; where no value holds, at one that fails."""
+    def outside(self) -> str:
+        """What leaves the validated range, in a line; empty inside it."""
+        return validated.said(self._outside)
+
+    @property
+    def _outside(self) -> list[validated.Outside]:
+        """What leaves the range at the answer; where no value holds, at one that fails."""
         value = next((v for v in (self.holds, self.fails) if v is not None), self.plan.values[0])
         return validated.outside(self.plan.scenario(value))
 
@@ -193,7 +198,7 @@ class Answer:
             "confidence": plan.confidence,
             "fidelity": plan.base.fidelity,
             "known_bias": fidelity.known_bias(plan.base),
-            "outside_validated_range": [one.record() for one in self.outside],
+            "outside_validated_range": [one.record() for one in self._outside],
             "holds": self.holds,
             "fails": self.fails,
             "undecided": self.undecided,

@@ -19,6 +19,7 @@ def frontier_page(found: Frontier) -> str:
         across=words.title(found),
         verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
         warnings=found.warnings,
+        outside=found.outside,
         tiles=_tiles(found),
         goals=[
             {

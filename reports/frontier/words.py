@@ -5,7 +5,6 @@ from netcarlo.planning.run import Answer
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.words import capital
 from netcarlo.reports.plan import words
-from netcarlo.simulation import validated
 
 Row = dict[str, str]
 
@@ -84,8 +83,6 @@ def explanation(found: Frontier) -> str:
         text += f" The plan was stopped ({found.stopped}) at {at}."
     if found.answer is not None and (lost := words.losses(found.answer)):
         text += f" {lost}"
-    if found.answer is not None and (outside := validated.said(found.answer.outside)):
-        text += f" {outside}."
     return text
 
 

@@ -20,6 +20,7 @@ def plan_page(found: Answer) -> str:
         quantity=words.title(plan),
         verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
         warnings=found.warnings,
+        outside=found.outside,
         tiles=_tiles(found),
         curve=figures.curve(found),
         requirements=words.requirements(found),

@@ -17,7 +17,7 @@ from netcarlo.reports.parts.words import MINUS, capital
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.names import full_names
-from netcarlo.simulation import fidelity, validated
+from netcarlo.simulation import fidelity
 
 Row = dict[str, str]
 
@@ -114,8 +114,6 @@ def explanation(found: Answer) -> str:
         text += f" {capital(bias)}."
     if lost := losses(found):
         text += f" {lost}"
-    if outside := validated.said(found.outside):
-        text += f" {outside}."
     return text
 
 
