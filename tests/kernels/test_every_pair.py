@@ -1,0 +1,35 @@
+"""Kernels equal their twins with every pair of options that packet models can have.
+
+The models are a covering set (`tests.covering`), and run as Python: compiling all of them takes half an hour.
+`NETCARLO_LONG=N pytest tests/kernels/test_every_pair.py` compares N times as many networks.
+"""
+
+import os
+
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.shared.layout import SharedOut
+from tests import covering
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins.any_model import scenarios, simulate
+
+PACKETS = {name: address for name, address in covering.addresses().items() if not address.fluid}
+NAMES = covering.covering(PACKETS)
+SCENARIOS = 2 * int(os.environ.get("NETCARLO_LONG", "1"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(name: str) -> None:
+    rows = scenarios(name, SCENARIOS, seed=41)
+    out = run_as_python(name, rows)
+    if models.model(name).address.family == "shared":
+        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    found = differing(out, lambda row: simulate(name, rows, row=row), lambda row: f"{name}, row {row}", str)
+    assert not found, "\n\n".join(found)
+
+
+def test_no_pair_is_without_a_comparison() -> None:
+    compared = [models.model(name).address for name in NAMES]
+    assert covering.pairs(compared) == covering.pairs(PACKETS.values())
