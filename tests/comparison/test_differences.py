@@ -87,6 +87,13 @@ def test_what_never_varies_differs_but_for_a_few_counts():
     assert judge([paired(TIME, one, 2 * one)]).verdict.tolist() == ["unknown"]
 
 
+def test_a_chance_of_exactly_the_level_is_called_and_a_larger_one_is_not():
+    clear = paired(TIME, np.zeros((1, 9)), np.arange(1.0, 10.0)[None])
+    exact, larger = (clear._replace(chance=np.array([p])) for p in (FALSE, np.nextafter(FALSE, 1)))
+    assert judge([exact]).verdict.tolist() == ["differs"]
+    assert judge([larger]).verdict.tolist() == ["noise"]
+
+
 def test_welch_s_interval_is_that_of_the_textbook():
     from scipy.stats import ttest_ind
 

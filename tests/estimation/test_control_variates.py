@@ -78,7 +78,7 @@ def test_intervals_cover() -> None:
 
 def test_without_a_useful_control_there_is_none() -> None:
     y, x = pairs(20, 40, noise=1.0, seed=3)
-    assert controlled(y[:9], x) is None
+    assert controlled(y[:9], x) is None and controlled(y[:10], x) is not None
     assert controlled(y, np.ones(40)) is None
     assert controlled(y, 1e6 * (1 + 1e-12 * x)) is None
     assert controlled(np.ones(20), x) is None

@@ -95,6 +95,15 @@ def test_flows_and_links_are_summed_up():
     np.testing.assert_allclose(by_link(made, rows)["utilisation"][0], [0.8, 0.1])
 
 
+def test_the_quantile_of_completion_times_is_that_of_its_name():
+    asked = scenario([{"count": 21, "each": {"packets": 10}}])
+    rows, drawn = build(asked, replications=1)
+    made = integers(rows, [{FlowOut.COMPLETED: k * S} for k in range(1, 22)], [])
+    found = outcomes(asked.network, made, rows, drawn).frame.iloc[0]
+    assert found["completion_p95_s"] == pytest.approx(20)  # of 1, 2, ... 21 s
+    assert (found["completion_mean_s"], found["completion_s"], found["completed_share"]) == (11, 21, 1)
+
+
 def test_transfers_that_do_not_arrive_are_no_times():
     flows = [{"packets": 10}, {"packets": 20}, {}]
     asked = scenario(flows)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from netcarlo.numerics import statistics
-from netcarlo.numerics.statistics import StoppingRule, until_precise
+from netcarlo.numerics.statistics import Mean, StoppingRule, until_precise
 from tests.benchmarks import coverage
 
 
@@ -189,6 +189,13 @@ def test_the_stopping_rule_gives_up_where_it_cannot_be_met():
     assert len(values) == 3000
     assert not rule.met(values)
     assert len(until_precise(StoppingRule(0.01), lambda _, n: np.full(n, 4.0))) == StoppingRule(0.01).first
+
+
+def test_a_half_width_of_exactly_the_bound_is_small_enough():
+    exact = Mean(n=9, mean=-4.0, sd=1.0, ci_low=-5.0, ci_high=-3.0)
+    assert StoppingRule(0.25).reached(exact)
+    assert not StoppingRule(0.25).reached(exact._replace(ci_high=np.nextafter(-3.0, 0.0)))
+    assert not StoppingRule(0.25).reached(exact._replace(n=1))
 
 
 def test_batches_are_asked_for_one_after_the_other():
