@@ -13,7 +13,7 @@ from typing import NamedTuple
 from netcarlo.errors import InputError, nearest
 from netcarlo.networks.family import Fidelity
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import ignored
+from netcarlo.simulation import unread
 
 CHEAP: tuple[Fidelity, ...] = ("fluid", "formula")
 
@@ -62,8 +62,8 @@ def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
         said.append(f"{drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)")
     if unknown := [name for name in asked if bias is None or name != OF]:
         said.append(f"how far off its {', '.join(unknown)} is was not measured")
-    if unread := ignored.fields(scenario):
-        said.append(f"what {', '.join(unread)} changes is not in it")
+    if left_out := unread.fields(scenario):
+        said.append(f"what {', '.join(left_out)} changes is not in it")
     return "; ".join(said)
 
 
