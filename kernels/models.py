@@ -505,7 +505,8 @@ def _messages(ends: Ends) -> Ends:
     below, words = ends.slots["association"], ends.words
     found = {"association": stacked("messages", below, linux_messages), "below": below}
     return ends._replace(
-        slots=ends.slots | found, words=lambda window, ring: words(window, ring) + linux_messages.MORE_WORDS
+        slots=ends.slots | found,
+        words=lambda window, ring: words(window, ring) + linux_messages.more_words(ring),
     )
 
 

@@ -48,19 +48,16 @@ class Word(IntEnum):
     """When data was put out last [ns]."""
     SHORT = auto()
     """Bytes by which the last packet of the latest message falls short of a whole one."""
-    LAST_BEFORE = auto()
-    """Last packet of the message before; a retransmission of it may still be on its way,"""
-    SHORT_BEFORE = auto()
-    """and is so many bytes short."""
     COUNTS = auto()
-    """Where the outcomes begin (`Messages`)."""
+    """Where the outcomes begin (`Messages`); behind them, by packet, see `_short_at`."""
 
 
 WORDS = int(Word.COUNTS) + 1
 
 
-MORE_WORDS = WORDS - state.END + int(Messages.COLUMNS)
-"""Of scratch, beside those of the association."""
+def more_words(ring: int) -> int:
+    """Words of scratch, beside those of the association, for `ring` packets in flight."""
+    return WORDS - state.END + int(Messages.COLUMNS) + ring
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
@@ -68,11 +65,12 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     free = below.prepare(p, s, g, np.int64(0), phase, flow, free)
     for word in range(Word.WRITE_AT, WORDS):
         s[word] = 0
-    for word in range(free, free + Messages.COLUMNS):
+    end = free + Messages.COLUMNS + p[P.RING]
+    for word in range(free, end):
         s[word] = 0
     s[Word.WRITE_AT] = FOREVER
     s[Word.COUNTS] = free
-    return free + Messages.COLUMNS
+    return end
 
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
@@ -111,7 +109,6 @@ def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     s[Word.BEGAN] = now
     s[Word.UNDER_WAY] = 1
     packets = (size + p[P.DATA] - 1) // p[P.DATA]
-    s[Word.LAST_BEFORE], s[Word.SHORT_BEFORE] = s[Tcp.LAST], s[Word.SHORT]
     s[Tcp.LAST] += packets
     s[Word.SHORT] = packets * p[P.DATA] - size
     s[Tcp.PUSH] = 1
@@ -155,19 +152,24 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     packet = below.next_segment(p, s, g, now, blocked)
     if packet >= FIRST:
         s[Word.SENT_AT] = now
+        s[_short_at(p, s, packet)] = s[Word.SHORT] if packet == s[Tcp.LAST] else np.int64(0)
         if packet == s[Tcp.LAST]:
             s[packet_at(p, s, packet) + Packet.FLAGS] |= Flag.PUSH
     return packet
 
 
+def _short_at(p: Any, s: Any, packet: Any) -> Any:
+    """Where it stands by how many bytes a packet that has been put out falls short of a whole one.
+
+    A copy of it may be on its way to a mobile host when later messages have been written.
+    """
+    return s[Word.COUNTS] + Messages.COLUMNS + (packet & (p[P.RING] - 1))
+
+
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]; the last one of a message may be shorter."""
     size = below.size_of(p, s, packet)
-    if packet < FIRST:
-        return size
-    if packet == s[Word.LAST_BEFORE]:
-        return size - s[Word.SHORT_BEFORE]
-    return size - s[Word.SHORT] if packet == s[Tcp.LAST] else size
+    return size - s[_short_at(p, s, packet)] if packet >= FIRST else size
 
 
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:

@@ -66,6 +66,24 @@ def test_kernel_equals_twin(name: str) -> None:
         assert (out[row] == simulate(name, rows, row=row)).all(), row
 
 
+@pytest.mark.parametrize("seed", [3, 6])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_copy_of_an_old_message_keeps_its_size(seed: int) -> None:
+    """On the way to a mobile host a copy may wait while several short messages are written behind it."""
+    name = "tcp_linux_cubic_mobile_messages"
+    rows, rng = rows_of(name, 20, seed=seed), np.random.default_rng(seed)
+    whole = rows.parameters[:, P.DATA]
+    most = np.maximum(whole * rng.choice([1, 1.5, 3], 20), 2).astype(int)
+    tables = [
+        [2, 0, max(w // 10, 1), 1 << 32, m, 2, 0, 0, 1 << 32, 1000] for w, m in zip(whole, most, strict=True)
+    ]
+    rows.parameters[:, [P.MESSAGE_SIZES, P.MESSAGE_WAITS]] = 0, 5
+    rows = rows._replace(constants=np.array(tables, np.float64))
+    out = run_as_python(name, rows)
+    for row in range(len(out)):
+        assert (out[row] == simulate(name, rows, row=row)).all(), row
+
+
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_messages_over_a_users_own_control_equal_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     address = Address("path", "linux", messages=True)
