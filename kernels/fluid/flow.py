@@ -142,7 +142,7 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
             _grow(s, g, rtt, sent - (lost >> ONE_BITS), step.clock)
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
             if step.sampled:
-                _sample(s, g, rtt, step.length)
+                _sample(s, g, np.int64(rtt * float(step.length)), p[P.END] - flow[P.START])
 
 
 def delivered(s: Any) -> Any:
@@ -204,8 +204,11 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
     distinct = arrived(s, later) >> ONE_BITS
     copies = s[FlowWord.REPEATED] - max(later - delivered(s), np.int64(0))
     received = distinct + (max(copies, np.int64(0)) >> ONE_BITS)
+    sent = ((delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS) + lost
+    # Rounding takes no packet back that was counted at the end of the warm-up.
+    received, sent = max(received, out[FlowOut.RECEIVED]), max(sent, out[FlowOut.SENT])
     counts[FlowOut.RECEIVED] = received
-    counts[FlowOut.SENT] = ((delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS) + lost
+    counts[FlowOut.SENT] = sent
     counts[FlowOut.IN_FLIGHT] = counts[FlowOut.SENT] - lost - received
     if counts[FlowOut.COMPLETED] > p[P.END]:
         counts[FlowOut.COMPLETED] = NEVER
@@ -327,10 +330,11 @@ def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
     window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
 
 
-def _sample(s: Any, g: Any, rtt: Any, length: Any) -> None:
-    # `length` is that of a step [ns].
+def _sample(s: Any, g: Any, rtt: Any, longest: Any) -> None:
+    # A round trip that takes longer than the whole run is never measured [ns].
     counts = s[FlowWord.COUNTS :]
     counts[FlowOut.SAMPLES] += 1
-    counts[FlowOut.RTT_SAMPLES] += 1
     counts[FlowOut.CWND_SUM] += np.int64(g[FlowFloat.CWND] * 1024.0)
-    add(counts, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH, np.int64(rtt * float(length)))
+    if rtt <= longest:
+        counts[FlowOut.RTT_SAMPLES] += 1
+        add(counts, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH, rtt)

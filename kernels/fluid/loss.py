@@ -129,7 +129,7 @@ def _obey_mark(s: Any, g: Any, rtt: Any) -> None:
     kind = s[FlowWord.KIND]
     left = window.kept(g, kind, rtt)
     g[FlowFloat.SSTHRESH] = max(float(int(left)), window.FLOOR)
-    g[FlowFloat.CWND] = max(left, 1.0)
+    g[FlowFloat.CWND] = window.open_to(g, left)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     s[FlowWord.STATE] = State.OPEN
 

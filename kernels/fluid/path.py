@@ -275,7 +275,7 @@ def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t:
                 expires += timer.length(m, p)
             m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
             if hits == 0:  # what was kept comes at once, and opens the window
-                g[FlowFloat.CWND] = min(1.0 + float(packets), max(g[FlowFloat.SSTHRESH], 1.0))
+                g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
             if KIND == VEGAS:  # by the spacing of what comes at once
                 g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], way.each)
             m[FlowWord.GUARDED] = packets << ONE_BITS

@@ -27,8 +27,8 @@ def prepare(s: Any, g: Any, link: Any, losses: Any, step: Any) -> None:
         g[word] = 0.0
 
 
-def serve(s: Any, g: Any, link: Any, step: Any, inside: Any) -> None:
-    """A step ends, of which so many ns lie `inside` the window of measurement."""
+def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
+    """A step ends of which so many ns lie `inside` the window of measurement, when so many are `left`."""
     came = s[LinkWord.BYTES]
     accepted = s[LinkWord.ACCEPTED]
     capacity = s[LinkWord.CAPACITY]
@@ -58,7 +58,7 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any) -> None:
     g[LinkFloat.WAIT] = float(backlog) / float(capacity)
     if link[Link.RED] != DROP_TAIL:
         _red(s, g, link, step)
-    _count(s, g, dropped, served, step, inside)
+    _count(s, g, dropped, served, step, inside, left)
     s[LinkWord.ARRIVED] = 0
     s[LinkWord.ACCEPTED] = 0
     s[LinkWord.BYTES] = 0
@@ -106,14 +106,14 @@ def _red(s: Any, g: Any, link: Any, step: Any) -> None:
         s[LinkWord.EARLY] = np.int64(2.0 / (1.0 + 1.0 / often) * ONE) if often > 0.0 else 0
 
 
-def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any) -> None:
+def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, left: Any) -> None:
     # Of a step: packets dropped by a full queue, bytes put out, and what the queue shows now.
     counts = s[LinkWord.COUNTS :]
     early = s[LinkWord.ARRIVED] - s[LinkWord.ACCEPTED]
     counts[LinkOut.ARRIVALS] += s[LinkWord.ARRIVED]
     counts[LinkOut.DROPS] += dropped + early
     counts[LinkOut.EARLY] += early
-    wait = np.int64(g[LinkFloat.WAIT] * float(step))
+    wait = min(np.int64(g[LinkFloat.WAIT] * float(step)), left)
     counts[LinkOut.WAIT_MOST] = max(counts[LinkOut.WAIT_MOST], wait)
     if inside > 0:
         held = s[LinkWord.HELD]

@@ -14,13 +14,15 @@ from netcarlo.kernels.shared.layout import FlowOut
 def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None:
     """Samples of window [packet] and round trip [ns], due at (k + 1/2) of their interval.
 
-    Those from `before` to `now` [ns].
+    Those from `before` to `now` [ns].  A round trip that takes longer than the whole run is never measured.
     """
     half = p[P.SAMPLE] >> 1
     count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
     out[Out.SAMPLES] += count
     add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(cwnd * 1024.0))
-    add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
+    if rtt <= p[P.END] - p[P.START]:
+        out[Out.RTT_SAMPLES] += count
+        add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
 
 
 def report(p: Any, m: Any, out: Any) -> None:
@@ -47,4 +49,3 @@ def report(p: Any, m: Any, out: Any) -> None:
     out[Out.LAST_RX] = NEVER
     out[Out.RESUME_TX] = NEVER
     out[Out.RESUME_RX] = NEVER
-    out[Out.RTT_SAMPLES] = out[Out.SAMPLES]

@@ -76,9 +76,10 @@ def simulate(
             else:
                 m[words_of_flow(p, i) + FlowWord.THROUGH] = 0
         inside = min(begin + length, p[P.END]) - max(begin, p[Shared.WARM_UP])
+        left = max(p[P.END] - begin - length, np.int64(0))
         due = 0.0
         for i in range(p[Shared.LINKS]):
-            queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside)
+            queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside, left)
             due += f[floats_of_link(i) + LinkFloat.DUE]
         latest = begin + length + way + np.int64(due * float(length))
         if latest > p[P.END] or (k <= warm and latest > p[Shared.WARM_UP]):

@@ -113,6 +113,11 @@ def kept(g: Any, kind: Any, rtt: Any) -> Any:
     return cwnd / 2.0
 
 
+def open_to(g: Any, cwnd: Any) -> Any:
+    """A window of at least one packet that is no larger than the receiver's [packet]."""
+    return min(max(cwnd, 1.0), g[FlowFloat.RECEIVER])
+
+
 def cut(g: Any, kind: Any, rtt: Any) -> None:
     """Duplicate ACKs told of losses."""
     whole = float(int(g[FlowFloat.CWND]))
@@ -121,7 +126,7 @@ def cut(g: Any, kind: Any, rtt: Any) -> None:
     g[FlowFloat.MAXIMUM] = float(int((whole + whole / _CUT) / 2.0)) if lower else whole
     g[FlowFloat.EPOCH] = 0.0
     g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
-    g[FlowFloat.CWND] = 1.0 if kind == TAHOE else max(left, 1.0)
+    g[FlowFloat.CWND] = 1.0 if kind == TAHOE else open_to(g, left)
 
 
 def collapse(g: Any, kind: Any, rtt: Any) -> None:
@@ -130,7 +135,7 @@ def collapse(g: Any, kind: Any, rtt: Any) -> None:
     g[FlowFloat.MAXIMUM] = 0.0
     g[FlowFloat.EPOCH] = 0.0
     g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
-    g[FlowFloat.CWND] = FLOOR if kind == VEGAS else 1.0
+    g[FlowFloat.CWND] = open_to(g, FLOOR if kind == VEGAS else 1.0)
     if kind == WESTWOOD:
         g[FlowFloat.LEAST_RTT] = _NO_RTT
 

@@ -168,7 +168,6 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
 def _count(m: Any, b: Any, at: Any, time: Any) -> None:
     # A flow that took `time` [ns], in the outcomes of its class at `at`.
     ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _saved(m, b)
-    ideal = max(ideal, np.int64(1))
     at += ClassOut.SIZE
     limit = np.int64(classes.SMALL)
     for _ in range(classes.SIZES - 1):

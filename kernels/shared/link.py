@@ -205,7 +205,7 @@ def count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
-    waited = begin - t
+    waited = min(begin, end) - t  # a packet that still waits at the end has waited until then
     if t >= warm_up:
         m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], waited)
     if t >= warm_up and departure <= end:

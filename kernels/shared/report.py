@@ -53,26 +53,19 @@ def _end_warm_up(p: Any, m: Any) -> None:
     for i in range(p[Shared.LINKS]):
         counts = m[m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]
-        counts[LinkOut.ARRIVALS] = 0
-        counts[LinkOut.DROPS] = 0
-        counts[LinkOut.DROPS_BEFORE] = 0
-        counts[LinkOut.EARLY] = 0
-        counts[LinkOut.MARKS] = 0
-        counts[LinkOut.LOST] = 0
+        for column in (
+            LinkOut.ARRIVALS, LinkOut.DROPS, LinkOut.DROPS_BEFORE, LinkOut.EARLY, LinkOut.MARKS, LinkOut.LOST,
+        ):  # fmt: skip
+            counts[column] = 0
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
         counts = m[b + FlowWord.COUNTS :]
-        counts[FlowOut.SENT] = 0
-        counts[FlowOut.RETRANSMITTED] = 0
-        counts[FlowOut.ACKED] = 0
-        counts[FlowOut.DROPS_QUEUE] = 0
-        counts[FlowOut.DROPS_RANDOM] = 0
-        counts[FlowOut.ACK_DROPS] = 0
-        counts[FlowOut.MARKED] = 0
-        counts[FlowOut.TIMEOUTS] = 0
-        counts[FlowOut.FAST_RETRANSMITS] = 0
-        counts[FlowOut.CWND_CUTS] = 0
-        counts[FlowOut.HANDSHAKES] = 0
+        for counter in (
+            FlowOut.SENT, FlowOut.RETRANSMITTED, FlowOut.ACKED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM,
+            FlowOut.ACK_DROPS, FlowOut.MARKED, FlowOut.TIMEOUTS, FlowOut.FAST_RETRANSMITS, FlowOut.CWND_CUTS,
+            FlowOut.HANDSHAKES,
+        ):  # fmt: skip
+            counts[counter] = 0
         if m[b + Flow.KIND] != UDP:
             ends.count(m, b, np.int64(-1))
 

@@ -12,9 +12,9 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 
 
-def run_as_python(model: str, rows: Any) -> NDArray[np.int64]:
+def run_as_python(model: str | Any, rows: Any) -> NDArray[np.int64]:
     """What `launch.run` returns, from the uncompiled kernel: slow, but compiling some takes a minute."""
-    transport = models.model(model)
+    transport = models.model(model) if isinstance(model, str) else model
     rows = launch._with_rings(rows, launch._rings(transport, rows))
     simulate_row = transport.make(compilers.plain)
     out = np.zeros((len(rows.parameters), transport.outcomes(rows)), np.int64)

@@ -6,10 +6,13 @@ known exactly.
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, NS, Hop, Out, P
 from netcarlo.kernels.base.loss import DIGITS
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared, SharedRows
 from netcarlo.networks.shared.outcomes import tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -21,11 +24,13 @@ TOLERANCE = 1e-9
 def broken(scenario: Scenario, found: Outcomes) -> list[str]:
     """Return, in words, the outcomes that exceed what the links of the scenario can carry."""
     rows = build(scenario, replications=len(found.frame)).rows
-    if scenario.network.key == "paths":
+    if scenario.network.key == "paths" and not isinstance(rows, SharedRows):
         return _of_paths(scenario, rows, found)
-    if scenario.network.key == "shared":
-        return _of_links(rows, found) if found.integers.size else _of_formula(scenario, rows, found)
-    return _of_radio(scenario, rows, found)
+    if isinstance(rows, SharedRows):
+        if not found.integers.size:
+            return _of_formula(rows, found)
+        return _of_links(rows, found, fluid=scenario.fidelity == "fluid")
+    return _of_radio(scenario, found)
 
 
 def _takes(size: Any, byte_time: Any, *, exact: bool) -> float:
@@ -39,15 +44,13 @@ def _lossy(losses: Any, line: int) -> bool:
 
 
 def _of_paths(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
-    wrong = []
+    wrong, most = [], path_bps(rows, exact=not found.integers.size)
     for i in range(len(rows.parameters)):
         p = rows.parameters[i]
-        size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
-        per_s, dead = 0.0, True
+        dead, size = True, p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
+        per_s = most[i] / (8.0 * size)
         for path in range(max(int(p[P.N_PATHS]), 1)):
             hops = [h for h in rows.hops[i, path] if h[Hop.PRESENT]]
-            slowest = max(_takes(size, h[Hop.BYTE_TIME], exact=not found.integers.size) for h in hops)
-            per_s += NS / slowest
             dead &= any(_lossy(rows.losses, h[Hop.LOSS]) for h in hops)
         seconds = (p[P.END] - p[P.START]) / NS
         goodput = found.frame["goodput_bps"].iloc[i]
@@ -66,22 +69,25 @@ def _of_paths(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
     return wrong
 
 
-def _of_links(rows: Any, found: Outcomes) -> list[str]:
+def _of_links(rows: Any, found: Outcomes, *, fluid: bool) -> list[str]:
     wrong = []
     flows_out = tables(found.integers, rows).flows
     for i in range(len(rows.parameters)):
-        p, flows = rows.parameters[i], rows.flows[i]
+        p, flows, warm_up = rows.parameters[i], rows.flows[i], rows.parameters[i, Shared.WARM_UP]
         for link in range(p[Shared.LINKS]):
-            taken = late = 0
+            if rows.links[i, link, Link.VARIES]:
+                continue
+            taken = late = 0.0
             for f in range(p[Shared.FLOWS]):
                 flow, out = flows[f], flows_out[i, f]
                 if link in flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]] and flow[Flow.BACKUP] == 0:
                     each = float(on_wire(flow[P.DATA] + flow[P.HEADER], rows.links[i, link, Link.BYTE_TIME]))
                     taken += out[FlowOut.RECEIVED] * each
-                    late += max(out[FlowOut.USEFUL], 0) / flow[P.DATA] * each
+                    useful = out[FlowOut.USEFUL] - (fluid and warm_up > 0)  # its whole bytes are rounded
+                    late += max(useful, 0) / flow[P.DATA] * each
                     if _lossy(rows.losses, rows.links[i, link, Link.LOSS]) and out[FlowOut.RECEIVED]:
                         wrong.append(f"flow {f} received {out[FlowOut.RECEIVED]} where all is lost")
-            window = float(p[P.END] - p[Shared.WARM_UP])
+            window = float(p[P.END] - warm_up)
             if taken > p[P.END] * (1 + TOLERANCE):
                 wrong.append(f"link {link} carries {taken / p[P.END]:.6g} of its rate")
             if late > window * (1 + TOLERANCE) and rows.flows.shape[1] and not flows[:, Flow.CLASS].any():
@@ -89,7 +95,7 @@ def _of_links(rows: Any, found: Outcomes) -> list[str]:
     return wrong
 
 
-def _of_formula(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
+def _of_formula(rows: Any, found: Outcomes) -> list[str]:
     wrong = []
     for i in range(len(rows.parameters)):
         p, flows = rows.parameters[i], rows.flows[i]
@@ -105,15 +111,26 @@ def _of_formula(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
     return wrong
 
 
-def _of_radio(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
-    wrong = []
-    if scenario.network.key == "wireless":
-        rates = scenario.wireless.rate
-        top = 54e6 if rates is None else float(rates)
-    else:
-        top = float(scenario.adhoc.radio.rate)
-    spatial = 1 if scenario.network.key == "adhoc" or scenario.wireless.cell else 3
-    for goodput in found.frame["goodput_bps"]:
-        if goodput > spatial * top:
-            wrong.append(f"goodput {goodput:.6g} over a radio of {top:.6g} bit/s")
-    return wrong
+def _of_radio(scenario: Scenario, found: Outcomes) -> list[str]:
+    most = float(radio_bps(scenario))
+    return [f"goodput {rate:.6g} of {most:.6g}" for rate in found.frame["goodput_bps"] if rate > most]
+
+
+def radio_bps(scenario: Scenario) -> float:
+    """The highest rate of a radio, times the transmissions that there can be at a time."""
+    network: Any = scenario.network
+    if network.key == "adhoc":
+        return float(network.radio.rate)
+    fixed = network.rate is not None and network.rate_control == "fixed"
+    return (float(network.rate) if fixed else 54e6) * (1 if network.cell else 3)
+
+
+def path_bps(rows: Any, *, exact: bool) -> NDArray[np.float64]:
+    """Bits of data packets, headers included, that the paths of rows [n] carry in a second together."""
+    found = np.zeros(len(rows.parameters))
+    for i, p in enumerate(rows.parameters):
+        size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
+        for path in range(max(int(p[P.N_PATHS]), 1)):
+            hops = [hop for hop in rows.hops[i, path] if hop[Hop.PRESENT]]
+            found[i] += 8.0 * size * NS / max(_takes(size, hop[Hop.BYTE_TIME], exact=exact) for hop in hops)
+    return found

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from netcarlo.networks import classes
 from netcarlo.networks.outcome import ANY, FRACTION, SHARE, YES_NO, Outcome, dimension
 from netcarlo.networks.registry import KINDS
+from netcarlo.networks.relations import RELATIONS, RUN
 from tests.reference.markdown import KNOWN, page, table
 
 NETWORKS = {
@@ -19,6 +20,11 @@ network has those outcomes of paths that make sense there, and its own. Files: [
 CLASSES = """\
 Where flows name a `class`, each class has these; of `class: video` they are `video_mean_delay_s` and so on
 ([how](../models/shared.md#delays-by-class)).
+"""
+RELATED = """\
+These hold in every replication, between the outcomes of a run, of a class of flows, and of a flow or a link.
+Outcomes that a network does not have count as 0, but if the first outcome of a sum is missing, the relation
+says nothing. Beside outcomes they name:
 """
 HEAD = "outcome", "unit", "better", "meaning"
 
@@ -35,7 +41,28 @@ def outcomes_page() -> str:
     lines = ["# Outcomes", "", KNOWN, "", INTRODUCTION]
     for kind in KINDS:
         lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(kind.outcomes))]
-    return page([*lines, "## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.KINDS, "CLASS_"))])
+    lines += ["## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.KINDS, "CLASS_"))]
+    return page(
+        [
+            *lines,
+            "## Relations",
+            "",
+            RELATED,
+            *table(("name", "meaning"), _of_runs()),
+            *table(("relation", "where"), _relations()),
+        ]
+    )
+
+
+def _of_runs() -> Iterator[tuple[str, str]]:
+    return ((f"`{name}`", text) for name, text in RUN.items())
+
+
+def _relations() -> Iterator[tuple[str, str]]:
+    for relation in RELATIONS:
+        where = ["without a warm-up"] if relation.since_start else []
+        where += [f"not in {NETWORKS[relation.but]}"] if relation.but else []
+        yield f"`{relation.text}`", "; ".join(where)
 
 
 def _rows(found: Iterable[Outcome], before: str = "") -> Iterator[tuple[str, ...]]:

@@ -87,7 +87,7 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
         rounds, _ = formulas.cubic_climb(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
         per_trip = (1 - kept) * window / _at_least_some(rounds)
     elif kind == BIC:
-        kept = np.asarray(bic.left(window) / window)
+        kept = np.minimum(bic.left(window) / window, 1.0)  # a window of one packet stays as it is
         per_trip = (1 - kept) * window / _at_least_some(bic.climb(window, every).rounds)
     fold = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)

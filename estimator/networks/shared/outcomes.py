@@ -72,7 +72,11 @@ OUTCOMES = (
         label="drops at the busiest link",
         unit=FRACTION,
     ),
-    Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue, if it was not dropped"),
+    Outcome(
+        "longest_wait_s",
+        LESS,
+        "longest time that a packet waited in a queue, until the end at most, if it was not dropped",
+    ),
     Outcome(
         "transmissions",
         NEITHER,

@@ -97,6 +97,24 @@ OUTCOMES = (
 MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
 
+COUNTS = {
+    "delivered": [FlowOut.DELIVERED],
+    "received": [FlowOut.RECEIVED],
+    "sent": [FlowOut.SENT],
+    "retransmitted": [FlowOut.RETRANSMITTED],
+    "timeouts": [FlowOut.TIMEOUTS],
+    "fast_retransmits": [FlowOut.FAST_RETRANSMITS],
+    "cwnd_reductions": [FlowOut.CWND_CUTS],
+    "drops_queue": [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY],
+    "drops_leg": [FlowOut.DROPS_LEG],
+    "lost_retries": [FlowOut.RETRY_LOST],
+    "ack_drops": [FlowOut.ACKS_LOST],
+    "in_flight": [FlowOut.IN_FLIGHT],
+    "in_flight_before": [FlowOut.IN_FLIGHT_BEFORE],
+}
+"""Counts of a flow by name, each the sum of some columns; from the end of the warm-up on."""
+
+
 class Tables(NamedTuple):
     """Outcomes by flow and by node; those that a network does not have are zero."""
 
@@ -132,7 +150,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     out = {column: flows[:, :, column] for column in FlowOut if column < FlowOut.DELAYS}
     total = {column: values.sum(axis=1) for column, values in out.items()}
     tcp, size = spec[:, :, Flow.TCP] == 1, spec[:, :, Flow.SIZE]
-    active_s = _active_s(flows, spec, present, p)
+    active_s, part = _active_s(flows, spec, present, p), _part(_measured(flows, spec, present, p))
     arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
     goodput = _goodput(flows, spec, present, p)
     wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0 - _short_bits(flows, spec, p)
@@ -143,8 +161,8 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     delay_us = total[FlowOut.DELAY_SUM]  # NEVER: not known
     interval_s = divisors(p[:, Radio.BIN]) / NS
     return {
-        "goodput_bps": np.nansum(goodput, axis=1),
-        "throughput_bps": np.nansum(np.where(present, wire / active_s, 0.0), axis=1),
+        "goodput_bps": np.nansum(goodput * part, axis=1),
+        "throughput_bps": np.nansum(np.where(present, wire / active_s, 0.0) * part, axis=1),
         "delivered": total[FlowOut.DELIVERED],
         "in_order": arrived.sum(axis=1),
         "received": total[FlowOut.RECEIVED],
@@ -172,21 +190,51 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     }
 
 
-def _active_s(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
-    """From the start or the warm-up, whichever is later, to the end or to completion [n, F]."""
+def _measured(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> tuple[Ints, Ints]:
+    """From when until when each flow is measured [n, F] [ns].
+
+    From its start or the warm-up, whichever is later, to the end or to completion; of no length where it is
+    not there.
+    """
     begin = np.maximum(spec[:, :, Flow.START], p[:, Radio.WARM_UP, None])
-    completed = present & (flows[:, :, FlowOut.COMPLETED] >= 0)
+    completed = flows[:, :, FlowOut.COMPLETED] >= 0
     end = np.where(completed, flows[:, :, FlowOut.COMPLETED], p[:, P.END, None])
-    return np.asarray(divisors(np.where(present, end - begin, 0)) / NS)
+    return begin, np.where(present, end, begin)
+
+
+def _active_s(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
+    """How long each flow is measured [n, F]; NaN where it is not."""
+    begin, end = _measured(flows, spec, present, p)
+    return divisors(end - begin) / NS
+
+
+def _part(measured: tuple[Ints, Ints]) -> Floats:
+    """For how much of the time from the first begin to the last end of all flows each is measured [n, F].
+
+    Rates add up if each is multiplied by its part: what flows carry one after the other is not more.  It is
+    exactly 1 where all flows are measured equally long.
+    """
+    begin, end = measured
+    there, most = end > begin, np.iinfo(np.int64).max
+    first = np.where(there, begin, most).min(axis=1, initial=most)
+    last = np.where(there, end, 0).max(axis=1, initial=0)
+    return np.asarray((end - begin) / divisors(last - first)[:, None])
 
 
 def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
-    """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have."""
+    """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have.
+
+    Of every flow `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_leg` + `lost_retries` +
+    `in_flight` (packets; a fluid does not know what is in flight).
+    """
     p, f_max = rows.parameters, rows.most_flows
     flows = tables(integers, flows=f_max, classes=gauges(rows)).flows
     spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
     present = np.arange(f_max) < p[:, Radio.FLOWS, None]
-    return {"goodput_bps": np.where(present, _goodput(flows, spec, present, p), np.nan)}
+    found = {"goodput_bps": np.where(present, _goodput(flows, spec, present, p), np.nan)}
+    for name, columns in COUNTS.items():
+        found[name] = np.where(present, flows[:, :, columns].sum(axis=2), np.nan)
+    return found
 
 
 def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
@@ -208,17 +256,18 @@ def _short_bits(flows: Ints, spec: Ints, p: Ints) -> Floats:
 def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows) -> dict[str, Floats]:
     """Goodput by direction and by transport, of lists of flows."""
     p, goodput = rows.parameters, _goodput(flows, spec, present, rows.parameters)
+    part = _part(_measured(flows, spec, present, p))
     present = present & (spec[:, :, Flow.ITEM] > 0) & ~np.isnan(goodput)
     first, last = _ends(spec, present, rows)
     gateway = p[:, Radio.NODES, None] - 1
     up, down = present & (last == gateway), present & (first == gateway)
     tcp = present & (spec[:, :, Flow.TCP] == 1)
     found = {
-        "upload_bps": _sum(goodput, up),
-        "download_bps": _sum(goodput, down),
+        "upload_bps": _sum(goodput * part, up),
+        "download_bps": _sum(goodput * part, down),
         "worst_upload_bps": _least(goodput, up),
         "worst_download_bps": _least(goodput, down),
-        "tcp_goodput_bps": _sum(goodput, tcp),
+        "tcp_goodput_bps": _sum(goodput * part, tcp),
         "worst_flow_bps": _least(goodput, tcp),
         "mean_flow_bps": _sum(goodput, tcp) / divisors(tcp.sum(axis=1)),
         "best_flow_bps": -_least(-goodput, tcp),

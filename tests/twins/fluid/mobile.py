@@ -103,7 +103,7 @@ class TwinMobile(TwinPath):
                     expires += self.timer.length
                 self.count[FlowOut.CWND_CUTS] += 1
                 if hits == 0:
-                    self.w = min(1.0 + packets, max(self.ssthresh, 1.0))
+                    self.w = self.opened(min(1.0 + packets, self.ssthresh))
                 if self.kind == "vegas":
                     self.least_rtt = min(self.least_rtt, self.slowest)
                 self.guarded = packets * ONE

@@ -71,7 +71,7 @@ class TwinPath(TwinFlow):
             t += self.base_ns
             if t == p[P.START] + self.base_ns:
                 self.timer.measure(p[P.START], t)
-        samples = cwnd_sum = rtt_sum = 0
+        samples = measured = cwnd_sum = rtt_sum = 0
         delayed, half = (1 if p[P.ACK_EVERY] > 1 else 0), p[P.SAMPLE] >> 1
         completed = NEVER
         while t < end and completed == NEVER:
@@ -134,7 +134,9 @@ class TwinPath(TwinFlow):
             count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
             cwnd_sum += count * int(self.w * 1024)
-            rtt_sum += count * int(rtt)
+            if rtt <= end - p[P.START]:
+                measured += count
+                rtt_sum += count * int(rtt)
         received = max(self.passing - self.late, 0) >> 20
         gone = {
             Out.DROPS_QUEUE: self.dropped >> 20,
@@ -152,7 +154,7 @@ class TwinPath(TwinFlow):
             Out.TIMEOUTS: self.count[FlowOut.TIMEOUTS], Out.CWND_CUTS: self.count[FlowOut.CWND_CUTS],
             Out.FAST_RETRANSMITS: self.count[FlowOut.FAST_RETRANSMITS], Out.CWND_SUM: cwnd_sum % WORD,
             Out.CWND_SUM_HIGH: cwnd_sum // WORD, Out.RTT_SUM: rtt_sum % WORD,
-            Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
+            Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: measured,
             Out.FIRST_RX: NEVER, Out.LAST_RX: NEVER, Out.RESUME_TX: NEVER, Out.RESUME_RX: NEVER,
         }  # fmt: skip
 

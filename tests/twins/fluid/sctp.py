@@ -134,8 +134,8 @@ class TwinAssociation:
         self.left = self.refilled = self.seen = self.late = 0
         self.one_only = self.flowing = False
         self.out = dict.fromkeys(
-            (*DROPS, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.SAMPLES, Out.CWND_SUM,
-             Out.RTT_SUM), 0
+            (*DROPS, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.SAMPLES, Out.RTT_SAMPLES,
+             Out.CWND_SUM, Out.RTT_SUM), 0
         )  # fmt: skip
         self.out[Out.COMPLETED] = NEVER
 
@@ -203,7 +203,7 @@ class TwinAssociation:
             out[column] = distinct
         out |= {
             Out.RECEIVED: received, Out.SENT: sent, Out.RETRANSMITTED: gone + received - distinct,
-            Out.SENT_ALTERNATE: min(self.alternate >> 20, sent), Out.RTT_SAMPLES: out[Out.SAMPLES],
+            Out.SENT_ALTERNATE: min(self.alternate >> 20, sent),
             Out.CWND_SUM: out[Out.CWND_SUM] % WORD, Out.CWND_SUM_HIGH: out[Out.CWND_SUM] // WORD,
             Out.RTT_SUM: out[Out.RTT_SUM] % WORD, Out.RTT_SUM_HIGH: out[Out.RTT_SUM] // WORD,
         }  # fmt: skip
@@ -296,7 +296,9 @@ class TwinAssociation:
         count = (min(t, self.p[P.END]) + half) // every - (before + half) // every
         self.out[Out.SAMPLES] += count
         self.out[Out.CWND_SUM] += count * int(way.cwnd * 1024)
-        self.out[Out.RTT_SUM] += count * int(rtt)
+        if rtt <= self.p[P.END] - self.p[P.START]:
+            self.out[Out.RTT_SAMPLES] += count
+            self.out[Out.RTT_SUM] += count * int(rtt)
 
     def suffer(self, way: TwinWay, cause: str, t: int, rtt: float) -> int:
         if cause == "overflow":

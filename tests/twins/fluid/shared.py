@@ -68,7 +68,7 @@ class TwinLink:
         self.count = dict.fromkeys(LinkOut, 0)
         self.before: dict[LinkOut, int] = {LinkOut.ARRIVALS: 0}
 
-    def serve(self, step: int, inside: int) -> None:
+    def serve(self, step: int, inside: int, left: int) -> None:
         row, count = self.row, self.count
         backlog, held = self.backlog + self.bytes, self.held + self.accepted
         served = min(backlog, self.capacity)
@@ -92,7 +92,7 @@ class TwinLink:
         count[LinkOut.ARRIVALS] += self.arrived
         count[LinkOut.DROPS] += dropped + early
         count[LinkOut.EARLY] += early
-        count[LinkOut.WAIT_MOST] = max(count[LinkOut.WAIT_MOST], int(self.wait * step))
+        count[LinkOut.WAIT_MOST] = max(count[LinkOut.WAIT_MOST], min(int(self.wait * step), left))
         if inside > 0:
             count[LinkOut.BUSY] += int(served / self.capacity * inside)
             count[LinkOut.QUEUE_SUM] += held * step >> 20
@@ -246,9 +246,10 @@ class TwinFlow:
         self.react(k, rtt, sent, gone, marked)
         if sampled:
             self.count[FlowOut.SAMPLES] += 1
-            self.count[FlowOut.RTT_SAMPLES] += 1
             self.count[FlowOut.CWND_SUM] += int(self.w * 1024)
-            self.count[FlowOut.RTT_SUM] += int(rtt * self.step)
+            if int(rtt * self.step) <= self.end - self.row[P.START]:
+                self.count[FlowOut.RTT_SAMPLES] += 1
+                self.count[FlowOut.RTT_SUM] += int(rtt * self.step)
 
     def datagrams(self, now: int, losses: NDArray[np.uint32]) -> int:
         while now >= self.toggle:
@@ -442,7 +443,7 @@ class TwinFlow:
         count, w = self.count, self.w
         if self.hits == 0:
             left = self.kept()
-            self.ssthresh, self.w, self.state = max(float(int(left)), 2.0), max(left, 1.0), "open"
+            self.ssthresh, self.w, self.state = max(float(int(left)), 2.0), self.opened(left), "open"
             count[FlowOut.CWND_CUTS] += 1
             return
         quick = self.repaired(k, chance)
@@ -450,7 +451,7 @@ class TwinFlow:
             left, whole = self.kept(), float(int(w))
             self.maximum = float(int((whole + whole / CUT) / 2.0)) if whole < self.maximum else whole
             self.epoch, self.ssthresh = 0.0, max(float(int(left)), 2.0)
-            self.w = 1.0 if self.kind == "tahoe" else max(left, 1.0)
+            self.w = 1.0 if self.kind == "tahoe" else self.opened(left)
             count[FlowOut.FAST_RETRANSMITS] += 1
             count[FlowOut.CWND_CUTS] += self.kind != "vegas"
             length = int(rtt + 0.5) * (self.hits if self.kind == "newreno" else 1)
@@ -474,10 +475,13 @@ class TwinFlow:
         elif self.kind in ("newreno", "reno"):
             self.guarded = ONE
 
+    def opened(self, packets: float) -> float:
+        return min(max(packets, 1.0), float(self.row[P.WINDOW]))
+
     def collapse(self) -> None:
         left = self.w / 2.0 if self.kind == "vegas" else self.kept()
         self.maximum = self.epoch = 0.0
-        self.ssthresh, self.w = max(float(int(left)), 2.0), 2.0 if self.kind == "vegas" else 1.0
+        self.ssthresh, self.w = max(float(int(left)), 2.0), self.opened(2.0 if self.kind == "vegas" else 1.0)
         if self.kind == "westwood":
             self.least_rtt = 1e18
 
@@ -544,12 +548,14 @@ class TwinFlow:
         useful = max(self.delivered - later, 0)
         distinct = useful >> 20
         received = distinct + (max(self.repeated - max(later - self.delivered, 0), 0) >> 20)
-        through = (self.delivered + self.repeated) >> 20
+        received = max(received, self.before.get(FlowOut.RECEIVED, 0))
+        sent = ((self.delivered + self.repeated) >> 20) + dropped + lost
+        sent = max(sent, self.before.get(FlowOut.SENT, 0))
         for column in (FlowOut.COMPLETED, FlowOut.FINISHED):
             if count[column] > self.end:
                 count[column] = NEVER
         count |= {
-            FlowOut.SENT: through + dropped + lost, FlowOut.IN_FLIGHT: through - received,
+            FlowOut.SENT: sent, FlowOut.IN_FLIGHT: sent - dropped - lost - received,
             FlowOut.RECEIVED: received, FlowOut.DELIVERED: distinct,
             FlowOut.DROPS_QUEUE: dropped, FlowOut.DROPS_RANDOM: lost, FlowOut.MARKED: self.marked >> 40,
         }  # fmt: skip
@@ -588,7 +594,8 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
         for flow in flows:
             flow.advance(k, rows.losses, sampled)
         for link in links:
-            link.serve(step, min((k + 1) * step, p[P.END]) - max(k * step, p[Shared.WARM_UP]))
+            inside = min((k + 1) * step, p[P.END]) - max(k * step, p[Shared.WARM_UP])
+            link.serve(step, inside, max(p[P.END] - (k + 1) * step, 0))
         for flow in flows:
             flow.settle(p[Shared.WARM_UP], p[P.END])
         if k == warm and p[Shared.WARM_UP] > 0:

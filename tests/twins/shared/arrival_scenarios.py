@@ -3,7 +3,8 @@
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, P
-from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, UDP, Flow, Shared, SharedRows
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, UDP, Flow, Link, Shared, SharedRows
 from tests.twins.path.scenarios import MS, SECOND, make_linux
 from tests.twins.shared.scenarios import PERIODS, shared_rows
 
@@ -28,7 +29,7 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
                 found.append(flow)
                 continue
             number += 1
-            found += _slots(rng, flow, number, constants[k], linux)
+            found += _slots(rng, flow, rows.links[k], number, constants[k], linux)
         parameters[k, Shared.FLOWS] = len(found)
         parameters[k, Shared.CLASSES] = number
         flows[k] = 0
@@ -37,7 +38,8 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
 
 
 def _slots(
-    rng: np.random.Generator, flow: np.ndarray, number: int, constants: np.ndarray, linux: bool
+    rng: np.random.Generator, flow: np.ndarray, links: np.ndarray, number: int, constants: np.ndarray,
+    linux: bool,
 ) -> list[np.ndarray]:
     """The slots of a class that are like a flow; the points of their source become `constants`."""
     flow = flow.copy()
@@ -53,7 +55,12 @@ def _slots(
     flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
     flow[Flow.GAP] = 0 if users else int(10 ** rng.uniform(7.0, 9.0))
     flow[Flow.PERIODS] = PERIODS
-    flow[Flow.LATENCY], flow[Flow.PACKET_TIME] = rng.integers(1, 100 * MS), rng.integers(0, 10 * MS)
+    # What a short last packet saves on the way is part of the latency.
+    way = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
+    times = (flow[Flow.ACCESS], *links[way, Link.BYTE_TIME], flow[Flow.SINK])
+    size = flow[P.DATA] + flow[P.CHUNK_HEADER] + flow[P.HEADER]
+    flow[Flow.LATENCY] = sum(on_wire(size, time) for time in times) + rng.integers(1, 100 * MS)
+    flow[Flow.PACKET_TIME] = rng.integers(0, 10 * MS)
     slots = [flow.copy() for _ in range(int(rng.integers(1, 4)))]
     for slot in slots:
         slot[Flow.SLOTS] = int(users)

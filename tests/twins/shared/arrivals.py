@@ -185,7 +185,7 @@ class Class:
             self.counts["completed"] += 1
             self.counts["packets"] += packets
         if began >= self.warm_up:
-            ideal = max(columns.LATENCY + (packets - 1) * columns.PACKET_TIME - saved, 1)
+            ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME - saved
             kind = sum(size > limit for limit in (10**4, 10**5, 10**6))
             self.sizes[kind].append((now - began, ideal))
 

@@ -180,8 +180,9 @@ class Link:
         )
 
     def longest_wait(self, services: list[Service]) -> int:
-        """Return the longest wait of packets that came after the warm-up [ns]."""
-        waits = (one.begins - one.came for one in services if one.came >= self.world.tables.p.WARM_UP)
+        """Return the longest wait of packets that came after the warm-up, until the end at most [ns]."""
+        p = self.world.tables.p
+        waits = (min(one.begins, p.END) - one.came for one in services if one.came >= p.WARM_UP)
         return max(waits, default=0)
 
     def values(self) -> list[int]:
