@@ -246,14 +246,14 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
 
 
 ODD = [
-    ("sweep", None, "sweep: input should be a valid dictionary"),
-    ("sweep.n_cells", 10**13, "sweep.n_cells: input should be less than or equal to 1000000000"),
-    ("sweep.n_cells", -1, "sweep.n_cells: input should be greater than or equal to 1"),
+    ("sweep", None, "sweep = None is not a mapping"),
+    ("sweep.n_cells", 10**13, "sweep.n_cells = 10000000000000 is refused: allowed is 1000000000 or less"),
+    ("sweep.n_cells", -1, "sweep.n_cells = -1 is refused: allowed is 1 or more"),
     ("sweep.n_cells", 21, "n_cells is 21, the axes and the draw have 20"),
-    ("sweep.axes", [{"name": 5}], r"sweep.axes.0.name: input should be a valid string"),
+    ("sweep.axes", [{"name": 5}], r"sweep.axes.0.name = 5 is not a text"),
     ("sweep.compare", "nothing", "compare is 'nothing', which is no axis"),
-    ("versions", None, "versions: input should be a valid dictionary"),
-    ("definition", [], "definition: input should be a valid dictionary"),
+    ("versions", None, "versions = None is not a mapping"),
+    ("definition", [], r"definition = \[\] is not a mapping"),
 ]
 
 
