@@ -243,7 +243,7 @@ def _read(asked: Result) -> Any:
         return Store.open(path)
     if kind == kinds.PLANNED:
         return _json(path / "result.json")
-    if kind == kinds.RECORD:
+    if kind in (kinds.RECORD, kinds.JSON):
         return _json(path)
     if kind == kinds.REPRODUCED:
         return path
@@ -259,7 +259,7 @@ def _json(path: Path) -> Mapping[str, Any]:
         data = json.loads(files.read_text(path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is not JSON ({error}); name a result of estimate --json or plan") from None
-    if not isinstance(data, dict) or not {"outcomes", "curve", "answers"} & data.keys():
+    if not isinstance(data, dict) or not kinds.RESULTS & data.keys():
         raise InputError(f"{path}: is no result of netcarlo estimate --json or netcarlo plan; name one")
     return data
 

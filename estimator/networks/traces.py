@@ -39,7 +39,10 @@ _COLUMNS = {
 }
 _LEAST_RATE = 100.0  # that a packet takes a time a kernel can count
 _SHORTEST = 1e-3
-_SHAPE = "write the columns time and some of rate,delay,loss, or Mahimahi's milliseconds"
+_SHAPE = (
+    "write the columns time and some of rate,delay,loss, as in time,rate and below it 0 s,5 Mbit/s and last "
+    "the end, 10 s; or Mahimahi's milliseconds"
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def parse(text: str) -> Trace:
     """The trace that a text is.  Raises InputError without the field's name."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     mahimahi = bool(lines) and lines[0][1].isdecimal()
-    if len(lines) < 2:
+    if len(lines) < (1 if mahimahi else 2):
         raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; write a line with the end")
     if not mahimahi and len(lines) > MOST:
         longer = "write the mean rate, delay and loss of longer steps, so that the trace lasts as long"
@@ -140,7 +143,9 @@ def _steps(text: str, lines: list[tuple[int, str]]) -> Trace:
         times.append(_read(_TIME, fields.get("time"), "time", number))
         least = times[-2] + 1e-9 if row else 0.0
         if times[-1] < least or (row == 0 and times[0] > 0):
-            raise InputError(f"has the time {fields['time']} in line {number}; let times rise from 0 s")
+            remedy = "; write one row for each time, with the mean of its values" if row else ""
+            found = f"has the time {fields['time']} in line {number}; let times rise from 0 s"
+            raise InputError(found + remedy)
         if row < len(lines) - 2:
             for name in others:
                 columns[name].append(_read(_COLUMNS[name], fields.get(name), name, number))

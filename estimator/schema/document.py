@@ -43,6 +43,8 @@ class Document:
     lines: Mapping[Location, int]
     given: Mapping[Location, str] = field(default_factory=dict)
     """The options that set fields of the data, as they are given, by the places of these fields."""
+    named: dict[Location, str] = field(default_factory=dict)
+    """The files whose content stands in the data in place of their names, by place."""
 
     def line(self, location: Location) -> int | None:
         """Return the line of the deepest part of `location` that the file has."""
@@ -77,6 +79,7 @@ class Document:
             self.source,
             {at[1:]: line for at, line in self.lines.items() if at[:1] == (key,)},
             {at[1:]: option for at, option in self.given.items() if at[:1] == (key,)},
+            {at[1:]: name for at, name in self.named.items() if at[:1] == (key,)},
         )
 
 

@@ -95,6 +95,7 @@ def inline(document: Document) -> None:
             return name
         try:
             trusted.check(source.parent / name, source)
+            document.named[at] = name
             return _READERS[kind](source.parent / name)
         except InputError as error:
             field = ".".join(map(str, at[:-1]))

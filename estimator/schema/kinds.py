@@ -1,5 +1,6 @@
 """What a file is, by what stands in it: one of another kind than a command takes is named with its own."""
 
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from netcarlo.schema.document import Document
 SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a mapping", "a study"
 STORE, PLANNED, REFERENCE, CONTROL = "a store", "the folder of a plan", "a reference", "a congestion control"
 PAGE, RECORD, REPRODUCED = "a report", "a result", "the folder of a reproduced study"
+JSON = "JSON of another program"
 
 REMEDIES = {
     SCENARIO: "netcarlo estimate {}",
@@ -27,6 +29,7 @@ REMEDIES = {
     CONTROL: "name it in a scenario as transport.congestion_control",
     PAGE: "open it in a browser",
     RECORD: "netcarlo compare {} OTHER",
+    JSON: "netcarlo reads JSON of its own commands only; write a YAML file",
     REPRODUCED: "netcarlo compare {} OTHER",
 }
 
@@ -43,9 +46,24 @@ def kind_of(path: str | Path) -> str:
         return next((kind for name, kind in inside.items() if (path / name).is_file()), "")
     if not os.path.isfile(path):
         return ""
+    if path.suffix == ".json" and not _ours(path):
+        return JSON
     if path.suffix not in (".yaml", ".yml"):
         return _SUFFIXES.get(path.suffix, "")
     return of_data(files.read_yaml(path).data)
+
+
+RESULTS = frozenset(("outcomes", "curve", "answers"))
+"""Keys of results as JSON, of which each has one."""
+
+
+def _ours(path: Path) -> bool:
+    """Whether a JSON file is a result of netcarlo, or too large or damaged to tell."""
+    try:
+        data = json.loads(files.read_text(path))
+    except (InputError, ValueError, RecursionError):
+        return True  # what is wrong is said by who reads it
+    return isinstance(data, dict) and bool(RESULTS & data.keys())
 
 
 def of_data(data: Mapping[str, Any]) -> str:

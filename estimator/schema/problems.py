@@ -105,7 +105,7 @@ def explain(error: ValidationError, document: Document | None = None) -> InputEr
         (location, line)
         for p in problems
         if not (p.kind == "missing" and p.at in meant)
-        for location, line in _lines(p)
+        for location, line in _lines(p, document)
     ]
     if document is not None:
         found.sort(key=lambda each: document.line(as_written(each[0], document)) or 0)
@@ -150,25 +150,27 @@ def _fitting(several: list[_Problem]) -> list[_Problem]:
     return [inside[0]._replace(kind="shapes", context={"allowed": words})]
 
 
-def _lines(problem: _Problem) -> Iterator[tuple[Location, str]]:
+def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Location, str]]:
     """Yield place and line of what is wrong; an error of several records has several."""
     at, kind, value = problem.at, problem.kind, problem.value
     if isinstance(value, Wrong):
         location = (*at, *value.at)
         yield location, f"{_dotted(location)}{value.value} {value.text}"
         return
+    named = document.named.get(as_written(at, document)) if document else None
+    given = brief(value) if named is None else named
     error = problem.context.get("error")
     if kind == "value_error" and isinstance(error, InputError):
         for line in error.lines:
             if line.startswith(_VERBS):
-                yield at, f"{_dotted(at)} = {brief(value)} {line}" if at else line
+                yield at, f"{_dotted(at)} = {given} {line}" if at else line
             else:  # it names the fields of a record itself
                 yield at, f"{_dotted(at)}.{line}" if at else line
         return
     if kind == "missing":
         yield at, f"{_dotted(at)} is missing; add it"
         return
-    shown = f"{_dotted(at)} = {brief(value)}" if at else brief(value)
+    shown = f"{_dotted(at)} = {given}" if at else given
     yield at, f"{shown} {_said(problem)}"
 
 

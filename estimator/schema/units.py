@@ -151,7 +151,7 @@ def parse(value: object, dimension: Dimension) -> float:
         except Exception:  # pint raises errors of many kinds on texts that are no unit
             raise InputError(f"has the unknown unit '{unit}'; {help_}") from None
     if factor is None:
-        raise InputError(f"has the wrong unit '{unit}'; {help_}")
+        raise InputError(f"has the wrong unit '{unit}'; {help_}{_in_packets(text, dimension)}")
     if meant:
         raise InputError(f"has the unit '{unit}'; {help_}")
     try:
@@ -161,6 +161,21 @@ def parse(value: object, dimension: Dimension) -> float:
     if not math.isfinite(result):
         raise InputError(f"is too large; {help_}")
     return result
+
+
+PACKET = 1500
+"""Bytes of a packet of which a number of bytes is counted in a remedy."""
+
+
+def _in_packets(text: str, dimension: Dimension) -> str:
+    """Return how many packets a number of bytes is, as the end of a message; empty for anything else."""
+    if dimension is not PACKETS:
+        return ""
+    try:
+        count = max(1, round(parse(text, SIZE) / PACKET))
+    except InputError:
+        return ""
+    return f"; {text} of packets of {PACKET} B are '{count} packets'"
 
 
 def show(value: float, dimension: Dimension) -> str:

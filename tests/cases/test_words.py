@@ -220,3 +220,31 @@ def test_a_backup_needs_no_detection_and_knows_no_arrivals():
     during = {**TREE["shared"], "flows": [{**flows, "each": {"route": "2 4"}}]}
     del during["failures"]
     Scenario.check({**TREE, "shared": during})
+
+
+def test_a_trace_of_one_millisecond_is_a_link_of_that_rate():
+    assert traces.trace("1\n").mean("rate") == pytest.approx(12e6)
+
+
+def test_errors_in_a_data_file_name_the_file(tmp_path):
+    (tmp_path / "up.trace").write_text("0\n5\n4\n9\n")
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "duration: 1 s\ntransport: {protocol: newreno}\n"
+        "hops:\n  - {rate: 1 Mbit/s, delay: 1 ms, reverse: {trace: up.trace, repeat: true}}\n"
+    )
+    found = run("estimate", file)
+    where = "4: paths.0.hops.0.reverse.trace = up.trace has times that fall in line 3; sort them"
+    assert found.exit_code == 2 and found.stderr == f"error: {file}:{where}\n"
+    (tmp_path / "up.trace").write_text("0\n4\n5\n9\n")
+    load_scenario(file)
+
+
+def test_json_of_others_is_no_result(tmp_path):
+    file = tmp_path / "other.json"
+    file.write_text('{"end": {"sum_received": 1}}')
+    found = run("estimate", file)
+    assert found.exit_code == 2 and "netcarlo reads JSON of its own commands only" in found.stderr
+    assert "compare" not in found.stderr
+    file.write_text('{"outcomes": {}}')
+    assert f"netcarlo compare {file} OTHER" in run("estimate", file).stderr

@@ -75,6 +75,8 @@ class ManagedPath(Routed):
         for hop in hops:
             if field := next((field for field in UNKNOWN if getattr(hop, field)), "") or varying(hop):
                 remedy = f"remove it, or remove {name}"
+                if field == hop.varies and len(hops) == 1:
+                    remedy += ", or write these fields of the hop as shared: {dumbbell: {...}, flows: [{}]}"
                 raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
         most = sum(map(most_hops, self.routes[0].hops))
         if most > MOST_HOPS:

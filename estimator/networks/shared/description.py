@@ -439,7 +439,8 @@ class SharedSpec(Record):
             if (b, a) not in ends:
                 raise InputError(f"links.{k} has no way back; add one with ends: [{b}, {a}]")
             if (a, b) in ends[:k]:
-                raise InputError(f"links.{k} and links.{ends.index((a, b))} have the same ends; remove one")
+                both = f"links.{k} and links.{ends.index((a, b))} have the same ends"
+                raise InputError(f"{both}; write one link with the sum of their rates")
         if ends:
             routers = {router for pair in ends for router in pair}
             missing = set(range(max(routers) + 1)) - routers
