@@ -180,8 +180,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
     if found.get("answered"):
         console.echo(f"answered by {_answered(counts)}")
-    if beyond and beyond["text"]:
-        console.echo(beyond["text"])
+    if opened.outside:
+        console.echo(opened.outside)
     for name, reason in found["damaged"].items():
         console.echo(f"damaged: {name}: {reason}")
     for one in found["runs"]:

@@ -55,7 +55,7 @@ def of_store(label: str, store: Store) -> Side:
         f"{drawn} {sweep['inputs'] if drawn else ''} {store.manifest['seed_scheme']}",
         "failed": _failed(frame, axes),
         "asked": tuple(quantities),
-        "outside": store.manifest.get("outside_validated_range", {}).get("text", ""),
+        "outside": store.outside,
     }
     if drawn:
         return _population(side, ok, at, drawn["size"])

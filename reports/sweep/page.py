@@ -61,7 +61,7 @@ def sweep_page(
         inputs=_inputs(results),
         meanings={scales.name_of(o): MEANING.get(o, "") for o in sweep["outcomes"]},
         shown=shown,
-        outside=manifest.get("outside_validated_range", {}).get("text", ""),
+        outside=(manifest.get("outside_validated_range") or {}).get("text", ""),
         failed=_failed(results, command),
         provenance=_provenance(manifest, store),
         source=manifest.get("source", ""),

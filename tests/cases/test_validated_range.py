@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from netcarlo import compare, configs, estimate, load_scenario
+from netcarlo import InputError, compare, configs, estimate, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import validate
@@ -20,6 +20,7 @@ from netcarlo.schema.document import yaml_text
 from netcarlo.simulation import fidelity, validated
 from netcarlo.simulation.validated import EDGE, QUANTITIES, RANGE, START
 from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.store.store import Store
 from tests.networks.references import LINKDOWN
 from tests.verification.ranges import of_populations, of_reference, table
 
@@ -256,6 +257,20 @@ def test_a_sweep_counts_its_cells(tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     CliRunner().invoke(app, ["report", str(store), "--out", str(page)])
     assert line in page.read_text()
+
+
+@pytest.mark.parametrize("odd", [[], "none", {"text": 5}, {"cells": 1}])
+def test_a_store_with_an_odd_entry_is_refused(tmp_path: Path, odd: Any) -> None:
+    store = Store.create(tmp_path, make_sweep(SWEEP).manifest())
+    assert store.outside.startswith(f"{START}2 of 4 cells")
+    file = tmp_path / "manifest.json"
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps(data | {"outside_validated_range": odd}))
+    with pytest.raises(InputError, match="outside_validated_range"):
+        Store.open(tmp_path)
+    del data["outside_validated_range"]  # as earlier versions wrote it
+    file.write_text(json.dumps(data))
+    assert Store.open(tmp_path).outside == ""
 
 
 def test_of_a_large_sweep_some_cells_are_looked_at() -> None:

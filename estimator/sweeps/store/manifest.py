@@ -104,8 +104,18 @@ class Grown(_Entries):
     manifest: "_Manifest"
 
 
+class Beyond(_Entries):
+    """How many cells leave the validated range, and in what; stores of earlier versions do not have it."""
+
+    cells: int
+    looked_at: int
+    text: str
+    """All of it in a line; empty if no cell leaves the range."""
+
+
 class _Manifest(_Entries):
     sweep: About
+    outside_validated_range: Beyond | None = None
     definition: dict[str, Any]
     source: str
     versions: dict[str, str]

@@ -131,6 +131,11 @@ class Store:
         )
 
     @property
+    def outside(self) -> str:
+        """What leaves the validated range, in a line; empty if nothing does, or it is not known."""
+        return str((self.manifest.get("outside_validated_range") or {}).get("text", ""))
+
+    @property
     def sweep(self) -> Mapping[str, Any]:
         """The manifest's entry `sweep`."""
         found: Mapping[str, Any] = self.manifest["sweep"]
