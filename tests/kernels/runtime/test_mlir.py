@@ -53,8 +53,9 @@ def test_entry_has_the_parameters_that_a_launch_passes() -> None:
 def test_ptx_gives_the_bits_of_the_cpu(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model, rows = models.model(name), rows_of(name, ROWS, seed=7)
     monkeypatch.setattr(compilers, "CUDA_COMPILERS", {"numba_cuda_mlir": "mlir"})
-    monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
-    ptx = compilers.ptx(model)
+    with monkeypatch.context() as patch:  # the model for the CPU is that of all tests
+        patch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
+        ptx = compilers.ptx(model)
     assert "malloc" not in ptx
     assert not re.findall(r"\b(fma|mad)\S*\.f(?:32|64)|\b(?:mul|add|sub)\.f64", ptx)
     kernel = Kernel(ptx, tmp_path)
