@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.estimation.estimate import QUANTILES, summary
+from netcarlo.estimation.estimate import summary
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.models import Model
@@ -25,6 +25,7 @@ from netcarlo.networks import classes
 from netcarlo.networks.family import Fidelity
 from netcarlo.networks.outcome import POSITIVE, Values
 from netcarlo.networks.relations import RELATIONS
+from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import measurable
@@ -38,7 +39,7 @@ from tests.properties.scenarios import FAMILIES, draw
 TOLERANCE = 1e-9
 PARTS = "flows", "links", "classes"
 FIDELITIES: tuple[Fidelity, ...] = get_args(Fidelity)
-CHAINS = ("ci_low", "mean", "ci_high"), tuple(f"q{round(100 * q):02d}" for q in QUANTILES)
+CHAINS = ("ci_low", "mean", "ci_high"), tuple(f"q{round(100 * q):02d}" for q in statistics.QUANTILES)
 """What ascends in the row of an answer."""
 
 
