@@ -25,7 +25,7 @@ from netcarlo.comparison.differences import (
 )  # fmt: skip
 from netcarlo.comparison.leading import leading, ordered
 from netcarlo.comparison.side import Side
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, after
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.networks.outcome import Outcome
 from netcarlo.planning.designs import Frontier
@@ -34,6 +34,7 @@ from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
+from netcarlo.schema.names import option_text
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import validated
 from netcarlo.simulation.launches import Job
@@ -350,9 +351,17 @@ def _with_values(
                     "set fields of scenarios only"
                 )
             mine[i][field if colon else key] = value
-    return [
-        scenario_of(each, values=found) if found else each for each, found in zip(read, mine, strict=True)
-    ]
+    return [_set(each, found, values) if found else each for each, found in zip(read, mine, strict=True)]
+
+
+def _set(scenario: Scenario, mine: Mapping[str, Any], values: Mapping[str, Any]) -> Scenario:
+    """Return a scenario with fields set. Raises InputError that names the options that set them."""
+    try:
+        return scenario_of(scenario, values=mine)
+    except InputError as error:
+        keys = [key for key in values if {key, key.rpartition(":")[2]} & mine.keys()]
+        options = " ".join(option_text(key, values[key]) for key in keys)
+        raise after(error, f"{options}: ") from None
 
 
 def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:

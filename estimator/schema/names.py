@@ -49,6 +49,12 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
                 key = part
             else:
                 raise InputError(f"{name}: '{parts[i - 1]}' has no fields; set it as a whole")
+            if isinstance(at, dict) and at.get(key) is None and not last and parts[i + 1].isdecimal():
+                lists = ", ".join(each for each in at if isinstance(at[each], list | dict)) or "none"
+                raise InputError(
+                    f"{name}: there is no list '{part}' here; set it as a whole, or name a field of what is "
+                    f"there: {lists}"
+                )
             if last:
                 at[key] = value
             else:

@@ -334,3 +334,21 @@ def test_errors_from_python_have_the_same_lines(tmp_path):
     with pytest.raises(InputError) as no:
         load_scenario(file)
     assert [line.partition(": ")[0] for line in no.value.lines] == [f"{file}:1", f"{file}:3"]
+
+
+def test_options_for_lists_that_are_not_there(errors):
+    dumbbell = "{dumbbell: {rate: 1 Mbit/s, delay: 1 ms}, flows: [{}]}"
+    text = f"duration: 1 s\ntransport: {{protocol: reno}}\nshared: {dumbbell}\n"
+    found = errors("estimate", text, "--set", "hops.0.rate=1 Mbit/s")
+    assert found[0].startswith("--set hops.0.rate=1 Mbit/s: ") and "there is no list 'paths' here" in found[0]
+    assert found[0].endswith("name a field of what is there: transport, shared")
+
+
+def test_options_of_compare_are_named(tmp_path):
+    files = []
+    for name in ("a", "b"):
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(SCENARIO.replace("scenario:\n", "").replace("\n  ", "\n").lstrip())
+    for option in ("b:transport.windw=3", "hops.0.rate=7"):
+        found = CliRunner().invoke(app, ["compare", *map(str, files), "--set", option])
+        assert found.exit_code == 2 and found.stderr.startswith(f"error: --set {option}: "), found.stderr

@@ -105,7 +105,7 @@ def arguments(rng: Random, configs: Path) -> list[str]:
 
 
 def drive(words: list[str]) -> None:
-    """Run a command.  Raises InputError with its line where it is refused."""
+    """Run a command.  Raises InputError with its lines where it is refused."""
     try:
         found = CliRunner().invoke(app, words)
     except Taken:
@@ -113,7 +113,7 @@ def drive(words: list[str]) -> None:
     if found.exception is not None and not isinstance(found.exception, SystemExit):
         raise found.exception
     if found.exit_code == 2:
-        [line] = re.findall(r"^error: (.*)$", found.stderr, re.MULTILINE)
-        if len(found.stderr.strip().splitlines()) > 1:
-            raise AssertionError(f"more than one line: {found.stderr!r}")
-        raise InputError(line)
+        lines = re.findall(r"^error: (.*)$", found.stderr, re.MULTILINE)
+        if not lines or len(found.stderr.strip().splitlines()) > len(lines):
+            raise AssertionError(f"more than a line for each error: {found.stderr!r}")
+        raise InputError(*lines)

@@ -115,9 +115,9 @@ def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str],
 
 
 def _refusal(line: str, words: set[str]) -> tuple[str, str]:
-    """What a refusal counts as, and what is wrong with it: it is one line and names what was changed."""
-    if "\n" in line or len(line) > LONGEST:
-        return "refused in more than a line", f"more than a line: {line[:200]}"
+    """What a refusal counts as, and what is wrong with it."""
+    if not all(0 < len(one) <= LONGEST for one in line.split("\n")):
+        return "refused in a line too long or empty", f"too long or empty: {line[:200]}"
     long = {word for word in words if len(word) > 1}
     if not long or any(word in line for word in long):
         return "refused", ""
