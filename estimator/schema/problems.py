@@ -34,7 +34,7 @@ LIMITS = {
     "less_than_equal": "is refused: allowed is {le} or less",
     "less_than": "is refused: allowed is less than {lt}",
     "too_short": "has too few items; allowed is at least {min_length} item{s}",
-    "too_long": "has too many items; allowed is at most {max_length}",
+    "too_long": "has too many items; allowed is at most {max_length} items",
     "string_too_short": "is too short; allowed is at least {min_length} characters",
     "string_too_long": "is too long; allowed is at most {max_length} characters",
     "finite_number": "is refused: allowed is a finite number; write one such as 0.5",

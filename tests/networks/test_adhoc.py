@@ -261,7 +261,7 @@ REFUSED = [
     ({"sink": 4}, "adhoc.sink = 4 is no node; allowed is 0 to 3; lower it or raise nodes"),
     ({"nodes": {"integers": [2, 9]}, "source": 2}, "adhoc.source = 2 is no node; allowed is 0 to 1"),
     ({"sink": 0}, "adhoc.source and sink are both 0; change one of them"),
-    ({"mobility": {"speed": "1 m/s"}}, "adhoc.mobility.model = None is missing; write model: random"),
+    ({"mobility": {"speed": "1 m/s"}}, "adhoc.mobility.model is missing; write model: random"),
     ({"mobility": 5}, "adhoc.mobility = 5 has no fields; write {model: static}"),
     ({"mobility": [1]}, r"adhoc.mobility = \[1\] has no fields"),
     ({"mobility": {"model": {"a": 1}}}, "adhoc.mobility.model = {'a': 1} is an unknown model"),
