@@ -60,7 +60,6 @@ RELATIONS = (
         "in_flight_before + sent = "
         "received + drops_queue + drops_random + drops_leg + lost_retries + in_flight"
     ),
-    Relation("cwnd_reductions <= timeouts + fast_retransmits"),
     Relation("mean_cwnd_packets <= window_packets"),
     Relation("prepared <= handovers"),
     Relation("false_breaks <= breaks"),
