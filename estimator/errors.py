@@ -26,7 +26,7 @@ class InputError(ValueError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """One line for each fault."""
+        """The messages, one line for each fault."""
         return self.args
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Which models show that every pair of options works: `python -m tests.covering [--tests]`.
+"""Smallest set of models found that has every pair of options: `python -m tests.covering [--tests]`.
 
 A fault in a model is nearly always one of a sender, of a congestion control, of an option, or of two of them
 together.  So not every model needs an expensive test, but every *pair* of values of their axes does.  The
@@ -96,9 +96,9 @@ class Found(NamedTuple):
     """Names of models that tests use."""
 
     twins: set[str]
-    """Of tests that run a twin."""
+    """Names in the sources of tests that run a twin."""
     ptx: set[str]
-    """Of tests that need a compiler for CUDA."""
+    """Names in the sources of tests that need a compiler for CUDA."""
 
 
 class Collected:

@@ -53,7 +53,7 @@ def test_the_covering_set_does_not_depend_on_the_order_of_the_models() -> None:
 
 
 def test_the_hand_made_list_covers_no_less_than_it_did() -> None:
-    """With small digests and PTX of all of the covering set these shares become 100 %."""
+    """Shares of pairs; 100 % with small digests and PTX of the whole covering set."""
     every = covering.pairs(covering.addresses().values())
     own = covering.pairs(models.model(name).address for name in models.NAMES)
     assert own < every

@@ -101,7 +101,7 @@ class Comparison:
 
     @property
     def outside(self) -> list[str]:
-        """What leaves the validated range, a line for each set of sides of which the same holds."""
+        """Sentences about sides outside the validated range, one for all that leave it in the same way."""
         lines: dict[str, list[str]] = {}
         for side in self.sides:
             if side.outside:

@@ -46,7 +46,7 @@ class Side:
     outcomes: Outcomes | None = None
     """Of a scenario, its replications."""
     outside: str = ""
-    """What of it leaves the validated range of its model, in a line; empty inside it."""
+    """Sentence that names the quantities outside the validated range of the model; empty inside the range."""
     asked: tuple[str, ...] = ()
     """Quantities that the file of the side asks for: the outcomes of a sweep, the requirements of a plan, and
     goals."""

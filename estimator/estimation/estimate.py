@@ -47,7 +47,7 @@ class Estimate:
 
     @property
     def outside(self) -> str:
-        """What of the scenario leaves the validated range of its model, in a line; empty inside it."""
+        """Sentence that names the quantities outside the validated range; empty inside the range."""
         return validated.sentence(self.scenario)
 
     def to_frame(self) -> pd.DataFrame:

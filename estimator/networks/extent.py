@@ -30,7 +30,7 @@ Sender = Tcp | Sctp | Datagrams
 
 
 class Compared(NamedTuple):
-    """What a scenario is compared as: its kind of network, and its extents by protocol."""
+    """Key of a scenario in the data of validated ranges: the kind of network, and extents by protocol."""
 
     network: str
     protocols: dict[str, Extents]

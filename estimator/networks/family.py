@@ -103,7 +103,7 @@ class Network(Record):
         """Network and protocol under which the bias of a cheap fidelity was measured, if it was."""
 
     def compared(self, run: Run) -> Compared:
-        """What it is compared with references as, and the values that it reaches; nothing unless given."""
+        """Return the kind of network in the data of validated ranges, and the extents of each protocol."""
         return Compared("", {})
 
     # Rows.

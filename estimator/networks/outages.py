@@ -62,7 +62,7 @@ _RATE = re.compile(
     r"years?\b|\b(yearly|annual(ly)?|months?|monthly|weeks?|weekly|daily|availability|nines)\b|"
     r"(\b(a|per|every)\b|/)\s*(day|hour|h)\b|%"
 )
-"""What users write for outages by their rate or by availability."""
+"""Words that describe outages by their rate or by availability."""
 RARE = (
     "is not supported: outages rarer or longer than a run are not simulated, because a run lasts 10 days at "
     "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "

@@ -24,7 +24,7 @@ class Relation(NamedTuple):
     text: str
     """Sums joined by `<=` or `=`.  A network need have only the first outcome of each; others count as 0."""
     since_start: bool = False
-    """Whether it holds only where counts begin at time 0, as what was sent during a warm-up arrives later."""
+    """True for a relation that holds only without a warm-up: packets sent in a warm-up arrive later."""
     but: str = ""
     """The kind of network (`Network.key`) that has its own outcomes in place of some of these."""
 

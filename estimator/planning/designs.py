@@ -92,7 +92,7 @@ class Frontier:
 
     @property
     def outside(self) -> str:
-        """What leaves the validated range at that design, in a line; empty inside it."""
+        """Sentence that names the quantities outside the validated range; empty inside the range."""
         return "" if self.answer is None else self.answer.outside
 
     def __repr__(self) -> str:

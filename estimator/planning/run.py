@@ -145,12 +145,12 @@ class Answer:
 
     @property
     def outside(self) -> str:
-        """What leaves the validated range, in a line; empty inside it."""
+        """Sentence that names the quantities outside the validated range; empty inside the range."""
         return validated.said(self._outside)
 
     @property
     def _outside(self) -> list[validated.Outside]:
-        """What leaves the range at the answer; where no value holds, at one that fails."""
+        """Quantities outside the validated range at the answer, or at a failing value if no value holds."""
         value = next((v for v in (self.holds, self.fails) if v is not None), self.plan.values[0])
         return validated.outside(self.plan.scenario(value))
 

@@ -58,7 +58,7 @@ RESULTS = frozenset(("outcomes", "curve", "answers"))
 
 
 def _ours(path: Path) -> bool:
-    """Whether a JSON file is a result of netcarlo, or too large or damaged to tell."""
+    """Tell whether a JSON file is a result of netcarlo, or too large or damaged to decide."""
     try:
         data = json.loads(files.read_text(path))
     except (InputError, ValueError, RecursionError):

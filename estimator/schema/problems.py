@@ -40,7 +40,7 @@ LIMITS = {
     "finite_number": "is refused: allowed is a finite number; write one such as 0.5",
     "int_parsing_size": "is refused: it has too many digits; write a smaller whole number",
 }
-"""What is wrong with a value of the right shape, by the name of the error in pydantic."""
+"""Texts about values of the right shape, by the name of the error in pydantic."""
 
 SHAPES = {
     "string_type": "a text",

@@ -20,7 +20,7 @@ from netcarlo.simulation.fidelity import measured
 PROTOCOL = "protocol"
 
 RANGE, EDGE = "range", "edge"
-"""What a row is for: the validated range, or the errors of short transfers beyond it."""
+"""Use of a row: the validated range, or the errors of short transfers beyond it."""
 
 ANY = "any"
 """Stands for every protocol of a network that has no row of its own for a quantity."""
@@ -41,11 +41,11 @@ class Quantity(NamedTuple):
     word: str
     dimension: units.Dimension
     low: bool = True
-    """Whether values below the range are outside it."""
+    """True if values below the range are outside it."""
     high: bool = True
-    """Whether values above the range are outside it."""
+    """True if values above the range are outside it."""
     flag: bool = False
-    """Whether it is a feature: 1 in a scenario that has it, else 0."""
+    """True for a feature: 1 in a scenario that has the feature, else 0."""
 
 
 QUANTITIES = {
@@ -76,7 +76,7 @@ QUANTITIES = {
     "bursts": Quantity("loss in bursts", units.PLAIN, low=False, flag=True),
     "cross_traffic": Quantity("cross traffic", units.PLAIN, low=False, flag=True),
 }
-"""What `Network.compared` may name."""
+"""Quantities that `Network.compared` may name."""
 
 
 class Row(NamedTuple):
@@ -91,7 +91,7 @@ class Row(NamedTuple):
     use: str
     """RANGE or EDGE."""
     source: str
-    """What the model was compared with, in words."""
+    """Return the comparison of the model with its reference in words."""
     reference: str
     """The mapping in `configs/references`, or `known_bias` for fluids and formulae."""
     scenarios: int
@@ -114,15 +114,15 @@ class Outside(NamedTuple):
     validated_high: float
     """The values of the validated range."""
     source: str
-    """What the model was compared with; of PROTOCOL the protocols that were not."""
+    """References of the model; for PROTOCOL, the protocols without a reference."""
     edges: tuple[str, ...] = ()
     """Errors of short transfers at values of the scenario, in words."""
     network: str = ""
-    """Of PROTOCOL the kind of network."""
+    """Kind of network, for PROTOCOL only."""
 
     @property
     def text(self) -> str:
-        """All of it in words."""
+        """Return the quantity, its values and the comparison in words."""
         if self.quantity == PROTOCOL:
             return f"no recorded reference of {self.source} over {self.network}"
         limits = span(self.quantity, self.validated_low, self.validated_high)
@@ -131,7 +131,7 @@ class Outside(NamedTuple):
         return f"{QUANTITIES[self.quantity].word}{value} ({known})"
 
     def record(self) -> dict[str, Any]:
-        """All of it as data for JSON."""
+        """Return the quantity, its values and the comparison as data for JSON."""
         numbers = {name: None if value != value else value for name, value in self._asdict().items()}
         return {**numbers, "edges": list(self.edges), "text": self.text}
 

@@ -1,4 +1,4 @@
-"""One process at a time makes a file of the cache folder; others wait for it, and load what it made.
+"""Locks that let one process make a file of the cache folder while others wait and load the result.
 
 Workers of a test run, of Dask, or commands in two terminals often need the same model at the same time.
 The lock is `flock` on an empty file beside the one that is made, so it ends with the process that holds it,
@@ -45,7 +45,7 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def in_work(file: Path) -> bool:
-    """Whether another process or thread makes a file of the cache folder at the moment."""
+    """Tell whether another process or thread is making a file of the cache folder."""
     if sys.platform == "win32":
         return False
     try:
@@ -90,7 +90,7 @@ def _acquired(file: Path, lock: Path) -> int | None:
 
 
 def _is_still(lock: Path, number: int) -> bool:
-    """Whether an open file is the one of this name; its last holder removes it."""
+    """Tell whether an open lock file still has its name: the last holder removes the file."""
     try:
         return os.path.samestat(lock.stat(), os.fstat(number))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What messages suggest is accepted, and changes nothing else; rows in remedies.yaml."""
+"""Remedies that messages suggest are accepted and change nothing else; the rows are in remedies.yaml."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""What leaves the validated range of a model is said once, in a line, wherever an answer is."""
+"""Answers outside the validated range of their model say so in one line."""
 
 import json
 import math

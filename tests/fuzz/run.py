@@ -115,7 +115,7 @@ def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str],
 
 
 def _refusal(line: str, words: set[str]) -> tuple[str, str]:
-    """What a refusal counts as, and what is wrong with it."""
+    """Return the kind of a refusal, and the fault of its message."""
     if not all(0 < len(one) <= LONGEST for one in line.split("\n")):
         return "refused in a line too long or empty", f"too long or empty: {line[:200]}"
     long = {word for word in words if len(word) > 1}

@@ -1,4 +1,4 @@
-"""What a run says that cannot be: values outside their bounds, and relations that do not hold.
+"""Impossible outcomes of a run: values outside their bounds, and relations that do not hold.
 
 `python -m tests.properties.outcomes 1000` checks at least so many random scenarios of all families and
 fidelities and prints what is broken.  Kernels run as plain Python, so that nothing is compiled.
@@ -40,7 +40,7 @@ TOLERANCE = 1e-9
 PARTS = "flows", "links", "classes"
 FIDELITIES: tuple[Fidelity, ...] = get_args(Fidelity)
 CHAINS = ("ci_low", "mean", "ci_high"), tuple(f"q{round(100 * q):02d}" for q in statistics.QUANTILES)
-"""What ascends in the row of an answer."""
+"""Columns of an answer that must ascend."""
 
 
 class Run(NamedTuple):
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 
 @functools.cache
 def _bound_once(model: Model) -> Model:
-    """The same model, whose functions are bound to each other only once."""
+    """Return the model with its functions bound only once."""
     return replace(model, make=functools.cache(model.make))
 
 
@@ -67,7 +67,7 @@ def run(scenario: Scenario) -> Run:
 
 
 def broken(given: Run) -> list[str]:
-    """What cannot be: in the outcomes of the run, of its classes, flows and links, and in the answer."""
+    """Return the impossible outcomes of the run, of its classes, flows and links, and of the answer."""
     scenario, _, found = given
     frame = {name: found.frame[name].to_numpy(np.float64) for name in listed(found.frame)}
     wrong = [*outside(frame), *unrelated(given, frame | _limits(given))]
@@ -114,7 +114,7 @@ def unrelated(given: Run, found: Mapping[str, Floats]) -> Iterator[str]:
 
 
 def unanswerable(found: Outcomes) -> Iterator[str]:
-    """What cannot be in means, intervals and quantiles over the replications."""
+    """Return the impossible means, intervals and quantiles over the replications."""
     table = summary(found.frame)
     for name, row in table[table["n"] > 0].iterrows():
         bounds = _bounds(str(name))

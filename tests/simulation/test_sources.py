@@ -31,7 +31,7 @@ OUTSIDE = "cli", "comparison", "live", "planning", "reports", "studies"
 
 
 def rewritten(text: str) -> str:
-    """The same module with other docstrings and comments."""
+    """Return a module with its docstrings and comments replaced."""
     lines = text.splitlines()
     strings = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)
                and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)]  # fmt: skip
@@ -104,7 +104,7 @@ def test_layout_does_not_change_the_digest(before: str, after: str) -> None:
 
 
 def test_the_digest_is_the_same_in_every_python() -> None:
-    """As found with Python 3.11.7, 3.12.1 and 3.13.0."""
+    """Digest found with Python 3.11.7, 3.12.1 and 3.13.0."""
     text = '''
 def f(a, /, b: int = 0, *c, d=None, **e) -> str:
     """Words."""

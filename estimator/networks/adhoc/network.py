@@ -84,7 +84,7 @@ class AdhocNetwork(Adhoc, Network):
         return "adhoc static" if self.mobility.model == "static" else "adhoc", kind
 
     def compared(self, run: Run) -> Compared:
-        """How its nodes move, under one protocol."""
+        """Return the mobility model and the extents of the protocol."""
         return extents.compared(run, self)
 
     # Rows.

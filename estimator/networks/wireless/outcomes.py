@@ -203,7 +203,7 @@ def _measured(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> t
 
 
 def _active_s(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
-    """How long each flow is measured [n, F]; NaN where it is not."""
+    """Return the time for which each flow is measured [s], [n, F]; NaN for a flow that is not measured."""
     begin, end = _measured(flows, spec, present, p)
     return divisors(end - begin) / NS
 

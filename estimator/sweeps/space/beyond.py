@@ -18,11 +18,11 @@ LOOKED_AT = 100
 """Cells that are looked at; of more, so many spread evenly over the sweep."""
 
 LEAST, NUMBERS = 20, 1000
-"""Of large cells fewer are looked at: LEAST cells, or NUMBERS numbers of their own in all."""
+"""Sweeps with large cells examine fewer: LEAST cells, or as many as have NUMBERS values in all."""
 
 
 class Beyond(NamedTuple):
-    """How many cells leave the validated range, and in what."""
+    """Number of cells outside the validated range, and the quantities that leave it."""
 
     cells: int
     looked_at: int
@@ -33,7 +33,7 @@ class Beyond(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it in a line; empty if no cell leaves the range."""
+        """Return the count of cells and the quantities in one line; empty if no cell leaves the range."""
         if not self.cells:
             return ""
         some = f" looked at, of {self.of:,}" if self.looked_at < self.of else ""
@@ -41,7 +41,7 @@ class Beyond(NamedTuple):
         return f"{validated.START}{self.cells} of {self.looked_at} cells{some}: {found}"
 
     def record(self) -> dict[str, Any]:
-        """All of it as data for JSON."""
+        """Return the count of cells and the quantities as data for JSON."""
         quantities = [one.record() for one in self.quantities]
         return {**self._asdict(), "quantities": quantities, "text": self.text}
 

@@ -607,7 +607,7 @@ def _of(mine: Points, k: int) -> str:
 
 
 def _words(scenario: Scenario, name: str) -> bool:
-    """Whether a field takes words in place of numbers."""
+    """Tell whether a field takes words in place of numbers."""
     owner, _, last = name.rpartition(".")
     try:
         record = fields.value(scenario, _first(scenario, owner)) if owner else scenario

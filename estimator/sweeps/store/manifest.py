@@ -105,12 +105,12 @@ class Grown(_Entries):
 
 
 class Beyond(_Entries):
-    """How many cells leave the validated range, and in what; stores of earlier versions do not have it."""
+    """Number of cells outside the validated range, and the quantities; absent in older stores."""
 
     cells: int
     looked_at: int
     text: str
-    """All of it in a line; empty if no cell leaves the range."""
+    """Count of cells and quantities in one line; empty if no cell leaves the range."""
 
 
 class _Manifest(_Entries):

@@ -132,7 +132,7 @@ class Store:
 
     @property
     def outside(self) -> str:
-        """What leaves the validated range, in a line; empty if nothing does, or it is not known."""
+        """Sentence about cells outside the validated range; empty if none are, or if unknown."""
         return str((self.manifest.get("outside_validated_range") or {}).get("text", ""))
 
     @property
