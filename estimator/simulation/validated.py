@@ -260,10 +260,11 @@ def beyond(row: Row) -> str:
 
 
 def span(name: str, low: float, high: float) -> str:
-    """Return a validated range in words: `from 5 to 590 packets`, `up to 3 %`, `only without`."""
+    """Return a validated range in words: `from 5 to 590 packets`, `up to 3 %`, `only at 0`."""
     side = QUANTITIES[name]
     if not side.low:
-        return f"up to {_number(name, high)}" if high > 0 else "only without"
+        none = "only without it" if side.flag else "only at 0"
+        return f"up to {_number(name, high)}" if high > 0 else none
     if not side.high:
         return f"from {_number(name, low)} on"
     return f"from {between(name, low, high)}" if low < high else f"only at {_number(name, low)}"

@@ -177,7 +177,7 @@ def test_the_line_says_where_it_was_compared_and_how_large_errors_are_there() ->
     line = validated.sentence(LINUX.with_values({"hops.0.queue": 1}))
     assert "queue 1 packet (compared with Linux 6.18 from 5 to 386 packets; short transfers at 1 to 4" in line
     assert "58.1 % at worst" in line
-    assert "ns-2 2.35 only without" in validated.sentence(PATH.with_values({"hops.0.ack_loss": "1 %"}))
+    assert "ns-2 2.35 only at 0" in validated.sentence(PATH.with_values({"hops.0.ack_loss": "1 %"}))
 
 
 def test_drawn_values_count_with_their_bounds() -> None:
