@@ -232,7 +232,7 @@ def test_a_full_standard_output_is_one_line(home, command):
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_standard_output_of_few_characters_is_transliterated(home, encoding):
-    written(home, 'name: "Größe ≤ 5 µs 日"\n' + HEAD + "hops: [{rate: 1 Mbit/s, delay: 1 ms, loss: 1 %}]\n")
+    written(home, 'name: "Größe ≤ 5 µs 日"\n' + HEAD + "hops: [{rate: 1 Mbit/s, delay: 10 ms, loss: 1 %}]\n")
     found = subprocess.run(
         [sys.executable, "-m", "netcarlo", "estimate", "file.yaml"], capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
