@@ -60,3 +60,9 @@ def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
     }
     tcps = [tcp_of(transport, flow) for flow in different.values()]
     return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}
+
+
+def of_own(kind: str) -> str:
+    """Return how a user's control of this kind is written beside other TCPs; empty for other kinds."""
+    remedy = "; for a control of your own write protocol: linux, and let it return a window and a rate"
+    return remedy if kind.endswith(".py") else ""

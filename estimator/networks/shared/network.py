@@ -52,7 +52,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, tcp_of
+from netcarlo.transport.kinds import TCPS, kinds, of_own, tcp_of
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -78,6 +78,7 @@ class SharedNetwork(SharedSpec, Network):
         if (len(found) > 1 or self.classes) and (wrong := set(found) - mixed):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
             where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
+            allowed += of_own(min(wrong)) if OWN in mixed else ""
             raise InputError(f"transport cannot be {min(wrong)} {where}; {allowed}")
         if self.classes and isinstance(run.transport, Udp):
             name = self.classes[0][0]

@@ -37,7 +37,7 @@ from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, tcp_of
+from netcarlo.transport.kinds import TCPS, kinds, of_own, tcp_of
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -81,7 +81,8 @@ class WirelessNetwork(Wireless, Network):
         wrong = sorted(set(self._kinds(transport)) - {*TCPS, *LINUX_KINDS, OWN})
         if self.has_own_tcps and wrong:
             what = "where flows of 802.11 have a TCP of their own"
-            raise InputError(f"transport cannot be {wrong[0]} {what}; allowed is {', '.join(TCPS)}, linux")
+            allowed = f"allowed is {', '.join(TCPS)}, linux{of_own(wrong[0])}"
+            raise InputError(f"transport cannot be {wrong[0]} {what}; {allowed}")
 
     def _check_linux(self, run: Run) -> None:
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""

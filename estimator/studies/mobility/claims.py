@@ -196,8 +196,9 @@ def in_tables(cells: Cells) -> Iterator[Claim]:
         "and reaches about 6.5 % over HMIPv6 at 5 %.",
         tables.overhead_levels,
         where="section 3.3, table 2",
-        expected="undecided",
-        changed="first undecided and not held counted alike, so that it could not fail; now not held fails",
+        expected="not held",
+        changed="first expected to be undecided; over seeds 1 to 25 the overhead over HMIPv6 is 1.89 % "
+        "without errors and 7.03 % at 5 %, at or beyond the 0.3 and 0.5 percentage points allowed",
     )
     yield judge(
         "C14",
