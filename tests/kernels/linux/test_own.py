@@ -112,6 +112,22 @@ def test_the_example_goes_over_paths_and_shared_links(tmp_path: Path) -> None:
     assert (simulate(pair).frame.tcp_goodput_bps > 10e6).all()
 
 
+@pytest.mark.parametrize(("protocol", "file"), [("sack", UNPACED), ("linux", PACED)])
+def test_beside_other_tcps_it_is_one_of_linux(protocol: str, file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path)
+    (tmp_path / "pair.yaml").write_text(
+        f"duration: 2 s\ntransport: {{protocol: {protocol}, congestion_control: {file.name}}}\nshared:\n"
+        "  dumbbell: {rate: 20 Mbit/s, delay: 10 ms, queue: 50}\n"
+        "  flows: [{}, {protocol: linux, congestion_control: cubic}]\n"
+    )
+    if protocol == "linux":
+        assert model_of(load_scenario(tmp_path / "pair.yaml")).address.sender == "mixed"
+    else:
+        remedy = "for a control of your own write protocol: linux, and let it return a window and a rate"
+        with pytest.raises(InputError, match=remedy):
+            load_scenario(tmp_path / "pair.yaml")
+
+
 def test_all_ways_of_naming_a_control_of_linux(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "paced_aimd.yaml", tmp_path)
     for control in ("reno", "cubic", "bbr"):
