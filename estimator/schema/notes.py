@@ -1,4 +1,4 @@
-"""Notes on valid values in a file that the user may have meant otherwise."""
+"""Warnings about valid values of a file that often are mistakes."""
 
 import warnings
 from collections.abc import Iterator

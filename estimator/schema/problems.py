@@ -23,7 +23,7 @@ class Wrong:
     value: str = ""
     """The value as it is shown, ` = 'quic'`."""
     at: Location = ()
-    """Where the fault is, seen from the field."""
+    """Location of the fault within the field."""
     meant: str | None = None
     """The field that an unknown name stands for."""
 

@@ -160,8 +160,7 @@ def arrived(s: Any, later: Any) -> Any:
 
 
 def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
-    """Note the packets that flow `i` sends in a step and that arrive after the end, or after the end of the
-    warm-up.
+    """Record packets that flow `i` sends in a step and that arrive after the warm-up or the run has ended.
 
     Links serve in order: the first of these packets waits for all that was due at the beginning of the step,
     the last one for all that is due now.

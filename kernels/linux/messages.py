@@ -49,7 +49,7 @@ class Word(IntEnum):
     SHORT = auto()
     """Bytes by which the last packet of the latest message falls short of a whole one."""
     COUNTS = auto()
-    """Where the outcomes begin (`Messages`); behind them, by packet, see `_short_at`."""
+    """First word of the outcomes (`Messages`), which a table of RING words follows, see `_short_at`."""
 
 
 WORDS = int(Word.COUNTS) + 1
@@ -159,9 +159,9 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 
 
 def _short_at(p: Any, s: Any, packet: Any) -> Any:
-    """Where it stands by how many bytes a packet that has been put out falls short of a whole one.
+    """Return the word that holds the bytes by which a sent packet falls short of a whole one.
 
-    A copy of it may be on its way to a mobile host when later messages have been written.
+    The word belongs to the packet, because a copy may still be in flight when later messages are written.
     """
     return s[Word.COUNTS] + Messages.COLUMNS + (packet & (p[P.RING] - 1))
 

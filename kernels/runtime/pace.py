@@ -41,8 +41,7 @@ def factor() -> float:
 
 
 def remember(expected_s: float, took_s: float) -> None:
-    """Note a compilation. If the folder cannot be written, nothing is noted and the forecast is less
-    accurate."""
+    """Record the time of a compilation [s] for later forecasts, if the cache folder can be written."""
     if expected_s <= 0.0 or not cache.writable():
         return
     ratios = [*_ratios(), round(took_s / expected_s, 3)][-KEPT:]

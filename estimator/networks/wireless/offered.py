@@ -1,4 +1,4 @@
-"""Offered load of 802.11 networks, beside what the time on air allows."""
+"""Offered load of 802.11 networks, and the capacity that the time on air allows."""
 
 import numpy as np
 from numpy.typing import NDArray

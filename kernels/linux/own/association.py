@@ -16,7 +16,7 @@ from netcarlo.kernels.linux.state import Tcp, reducing
 own: Any = slot("own")
 """Functions of the user's control."""
 base: Any = slot("base")
-"""Association below the user's control: that of today's Linux, which may also note when packets were sent."""
+"""Association that the user's control runs in: that of Linux, with or without records of sent packets."""
 
 MEMORY = 16
 """Float words that a control may keep, behind the window."""

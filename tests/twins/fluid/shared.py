@@ -500,8 +500,7 @@ class TwinFlow:
         return word >> 12 >= chance
 
     def settle(self, warm_up: int, end: int) -> None:
-        """Note the packets of this step that arrive after the warm-up or the end: they arrive while their
-        links serve them."""
+        """Record packets of this step that arrive after the warm-up or the run has ended."""
         first, last = 0.0, 0.0
         for link in self.route:
             first += link.due_before

@@ -156,7 +156,7 @@ class Endpoint(Generic[D]):
         return True
 
     def on_failover(self, silence: int) -> None:
-        """Note that the current destination is replaced, so long [ns] after it last answered."""
+        """Record a failover that begins so long [ns] after the current destination last answered."""
 
     def other(self, destination: D) -> D:
         """The next active destination after this one; when none is, simply the next one."""
