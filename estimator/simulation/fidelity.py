@@ -1,7 +1,7 @@
 """Answers without packets: what a fluid model or formulae say of the rows that an engine would simulate.
 
 They take microseconds where packets take milliseconds, and they are biased.  `known_bias` says by how much:
-`python -m tests.benchmarks.fidelity` measures it on networks drawn at random (docs/fidelity.md).
+`python -m tests.campaigns fidelity` measures it on networks drawn at random (docs/fidelity.md).
 """
 
 import csv

@@ -2,7 +2,7 @@
 
 `configs/references/validated_ranges.csv` holds the lowest and the highest value of each quantity over which a
 model was compared with a reference: packets with other simulators and a kernel, fluids and formulae with
-packets. `python -m tests.verification.ranges` makes it from the reference files (docs/validation.md).
+packets. `python -m tests.campaigns ranges` makes it from the reference files (docs/validation.md).
 """
 
 import csv

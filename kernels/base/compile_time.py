@@ -1,6 +1,6 @@
 """Processor time that compiling a model takes the first time: the only place where it is written down.
 
-Processor seconds of a virtual AMD EPYC, measured with `python -m tests.benchmarks.compile_times` beside other
+Processor seconds of a virtual AMD EPYC, measured with `python -m tests.campaigns compile_times` beside other
 work.  Machines differ: `runtime.pace` scales these times by what compilations on the user's machine took.
 """
 

@@ -1,6 +1,6 @@
 """`protocol: linux` after lost SYNs and SYN-ACKs, in every network that it runs over.
 
-Times are those of Linux 6.18.44 over the same link (`tests/verification/kernel`).
+Times are those of Linux 6.18.44 over the same link (`tests/campaigns/verification/kernel`).
 """
 
 from pathlib import Path

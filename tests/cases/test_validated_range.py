@@ -21,8 +21,8 @@ from netcarlo.simulation import fidelity, validated
 from netcarlo.simulation.validated import EDGE, QUANTITIES, RANGE, START
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.store.store import Store
+from tests.campaigns.verification.ranges import of_populations, of_reference, table
 from tests.networks.references import LINKDOWN
-from tests.verification.ranges import of_populations, of_reference, table
 
 FOLDER = Path(str(configs.__file__)).parent
 DOCS = Path(__file__).parents[2] / "docs" / "validation.md"

@@ -25,8 +25,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.rows import AnyRows
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from tests.benchmarks import lossy_hop
-from tests.benchmarks.gpu import scenarios
+from tests.campaigns.benchmarks import lossy_hop
+from tests.campaigns.benchmarks.gpu import scenarios
 from tests.device import lines
 from tests.device.cupy import fake_cupy, install
 from tests.device.lockstep import KIB, LANES, LOCAL, OTHER, SHARED, SHARES, TRAFFIC, Counts, Region, Warps

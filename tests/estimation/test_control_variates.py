@@ -11,7 +11,7 @@ from netcarlo.cli.main import app
 from netcarlo.estimation.control_variates import controlled, draws_wanted
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
-from tests.benchmarks.fidelity import EXAMPLES, Pool, cover
+from tests.campaigns.benchmarks.fidelity import EXAMPLES, Pool, cover
 
 
 def pairs(n: int, m: int, *, noise: float, seed: int, skewed: bool = False) -> tuple[Floats, Floats]:

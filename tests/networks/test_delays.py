@@ -21,7 +21,7 @@ from netcarlo.simulation.outcomes import BY_NAME, OUTCOMES
 from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution.chunk import run_chunk
 from netcarlo.sweeps.space.file import make_sweep
-from tests.verification.queues import wait
+from tests.campaigns.verification.queues import wait
 
 VIDEO = {
     "count": 3,

@@ -10,7 +10,7 @@ from scipy import stats
 
 from netcarlo.numerics import statistics
 from netcarlo.numerics.statistics import Mean, StoppingRule, until_precise
-from tests.benchmarks import coverage
+from tests.campaigns.benchmarks import coverage
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60), st.randoms())

@@ -21,7 +21,7 @@ from netcarlo.planning.ledger import Ledger
 from netcarlo.planning.runner import JOURNAL, ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.plan import words
-from tests.verification.plan_coverage import Coins
+from tests.campaigns.verification.plan_coverage import Coins
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "configs" / "plans").glob("*.yaml"))

@@ -15,7 +15,7 @@ from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution.chunk import run_chunk
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import make_sweep
-from tests.benchmarks.fluid_adhoc import drawn
+from tests.campaigns.benchmarks.fluid_adhoc import drawn
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from netcarlo import InputError, Scenario, load_scenario, simulate
 from netcarlo.cli.main import app
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fidelity import EXAMPLES, bias, populations, tables
+from tests.campaigns.benchmarks.fidelity import EXAMPLES, bias, populations, tables
 
 PATHS = load_scenario(EXAMPLES / "random_topology.yaml")
 CELLS = load_scenario(EXAMPLES / "wifi_cells.yaml")

@@ -14,7 +14,7 @@ from netcarlo.networks.wireless import formula as cell
 from netcarlo.networks.wireless.bianchi import saturation
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fidelity import bursts
+from tests.campaigns.benchmarks.fidelity import bursts
 
 
 def path(window: int = 10, **hop: Any) -> Scenario:

@@ -13,7 +13,7 @@ from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution.chunk import run_chunk
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import make_sweep
-from tests.benchmarks.fidelity import EXAMPLES
+from tests.campaigns.benchmarks.fidelity import EXAMPLES
 
 
 @pytest.fixture(scope="module")

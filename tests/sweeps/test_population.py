@@ -7,7 +7,7 @@ from scipy import stats
 from netcarlo.numerics import statistics
 from netcarlo.sweeps.analysis import population
 from netcarlo.sweeps.space.designs import Design
-from tests.benchmarks import coverage
+from tests.campaigns.benchmarks import coverage
 
 RUNS = 150
 """Of a check of coverage: 95 % has a standard error of 1.8 %; 84 % or less is seen in 95 of 100 cases."""

@@ -8,8 +8,8 @@ import pytest
 
 from netcarlo.estimation.reference import load_mapping, read_rows
 from netcarlo.estimation.validate import validate
-from tests.verification.kernel.drawn import EDGES, KINDS, drawn
-from tests.verification.kernel.runs import SIDE_BY_SIDE_BPS, batches, columns, measured
+from tests.campaigns.verification.kernel.drawn import EDGES, KINDS, drawn
+from tests.campaigns.verification.kernel.runs import SIDE_BY_SIDE_BPS, batches, columns, measured
 
 
 @pytest.mark.parametrize("kind", KINDS)

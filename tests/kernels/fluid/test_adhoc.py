@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import launch
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fluid_adhoc import drawn, error
+from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.scenarios import as_datagrams, describe, manet_rows, select
 from tests.twins.fluid import adhoc as twin

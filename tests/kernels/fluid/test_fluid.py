@@ -22,7 +22,7 @@ from netcarlo.networks.shared.delays import table
 from netcarlo.networks.shared.outcomes import Tables, tables
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
-from tests.benchmarks.fluid import LAYOUTS, shared
+from tests.campaigns.benchmarks.fluid import LAYOUTS, shared
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import path as fluid_path
 from tests.twins.fluid.shared import simulate

@@ -12,7 +12,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import SCHEDULE_PERIODIC, Out, P, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.mobility import PROTOCOLS
-from tests.benchmarks.fluid_paths import both, walks
+from tests.campaigns.benchmarks.fluid_paths import both, walks
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import mobile as twin
 from tests.twins.fluid import roaming

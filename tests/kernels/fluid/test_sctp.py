@@ -12,7 +12,7 @@ from netcarlo.kernels.base.layout import FOREVER, NEVER, Out, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.switched import switched
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fluid_paths import associations, both
+from tests.campaigns.benchmarks.fluid_paths import associations, both
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import sctp as twin
 from tests.twins.path.scenarios import sctp_rows

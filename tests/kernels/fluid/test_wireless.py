@@ -21,7 +21,7 @@ from netcarlo.kernels.wireless.state import LinkState
 from netcarlo.networks.wireless import bianchi
 from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fidelity import EXAMPLES
+from tests.campaigns.benchmarks.fidelity import EXAMPLES
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import rates as twin_rates
 from tests.twins.fluid import wireless as twin

@@ -12,7 +12,7 @@ from netcarlo.kernels.linux.state import Tcp as Linux
 from netcarlo.kernels.path import undisturbed, undisturbed_linux
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.tcp.state import Tcp
-from tests.benchmarks import lossy_hop
+from tests.campaigns.benchmarks import lossy_hop
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 

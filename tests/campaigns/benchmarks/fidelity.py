@@ -1,0 +1,332 @@
+"""Errors of fluids and formulae against packets, and their worth as controls: the tables of docs/fidelity.md.
+
+    python -m tests.campaigns fidelity bias [networks [kinds]] > configs/references/known_bias.csv
+    python -m tests.campaigns fidelity tables
+    python -m tests.campaigns fidelity control [runs]
+    python -m tests.campaigns fidelity bursts [networks]
+
+`tables` prints known_bias.csv as docs/fidelity.md has it.  `control` runs the packets of each cell of two
+example sweeps once and then takes samples from those runs: their mean is the truth, which the intervals
+contain or not.
+"""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from netcarlo import configs, load_scenario, simulate
+from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
+from netcarlo.networks.path.mobility import PROTOCOLS
+from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
+from netcarlo.scenario import Scenario
+from netcarlo.simulation import fidelity
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
+from netcarlo.transport.tcp import COMMON, PROBING
+from tests.campaigns import parser
+from tests.campaigns.benchmarks.fluid import radio
+from tests.campaigns.benchmarks.fluid_adhoc import drawn as drawn_adhoc
+from tests.campaigns.benchmarks.fluid_paths import walk
+
+EXAMPLES = Path(str(configs.__file__)).parent / "examples"
+
+TCPS: dict[str, dict[str, Any]] = {
+    **{name: {"transport.protocol": name} for name in ("tahoe", "reno", "newreno", "sack")},
+    "vegas": {"transport.protocol": "vegas", "transport.header": "40 B"},
+    **{
+        name: {"transport.protocol": "sack", "transport.congestion_control": name}
+        for name in ("bic", "cubic", "westwood")
+    },
+}
+
+SCTP: dict[str, Any] = {
+    "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
+}
+
+OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}
+"""Of every hop."""
+
+UDP_RATES = {"log_uniform": ["100 kbit/s", "10 Mbit/s"]}
+PAYLOADS = {"integers": ["200 B", "1460 B"]}
+
+GRAPH = {
+    "routers": {"integers": [4, 10]},
+    "degree": 2.5,
+    "each": {
+        "rate": {"log_uniform": ["1 Mbit/s", "20 Mbit/s"]},
+        "delay": {"log_uniform": ["1 ms", "20 ms"]},
+        "queue": {"log_uniform": ["10 packets", "200 packets"]},
+        "loss": {"choice": [0, 0, "0.5 %"]},
+    },
+}
+
+
+class Population(NamedTuple):
+    """Networks drawn at random, by what they are called in known_bias.csv."""
+
+    network: str
+    protocol: str
+    scenario: Scenario
+
+
+def populations() -> Iterator[Population]:
+    """Paths with and without outages, mobile hosts, shared links, 802.11, ad hoc; each TCP, SCTP, UDP."""
+    paths = load_scenario(EXAMPLES / "random_topology.yaml")
+    dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
+    graphs = dumbbells.model_dump(mode="json", exclude_none=True)
+    del graphs["shared"]["dumbbell"]
+    graphs["shared"]["graph"] = GRAPH
+    outages = paths.with_values({"hops.0.each.outages": OUTAGES, "duration": "120 s"})
+    named = {"paths": paths, "outages": outages, "dumbbells": dumbbells, "graphs": Scenario.check(graphs)}
+    for network, scenario in named.items():
+        for protocol, values in TCPS.items():
+            yield Population(network, protocol, scenario.with_values(values))
+        yield Population(network, "sctp", scenario.with_values(SCTP))
+    for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
+        route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
+        yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
+    cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
+    yield Population("cells", "udp", cells)
+    yield Population("meshes", "udp", mesh.with_values({"transport.rate": UDP_RATES}))
+    for flows in ("up", "down", "both"):
+        for network, scenario in {"cells": cells, "meshes": mesh}.items():
+            for protocol, values in TCPS.items():
+                own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
+                named = network if flows == "up" else f"{network} {flows}"
+                yield Population(named, protocol, scenario.with_values(own))
+    yield from of_chains()
+    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
+        yield Population(f"mobile {handover}", sender, walk(handover, sender))
+    for moves in (True, False):
+        for protocol in (*COMMON, *PROBING, "udp"):
+            network = "adhoc" if moves else "adhoc static"
+            yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
+
+
+def of_chains() -> Iterator[Population]:
+    """Chains of 802.11 hops in which all nodes hear each other, with hidden nodes, and under ARF."""
+    drawn = radio()
+    named = {
+        "chains": "chains",
+        "chains, hidden nodes": "chains with hidden nodes",
+        "chains, ARF": "chains with arf",
+    }
+    for layout, network in named.items():
+        scenario = drawn[layout]
+        yield Population(network, "udp", scenario)
+        for flows, (protocol, values) in itertools.product(("up", "down", "both"), TCPS.items()):
+            own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
+            one = scenario.with_values(own)
+            if not one.network.unknown(one, "fluid"):  # ARF is UDP's alone
+                yield Population(network if flows == "up" else f"{network} {flows}", protocol, one)
+
+
+def bursts(kind: str) -> Scenario:
+    """A path of 2 to 5 hops the last of which is gone for 1 to 100 ms every half second to 20 s."""
+    hop = {
+        "rate": {"log_uniform": ["1 Mbit/s", "50 Mbit/s"]},
+        "delay": {"uniform": ["1 ms", "40 ms"]},
+        "queue": {"integers": [20, 200]},
+        "loss": {"choice": [0, "0.01 %", "0.1 %", "1 %"]},
+    }
+    times = {"up": {"log_uniform": ["0.5 s", "20 s"]}, "down": {"log_uniform": ["1 ms", "100 ms"]}}
+    transport = {"protocol": "newreno", "window": {"integers": [16, 256]}}
+    hops = [{"count": {"integers": [1, 4]}, "each": hop}, hop | {"outages": times}]
+    scenario = Scenario.check({"duration": "60 s", "transport": transport, "hops": hops})
+    return scenario.with_values(SCTP if kind == "sctp" else TCPS[kind])
+
+
+TABLES = (
+    *(
+        {f"{network}: {cheap}": (network, cheap) for network in pair for cheap in fidelity.CHEAP}
+        for pair in (("paths", "outages"), ("dumbbells", "graphs"))
+    ),
+    {
+        f"{network}: {way}": (network if way == "up" else f"{network} {way}", "fluid")
+        for network in ("cells", "meshes")
+        for way in ("up", "down", "both")
+    },
+    {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
+)
+"""Columns of the tables: network and fidelity."""
+
+
+def cell(found: fidelity.Bias | None) -> str:
+    """The median, and from the 5 % to the 95 % quantile, in per cent."""
+    if found is None:
+        return ""
+    median, low, high = (f"{whole:+d}" if (whole := round(100 * part)) else "0" for part in found)
+    return f"{median} ({low} .. {high})"
+
+
+def tables() -> list[str]:
+    """known_bias.csv in Markdown."""
+    known, told = fidelity.measured(), []
+    for columns in TABLES:
+        networks = [network for network, _ in columns.values()]
+        lines = ["| [%] | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+        for protocol in dict.fromkeys(protocol for _, network, protocol in known if network in networks):
+            found = [known.get((cheap, network, protocol)) for network, cheap in columns.values()]
+            lines.append(f"| {protocol} | " + " | ".join(map(cell, found)) + " |")
+        told.append("\n".join(lines))
+    return told
+
+
+def of_bursts(networks: int) -> None:
+    """Print the error of formula and fluid where losses come in bursts."""
+    print("error of the goodput [%]: median and 90 % of its size, 5 %, 50 %, 95 %, mean")
+    for kind in (*TCPS, "sctp"):
+        scenario = bursts(kind)
+        truth = simulate(scenario, replications=networks).frame["goodput_bps"]
+        for cheap in ("formula", "fluid"):
+            rough = scenario.with_values({"fidelity": cheap})
+            off = 100 * (simulate(rough, replications=networks).frame["goodput_bps"] / truth - 1).dropna()
+            told = [*off.abs().quantile([0.5, 0.9]), *off.quantile([0.05, 0.5, 0.95]), off.mean()]
+            print(f"{kind:10s} {cheap:8s}", *(f"{value:7.1f}" for value in told), flush=True)
+
+
+def of_transport(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the transport alone."""
+    return {name.removeprefix("transport."): value for name, value in values.items()}
+
+
+def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
+    """The bias of the goodput of cheap fidelities, over so many networks."""
+    if scenario.shared is not None and scenario.transport.protocol != "sctp":
+        # One kernel for all TCPs, for the sake of a compiler's time.
+        rows, drawn = build(scenario, replications=networks)
+        integers = launch.run(models.model("shared_mixed"), rows)
+        truth = outcomes(scenario.network, integers, rows, drawn).frame["goodput_bps"]
+    else:
+        truth = simulate(scenario, replications=networks).frame["goodput_bps"]
+    found = {}
+    for cheap in fidelities:
+        rough = scenario.with_values({"fidelity": cheap})
+        value = simulate(rough, replications=networks).frame["goodput_bps"]
+        off = (value / truth.where(truth > 0) - 1).dropna()
+        found[cheap] = fidelity.Bias(*(float(q) for q in off.quantile([0.5, 0.05, 0.95]).round(3) + 0.0))
+    return found
+
+
+def sweeps() -> Iterator[tuple[str, Scenario]]:
+    """The cells of two sweeps: TCP by loss over random paths, rates over random 802.11 cells."""
+    paths = load_scenario(EXAMPLES / "random_topology.yaml")
+    for protocol in ("reno", "sack"):
+        for loss in ("0", "0.1 %", "1 %"):
+            values = TCPS[protocol] | {"hops.0.each.loss": loss}
+            yield f"paths: {protocol}, loss {loss}", paths.with_values(values)
+    cells = load_scenario(EXAMPLES / "wifi_cells.yaml")
+    for rate in ("6 Mbit/s", "54 Mbit/s"):
+        yield f"cells: {rate}", cells.with_values({"wireless.rate": rate})
+
+
+class Pool(NamedTuple):
+    """Runs of a scenario that stand for all: packets and formula of the same networks."""
+
+    y: Floats
+    x: Floats
+
+
+def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:
+    """The goodputs of so many networks."""
+    y = simulate(scenario, replications=runs).frame["goodput_bps"]
+    rough = scenario.with_values({"fidelity": control})
+    x = simulate(rough, replications=runs).frame["goodput_bps"]
+    return Pool(y.to_numpy(np.float64), x.to_numpy(np.float64))
+
+
+def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]:
+    """Of estimates by `runs` packet runs: coverage, that of plain means, and the fall of the variance.
+
+    `fall` is that of the estimates over the samples, `reported` what they say themselves (median).
+    """
+    rng, truth = np.random.default_rng(seed), pool.y.mean()
+    rows = []
+    for _ in range(samples):
+        k = rng.integers(0, len(pool.y), runs)
+        draws = draws_wanted(pool.y[k], pool.x[k], most=MOST_DRAWS["formula"])
+        more = rng.integers(0, len(pool.y), draws - runs)
+        found = controlled(pool.y[k], np.concatenate([pool.x[k], pool.x[more]]))
+        plain = statistics.mean(pool.y[k])
+        assert found is not None
+        rows.append(
+            (
+                found.mean.ci_low <= truth <= found.mean.ci_high,
+                plain.ci_low <= truth <= plain.ci_high,
+                found.mean.mean,
+                plain.mean,
+                found.variance_ratio,
+            )
+        )
+    covered, plainly, sharp, means, ratio = np.array(rows).T
+    return {
+        "coverage": covered.mean(),
+        "plain": plainly.mean(),
+        "fall": means.var() / sharp.var(),
+        "reported": float(np.median(ratio)),
+    }
+
+
+def cover_precise(pool: Pool, *, relative: float, samples: int, seed: int) -> dict[str, float]:
+    """Coverage of estimates that go on until they are precise, packet runs of each, and of plain ones."""
+    rng, truth = np.random.default_rng(seed), pool.y.mean()
+    rule = statistics.StoppingRule(relative)
+    covered = used = 0
+    for _ in range(samples):
+        y, x, more = np.zeros(0), np.zeros(0), np.zeros(0)
+        found = None
+        while True:
+            count = rule.next_after(len(y), lambda f=found: f.mean)  # type: ignore[misc]
+            if not count:
+                break
+            k = rng.integers(0, len(pool.y), count)
+            y, x = np.append(y, pool.y[k]), np.append(x, pool.x[k])
+            wanted = draws_wanted(y, x, most=MOST_DRAWS["formula"]) - len(y)
+            more = np.append(more, pool.x[rng.integers(0, len(pool.y), max(wanted - len(more), 0))])
+            found = controlled(y, np.append(x, more))
+        assert found is not None
+        covered += found.mean.ci_low <= truth <= found.mean.ci_high
+        used += len(y)
+    return {"coverage": covered / samples, "runs": used / samples}
+
+
+def main() -> None:
+    """Print the tables."""
+    arguments = parser(__doc__)
+    arguments.add_argument("what", choices=("bias", "tables", "control", "bursts"))
+    arguments.add_argument("number", nargs="?", type=int, default=0, help="of networks or runs")
+    arguments.add_argument("kinds", nargs="*", help="of networks, such as paths")
+    given = arguments.parse_args()
+    what, number, only = given.what, given.number, given.kinds
+    if what == "bias":
+        print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
+        for network, protocol, scenario in populations():
+            if only and network.split()[0] not in only:
+                continue
+            cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
+            for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
+                print(name, network, protocol, *found, sep=",", flush=True)
+        return
+    if what == "tables":
+        print(*tables(), sep="\n\n")
+        return
+    if what == "bursts":
+        of_bursts(number or 500)
+        return
+    rows = {}
+    for name, scenario in sweeps():
+        runs = number or (20_000 if scenario.paths else 1_000)
+        found = pool(scenario, runs=runs)
+        rows[name] = {
+            **{f"{key} {n}": value for n in (100, 500) for key, value in
+               cover(found, runs=n, samples=1000, seed=n).items()},
+            **cover_precise(found, relative=0.02, samples=400, seed=3),
+        }  # fmt: skip
+        print(pd.DataFrame(rows).T.round(3).to_string(), flush=True)

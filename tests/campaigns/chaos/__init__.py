@@ -1,0 +1,1 @@
+"""Sweeps under attack: processes killed, files cut, disks full."""

@@ -1,0 +1,189 @@
+"""What may happen to a sweep; each attack checks that nothing is lost, doubled or computed again."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from netcarlo.sweeps.store import growth
+from netcarlo.sweeps.store.store import Store
+from tests.campaigns.chaos.sweeps import (
+    Sweep,
+    another_version,
+    chunks,
+    dask_workers,
+    environment,
+    finished,
+    rows,
+    scheduler,
+    until,
+    wait_for_chunks,
+    workers,
+)
+
+Attack = Callable[[Sweep, Path], None]
+
+
+def kill_workers(sweep: Sweep, store: Path) -> None:
+    """Workers are killed: one, then all, then those that take their places, while they start."""
+    process = sweep.start(store, "--workers", str(sweep.size.workers))
+    for _ in range(sweep.size.kills):
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        workers(process)[0].kill()
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        killed = workers(process)
+        for victim in killed:
+            victim.kill()
+        until(lambda: len(set(workers(process)) - set(killed)) == sweep.size.workers)  # noqa: B023
+        for victim in set(workers(process)) - set(killed):
+            victim.kill()
+    assert finished(process)["cells"] == sweep.cells
+    sweep.check_resumed(store, {}, 0)
+
+
+def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
+    """Workers that nobody starts again are killed until one is left; then the scheduler is killed."""
+    with scheduler() as (address, head), dask_workers(3, address, "--no-nanny") as started:
+        process = sweep.start(store, "--scheduler", address)
+        wait_for_chunks(store, 3, process)
+        for victim in started[1:]:
+            victim.kill()
+        wait_for_chunks(store, len(chunks(store)) + 3, process)
+        head.kill()
+        message = finished(process, code=1)["stderr"]
+        assert "stopped: the scheduler is gone" in message
+        assert "run the same command again to resume" in message
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert Store.open(store).runs()[-1]["cells"] == done
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+
+
+def resume(sweep: Sweep, store: Path) -> int:
+    """The same command again computes the missing cells and no other.  Returns how many were there."""
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+    return done
+
+
+def kill_client(sweep: Sweep, store: Path) -> None:
+    """The client is killed while it has local workers, and started again; its workers do not survive it."""
+    for _ in range(sweep.size.kills):
+        process = sweep.start(store, "--workers", "2")
+        wait_for_chunks(store, len(chunks(store)) + 3, process)
+        orphans = workers(process)
+        process.kill()
+        process.wait()
+        until(lambda: not any(map(psutil.Process.is_running, orphans)))  # noqa: B023
+    resume(sweep, store)
+
+
+def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
+    """Two clients resume one store at the same time; both finish."""
+    process = sweep.start(store)
+    wait_for_chunks(store, 3, process)
+    process.kill()
+    process.wait()
+    before = chunks(store)
+    both = [sweep.start(store, chunk=chunk) for chunk in (True, False)]  # in other chunks, too
+    for process in both:
+        finished(process)
+    sweep.check(store)
+    assert before.items() <= chunks(store).items()
+
+
+def interrupt(sweep: Sweep, store: Path) -> None:
+    """Ctrl-C, which reaches the client and its workers, stops between two chunks."""
+    process = sweep.start(store, "--workers", "2")
+    wait_for_chunks(store, 3, process)
+    family = workers(process)
+    os.killpg(process.pid, signal.SIGINT)
+    message = finished(process, code=130)["stderr"]
+    until(lambda: not any(map(psutil.Process.is_running, family)))
+    done = resume(sweep, store)
+    assert message == f"interrupted: {done} of {sweep.cells} cells are stored; the same command resumes\n"
+
+
+def kill_growing(sweep: Sweep, store: Path) -> None:
+    """A store of half the draws is killed while it grows, by itself and with workers, and once it has."""
+    half = sweep.half(store.with_suffix(".half"))
+    finished(half.start(store))
+    before, digest = chunks(store), Store.open(store).digest()
+    assert before and digest == half.digest
+    for options in (), ("--workers", "2"):
+        process = sweep.start(store, "--grow", *options)
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        process.kill()
+        process.wait()
+    assert before.items() <= chunks(store).items()
+    resume(sweep, store)
+    assert growth.history(Store.open(store)) == [{"cells": half.cells, "digest": digest, "intact": True}]
+
+
+def fill_disk(sweep: Sweep, store: Path) -> None:
+    """The disk is full from some chunk on: a line that says so, exit code 1; with space the rest comes."""
+    limit = max(path.stat().st_size for path in sweep.undisturbed.glob("chunks/cells-*"))
+    full = sweep.start(  # its chunks begin with smaller files than those, and grow
+        store, chunk=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
+    )  # fmt: skip
+    message = finished(full, code=1)["stderr"]
+    assert message.count("\n") == 1
+    assert "stopped: " in message
+    assert "free space and run the same command again" in message
+    resume(sweep, store)
+
+
+def cut_chunks(sweep: Sweep, store: Path) -> None:
+    """Chunk files are cut, overwritten and emptied; only their cells run again."""
+    shutil.copytree(sweep.undisturbed, store)
+    before = chunks(store)
+    victims = random.Random(1).sample(sorted(before), 2 + sweep.size.kills)
+    for i, name in enumerate(victims):
+        path = store / "chunks" / name
+        data = path.read_bytes()
+        path.write_bytes((data[: len(data) // 2], b"", b"x" * len(data))[i % 3])
+        del before[name]
+    lost = sum(map(rows, victims))
+    assert finished(sweep.start(store))["cells"] == lost
+    sweep.check_resumed(store, before, sweep.cells - lost)
+
+
+def mix_versions(sweep: Sweep, store: Path) -> None:
+    """A worker with other models, or with a netcarlo too old for sweeps, is named; nothing of it is kept."""
+    other, old = store.with_suffix(".other"), store.with_suffix(".old")
+    another_version(other)
+    (old / "netcarlo").mkdir(parents=True)
+    (old / "netcarlo" / "__init__.py").touch()
+    with scheduler() as (address, _):
+        for path, complaint in ((other, "has models "), (old, "has no netcarlo, or another: ")):
+            elsewhere = {"env": environment(PYTHONPATH=str(path)), "cwd": path}
+            with dask_workers(1, address, "--no-nanny", **elsewhere) as (worker,):
+                message = finished(sweep.start(store, "--scheduler", address), code=2)["stderr"]
+                assert f"process {worker.pid} {complaint}" in message
+                assert "install the same netcarlo everywhere" in message
+    assert not chunks(store)
+    assert [record["cells"] for record in Store.open(store).runs()] == [0, 0]
+
+
+ATTACKS: tuple[Attack, ...] = (
+    kill_workers,
+    kill_all_but_one_and_the_scheduler,
+    kill_client,
+    resume_twice_at_once,
+    interrupt,
+    kill_growing,
+    fill_disk,
+    cut_chunks,
+    mix_versions,
+)

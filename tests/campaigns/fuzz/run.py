@@ -1,0 +1,146 @@
+"""Runs cases by their number, each for itself, and counts what came of them."""
+
+import contextlib
+import multiprocessing
+import re
+import resource
+import signal
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from netcarlo.errors import LONGEST, InputError
+from netcarlo.schema.notes import Note
+from tests.campaigns.fuzz import drive, options
+from tests.campaigns.fuzz.mutations import mutated
+from tests.campaigns.fuzz.seeds import Seed, seeds
+
+MOST_S = 5.0
+"""Processor time of a case."""
+MOST_BYTES = 1 << 30
+"""Memory that cases may take beside what there was."""
+
+
+class TooLong(BaseException):
+    """A case took more than `MOST_S`."""
+
+
+@dataclass
+class Found:
+    """What came of cases: how many of each outcome, and the first few that went wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    processor_s: float = 0.0
+    longest_s: float = 0.0
+    peak_bytes: int = 0
+
+    def add(self, other: "Found") -> None:
+        """Count those of another part, too."""
+        self.counts += other.counts
+        self.wrong += other.wrong
+        self.unnamed += other.unnamed
+        self.processor_s += other.processor_s
+        self.longest_s = max(self.longest_s, other.longest_s)
+        self.peak_bytes = max(self.peak_bytes, other.peak_bytes)
+
+
+def run(numbers: range, seed: int) -> Found:
+    """The cases of these numbers.  Each depends on its number and the seed alone."""
+    found, known = Found(), seeds()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _limited(), options.working():
+        configs = drive.playground(Path(folder))
+        for number in numbers:
+            _case(number, Random(f"{seed}/{number}"), known, configs, found)
+    found.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return found
+
+
+def run_all(cases: int, *, seed: int, processes: int) -> Iterator[Found]:
+    """The cases 0 to `cases` - 1 in several processes; what came of each part."""
+    step = 500
+    parts = [(range(lo, min(lo + step, cases)), seed) for lo in range(0, cases, step)]
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=20) as pool:
+        yield from pool.imap_unordered(_part, parts)
+
+
+def _part(part: tuple[range, int]) -> Found:
+    return run(*part)
+
+
+def _case(number: int, rng: Random, known: list[Seed], configs: Path, found: Found) -> None:
+    kind, words, call = _made(rng, known, configs)
+    started = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, MOST_S)
+    try:
+        call()
+        outcome, wrong = "taken", ""
+    except InputError as error:
+        outcome, wrong = _refusal(str(error), words)
+        if outcome == "refused, naming something else":
+            found.unnamed.append(f"case {number} ({kind}): {str(error)[:200]}")
+    except TooLong:
+        outcome = wrong = f"over {MOST_S:.0f} s"
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        outcome = f"{type(error).__name__} in {Path(at.filename).name}:{at.lineno}"
+        wrong = f"{outcome}: {str(error)[:200]}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    if wrong:
+        found.wrong.append(f"case {number} ({kind}): {wrong}")
+    spent = time.process_time() - started
+    found.longest_s, found.processor_s = max(found.longest_s, spent), found.processor_s + spent
+    found.counts[f"{kind}: {outcome}"] += 1
+
+
+def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str], Callable[[], object]]:
+    """The kind of a case, the words by which a message may name what is odd in it, and what runs it."""
+    kind = rng.choices(("file", "options", "reference"), (85, 12, 3))[0]
+    if kind == "options":
+        arguments = options.arguments(rng, configs)
+        return kind, set(), lambda: options.drive(arguments)
+    if kind == "reference":
+        return kind, *drive.reference(rng, configs)
+    seed = rng.choice(known)
+    text, words = mutated(seed, rng, known)
+    return seed.kind, words, lambda: drive.drive(seed, text, configs)
+
+
+def _refusal(line: str, words: set[str]) -> tuple[str, str]:
+    """Return the kind of a refusal, and the fault of its message."""
+    if not all(0 < len(one) <= LONGEST for one in line.split("\n")):
+        return "refused in a line too long or empty", f"too long or empty: {line[:200]}"
+    long = {word for word in words if len(word) > 1}
+    if not long or any(word in line for word in long):
+        return "refused", ""
+    at_a_line = re.search(r"mutated\.yaml(:\d+: |: holds no keys)", line)
+    return ("refused at a line" if at_a_line else "refused, naming something else"), ""
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """Bounds on processor time and memory; warnings are errors, for they would be lines on the terminal."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, stop)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    here = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (here + MOST_BYTES, limits[1]))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", Note)  # which the command line prints as a line
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,1 @@
+"""Studies of published papers over many seeds."""

@@ -1,0 +1,168 @@
+"""Decisions of `fidelity: auto` on the ready sweeps over drawn networks, compared with packets everywhere.
+
+    python -m tests.campaigns adaptive [sweep ...] [--networks 64] [--replications 5] [--wrong 0.01]
+                                       [--sample 0.1]
+
+Prints the table of docs/sweeps.md.  Each sweep (all four unless named) is run twice on one core: with
+`fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells whether the
+first is right:
+
+* goals: in how many cells more than half of the replications meet the goal in both, or in neither,
+* winners: on how many networks, at each point of the other axes, both name the same setting,
+* leaders: at how many points both name the same setting as the best on average over the networks,
+
+and of those that differ, how many differ beyond chance: the intervals of the two settings (or of the goal
+and a half) by packets do not overlap.  That needs a few replications of each cell.  It also prints the
+processor time of each [s], without compiling.
+"""
+
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from netcarlo import configs
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.numerics.arrays import Floats
+from netcarlo.reports.sweep import wins
+from netcarlo.reports.sweep.results import Results
+from netcarlo.schema import document
+from netcarlo.sweeps.execution import adaptive
+from netcarlo.sweeps.execution.run import Summary
+from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.space.space import Sweep
+from netcarlo.sweeps.store.store import Store
+from tests.campaigns import parser
+
+CONFIGS = Path(str(configs.__file__)).parent
+READY = ("link_planning", "multihoming_planning", "mesh_planning", "mobility_planning")
+
+
+class Answers(NamedTuple):
+    """What a sweep answered, and how long it took."""
+
+    sweep: Sweep
+    frame: pd.DataFrame
+    screened: pd.DataFrame
+    summary: Summary
+    seconds: float
+
+    @property
+    def results(self) -> Results:
+        cheap = self.screened if self.sweep.screening is not None else None
+        return Results(self.sweep.manifest(), self.frame, cheap)
+
+
+class Agreement(NamedTuple):
+    """Of so many decisions, how many are the same, and how many differ beyond the intervals."""
+
+    of: int
+    same: int
+    apart: int
+
+
+def definition(name: str, *, networks: int, replications: int, **auto: Any) -> dict[str, Any]:
+    """A ready sweep with so many networks, screened."""
+    found = dict(document.read_yaml(CONFIGS / f"{name}.yaml").data)
+    found["draw"] = {**found["draw"], "count": networks}
+    found["scenario"] = {**found["scenario"], "replications": replications, "fidelity": "auto"}
+    found["auto"] = {"decide": ["goals", "winner"], **auto}
+    return found
+
+
+def by_packets(definition: dict[str, Any]) -> dict[str, Any]:
+    """The same sweep without screening."""
+    plain = {key: value for key, value in definition.items() if key != "auto"}
+    return plain | {"scenario": {**plain["scenario"], "fidelity": "packet"}}
+
+
+def run(definition: dict[str, Any]) -> Answers:
+    """Run a sweep on one thread, and measure what it takes of the processor."""
+    sweep = make_sweep(definition)
+    for model in sweep.models():
+        compilers.cpu_loop(model)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
+        store = Store.create(Path(folder) / "store", sweep.manifest())
+        began = time.process_time()
+        summary = adaptive.run(sweep, store, executor=pool, slots=lambda: 1)
+        seconds = time.process_time() - began
+        return Answers(sweep, store.frame(), store.screened(), summary, seconds)
+
+
+def goals(auto: Answers, packets: Answers) -> Agreement:
+    """Whether each goal holds in each cell."""
+    of = same = apart = 0
+    for goal in packets.sweep.goals:
+        one, other = (each.frame[goal] > 0.5 for each in (auto, packets))
+        low, high = packets.frame[f"{goal}_low"], packets.frame[f"{goal}_high"]
+        of += len(one)
+        same += int((one == other).sum())
+        apart += int(((one != other) & ((low > 0.5) | (high < 0.5))).sum())
+    return Agreement(of, same, apart)
+
+
+def winners(auto: Answers, packets: Answers) -> Agreement:
+    """Who wins on each network at each point."""
+    outcome = wins.judged(packets.results)[0]
+
+    def column(answers: Answers, name: str) -> Floats:
+        return answers.frame[name].to_numpy(np.float64).reshape(-1, answers.sweep.group)
+
+    ends = (column(packets, f"{outcome}_{end}") for end in ("low", "high"))
+    means = (column(each, outcome) for each in (auto, packets))
+    return _compared(packets.results.sign(outcome), *means, *ends)
+
+
+def leaders(auto: Answers, packets: Answers) -> Agreement:
+    """Which setting is best over all networks at each point."""
+    outcome = wins.judged(packets.results)[0]
+    found = [
+        each.estimates(outcome, np.arange(each.points), each.points)
+        for each in (auto.results, packets.results)
+    ]
+    return _compared(packets.results.sign(outcome), found[0].mean, found[1].mean, found[1].low, found[1].high)
+
+
+def _compared(sign: int, mine: Floats, theirs: Floats, low: Floats, high: Floats) -> Agreement:
+    # The best of values [groups, settings]; `low` and `high` are of `theirs`, where any of a tie will do.
+    known = np.isfinite(mine).all(axis=1) & np.isfinite(theirs).all(axis=1)
+    mine, theirs, low, high = mine[known], theirs[known], low[known], high[known]
+    chosen, best, at = (sign * mine).argmax(axis=1), (sign * theirs).argmax(axis=1), np.arange(len(mine))
+    same = theirs[at, chosen] == theirs[at, best]
+    gap = low[at, best] - high[at, chosen] if sign > 0 else low[at, chosen] - high[at, best]
+    return Agreement(len(mine), int(same.sum()), int((~same & (gap > 0)).sum()))
+
+
+def answered(auto: Answers) -> str:
+    """The shares of cells by what answered them, and why."""
+    total = sum(auto.summary.answered.values())
+    parts = (f"{because} {100 * n / total:.0f} %" for (_, because), n in auto.summary.answered.items())
+    return ", ".join(parts)
+
+
+def main() -> None:
+    """Run the sweeps and print a table."""
+    arguments = parser(__doc__)
+    arguments.add_argument("sweeps", nargs="*", default=list(READY))
+    arguments.add_argument("--networks", type=int, default=64)
+    arguments.add_argument("--replications", type=int, default=5)
+    arguments.add_argument("--wrong", type=float, default=0.01)
+    arguments.add_argument("--sample", type=float, default=0.1)
+    asked = arguments.parse_args()
+    for name in asked.sweeps:
+        made = definition(
+            name, networks=asked.networks, replications=asked.replications,
+            wrong=asked.wrong, sample=asked.sample,
+        )  # fmt: skip
+        packets = run(by_packets(made))
+        auto = run(made)
+        print(f"{name}, {asked.networks} networks, {asked.replications} replications: {answered(auto)}")
+        for compare in (goals, winners, leaders):
+            of, same, apart = compare(auto, packets)
+            print(f"  {compare.__name__}: {100 * same / of:.2f} % of {of} the same, {apart} apart")
+        print(f"  packets {packets.seconds:.1f} s, auto {auto.seconds:.1f} s", end=", ")
+        print(f"ratio {packets.seconds / auto.seconds:.2f}", flush=True)

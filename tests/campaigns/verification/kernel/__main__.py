@@ -1,0 +1,39 @@
+"""Runs of the TCP of the running Linux kernel, written as reference files that `netcarlo validate` reads.
+
+    python -m tests.campaigns kernel --out linux_kernel_bulk.csv bulk 40
+    python -m tests.campaigns kernel --out FILE.csv again linux_kernel_bulk.csv --ids 16 43 --runs 32
+
+The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`: see `drawn`), the
+second repeats those of a file with other seeds.  It needs root, gcc and real time (30 to 60 s a run, or until
+a transfer is complete; some side by side); the results are those of a real network stack.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from tests.campaigns import parser
+from tests.campaigns.verification.kernel.drawn import KINDS, drawn
+from tests.campaigns.verification.kernel.runs import measured
+
+
+def main() -> None:
+    """Write the file."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--out", type=Path, required=True)
+    arguments.add_argument("--seed", type=int, default=1)
+    actions = arguments.add_subparsers(dest="action", required=True)
+    for kind in KINDS:
+        actions.add_parser(kind).add_argument("count", type=int)
+    again = actions.add_parser("again")
+    again.add_argument("file", type=Path)
+    again.add_argument("--ids", type=int, nargs="*")
+    again.add_argument("--runs", type=int, default=16)
+    given = arguments.parse_args()
+    if given.action == "again":
+        rows = pd.read_csv(given.file)
+        rows = rows[rows["id"].isin(given.ids)] if given.ids else rows
+        rows = rows.assign(n_seeds=given.runs)
+    else:
+        rows = drawn(given.action, given.count, seed=given.seed)
+    measured(rows, seed=given.seed).to_csv(given.out, index=False)
