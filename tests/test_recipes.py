@@ -34,8 +34,9 @@ print(json.dumps(answers))
 
 HOP = {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}
 PATH = {"hops": [HOP, HOP]}
-CONTROLS = '"""Congestion controls, besides the standard one, for every variant but vegas."""'
-"""A line of `kernels/models.py`."""
+SCHEMES = '"""TCPs of ns-2 by their loss recovery."""'
+WINDOWS = '"""Congestion controls of every TCP but Vegas and today\'s Linux, besides the standard one."""'
+"""Lines of `kernels/space.py`."""
 NETWORKS = (
     PATH,
     {"shared": {"dumbbell": HOP, "flows": [{"count": 2}]}},
@@ -70,10 +71,7 @@ def timeout(row, clock, snd_max, window):
         tmp_path,
         files={"kernels/tcp/brisk.py": variant},
         lines={
-            "kernels/models.py": {
-                "    association,": "    brisk,",
-                CONTROLS: 'VARIANTS["brisk"] = brisk',
-            },
+            "kernels/space.py": {SCHEMES: 'SCHEMES = (*SCHEMES, "brisk")'},
             "transport/tcp.py": {'    "sack",': '    "brisk",'},
         },
     )
@@ -98,9 +96,7 @@ def reduce(window, timeout, now, rtt, constants, memory):
         tmp_path,
         files={"kernels/congestion/scalable.py": control},
         lines={
-            "kernels/models.py": {
-                CONTROLS: 'from netcarlo.kernels.congestion import scalable\nCONTROLS["scalable"] = scalable',
-            },
+            "kernels/space.py": {WINDOWS: 'WINDOWS = (*WINDOWS, "scalable")'},
             "transport/congestion.py": {
                 '"""The congestion controls that come with netcarlo besides the standard one."""':
                 'BUILT_IN = (*BUILT_IN, "scalable")',

@@ -7,10 +7,10 @@ congestion control, is a `slot`: a name of the module that `bind` fills with the
 import dis
 import functools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 Step = Callable[[Any], Any]
 """Compiles a function for a target: `runtime.compile.cpu`, `runtime.cuda.step`, or nothing."""
@@ -39,6 +39,43 @@ def slot(name: str) -> Any:
     return Slot(name)
 
 
+UNFILLED: Any = object()
+"""Value of a field of `Slots` that fills no slot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slots:
+    """Base of the records of slots: each field fills the slot of its name, unless it is UNFILLED.
+
+    A record has a field for each slot of an engine or of a transport, so that mypy and the constructor refuse
+    a name that is wrong or missing.  `bind` refuses a field that no function of the model looks up.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset()
+    """Fields that some models do not look up."""
+
+    def filled(self) -> dict[str, Any]:
+        """Return the values by the names of their slots."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not UNFILLED}
+
+
+Filled = Mapping[str, Any] | Slots
+"""Values by the names of their slots."""
+
+
+def together(*filled: Filled) -> dict[str, Any]:
+    """Return the values of several records; raises ValueError if two of them differ in a slot."""
+    found: dict[str, Any] = {}
+    for each in filled:
+        values = each.filled() if isinstance(each, Slots) else each
+        for name, value in values.items():
+            if name in found and not (found[name] is value or found[name] == value):
+                raise ValueError(f"slot '{name}' is filled twice, with {found[name]!r} and {value!r}")
+            found[name] = value
+    return found
+
+
 class Namespace(ModuleType):
     """Functions and numbers by name: compilers take a module's for constants."""
 
@@ -61,6 +98,8 @@ class Binder:
     """Functions of these modules become part of what calls them even where they are marked as `cold`."""
     compiled: dict[Any, Any] = field(default_factory=dict)
     """What has been compiled; binders that share it compile what they fill alike only once."""
+    asked: set[str] = field(default_factory=set)
+    """Names of the slots that functions have looked up; binders may share it."""
     _made: dict[FunctionType, Any] = field(default_factory=dict)
 
     def function(self, function: Any) -> Any:
@@ -98,6 +137,7 @@ class Binder:
     def value(self, value: Any, names: Collection[str]) -> Any:
         """What stands in place of a value in code that looks up `names` in it, and in what it finds there."""
         if isinstance(value, Slot):
+            self.asked.add(value.name)
             if value.name not in self.slots:
                 raise KeyError(f"the model fills no slot '{value.name}'")
             value = self.slots[value.name]
@@ -113,15 +153,25 @@ class Binder:
 def bind(
     function: Callable[..., Any],
     step: Step,
-    slots: Mapping[str, Any] | None = None,
-    *,
+    *filled: Filled,
     inlined: Collection[ModuleType] = (),
+    asked: Collection[str] = (),
 ) -> Any:
-    """The function compiled by `step` with all that it names, its `slots` filled; see `Binder`.
+    """Return the function compiled by `step` with all that it names, its slots `filled`; see `Binder`.
 
-    Members of an `IntEnum` become plain integers.
+    Members of an `IntEnum` become plain integers.  `asked` are slots that other binders of the model have
+    looked up.  Raises KeyError for a slot that is not filled, ValueError for one that two records fill
+    differently, or that a record fills although nothing looks it up.
     """
-    return Binder(step, slots or {}, inlined, compiled_by(step)).function(function)
+    binder = Binder(step, together(*filled), inlined, compiled_by(step))
+    bound = binder.function(function)
+    for record in filled:
+        if isinstance(record, Slots):
+            unused = record.filled().keys() - record.optional - binder.asked - {*asked}
+            if unused:
+                name = type(record).__name__
+                raise ValueError(f"{name} fills {', '.join(sorted(unused))}, which nothing looks up")
+    return bound
 
 
 def once(step: Step, make: Callable[..., Any], *of: Any) -> Any:

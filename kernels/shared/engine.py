@@ -14,9 +14,9 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, ahead, arrivals, delays, detours, fifo, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
-from netcarlo.kernels.shared.hosts import NONE
 from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, SharedOut
 from netcarlo.kernels.shared.link import Fate, count_loss, enter
+from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of

@@ -35,6 +35,7 @@ from netcarlo.kernels.shared import (
 )
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word
 
@@ -49,8 +50,6 @@ TRACED: Any = slot("traced")
 
 association: Any = slot("association")
 
-NONE = -1
-"""No packet."""
 
 def on_event(
     m: Any, b: Any, p: Any, constants: Any, losses: Any, f: Any, i: Any, t: Any, ack: Any

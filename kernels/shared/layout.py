@@ -14,6 +14,24 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
+from netcarlo.kernels.senders import ALONE as ALONE
+from netcarlo.kernels.senders import BIC as BIC
+from netcarlo.kernels.senders import CUBIC as CUBIC
+from netcarlo.kernels.senders import KINDS as KINDS
+from netcarlo.kernels.senders import LINUX_BBR as LINUX_BBR
+from netcarlo.kernels.senders import LINUX_BBR3 as LINUX_BBR3
+from netcarlo.kernels.senders import LINUX_CUBIC as LINUX_CUBIC
+from netcarlo.kernels.senders import LINUX_KINDS as LINUX_KINDS
+from netcarlo.kernels.senders import LINUX_OWN as LINUX_OWN
+from netcarlo.kernels.senders import LINUX_RENO as LINUX_RENO
+from netcarlo.kernels.senders import NEWRENO as NEWRENO
+from netcarlo.kernels.senders import OWN as OWN
+from netcarlo.kernels.senders import RENO as RENO
+from netcarlo.kernels.senders import SACK as SACK
+from netcarlo.kernels.senders import TAHOE as TAHOE
+from netcarlo.kernels.senders import UDP as UDP
+from netcarlo.kernels.senders import VEGAS as VEGAS
+from netcarlo.kernels.senders import WESTWOOD as WESTWOOD
 from netcarlo.kernels.shared.classes import ClassOut
 
 MOST_FLOWS = 1024
@@ -70,31 +88,6 @@ class Flow(IntEnum):
     GAUGE = auto()  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
     BOUND = auto()  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     COLUMNS = auto()
-
-
-UDP = 0
-TAHOE = 1
-RENO = 2
-NEWRENO = 3
-SACK = 4
-VEGAS = 5
-BIC = 6  # on the loss recovery of SACK, as CUBIC and WESTWOOD
-CUBIC = 7
-WESTWOOD = 8
-KINDS = ("udp", "tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
-"""Values of `Flow.KIND` by name."""
-ALONE = len(KINDS)
-"""Any other TCP, which all TCP flows of the row are then of."""
-LINUX_RENO = ALONE + 1  # today's Linux: a sender and a receiver of their own
-LINUX_CUBIC = ALONE + 2
-LINUX_BBR = ALONE + 3
-LINUX_BBR3 = ALONE + 4
-LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr", "linux_bbr3")
-"""Names of those, in their order: all kinds may be mixed in a row."""
-LINUX_OWN = LINUX_RENO + len(LINUX_KINDS)
-"""Today's Linux with the congestion control of a user's file."""
-OWN = "linux_own"
-"""Name of the sender with number LINUX_OWN in outcomes."""
 
 
 class Link(IntEnum):

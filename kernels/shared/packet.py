@@ -25,6 +25,8 @@ _FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS  # so many bits as `Word.FLOW_BITS` says;
 NUMBER_BITS = 63 - _FLOW_SHIFT
 """Bits of a number, less those of the number of a flow: 25 where there are 1,024 flows."""
 
+NONE = -1
+"""No packet."""
 ONE_HOP = 1
 """To add when a link has been passed."""
 

@@ -1,11 +1,22 @@
 """What a model fills in: a scheme of loss recovery and a congestion control, and what follows from them."""
 
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
-from netcarlo.kernels.base.bind import Namespace, stacked
+from netcarlo.kernels.base.bind import UNFILLED, Namespace, Slots, stacked
 from netcarlo.kernels.congestion import aimd, defaults
-from netcarlo.kernels.tcp import copies, linux26, new_probing, one, recovery, rto, scoreboard, state
+from netcarlo.kernels.tcp import (
+    association,
+    copies,
+    linux26,
+    new_probing,
+    one,
+    recovery,
+    rto,
+    scoreboard,
+    state,
+)
 from netcarlo.kernels.tcp.state import Ack
 
 
@@ -17,30 +28,65 @@ def whole(scheme: ModuleType) -> Namespace:
     return stacked(scheme.__name__, *modules)
 
 
-def of_sender(scheme: ModuleType, control: ModuleType) -> dict[str, Any]:
-    """The slots of `sender` and all below it for flows of one kind."""
+@dataclass(frozen=True, kw_only=True)
+class TcpSlots(Slots):
+    """Slots of a TCP of ns-2."""
+
+    optional: ClassVar = frozenset({"inner"})
+
+    association: Any = association
+    """Functions that an engine calls."""
+    variant: Any
+    """Loss recovery (`recovery`)."""
+    kind: Any
+    """Functions of one kind of flow (`one`), or those of a mixture, which look up the kind of the flow."""
+    clock: Any
+    """Measurement of round trips: `rto` or `linux26`."""
+    control: Any = UNFILLED
+    """Congestion control; UNFILLED in a mixture, where `variant` and `kind` have it."""
+    inner: Any = UNFILLED
+    """Congestion control without what the loss recovery replaces in it (`new_probing`)."""
+    first: Any = UNFILLED
+    """Number of the first data packet; UNFILLED in a mixture."""
+    sack: Any = UNFILLED
+    """Whether ACKs carry SACK blocks; UNFILLED in a mixture."""
+    pauses: bool
+    """Whether the sender may pause and send probe segments."""
+    marks: bool
+    """Whether ACKs may carry marks of an error or of a broken route."""
+    stamps: bool
+    """Whether packets carry timestamps."""
+    ack_words: int
+    """Words of an ACK in the ring."""
+    plain: bool
+    """Whether the number of the next expected packet is all that an ACK says: nothing overtakes, no SACK."""
+    copied: Any = UNFILLED
+    """Whether packets carry the numbers of copies; UNFILLED without timestamps."""
+    delays: bool
+    """Whether the engine asks for the delay of packets."""
+
+
+def of_sender(
+    scheme: ModuleType, control: ModuleType, *,
+    in_order: bool = False, delays: bool = True, copied: bool = True,
+) -> TcpSlots:  # fmt: skip
+    """Return the slots of flows of one kind; `in_order` where no packet overtakes another."""
     control = stacked(control.__name__, aimd, defaults, control)
     inner = control
     if scheme is new_probing:
         control = stacked(control.__name__, control, _only(new_probing, "reduce"))
     variant = whole(scheme)
-    return {
-        "variant": variant, "control": control, "inner": inner, "kind": one,
-        "clock": linux26 if variant.STAMPS else rto,
-        **facts(variant),
-    }  # fmt: skip
+    return TcpSlots(
+        variant=variant, control=control, inner=inner, kind=one, clock=linux26 if variant.STAMPS else rto,
+        first=variant.FIRST, sack=variant.SACK, pauses=variant.PAUSES, marks=variant.MARKS,
+        stamps=variant.STAMPS, ack_words=ack_words(variant), plain=in_order and not variant.SACK,
+        copied=copied if variant.STAMPS else UNFILLED, delays=delays,
+    )  # fmt: skip
 
 
-def facts(variant: Any) -> dict[str, Any]:
-    """What is known of a scheme of recovery before anything runs."""
-    words = int(Ack.BLOCK)
-    if variant.SACK or variant.MARKS:
-        words = int(Ack.STAMP) + variant.STAMPS
-    return {
-        "first": variant.FIRST, "sack": variant.SACK, "pauses": variant.PAUSES, "marks": variant.MARKS,
-        "stamps": variant.STAMPS, "ack_words": words, "plain": False, "delays": True,
-        "copied": variant.STAMPS,
-    }  # fmt: skip
+def ack_words(variant: Any) -> int:
+    """Return the words of an ACK in the ring with this scheme of loss recovery."""
+    return int(Ack.STAMP) + variant.STAMPS if variant.SACK or variant.MARKS else int(Ack.BLOCK)
 
 
 def _only(module: ModuleType, *names: str) -> Namespace:

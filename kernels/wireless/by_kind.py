@@ -1,10 +1,11 @@
 """Functions of the ends of flows that ask for the kind, where kinds have associations of their own.
 
-`mixture.of_ends` makes them: `choose` calls `this` for flows of one kind, and `rest` for all others.
+`base.by_kind` makes them: `choose` calls `this` for flows of one kind, and `rest` for all others.
 """
 
 from typing import Any
 
+from netcarlo.kernels.base.by_kind import Chosen
 from netcarlo.kernels.wireless import ends, host
 from netcarlo.kernels.wireless.frame import FLOW_MASK
 from netcarlo.kernels.wireless.layout import Flow
@@ -59,7 +60,7 @@ def _by_source(number: int, this: Any, rest: Any) -> Any:
 
 
 OF_WORDS = "size_of", "prepare", "data_waiting", "add_counters", "overfull", "show"
-ASKED = {
+CHOSEN: Chosen = {
     "hosts": (
         host,
         {"schedule": _by_flow, "on_event": _by_event, "arrive": _by_frame, "on_room": _by_source},

@@ -17,12 +17,9 @@ LINES = {
         "from netcarlo.networks.run import Run": "from netcarlo.networks.toy.network import ToyNetwork",
         "    shared: SharedNetwork | None = None": "    toy: ToyNetwork | None = None",
     },
-    "kernels/models.py": {
-        "from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO":
-            "from netcarlo.kernels.toy import engine as toy",
-        '    yield _fluid_wireless(Address("wireless", "mixed", fluid=True))':
-            '    yield Model(Address("toy", "udp"), '
-            "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
+    "kernels/space.py": {
+        '    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),':
+            '    "toy": Network(("udp",), ()),',
     },
 }
 """The lines that are added, by those that they follow."""
@@ -38,8 +35,8 @@ LOSSES = (0.1, 0.3)
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
     files = {}
-    for folder, module in (("networks/toy", "network.py"), ("kernels/toy", "engine.py")):
-        for name in ("__init__.py", module):
+    for folder, modules in (("networks/toy", ["network.py"]), ("kernels/toy", ["engine.py", "model.py"])):
+        for name in ("__init__.py", *modules):
             files[f"{folder}/{name}"] = (TOY / name).read_text()
     house = build(tmp_path_factory.mktemp("house"), files=files, lines=LINES)
     asked = json.dumps({"scenario": SCENARIO, "axes": {"toy.loss": [f"{100 * loss} %" for loss in LOSSES]}})

@@ -16,9 +16,9 @@ from netcarlo.kernels.shared import agenda, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import codel, fates, fq, pie, places
 from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, Place, Queue, queues_of
-from netcarlo.kernels.shared.hosts import NONE
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut
 from netcarlo.kernels.shared.link import Fate, count, leaves
+from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
 VARYING: Any = slot("varying")

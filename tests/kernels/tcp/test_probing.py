@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.congestion import aimd, bic, westwood
 from netcarlo.kernels.runtime import compile as compilers
@@ -38,6 +37,7 @@ from tests.twins.run import tcp_of
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 CONTROLS: dict[str, ModuleType] = {"": aimd, "bic": bic, "westwood": westwood}
+VARIANTS = {"probing": probing, "new_probing": new_probing, "elfn": elfn, "eln": eln}
 NAMES = ["probing", "new_probing", "elfn", "eln", "probing_westwood", "new_probing_bic"]
 TYPES = "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[::1]"
 
@@ -46,8 +46,7 @@ def parts(name: str) -> tuple[ModuleType, ModuleType]:
     """Variant and congestion control of a name."""
     control = name.rpartition("_")[2]
     control = control if control in CONTROLS else ""
-    variants = {**models.PROBING, **models.ADHOC}
-    return variants[name.removesuffix(f"_{control}")], CONTROLS[control]
+    return VARIANTS[name.removesuffix(f"_{control}")], CONTROLS[control]
 
 
 def differences(name: str, run: Any, seeds: range) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
 
     Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
     """
-    found = slots.of_sender(sack, aimd) | {"pauses": True}
+    found = replace(slots.of_sender(sack, aimd), pauses=True).filled()
     prepare, dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.dup_ack))
     p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
     p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50

@@ -69,7 +69,7 @@ class Script:
 
 def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     """Compile `run(p, fates, changes, outages, notices, s, g, ways, log) -> rows of the log`."""
-    tcp = Binder(dev, slots.of_sender(module, control)).space(association, association.__all__)
+    tcp = Binder(dev, slots.of_sender(module, control).filled()).space(association, association.__all__)
     data_air, short_air = AIR[DATA], AIR[ACK]
 
     def put(

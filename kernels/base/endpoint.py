@@ -1,0 +1,50 @@
+"""The transport at the ends of a flow, as an engine drives it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from netcarlo.kernels.base.bind import Slots, Step
+from netcarlo.kernels.base.model import window_of
+
+
+def no_words(window: Any, ring: Any) -> Any:
+    """Return the words of an association that needs none."""
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A sender and its receiver; the defaults are those of UDP, which has no association."""
+
+    slots: Callable[[Step], Slots] = lambda step: Slots()
+    """The slots that they fill in an engine and below it."""
+    words: Callable[[Any, Any], Any] = no_words
+    """Words of scratch by window and ring."""
+    state_words: int = 0
+    """Words of scratch of the association without its rings."""
+    floats: int = 0
+    """Words of float64 memory."""
+    window: Callable[[Any], Any] = window_of
+    """Most packets in flight over a path of rows with these parameters [n]."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words of the association that every packet touches, see `Model.near`."""
+    copy_bits: int = 4
+    """Bits of a packet that tell its copies apart."""
+    first: int = 0
+    """Number of the first data packet: 1 after a handshake, else 0."""
+    pauses: bool = False
+    """Whether the sender may pause and send probe segments."""
+    described: bool = False
+    """Whether packets carry their type, and the receiver has timers of its own."""
+    lingers: bool = True
+    """Whether a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
+    fast: bool = False
+    """Whether the fast path of a path's engine (`path.undisturbed`) knows this sender."""
+    ahead: bool = False
+    """Whether the engine of shared links may process its events early (`shared.ahead`)."""
+    inlined: tuple[ModuleType, ...] = ()
+    """Modules whose steps become part of an engine that calls each of them from one place."""
+    inlined_beside_fast: tuple[ModuleType, ...] = ()
+    """Further modules of that kind where losses are most of what the fast path leaves to the engine."""

@@ -1,0 +1,81 @@
+"""A model: the simulation of one row of a network, to be compiled for a target."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netcarlo.kernels.base import compile_time
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import Step
+from netcarlo.kernels.base.layout import Failover, Out, P
+
+
+def window_of(parameters: Any) -> Any:
+    """Return the windows of rows with these parameters [packet]."""
+    return parameters[:, P.WINDOW]
+
+
+def end_of(rows: Any) -> Any:
+    """Return how long each row is simulated [ns], as float64[n]."""
+    return rows.parameters[:, P.END].astype(float)
+
+
+def failovers(rows: Any) -> int:
+    """Return the columns of outcomes of SCTP over two paths; 0 where all rows have one."""
+    return Failover.COLUMNS if (rows.parameters[:, P.N_PATHS] > 1).any() else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A simulation of one row, to be compiled for a target.
+
+    `make(step)` returns `simulate(parameters, constants, first, second, losses, scratch, memory,
+    out, trace) -> int`, compiled by `step` (`base.bind`). The arguments are one row's views of the five
+    arrays of its rows (`base.rows`), int64 scratch and float64 memory as large as `scratch(rows)` tells,
+    int64 of the length that `outcomes(rows)` tells and float64[T, len(Trace)], without rows when there is
+    nothing to trace.  It returns the number of trace rows.
+    """
+
+    address: Address
+    make: Callable[[Step], Any]
+    scratch: Callable[[Any], tuple[int, int]]
+    """Words of scratch and of float64 memory that any of some rows needs."""
+    outcomes: Callable[[Any], int] = lambda rows: len(Out)
+    """Columns of the outcomes of some rows."""
+    dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
+    """Dimensions of the five arrays of the rows."""
+    window: Callable[[Any], Any] = window_of
+    """Most packets in flight of rows with these parameters [n]."""
+    cost: Callable[[Any], Any] = end_of
+    """Estimated running time of each row relative to the others, float64[n], see `base.cost`."""
+    apart: bool = False
+    """Whether no function writes words through one argument and reads them through another, so that
+    compilers may keep words in registers (`noalias`)."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words of scratch [from, to) that every packet touches; a device keeps them in shared memory."""
+    file: Path | None = None
+    """The user's congestion control, which compilers may refuse; None of built-in models."""
+    traced_by: "Callable[[], Model] | None" = None
+    """Builds the model with a trace, where that is a model of its own."""
+
+    @property
+    def traced(self) -> "Model | None":
+        """The same model with a trace, where that is a model of its own."""
+        return None if self.traced_by is None else self.traced_by()
+
+    @property
+    def compile_s(self) -> float:
+        """Processor time that compiling takes on the machine of the table, about [s]."""
+        return compile_time.seconds(self.address)
+
+    @property
+    def name(self) -> str:
+        """Name of the model in messages and files."""
+        if self.file is None:
+            return self.address.name
+        engine = "" if self.address.family == "path" else f"{self.address.engine}_"
+        of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
+        of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.tuned else "")
+        of += "_traced" if self.address.traced else ""
+        return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"

@@ -1,0 +1,126 @@
+"""Fluid models of each kind of network."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.kernels.adhoc.engine import outcomes as outcomes_of_adhoc
+from netcarlo.kernels.base import one_flow
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.model import Model, failovers
+from netcarlo.kernels.fluid import cost, path, sctp, shared
+from netcarlo.kernels.fluid.adhoc import datagrams, sender
+from netcarlo.kernels.fluid.adhoc import engine as adhoc
+from netcarlo.kernels.fluid.adhoc.reactions import Manner
+from netcarlo.kernels.fluid.wireless import engine as wireless
+from netcarlo.kernels.senders import KINDS
+from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
+from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
+
+MANNERS = {"probing": "newreno", "new_probing": "sack", "elfn": "newreno", "eln": "newreno"}
+"""Senders that pause or receive notices, and whose windows they have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidPathSlots(Slots):
+    """Slots of the fluid model of a path."""
+
+    kind: int
+    """Number of the kind of TCP."""
+    mobile: bool
+    """Whether the last hop is the radio link of a mobile host."""
+    delays: bool
+    """Whether delays of data are measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidSctpSlots(Slots):
+    """Slots of the fluid model of SCTP."""
+
+    mobile: bool
+    """Whether the last hop is the radio link of a mobile host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidSharedSlots(Slots):
+    """Slots of the fluid model of shared links."""
+
+    delays: bool
+    """Whether delays of classes of flows are measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidAdhocSlots(Slots):
+    """Slots of the fluid model of ad hoc networks."""
+
+    source: Any
+    """Module of the source: `sender` or `datagrams`."""
+    kind: int
+    """Number of the kind of TCP, or of UDP."""
+    manner: Any = UNFILLED
+    """Reaction to losses and broken routes, one of `Manner`; UNFILLED for UDP."""
+
+
+def model(address: Address) -> Model:
+    """Return the fluid model of an address."""
+    if address.family == "path":
+        return _sctp(address) if address.sender == "sctp" else _path(address)
+    of: dict[str, Callable[[Address], Model]] = {
+        "shared": _shared, "wireless": _wireless, "adhoc": _adhoc
+    }  # fmt: skip
+    return of[address.family](address)
+
+
+def _path(address: Address) -> Model:
+    filled = FluidPathSlots(
+        kind=KINDS.index(address.control or address.sender), mobile=address.mobile, delays=address.delays
+    )
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = path.scratch_words(rows, mobile=address.mobile)
+        return words + one_flow.WORDS * address.delays, floats
+
+    return Model(
+        address=address, make=lambda step: bind(path.simulate, step, filled), scratch=scratch,
+        outcomes=lambda rows: len(Out) + one_flow.WORDS * address.delays, cost=cost.of_path,
+    )  # fmt: skip
+
+
+def _sctp(address: Address) -> Model:
+    filled = FluidSctpSlots(mobile=address.mobile)
+    return Model(
+        address=address, make=lambda step: bind(sctp.simulate, step, filled),
+        scratch=lambda rows: sctp.scratch_words(rows, mobile=address.mobile),
+        outcomes=lambda rows: len(Out) + failovers(rows), cost=cost.of_path,
+    )  # fmt: skip
+
+
+def _shared(address: Address) -> Model:
+    filled = FluidSharedSlots(delays=address.delays)
+    return Model(
+        address=address, make=lambda step: bind(shared.simulate, step, filled),
+        scratch=lambda rows: shared.scratch_words(rows, delays=address.delays),
+        outcomes=outcomes_of_shared, dimensions=(2, 2, 3, 3, 2), cost=cost.of_shared,
+    )  # fmt: skip
+
+
+def _wireless(address: Address) -> Model:
+    return Model(
+        address=address, make=lambda step: bind(wireless.simulate, step), scratch=wireless.scratch_words,
+        outcomes=outcomes_of_wireless, dimensions=(2, 2, 3, 2, 2), cost=cost.of_wireless,
+    )  # fmt: skip
+
+
+def _adhoc(address: Address) -> Model:
+    udp = address.sender == "udp"
+    manner = Manner[address.sender.upper() if address.sender in MANNERS else "PLAIN"]
+    filled = FluidAdhocSlots(
+        source=datagrams if udp else sender, manner=UNFILLED if udp else int(manner),
+        kind=KINDS.index(MANNERS.get(address.sender, address.control or address.sender)),
+    )  # fmt: skip
+    return Model(
+        address=address, make=lambda step: bind(adhoc.simulate, step, filled), scratch=adhoc.scratch_words,
+        outcomes=outcomes_of_adhoc, dimensions=(2, 2, 3, 4, 2),
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""Endpoint of today's Linux: an association, below it what a network or an application adds to it."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar
+
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import UNFILLED, Slots, stacked
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.congestion import defaults
+from netcarlo.kernels.linux import (
+    association,
+    autotuning,
+    messages,
+    receiver,
+    recovery,
+    reordered,
+    sack,
+    sender,
+    timed,
+)
+from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.linux.own import association as own_association
+from netcarlo.kernels.linux.own import notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinuxSlots(Slots):
+    """Slots of today's Linux."""
+
+    optional: ClassVar = frozenset({"tuned"})
+
+    association: Any
+    """Functions that an engine calls."""
+    control: Any
+    """Congestion control."""
+    paced: bool
+    """Whether the control sets a rate, from samples of the delivery rate."""
+    hears: bool
+    """Whether the control is told of lost packets."""
+    widens: bool
+    """Whether RACK widens its window when packets overtake each other."""
+    tuned: bool
+    """Whether the receiver's window grows (`autotuning`)."""
+    own: Any = UNFILLED
+    """Functions of the user's control, where there is one."""
+    base: Any = UNFILLED
+    """Association in which the user's control runs."""
+    untuned: Any = UNFILLED
+    """Association without autotuning, below one with it."""
+    below: Any = UNFILLED
+    """Association without messages, below one with them."""
+
+
+def of(address: Address, control: ModuleType | None, own: ModuleType | None = None) -> Endpoint:
+    """Return the endpoint with a `control` of Linux, or with a user's `own` control."""
+    control = notes if own is not None else control
+    paced, timestamps = hasattr(control, "connect"), timed if _is_timed(address) else association
+    words = timestamps.paced_scratch_words if paced else timestamps.scratch_words
+    found: Any = stacked("timed", association, timed) if timestamps is timed else association
+    base: Any = UNFILLED
+    if own is not None:
+        base, found = found, stacked("own", found, own_association)
+    if address.family == "adhoc":
+        found = stacked("reordered", found, reordered)
+    untuned: Any = UNFILLED
+    if address.tuned:
+        untuned, found = found, stacked("tuned", found, autotuning)
+    below: Any = UNFILLED
+    if address.messages:
+        below, found = found, stacked("messages", found, messages)
+
+    def all_words(window: Any, ring: Any) -> Any:
+        more = autotuning.ENTRY * ring if address.tuned else 0
+        more += messages.more_words(ring) if address.messages else 0
+        return words(window, ring) + more
+
+    filled = LinuxSlots(
+        association=found, control=control, paced=paced, hears=hasattr(control, "lost"),
+        widens=address.reordering or address.family == "adhoc", tuned=address.tuned,
+        own=UNFILLED if own is None else stacked(own.__name__, defaults, own), base=base, untuned=untuned,
+        below=below,
+    )  # fmt: skip
+    return Endpoint(
+        slots=lambda step: filled, words=all_words, state_words=found.WORDS,
+        floats=association.FLOATS if own is None else own_association.FLOATS, copy_bits=STAMP_BITS,
+        described=True, lingers=False, fast=not (paced or address.tuned), inlined=(sender, receiver),
+        inlined_beside_fast=(recovery, sack),
+    )  # fmt: skip
+
+
+def _is_timed(address: Address) -> bool:
+    # The 802.11 engine always asks for the delay of packets.
+    return address.delays or address.family == "wireless"

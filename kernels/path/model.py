@@ -1,0 +1,177 @@
+"""Models of paths: of one association, of SCTP over one path or two, and of a stream of datagrams."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.kernels.base import one_flow
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.layout import Messages, Out, Queues
+from netcarlo.kernels.base.model import Model, failovers
+from netcarlo.kernels.path import (
+    cost,
+    datagrams,
+    engine,
+    overtaking,
+    state,
+    undisturbed,
+    undisturbed_linux,
+)
+from netcarlo.kernels.path.mobility import access
+from netcarlo.kernels.path.multihomed import engine as multihomed
+
+
+@dataclass(frozen=True, kw_only=True)
+class HopSlots(Slots):
+    """Slots of the hops of a path."""
+
+    hops_base: int
+    """Word of scratch where the state of the hops begins."""
+    first_hop_apart: bool = False
+    """Whether the first hop has code of its own, in which its place is a constant."""
+    queues: bool = False
+    """Whether the time that packets are held is measured."""
+    lingers: bool
+    """Whether a packet that leaves a queue at the time of an arrival is still counted in it."""
+    varying: bool
+    """Whether hops may have what changes from packet to packet."""
+    flat: bool = False
+    """Whether numbers of a table stand pair after pair, as for shared links."""
+    reorders: bool
+    """Whether jitter may reorder packets."""
+    delays: bool
+    """Whether delays of data are measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteSlots(Slots):
+    """Slots of a path on which packets may overtake each other."""
+
+    mobile: bool
+    """Whether the last hop is the radio link of a mobile host."""
+    overtakes: bool
+    """Whether packets may overtake each other, and wait in a queue."""
+    way: Any
+    """Where they do: `mobility.access` or `overtaking`."""
+    access_base: int = state.ACCESS
+    """Word of scratch where the state of that queue begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathSlots(Slots):
+    """Slots of the engine of one association over a path."""
+
+    first: int
+    """Number of the first data packet."""
+    pauses: bool
+    """Whether the sender may pause and send probe segments."""
+    described: bool
+    """Whether packets carry their type, and the receiver has timers of its own."""
+    messages: bool
+    """Whether the application writes messages."""
+    calm: bool
+    """Whether there is a fast path."""
+    undisturbed: Any
+    """Fast path, or None."""
+
+
+def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
+    """Return the model of an address with this endpoint."""
+    if address.sender == "udp":
+        return _datagrams(address)
+    two_paths = address.sender == "sctp" and not (address.mobile or address.reordering)
+    return _multihomed(address, endpoint) if two_paths else _one(address, endpoint)
+
+
+def _hops(
+    address: Address, base: int, *, apart: bool = False, queues: bool = False, lingers: bool = True
+) -> HopSlots:
+    return HopSlots(
+        hops_base=base, first_hop_apart=apart, queues=queues, lingers=lingers,
+        varying=address.varying or address.reordering, reorders=address.reordering, delays=address.delays,
+    )  # fmt: skip
+
+
+def _route(address: Address) -> RouteSlots:
+    way = access if address.mobile else overtaking
+    return RouteSlots(mobile=address.mobile, overtakes=address.mobile or address.reordering, way=way)
+
+
+def _columns(address: Address, *, queues: bool = False) -> int:
+    """Return the columns of outcomes, without those of failovers."""
+    of_queues, of_messages = len(Queues) * queues, Messages.COLUMNS * address.messages
+    return len(Out) + of_queues + of_messages + one_flow.WORDS * address.delays
+
+
+def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what estimates the cost of rows from the most packets in flight."""
+    return lambda rows: cost.cost(rows, window(rows.parameters))
+
+
+def _one(address: Address, endpoint: Endpoint) -> Model:
+    """Return the model of one association over one path."""
+    overtakes = address.mobile or address.reordering
+    queues = address.sender == "linux" and not address.mobile
+    base = state.ASSOCIATION + endpoint.state_words
+
+    def make(step: Step) -> Any:
+        fast = endpoint.fast and not (overtakes or address.varying or is_lockstep(step))
+        module = undisturbed_linux if endpoint.described else undisturbed
+        apart = is_lockstep(step) and not overtakes
+        hops = _hops(address, base, apart=apart, queues=queues, lingers=endpoint.lingers)
+        filled = PathSlots(
+            first=endpoint.first, pauses=endpoint.pauses, described=endpoint.described,
+            messages=address.messages, calm=fast, undisturbed=module if fast else None,
+        )  # fmt: skip
+        inlined = endpoint.inlined + (endpoint.inlined_beside_fast if fast else ())
+        records = hops, _route(address), filled, endpoint.slots(step)
+        return bind(engine.simulate, step, *records, inlined=inlined)
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words = engine.scratch_words(
+            rows, endpoint.words, mobile=address.mobile, reorders=address.reordering
+        )
+        return words + one_flow.WORDS * address.delays, endpoint.floats
+
+    # Where packets overtake each other many places of the code call for a hop, and none is constant.
+    near = () if overtakes else state.near(endpoint.near, endpoint.state_words)
+    columns = _columns(address, queues=queues)
+    return Model(
+        address=address, make=make, scratch=scratch, outcomes=lambda rows: columns, window=endpoint.window,
+        cost=_packets(endpoint.window), apart=True, near=near,
+    )  # fmt: skip
+
+
+def _multihomed(address: Address, endpoint: Endpoint) -> Model:
+    """Return the model of SCTP over one path or two."""
+
+    def make(step: Step) -> Any:
+        return bind(multihomed.simulate, step, _hops(address, multihomed.HOPS))
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = multihomed.scratch_words(rows)
+        return words + one_flow.WORDS * address.delays, floats
+
+    return Model(
+        address=address, make=make, scratch=scratch,
+        outcomes=lambda rows: _columns(address) + failovers(rows), window=endpoint.window,
+        cost=_packets(endpoint.window), apart=True,
+    )  # fmt: skip
+
+
+def _datagrams(address: Address) -> Model:
+    """Return the model of a stream of datagrams over one path."""
+
+    def make(step: Step) -> Any:
+        return bind(datagrams.simulate, step, _hops(address, state.ASSOCIATION), _route(address))
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
+        return words + one_flow.WORDS * address.delays, floats
+
+    return Model(
+        address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),
+        cost=_packets(lambda parameters: 1), apart=True,
+    )  # fmt: skip

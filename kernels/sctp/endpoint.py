@@ -1,0 +1,29 @@
+"""Endpoint of SCTP."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.kernels.base.bind import Slots
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.sctp import association
+
+
+@dataclass(frozen=True, kw_only=True)
+class SctpSlots(Slots):
+    """Slots of an SCTP association."""
+
+    association: Any = association
+    """Functions that an engine calls."""
+
+
+def of() -> Endpoint:
+    """Return the endpoint of SCTP."""
+    return Endpoint(
+        slots=lambda step: SctpSlots(), words=association.scratch_words, state_words=association.WORDS,
+        floats=association.FLOATS, window=_window, described=True,
+    )  # fmt: skip
+
+
+def _window(parameters: Any) -> Any:
+    return parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])

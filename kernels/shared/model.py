@@ -1,0 +1,78 @@
+"""Models of shared links: of flows of one kind, and of flows of many kinds."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base import by_kind as kinds
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.model import Model
+from netcarlo.kernels.shared import by_kind, cost, ends, engine, hosts, notes
+from netcarlo.kernels.shared.layout import outcomes
+from netcarlo.kernels.shared.state import scratch_words
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedSlots(Slots):
+    """Slots of the engine of shared links."""
+
+    hosts: Any = hosts
+    """Events of the hosts of a flow, by its kind if there are several associations."""
+    ends: Any = ends
+    """Sizes, samples and counters of a flow, by its kind likewise."""
+    pauses: bool
+    """Whether the sender may pause and send probe segments."""
+    ahead: bool
+    """Whether events that nothing can precede are processed early."""
+    managed: bool
+    """Whether links may have active queue management other than RED."""
+    arrivals: bool
+    """Whether flows come and go."""
+    varying: bool
+    """Whether links may vary or fail."""
+    flat: bool = True
+    """Whether numbers of a table stand pair after pair, as they do here."""
+    reorders: bool = False
+    """Whether jitter may reorder packets, which it does not here."""
+    delays: bool
+    """Whether delays of classes of flows are measured."""
+    traced: bool
+    """Whether a trace is written."""
+
+
+def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
+    """Return the model of an address whose flows have the endpoint of `others` with the number of their kind,
+    else the first one."""
+    each = endpoint, *others.values()
+
+    def make(step: Step) -> Any:
+        ahead = endpoint.ahead and not (others or address.managed or address.varying or address.traced)
+        filled = SharedSlots(
+            pauses=endpoint.pauses, ahead=ahead and not is_lockstep(step), managed=address.managed,
+            arrivals=address.arrivals, varying=address.varying, delays=address.delays, traced=address.traced,
+        )  # fmt: skip
+        inlined = [module for one in each for module in one.inlined]
+        records, asked = (filled, endpoint.slots(step)), set[str]()
+        if others:
+            of = {number: (filled, one.slots(step)) for number, one in others.items()}
+            of[kinds.REST] = records
+            chosen = kinds.choose(step, of, by_kind.CHOSEN, inlined=inlined, asked=asked)
+            records = replace(filled, hosts=chosen["hosts"], ends=chosen["ends"]), records[1]
+        return bind(engine.simulate, step, *records, inlined=inlined, asked=asked)
+
+    def words(window: Any, ring: Any) -> Any:
+        return functools.reduce(np.maximum, [one.words(window, ring) for one in each])
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        found, floats = scratch_words(rows, words, max(one.floats for one in each))
+        return (notes.SHARE * found + notes.SHARE if address.traced else found), floats
+
+    return Model(
+        address=address, make=make, scratch=scratch, outcomes=outcomes, dimensions=(2, 2, 3, 3, 2),
+        cost=cost.cost,
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""The models that exist, as tables: senders of each kind of network, their congestion controls and options.
+
+A model is a network, a sender that goes with it, a congestion control of that sender, and options that are on
+or off, unless `NEVER` excludes two of them together. `addresses` generates them all, `why_not` says why an
+address has no model.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from netcarlo.kernels.base.address import Address
+
+SCHEMES = "tahoe", "reno", "newreno", "sack"
+"""TCPs of ns-2 by their loss recovery."""
+PROBING = "probing", "new_probing"
+"""TCPs that send probe segments."""
+NOTIFIED = "elfn", "eln"
+"""TCPs that need what ad hoc networks alone tell them: broken routes, errors."""
+EVERYWHERE = *SCHEMES, "vegas", "linux", "linux26", *PROBING, "sctp"
+"""Senders for every kind of network."""
+
+WINDOWS = "bic", "cubic", "westwood"
+"""Congestion controls of every TCP but Vegas and today's Linux, besides the standard one."""
+OF_LINUX = "reno", "cubic", "bbr", "bbr3"
+"""Congestion controls of today's Linux."""
+
+CONTROLS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys((*SCHEMES, *PROBING, *NOTIFIED, "linux26"), ("", *WINDOWS)),
+    "linux": OF_LINUX,
+    "mixed": ("", "linux"),
+}
+"""Congestion controls of a sender, "" its own one, which is the only one of senders that are not here.
+
+Flows of `mixed` are each of any TCP of ns-2 that is not probing, with `linux` also of today's Linux.
+"""
+
+
+class Network(NamedTuple):
+    """The models of a kind of network."""
+
+    senders: tuple[str, ...]
+    options: tuple[str, ...]
+    """Fields of an address that may be on or off."""
+    never: tuple[frozenset[str], ...] = ()
+    """Options, or a sender and an option, that do not go together."""
+    only: Mapping[str, tuple[str, ...]] = {}
+    """Senders of an option that goes with some only."""
+    controls: Mapping[str, tuple[str, ...]] = CONTROLS
+
+
+def _never(*pairs: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(pair.split(" + ")) for pair in pairs)
+
+
+NETWORKS: dict[str, Network] = {
+    "path": Network(
+        (*EVERYWHERE, "udp"),
+        ("mobile", "varying", "messages", "tuned", "delays", "reordering"),
+        _never(
+            "mobile + varying", "mobile + reordering", "varying + reordering", "mobile + tuned",
+            "reordering + messages", "reordering + tuned",
+        ),
+        only={"messages": ("linux",), "tuned": ("linux",)},
+    ),
+    "shared": Network(
+        (*EVERYWHERE, "mixed"), ("managed", "arrivals", "varying", "delays"), only={"arrivals": ("mixed",)}
+    ),
+    "wireless": Network((*EVERYWHERE, "udp", "mixed"), ("varying", "delays")),
+    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),
+}  # fmt: skip
+"""Models that simulate packets, by kind of network."""
+
+_OF_SACK = {"sack": ("", *WINDOWS)}
+
+FLUIDS: dict[str, Network] = {
+    "path": Network(
+        (*SCHEMES, "vegas", "sctp"), ("mobile", "delays"), _never("mobile + delays", "sctp + delays"),
+        controls=_OF_SACK,
+    ),
+    "shared": Network(("mixed",), ("delays",), controls={}),
+    "wireless": Network(("mixed",), (), controls={}),
+    "adhoc": Network((*SCHEMES, "vegas", *PROBING, *NOTIFIED, "udp"), (), controls=_OF_SACK),
+}  # fmt: skip
+"""Models of a fluid, by kind of network."""
+
+
+def addresses() -> Iterator[Address]:
+    """Yield the addresses of all models."""
+    for fluid, networks in ((False, NETWORKS), (True, FLUIDS)):
+        for family, network in networks.items():
+            for sender in network.senders:
+                for control in network.controls.get(sender, ("",)):
+                    for values in product((False, True), repeat=len(network.options)):
+                        options: dict[str, Any] = dict(zip(network.options, values, strict=True))
+                        address = Address(family, sender, control, fluid=fluid)._replace(**options)
+                        if not _excluded(address, network):
+                            yield address
+
+
+def _on(address: Address) -> list[str]:
+    """Return the names of the options that are on."""
+    return [name for name in Address._fields if getattr(address, name) is True and name != "fluid"]
+
+
+def _excluded(address: Address, network: Network) -> str:
+    """Return which of its sender and options do not go together; empty if all do."""
+    on = _on(address)
+    for option in on:
+        if address.sender not in network.only.get(option, (address.sender,)):
+            return f"{option} is for {', '.join(network.only[option])} only"
+    pair = next((pair for pair in network.never if pair <= {address.sender, *on}), frozenset())
+    return " and ".join(sorted(pair)) + " do not go together" if pair else ""
+
+
+def why_not(address: Address) -> str:
+    """Return why there is no model of an address, and what is allowed; empty if there is one."""
+    kind = "fluid" if address.fluid else "packet"
+    networks = FLUIDS if address.fluid else NETWORKS
+    if address.family not in networks:
+        return f"there is no {kind} model of {address.family}; allowed is {', '.join(networks)}"
+    network = networks[address.family]
+    if address.sender not in network.senders:
+        allowed = ", ".join(network.senders)
+        return f"{kind} models of {address.family} do not know {address.sender}; allowed is {allowed}"
+    controls = network.controls.get(address.sender, ("",))
+    if address.control not in controls:
+        allowed = ", ".join(control or "its own" for control in controls)
+        what = f"the congestion control {address.control or 'of its own'}"
+        return f"{address.sender} does not have {what}; allowed is {allowed}"
+    if wrong := [option for option in _on(address) if option not in network.options]:
+        allowed = ", ".join(network.options) or "none"
+        return f"{kind} models of {address.family} have no option {wrong[0]}; allowed is {allowed}"
+    return _excluded(address, network)
+
+
+@functools.cache
+def by_name() -> Mapping[str, Address]:
+    """Return the addresses of all models by name."""
+    return {address.name: address for address in addresses()}

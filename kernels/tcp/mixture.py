@@ -1,0 +1,112 @@
+"""The TCPs of ns-2 in one kernel: functions that look up the kind of the flow.
+
+They share an association and its state. The kind of a flow stands behind its columns of `P`; the association
+keeps it in `Tcp.KIND`.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by, once
+from netcarlo.kernels.base.by_kind import chain
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
+from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD
+from netcarlo.kernels.tcp import newreno, one, reno, rto, sack, slots, tahoe, vegas
+from netcarlo.kernels.tcp.slots import TcpSlots
+from netcarlo.kernels.tcp.state import Tcp
+
+PARTS: dict[int, tuple[ModuleType, ModuleType]] = {
+    TAHOE: (tahoe, aimd),
+    RENO: (reno, aimd),
+    NEWRENO: (newreno, aimd),
+    SACK: (sack, aimd),
+    VEGAS: (vegas, aimd),
+    BIC: (sack, bic),
+    CUBIC: (sack, cubic),
+    WESTWOOD: (sack, westwood),
+}
+"""Loss recovery and congestion control of each kind."""
+
+LARGEST = sack
+"""Scheme of loss recovery that needs the most scratch of them, and whose ACKs have the most words."""
+
+OF_RECOVERY = "new_ack", "grow", "dup_ack", "old_ack", "timeout", "next_packet", "on_send"
+OF_KIND = "heard", "reduce"
+
+COLUMN = len(P)
+"""Column of a flow with its kind."""
+KIND = int(Tcp.KIND)
+
+
+def of_senders(step: Step, *, delays: bool) -> TcpSlots:
+    """Return the slots of all kinds together, compiled by `step`."""
+    ways, kinds, compiled = {}, {}, compiled_by(step)
+    for number, (way, control) in PARTS.items():
+        found = slots.of_sender(way, control).filled()
+        binder = Binder(step, found, compiled=compiled)
+        ways[number] = binder.space(found["variant"], (*OF_RECOVERY, "prepare"))
+        kinds[number] = binder.space(one, OF_KIND)
+    variant, kind = Namespace("mixture"), Namespace("kinds")
+    by_row = {"new_ack", "grow", "dup_ack", "old_ack", "timeout"}
+    for name in OF_RECOVERY:
+        parts = [(number, getattr(way, name)) for number, way in ways.items()]
+        setattr(variant, name, chain(step, parts, _by_row if name in by_row else _by_word))
+    for name in OF_KIND:
+        setattr(kind, name, chain(step, [(n, getattr(part, name)) for n, part in kinds.items()], _by_flow))
+    lay_out = chain(step, [(number, way.prepare) for number, way in ways.items()], _by_word)
+    variant.prepare = once(step, _prepare, lay_out)  # type: ignore[attr-defined]
+    facts = Binder(step, compiled=compiled)
+    kind.first_of, kind.sack_of = facts.function(first_of), facts.function(sack_of)  # type: ignore[attr-defined]
+    scheme = slots.whole(LARGEST)
+    return TcpSlots(
+        variant=variant, kind=kind, clock=rto, pauses=scheme.PAUSES, marks=scheme.MARKS, stamps=scheme.STAMPS,
+        ack_words=slots.ack_words(scheme), plain=False, delays=delays,
+    )  # fmt: skip
+
+
+def first_of(p: Any) -> Any:
+    """Return the number of the first data packet."""
+    return np.int64(0) if p[COLUMN] == VEGAS else np.int64(1)
+
+
+def sack_of(p: Any) -> Any:
+    """Return whether ACKs carry SACK blocks."""
+    return p[COLUMN] == SACK or p[COLUMN] >= BIC
+
+
+def _prepare(lay_out: Any) -> Any:
+    def prepare(m: Any, p: Any, free: Any) -> Any:
+        m[KIND] = p[COLUMN]
+        return lay_out(m, p, free)
+
+    return prepare
+
+
+def _by_flow(number: int, this: Any, rest: Any) -> Any:
+    def choose(p: Any, *others: Any) -> Any:
+        if p[COLUMN] == number:
+            return this(p, *others)
+        return rest(p, *others)
+
+    return choose
+
+
+def _by_word(number: int, this: Any, rest: Any) -> Any:
+    def choose(m: Any, *others: Any) -> Any:
+        if m[KIND] == number:
+            return this(m, *others)
+        return rest(m, *others)
+
+    return choose
+
+
+def _by_row(number: int, this: Any, rest: Any) -> Any:
+    def choose(row: Any, *others: Any) -> Any:
+        if row.m[KIND] == number:
+            return this(row, *others)
+        return rest(row, *others)
+
+    return choose
