@@ -1,6 +1,5 @@
-"""The fluid of ad hoc networks: a naive twin, what is conserved, known answers, and packets beside them."""
+"""The fluid of ad hoc networks: conservation, known answers, and a comparison with packets."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,10 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import launch
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
-from tests.kernels.beside_twin import differing, run_as_python
-from tests.twins.adhoc.scenarios import as_datagrams, describe, manet_rows, select
-from tests.twins.fluid import adhoc as twin
+from tests.kernels.beside_twin import run_as_python
+from tests.twins.adhoc.scenarios import as_datagrams, manet_rows, select
 
-COMPILED = ("newreno", "udp")
-OTHERS = ("tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
+KINDS = ("newreno", "udp", "tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
 OF_THE_NETWORK = slice(ManetOut.CONNECTED, ManetOut.COLUMNS)
 
 
@@ -34,36 +31,14 @@ def rows_for(kind: str, count: int, *, seed: int) -> ManetRows:
     return as_datagrams(rows, seed=seed) if kind == "udp" else rows
 
 
-def name(column: int) -> str:
-    return ManetOut(column).name if column < ManetOut.COLUMNS else f"of a node, {column}"
-
-
-def twin_differs(kind: str, rows: ManetRows, out: NDArray[np.int64]) -> list[str]:
-    same = partial(twin.simulate, f"fluid_manet_{kind}", rows)
-    return differing(out, lambda row: same(row=row), partial(describe, rows), name)
-
-
-@pytest.mark.parametrize("kind", COMPILED)
-def test_kernel_equals_twin_in_the_corners(kind: str) -> None:
-    rows = rows_for(kind, 40, seed=2)
-    found = twin_differs(kind, rows, run(kind, rows))
-    assert not found, "\n\n".join(found)
-
-
-@pytest.mark.parametrize("kind", OTHERS)
-def test_other_senders_equal_their_twins(kind: str) -> None:
-    rows = rows_for(kind, 6, seed=6)
-    found = twin_differs(kind, rows, run_as_python(f"fluid_manet_{kind}", rows))
-    assert not found, "\n\n".join(found)
-
-
 @settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @example(seed=99999, kind="newreno")  # a file shorter than the window in which a packet is lost
 @example(seed=15838, kind="newreno")  # a link changes behind the end of a file
-@given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(["newreno", "udp"]))
+@given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(KINDS))
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
-    rows = rows_for(kind, 10, seed=seed)
-    out = run(kind, rows)
+    rows = rows_for(kind, 8, seed=seed)
+    out = run_as_python(f"fluid_manet_{kind}", rows)
     sent, received, distinct = out[:, ManetOut.SENT], out[:, ManetOut.RECEIVED], out[:, ManetOut.DELIVERED]
     drops = (ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM)
     gone = sum(out[:, column] for column in drops)

@@ -1,9 +1,7 @@
-"""The fluid model of SCTP: a naive twin, what is conserved, known answers, and packets beside it."""
+"""The fluid model of SCTP: known answers and a comparison with packets."""
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
@@ -13,50 +11,12 @@ from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.switched import switched
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fluid_paths import associations, both
-from tests.kernels.beside_twin import differing
-from tests.twins.fluid import sctp as twin
-from tests.twins.path.scenarios import sctp_rows
 
 FLUID = Address("path", "sctp", fluid=True)
-SWITCHES = [None, (20.0, 1.0), (10.0, 5.0)]
-quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
 
 def run(rows: Rows) -> np.ndarray:
     return launch.run(models.at(FLUID), rows)
-
-
-def twin_differs(rows: Rows) -> list[str]:
-    return differing(run(rows), lambda row: twin.simulate(rows, row=row), str, lambda c: Out(c).name)
-
-
-def test_kernel_equals_twin_in_the_corners() -> None:
-    found = twin_differs(sctp_rows(150, seed=3))
-    assert not found, "\n\n".join(found)
-
-
-@pytest.mark.parametrize("switch", SWITCHES)
-@pytest.mark.parametrize("retransmissions", [0, 1, 5])
-def test_kernel_equals_twin_on_drawn_paths(switch: tuple[float, float] | None, retransmissions: int) -> None:
-    rows = associations("ns2-2.35", 2, 12, retransmissions=retransmissions)
-    if switch:
-        rows = switched(rows, up_s=switch[0], down_s=switch[1])
-    found = twin_differs(rows)
-    assert not found, "\n\n".join(found)
-
-
-@quick
-@given(seed=st.integers(0, 1 << 30))
-@example(seed=2239079)  # a transfer whose last window goes out on the second path
-def test_what_goes_in_comes_out(seed: int) -> None:
-    out = run(sctp_rows(30, seed=seed))
-    drops = out[:, [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE]].sum(axis=1)
-    assert (out[:, Out.SENT] >= out[:, Out.RECEIVED] + drops).all()
-    assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
-    assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT]).all()
-    times = [Out.COMPLETED, Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX]
-    assert (np.delete(out[:, : len(Out)], times, 1) >= 0).all()
-    assert (out[:, len(Out) :] >= NEVER).all()  # the failover time
 
 
 def one(**values: object) -> Scenario:

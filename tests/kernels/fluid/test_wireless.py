@@ -1,8 +1,6 @@
-"""The fluid of 802.11 networks: a naive twin, what is conserved, known answers, and packets beside them."""
+"""The fluid of 802.11 networks: conservation, known answers, and a comparison with packets."""
 
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,17 +13,12 @@ from netcarlo import Scenario, configs, load_scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.wireless import rate_control
-from netcarlo.kernels.wireless.layout import ARF, FlowOut, Link, NodeOut, Radio, WifiOut, WifiRows
-from netcarlo.kernels.wireless.state import LinkState
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, WifiRows
 from netcarlo.networks.wireless import bianchi
 from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fidelity import EXAMPLES
-from tests.kernels.beside_twin import differing
-from tests.twins.fluid import rates as twin_rates
-from tests.twins.fluid import wireless as twin
-from tests.twins.wireless.scenarios import describe, select, wifi_rows
+from tests.twins.wireless.scenarios import select, wifi_rows
 
 CELLS = load_scenario(EXAMPLES / "wifi_cells.yaml")
 MESH = load_scenario(EXAMPLES / "wifi_mesh.yaml")
@@ -34,26 +27,6 @@ NEWRENO = {"transport": {"protocol": "newreno", "payload": "1000 B"}}
 
 def run(rows: WifiRows, **options: int) -> NDArray[np.int64]:
     return launch.run(models.model("fluid_wifi"), rows, **options)  # type: ignore[arg-type]
-
-
-def name(rows: WifiRows, width: int, column: int) -> str:
-    at = width - rows.nodes.shape[1] * NodeOut.COLUMNS
-    if column >= at:
-        j, k = divmod(column - at, NodeOut.COLUMNS)
-        return f"node {j} {NodeOut(k).name}"
-    flow, k = divmod(column - WifiOut.COLUMNS, FlowOut.COLUMNS)
-    return WifiOut(column).name if column < WifiOut.COLUMNS else f"flow {flow} {FlowOut(k).name}"
-
-
-@pytest.mark.parametrize("tcp", [False, True])
-def test_kernel_equals_twin_in_the_corners(tcp: bool) -> None:
-    rows = wifi_rows(25, seed=2, tcp=tcp)
-    out = run(rows)
-    same = partial(twin.simulate, rows, columns=out.shape[1])
-    found = differing(
-        out, lambda row: same(row=row), partial(describe, rows), partial(name, rows, out.shape[1])
-    )
-    assert not found, "\n\n".join(found)
 
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
@@ -110,28 +83,6 @@ def test_tcp_cells_are_those_of_packets(flows: str) -> None:
     assert np.median(np.abs(off)) < 0.05 and np.abs(off).max() < 0.15
 
 
-@pytest.mark.parametrize(("fails", "up", "down", "timer"), [
-    (0.3, 10, 2, 15), (0.1, 10, 2, 15), (0.5, 3, 3, 5), (0.2, 5, 1, 20),
-])  # fmt: skip
-def test_attempts_at_a_rate_are_those_of_arf(fails: float, up: int, down: int, timer: int) -> None:
-    """A link whose attempts fail at random, by the packets' rate control: how many go out at each of four
-    rates, within a percent of all of 300,000."""
-    words = np.zeros(1 + max(*Radio, *LinkState), np.int64)
-    words[[Radio.RATE_CONTROL, Radio.RATES, Radio.ARF_DOWN]] = ARF, 4, down
-    words[[LinkState.UP, LinkState.WAIT]] = up, timer
-    words[[Radio.ARF_UP, Radio.ARF_TIMER]] = up, timer
-    # The link's words stand behind those of the network.
-    at = len(words)
-    m = np.concatenate([words, words])
-    counts, rng = np.zeros(4), np.random.default_rng(2)
-    for bad in rng.random(300_000) < fails:
-        counts[m[at + Link.RATE]] += 1
-        (rate_control.failed if bad else rate_control.succeeded)(m, at)
-    radio = SimpleNamespace(ARF_UP=up, ARF_DOWN=down, ARF_TIMER=timer, RATES=4)
-    expected = np.array(twin_rates.attempts_at(radio, fails))
-    assert counts / counts.sum() == pytest.approx(expected / expected.sum(), abs=0.02)
-
-
 @pytest.mark.parametrize(("hops", "rate", "most"), [(1, "20 Mbit/s", 0.01), (3, "10 Mbit/s", 0.06),
                                                     (4, "20 Mbit/s", 0.06)])  # fmt: skip
 def test_datagrams_over_a_chain_with_arf(hops: int, rate: str, most: float) -> None:
@@ -162,6 +113,10 @@ def test_a_file_is_done_when_its_last_packet_is_through() -> None:
         for each in ("packet", "fluid")
     )
     assert cheap == pytest.approx(truth, rel=0.05)
+    # It sends at the rate of an endless flow until then, to the moment.
+    endless = scenario.with_values({"fidelity": "fluid", "transport.bytes": None, "duration": "10 s"})
+    rate = simulate(endless, replications=2).frame["goodput_bps"].mean()
+    assert cheap == pytest.approx(8 * 2e6 / rate, rel=2e-3)
 
 
 def test_a_slow_endless_flow_does_not_end() -> None:

@@ -1,0 +1,312 @@
+"""Properties of the fluids of a path, of SCTP and of mobile hosts: what is conserved, bounds, units, limits.
+
+All of them hold on random rows in the corners (`tests.twins.path`). The models run as plain Python.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
+from netcarlo.kernels.base.loss import probabilities
+from tests.kernels.beside_twin import run_as_python
+from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
+from tests.twins.path.scenarios import sctp_rows, tcp_rows
+
+TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
+ROWS: dict[str, Any] = {
+    **{f"fluid_{tcp}": tcp_rows for tcp in TCPS},
+    **{f"fluid_{tcp}_mobile": mobile_rows for tcp in TCPS},
+    "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
+}  # fmt: skip
+"""Random rows for each model."""
+DROPS = [Out[f"DROPS_{cause}"] for cause in ("QUEUE", "RANDOM", "OUTAGE", "HANDOVER", "BUFFER")]
+COUNTS = [Out[name] for name in (
+    "SENT", "RETRANSMITTED", "RECEIVED", "DELIVERED", "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "SAMPLES",
+    "SENT_ALTERNATE", "HANDOVERS",
+)] + DROPS  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+Ints = NDArray[np.int64]
+
+
+def wire(size: Any, byte_time: Any) -> Any:
+    """The time that `size` bytes take [ns]."""
+    return np.floor(size * (byte_time / 2.0**BYTE_TIME_BITS) + 0.5).astype(np.int64)
+
+
+class Path:
+    """What follows from the columns of rows: sizes, times and rates of the first path."""
+
+    def __init__(self, rows: Rows) -> None:
+        p, hops = rows.parameters, rows.hops[:, 0]
+        sctp = p[:, P.RWND] > 0
+        self.chunk = p[:, P.DATA] + p[:, P.CHUNK_HEADER] * sctp
+        self.there = hops[..., Hop.PRESENT] > 0
+        data = wire((self.chunk + p[:, P.HEADER])[:, None], hops[..., Hop.BYTE_TIME]) * self.there
+        acks = wire(p[:, P.ACK, None], hops[..., Hop.R_BYTE_TIME]) * self.there
+        delays = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]) * self.there
+        self.base = (data + acks + delays).sum(axis=1)  # round trip of a lone packet [ns]
+        self.forth = (data + hops[..., Hop.DELAY] * self.there).sum(axis=1)  # to the receiver [ns]
+        self.slowest = data.max(axis=1)  # a packet at the slowest hop, without cross traffic [ns]
+        self.window = np.where(sctp, np.maximum(p[:, P.RWND] // self.chunk, 1), p[:, P.WINDOW])
+        self.loss = (probabilities(rows.losses)[hops[..., Hop.LOSS]] * self.there).max(axis=1)
+
+
+def simulate(name: str, rows: Rows) -> Ints:
+    """The outcomes of rows under a fluid model."""
+    return run_as_python(name, rows)
+
+
+def without_loss(rows: Rows) -> Rows:
+    """The rows with all random loss removed."""
+    losses = np.zeros_like(rows.losses)
+    losses[:, -1] = 0xFFFFFFFF
+    return rows._replace(losses=losses)
+
+
+def without_trouble(rows: Rows) -> Rows:
+    """The rows without random loss, outages and limits of queues."""
+    hops = rows.hops.copy()
+    hops[..., [Hop.QUEUE, Hop.CROSS_EVERY]] = 0
+    return without_loss(rows)._replace(hops=hops, outages=np.full_like(rows.outages, FOREVER))
+
+
+def conserves_packets(name: str, rows: Rows, out: Ints) -> None:
+    """A packet that was sent has arrived, was lost, or is in flight.
+
+    At most two windows are in flight: what waits at the slowest hop or a router, and what follows it.
+    """
+    path = Path(rows)
+    flight = out[:, Out.SENT] - out[:, Out.RECEIVED] - out[:, DROPS].sum(axis=1)
+    assert (flight >= 0).all() and (flight <= 2 * path.window).all()
+    assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
+    assert (out[:, Out.DELIVERED] + out[:, Out.RETRANSMITTED] <= out[:, Out.SENT]).all()
+    assert (out[:, Out.RETRANSMITTED] >= out[:, DROPS].sum(axis=1)).all()
+    assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT]).all()
+    never = [Out.COMPLETED, Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX]
+    assert (np.delete(out[:, : len(Out)], never, 1) >= 0).all() and (out[:, never] >= NEVER).all()
+    assert (out[:, len(Out) :] >= NEVER).all()  # the failover time
+
+
+def is_no_faster_than_its_path(name: str, rows: Rows, out: Ints) -> None:
+    """Packets arrive one after the other at the rate of the slowest hop, the first after a one-way delay.
+
+    Round trips are no shorter than without queues, and windows are at most the receiver's.
+    """
+    p, path = rows.parameters, Path(rows)
+    one_path = p[:, P.N_PATHS] < 2
+    last = p[:, P.START] + path.forth + (out[:, Out.RECEIVED] - 1) * path.slowest
+    assert (last <= p[:, P.END])[one_path & (out[:, Out.RECEIVED] > 0)].all()
+    assert (out[:, Out.SAMPLES] <= (p[:, P.END] + p[:, P.SAMPLE] // 2) // p[:, P.SAMPLE]).all()
+    some = (out[:, Out.RTT_SAMPLES] > 0) & one_path
+    assert (out[:, Out.RTT_SUM] >= 0.999 * path.base * out[:, Out.RTT_SAMPLES])[some].all()
+    if "sctp" not in name:  # whose cwnd may exceed the receiver's window
+        assert (out[:, Out.CWND_SUM] <= 1024 * path.window * out[:, Out.SAMPLES]).all()
+    done = out[:, Out.COMPLETED] != NEVER
+    assert (out[done, Out.COMPLETED] <= p[done, P.END]).all()
+    first = done & one_path
+    assert (out[first, Out.COMPLETED] >= (p[:, P.START] + path.slowest * p[:, P.LIMIT])[first]).all()
+
+
+def completes_what_it_delivers(name: str, rows: Rows, out: Ints) -> None:
+    """A transfer is complete when all of it is delivered, to within a packet: parts are rounded down.
+
+    Packets that arrive twice in its last round trip are taken for new ones.
+    """
+    limit, done = rows.parameters[:, P.LIMIT], out[:, Out.COMPLETED] != NEVER
+    missing, twice = limit - out[:, Out.DELIVERED], out[:, Out.RECEIVED] - out[:, Out.DELIVERED]
+    assert ((missing >= -1) & (missing <= np.maximum(twice, 1)))[done].all()
+    if name != "fluid_sctp_mobile":  # which may deliver a few packets more than there are
+        assert (out[:, Out.DELIVERED] <= limit + 1).all()
+
+
+def reacts_to_losses_and_to_nothing_else(name: str, rows: Rows, out: Ints) -> None:
+    """A loss is repaired or times out, and without one nothing does."""
+    if "mobile" in name or "sctp" in name:
+        return  # a timer may expire while packets wait at a router, or SACKs are lost
+    reactions = out[:, Out.TIMEOUTS] + out[:, Out.FAST_RETRANSMITS]
+    assert ((out[:, DROPS].sum(axis=1) > 0) == (reactions > 0)).all()
+    assert (out[:, Out.CWND_CUTS] <= reactions).all()
+    assert (out[:, Out.CWND_CUTS] >= out[:, Out.TIMEOUTS]).all()
+
+
+PROPERTIES = (
+    conserves_packets, is_no_faster_than_its_path, completes_what_it_delivers,
+    reacts_to_losses_and_to_nothing_else,
+)  # fmt: skip
+
+
+@functools.cache
+def simulated(name: str) -> tuple[Rows, Ints]:
+    """Sixty random rows of a model, and its outcomes."""
+    rows = ROWS[name](60, seed=31)
+    return rows, simulate(name, rows)
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+def test_property(name: str, holds: Callable[[str, Rows, Ints], None]) -> None:
+    holds(name, *simulated(name))
+
+
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+          phases=[Phase.explicit, Phase.generate])  # fmt: skip
+@example(seed=2239079, name="fluid_sctp").via("a transfer whose last window goes out on the second path")
+@given(seed=st.integers(0, 1 << 30), name=st.sampled_from(sorted(ROWS)))
+def test_properties_hold_on_other_rows(seed: int, name: str) -> None:
+    rows = ROWS[name](14, seed=seed)
+    out = simulate(name, rows)
+    for holds in PROPERTIES:
+        holds(name, rows, out)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
+    rows, short = simulated(name)
+    longer = rows._replace(parameters=rows.parameters.copy())
+    longer.parameters[:, P.END] += longer.parameters[:, P.END] // 2
+    long = simulate(name, longer)
+    growing = [Out.SENT, Out.RECEIVED, Out.SAMPLES, Out.HANDOVERS]
+    assert (short[:, growing] <= long[:, growing]).all()
+    assert (short[:, Out.DELIVERED] <= long[:, Out.DELIVERED] + 1).all()  # parts of packets are rounded
+    done = short[:, Out.COMPLETED] != NEVER
+    assert (short[done, Out.COMPLETED] == long[done, Out.COMPLETED]).all()
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if "mobile" not in name])
+def test_without_losses_nothing_is_sent_again(name: str) -> None:
+    """And with a queue of any size the window limits the rate, or the slowest hop does."""
+    rows = without_trouble(ROWS[name](40, seed=21))
+    p = rows.parameters
+    p[:, P.LIMIT], p[:, P.END] = ENDLESS, p[:, P.END] * 10
+    out, path = simulate(name, rows), Path(rows)
+    assert (out[:, [Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, *DROPS]] == 0).all()
+    assert (out[:, Out.RECEIVED] == out[:, Out.DELIVERED]).all()
+    rounds = (p[:, P.END] - p[:, P.START]) / np.maximum(path.base, path.window * path.slowest)
+    limit = np.minimum(path.window * rounds, (p[:, P.END] - p[:, P.START]) / np.maximum(path.slowest, 1))
+    long = (rounds > 300) & (path.slowest > 0)
+    if "vegas" not in name and "sctp" not in name:
+        assert long.sum() > 5
+        assert out[long, Out.DELIVERED] == pytest.approx(limit[long], rel=0.02)
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if "mobile" not in name])
+def test_where_all_packets_are_lost_none_is_delivered(name: str) -> None:
+    rows = ROWS[name](20, seed=22)
+    rows.losses[:] = 0  # the thresholds of a certain loss
+    rows.outages[:] = FOREVER
+    out = simulate(name, rows)
+    assert (out[:, [Out.RECEIVED, Out.DELIVERED, Out.ACKED]] == 0).all()
+    assert (out[:, Out.TIMEOUTS] > 0).mean() > 0.5
+
+
+TIMES = [P[name] for name in (
+    "START", "END", "TICK", "MIN_RTO", "MAX_RTO", "INITIAL_RTO", "ACK_DELAY", "SAMPLE", "CLOCK_PHASE",
+    "HEARTBEAT", "FIRST_HANDOVER", "EVERY", "LEAST_STAY", "OUTAGE", "OUTAGE_JITTER", "ANTICIPATION",
+    "PREPARATION", "ANNOUNCE", "DETECTION", "MAP_TO_AR", "MAP_TO_MAP", "HOME_AGENT", "SETTLE",
+    "PING_PONG_STAY", "FALSE_ALARM_TIME", "MARGIN", "LATE",
+)]  # fmt: skip
+HOP_TIMES = [Hop[name] for name in (
+    "BYTE_TIME", "DELAY", "R_BYTE_TIME", "R_DELAY", "CROSS_EVERY", "CROSS_FIRST", "TICK", "TICK_PHASE",
+)]  # fmt: skip
+
+
+def slower(rows: Rows) -> Rows:
+    """The rows with all times doubled."""
+    parameters, hops, outages = rows.parameters.copy(), rows.hops.copy(), rows.outages.copy()
+    parameters[:, TIMES] *= 2
+    hops[..., HOP_TIMES] *= 2
+    outages[outages < FOREVER] *= 2
+    return rows._replace(parameters=parameters, hops=hops, outages=outages)
+
+
+@pytest.mark.parametrize("name", [f"fluid_{tcp}" for tcp in TCPS[:6]] + ["fluid_sctp"])
+def test_a_path_on_which_all_takes_twice_as_long_carries_the_same_packets(name: str) -> None:
+    """No time is in a wrong unit, and none is left out. CUBIC and Westwood have times of their own.
+
+    Whether the repair of a random loss is lost is drawn by the time, so TCP's rows have no random loss.
+    """
+    rows = ROWS[name](80, seed=23)
+    rows = rows if name == "fluid_sctp" else without_loss(rows)
+    before, after = simulate(name, rows), simulate(name, slower(rows))
+    same = (before[:, COUNTS] == after[:, COUNTS]).all(axis=1)
+    assert same.mean() > 0.95, np.flatnonzero(~same)
+    done = same & (before[:, Out.COMPLETED] != NEVER)
+    twice = 2 * before[done, Out.COMPLETED]
+    assert after[done, Out.COMPLETED] == pytest.approx(twice, rel=1e-6)
+    timed = same & (before[:, Out.RTT_SAMPLES] > 0) & (before[:, Out.RTT_SUM] < 1 << 61)
+    assert after[timed, Out.RTT_SUM] == pytest.approx(2 * before[timed, Out.RTT_SUM], rel=1e-4)
+
+
+@pytest.mark.parametrize("name", [f"fluid_{tcp}{host}" for tcp in TCPS for host in ("", "_mobile")])
+def test_packets_of_twice_the_size_at_twice_the_rate_are_the_same(name: str) -> None:
+    rows = ROWS[name](15, seed=24)
+    parameters, hops = rows.parameters.copy(), rows.hops.copy()
+    hops[..., [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] &= ~1
+    rows = rows._replace(hops=hops.copy())
+    parameters[:, [P.DATA, P.HEADER, P.ACK]] *= 2
+    hops[..., [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] //= 2
+    hops[..., Hop.CROSS_SIZE] *= 2
+    assert (simulate(name, rows) == simulate(name, rows._replace(parameters=parameters, hops=hops))).all()
+
+
+def lone() -> Rows:
+    """A minute of an endless transfer without trouble over a hop of 10 Mbit/s and 20 ms each way.
+
+    Packets have 1,000 bytes; 51 of them fill the path, and the window is 200.
+    """
+    rows = without_trouble(tcp_rows(1, seed=25))
+    p, hop = rows.parameters[0], rows.hops[0, 0, 0]
+    rows.hops[:, :, 1:, Hop.PRESENT] = 0
+    hop[[Hop.PRESENT, Hop.BYTE_TIME, Hop.R_BYTE_TIME]] = 1, 800 << BYTE_TIME_BITS, 80 << BYTE_TIME_BITS
+    hop[[Hop.DELAY, Hop.R_DELAY]] = 20_000_000
+    p[[P.START, P.SEND_BUFFER, P.LIMIT, P.END, P.TICK]] = 0, 0, ENDLESS, 60_000_000_000, 1_000_000
+    p[[P.DATA, P.HEADER, P.CHUNK_HEADER, P.ACK, P.WINDOW]] = 1000, 0, 0, 40, 200
+    p[[P.INITIAL_WINDOW, P.INITIAL_SSTHRESH, P.ACK_EVERY, P.DUPACKS]] = 2, 200, 1, 3
+    p[[P.MIN_RTO, P.MAX_RTO, P.INITIAL_RTO]] = 200_000_000, 60_000_000_000, 3_000_000_000
+    p[[P.VEGAS_ALPHA, P.VEGAS_BETA, P.VEGAS_GAMMA]] = 1, 3, 1
+    return rows
+
+
+@pytest.mark.parametrize("tcp", TCPS)
+def test_a_lone_flow_fills_its_link(tcp: str) -> None:
+    rows = lone()
+    out = simulate(f"fluid_{tcp}", rows)[0]
+    assert out[Out.DELIVERED] == pytest.approx(60 / 800e-6, rel=0.01)
+    if tcp != "vegas":  # the others fill the queue, too: window over rate
+        assert out[Out.RTT_SUM] / out[Out.RTT_SAMPLES] == pytest.approx(200 * 800e3, rel=0.02)
+
+
+@pytest.mark.parametrize("tcp", TCPS)
+@pytest.mark.parametrize("window", [1, 7, 30])
+def test_a_window_over_the_round_trip_is_the_rate(tcp: str, window: int) -> None:
+    rows = lone()
+    rows.parameters[:, P.WINDOW] = window
+    out = simulate(f"fluid_{tcp}", rows)[0]
+    rtt_s = 2 * 20e-3 + 800e-6 + 40 * 80e-9
+    assert out[Out.DELIVERED] == pytest.approx(window * 60 / rtt_s, rel=0.02)
+    assert out[Out.CWND_SUM] == pytest.approx(1024 * window * out[Out.SAMPLES], rel=0.05)
+
+
+@pytest.mark.parametrize(("queue", "least", "most"), [(1, 0.73, 0.82), (51, 0.97, 1.0)])
+@pytest.mark.parametrize("tcp", ["reno", "newreno", "sack"])
+def test_a_reno_without_a_buffer_uses_three_quarters_of_its_link(
+    tcp: str, queue: int, least: float, most: float
+) -> None:
+    """Its window is a saw from half the path to all of it; with a buffer of a path the link stays busy."""
+    rows = lone()
+    rows.parameters[:, [P.END, P.INITIAL_SSTHRESH]] = 300_000_000_000, 20
+    rows.hops[:, 0, 0, Hop.QUEUE] = queue
+    out = simulate(f"fluid_{tcp}", rows)[0]
+    assert least < out[Out.DELIVERED] * 800e-6 / 300 < most
+    # A loss for each saw: from W / 2 to W in W / 2 round trips, of up to 51 + queue packets.
+    peak = 51 + queue
+    saws = 300 / sum(max(40.8e-3, w * 800e-6) for w in range(peak // 2, peak + 1))
+    assert out[Out.FAST_RETRANSMITS] == pytest.approx(saws, rel=0.12)
+    assert out[Out.TIMEOUTS] == 0
