@@ -7,17 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from netcarlo.kernels import space
+from netcarlo.kernels import senders, space
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model as Model
-from netcarlo.kernels.senders import LINUX_OWN, LINUX_RENO
-
-LINUX26 = {"": "linux_reno", "westwood": "linux_westwood"}
-"""Modules of congestion controls that linux26 has a form of its own of."""
-
-LINUX = {"reno": "reno", "cubic": "cubic", "bbr": "bbr.control", "bbr3": "bbr3.control"}
-"""Modules of the congestion controls of today's Linux, in the order of their numbers."""
 
 
 class _Values(ValuesView[Model]):
@@ -60,8 +53,9 @@ class _Models(MutableMapping[str, Model]):
 MODELS = _Models()
 """All models by name."""
 
+_OF_NS2 = "tahoe", "reno", "newreno", "sack", "vegas"
 NAMES = (
-    *(f"tcp_{sender}{host}" for host in ("", "_mobile") for sender in (*space.SCHEMES, "vegas")),
+    *(f"tcp_{sender}{host}" for host in ("", "_mobile") for sender in _OF_NS2),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned", "tcp_newreno_delays"),
@@ -117,21 +111,24 @@ def _endpoints(address: Address, own: ModuleType | None) -> tuple[Endpoint, dict
     if sender == "sctp":
         return _module("sctp.endpoint").of(), {}
     if sender == "linux":
-        module = _module(f"linux.{LINUX[control]}") if control else None
-        return _module("linux.endpoint").of(address, module, own), {}
+        return _linux(address, control, own), {}
     tcp = _module("tcp.endpoint")
     if sender != "mixed":
-        names = LINUX26 if sender == "linux26" else {"": "aimd"}
-        module = own or _module(f"congestion.{names.get(control, control)}")
-        return tcp.of(address, _module(f"tcp.{sender}"), module), {}
+        module = own or _module(senders.control_of(sender, control))
+        return tcp.of(address, _module(f"tcp.{senders.BY_NAME[sender].recovery}"), module), {}
     others: dict[int, Endpoint] = {}
     if control == "linux":
-        linux = _module("linux.endpoint")
-        modules = [_module(f"linux.{name}") for name in LINUX.values()]
-        others = {LINUX_RENO + k: linux.of(address, each) for k, each in enumerate(modules)}
+        kinds = zip(senders.LINUX_KINDS, senders.OF_LINUX, strict=True)
+        others = {senders.NUMBERS[name]: _linux(address, each, None) for name, each in kinds}
     if own is not None:
-        others[LINUX_OWN] = _module("linux.endpoint").of(address, None, own)
+        others[senders.LINUX_OWN] = _linux(address, "", own)
     return tcp.mixed(address), others
+
+
+def _linux(address: Address, control: str, own: ModuleType | None) -> Endpoint:
+    module = None if own is not None else _module(senders.control_of("linux", control))
+    found: Endpoint = _module("linux.endpoint").of(address, module, own)
+    return found
 
 
 def _loaded(address: Address, file: Path, content: bytes) -> ModuleType:

@@ -1,25 +1,119 @@
-"""Senders of flows, and the numbers by which kernels know them in a mixture."""
+"""Senders of flows: one table, and what follows from it.
 
-UDP = 0
-TAHOE = 1
-RENO = 2
-NEWRENO = 3
-SACK = 4
-VEGAS = 5
-BIC = 6  # on the loss recovery of SACK, as CUBIC and WESTWOOD
-CUBIC = 7
-WESTWOOD = 8
-KINDS = ("udp", "tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
-"""Values of `Flow.KIND` by name."""
-ALONE = len(KINDS)
-"""Any other TCP, which all TCP flows of the row are then of."""
-LINUX_RENO = ALONE + 1  # today's Linux: a sender and a receiver of their own
-LINUX_CUBIC = ALONE + 2
-LINUX_BBR = ALONE + 3
-LINUX_BBR3 = ALONE + 4
-LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr", "linux_bbr3")
-"""Names of those, in their order: all kinds may be mixed in a row."""
-LINUX_OWN = LINUX_RENO + len(LINUX_KINDS)
-"""Today's Linux with the congestion control of a user's file."""
+A congestion control is a file in `congestion/` (for today's Linux in `linux/`) and a line here. A TCP variant
+is a file in `tcp/` and a line here. Both are then found in every kind of network, alone and, with a number,
+in a mixture.
+"""
+
+from typing import NamedTuple
+
+
+class Sender(NamedTuple):
+    """A kind of flow."""
+
+    name: str
+    """Name in outcomes, in messages and of classes of flows."""
+    dialect: str
+    """Implementation: udp, ns2 (`tcp/`), linux26 (`tcp/linux26.py`), linux (`linux/`) or sctp."""
+    recovery: str = ""
+    """Loss recovery, a module of `tcp/`."""
+    control: str = ""
+    """Congestion control, a module of `congestion/`, or of `linux/` for today's Linux."""
+    number: int | None = None
+    """Number in mixtures. It never changes, and a new one is larger than all others; None cannot be mixed."""
+    handshake: bool = True
+    """Whether a SYN is sent before the data, which then begin with packet 1."""
+    sack: bool = False
+    """Whether ACKs carry SACK blocks."""
+    fluid: str = ""
+    """Sender whose window the fluid models use: in a mixture the sender itself, or `sack` (additive increase,
+    multiplicative decrease); empty if there is no fluid model."""
+    takes_controls: bool = True
+    """Whether other congestion controls can replace its own."""
+    network: str = ""
+    """The only kind of network that tells this sender what it needs; empty if it goes with all."""
+    linux26: str = ""
+    """Module of the congestion control for linux26, where that is another one."""
+    slow_start: bool = False
+    """Today's Linux: whether slow start can end before a packet is lost (HyStart)."""
+
+
+SENDERS = (
+    Sender("tahoe", "ns2", "tahoe", "aimd", 1, fluid="tahoe"),
+    Sender("reno", "ns2", "reno", "aimd", 2, fluid="reno"),
+    Sender("newreno", "ns2", "newreno", "aimd", 3, fluid="newreno"),
+    Sender("sack", "ns2", "sack", "aimd", 4, sack=True, fluid="sack"),
+    Sender("bic", "ns2", "sack", "bic", 6, sack=True, fluid="bic"),
+    Sender("cubic", "ns2", "sack", "cubic", 7, sack=True, fluid="cubic"),
+    Sender("westwood", "ns2", "sack", "westwood", 8, sack=True, fluid="westwood", linux26="linux_westwood"),
+    Sender("vegas", "ns2", "vegas", "aimd", 5, handshake=False, fluid="vegas", takes_controls=False),
+    Sender("linux_reno", "linux", control="reno", number=10, sack=True, slow_start=True),
+    Sender("linux_cubic", "linux", control="cubic", number=11, sack=True, slow_start=True),
+    Sender("linux_bbr", "linux", control="bbr.control", number=12, sack=True),
+    Sender("linux_bbr3", "linux", control="bbr3.control", number=13, sack=True),
+    Sender("linux_own", "linux", number=14, sack=True),
+    Sender("linux26", "linux26", "linux26", "linux_reno", sack=True),
+    Sender("probing", "ns2", "probing", "aimd", fluid="newreno"),
+    Sender("new_probing", "ns2", "new_probing", "aimd", sack=True, fluid="sack"),
+    Sender("elfn", "ns2", "elfn", "aimd", fluid="newreno", network="adhoc"),
+    Sender("eln", "ns2", "eln", "aimd", fluid="newreno", network="adhoc"),
+    Sender("sctp", "sctp", sack=True),
+    Sender("udp", "udp", number=0, handshake=False, fluid="udp"),
+)
+"""All senders. The order is that of lists in messages and in documentation."""
+
+BY_NAME = {sender.name: sender for sender in SENDERS}
+MIXABLE = sorted((sender for sender in SENDERS if sender.number is not None), key=lambda s: s.number or 0)
+"""Senders that can be mixed, by number."""
+NAMES: dict[int, str] = {number: s.name for s in MIXABLE if (number := s.number) is not None}
+NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()}
+
+UDP, TAHOE, RENO, NEWRENO = (NUMBERS[name] for name in ("udp", "tahoe", "reno", "newreno"))
+SACK, VEGAS, BIC, CUBIC, WESTWOOD = (NUMBERS[name] for name in ("sack", "vegas", "bic", "cubic", "westwood"))
+"""Numbers of senders of which kernels do something that the table does not say."""
+ALONE = 9
+"""Number of any sender that cannot be mixed; all flows of the row except UDP are of that sender."""
+
+KINDS = tuple(sender.name for sender in MIXABLE if sender.dialect in ("udp", "ns2"))
+"""UDP and the TCPs of ns-2 that can be mixed, by number."""
 OWN = "linux_own"
-"""Name of the sender with number LINUX_OWN in outcomes."""
+"""Name of today's Linux with the congestion control of a user's file."""
+LINUX_OWN = NUMBERS[OWN]
+LINUX_KINDS = tuple(sender.name for sender in MIXABLE if sender.dialect == "linux" and sender.name != OWN)
+"""Today's Linux with each of its own congestion controls, by number."""
+LINUX = tuple(number for number, name in NAMES.items() if BY_NAME[name].dialect == "linux")
+"""Numbers of today's Linux with any congestion control."""
+LINUX_RENO, LINUX_CUBIC, LINUX_BBR, LINUX_BBR3 = (
+    NUMBERS[f"linux_{name}"] for name in ("reno", "cubic", "bbr", "bbr3")
+)
+
+WINDOWS = tuple(sender.name for sender in SENDERS if sender.dialect == "ns2" and sender.control != "aimd")
+"""Congestion controls of ns-2 besides the standard one."""
+OF_LINUX = tuple(name.removeprefix("linux_") for name in LINUX_KINDS)
+"""Congestion controls of today's Linux."""
+STANDING = tuple(s for s in SENDERS if s.dialect == "ns2" and s.name == s.recovery)
+"""TCPs of ns-2 by their loss recovery."""
+SCHEMES = tuple(s.name for s in STANDING if s.takes_controls and s.number is not None)
+"""Those that can be mixed and take any congestion control."""
+PROBING = tuple(s.name for s in STANDING if s.number is None and not s.network)
+"""Those that send probe segments."""
+NOTIFIED = tuple(s.name for s in STANDING if s.network)
+"""Those that need what one kind of network alone tells them: broken routes, errors."""
+WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid)
+"""Senders of which there are fluid models and formulae."""
+
+
+def protocol(sender: Sender) -> str:
+    """Return what is written as `protocol` for a sender; a congestion control goes with it."""
+    if sender.dialect == "linux":
+        return "linux"
+    return sender.recovery if sender.dialect == "ns2" else sender.name
+
+
+def control_of(protocol: str, control: str) -> str:
+    """Return the module of a congestion control with a protocol, within `netcarlo.kernels`; "" is its own."""
+    if protocol == "linux":
+        return f"linux.{BY_NAME[f'linux_{control}'].control}"
+    sender = BY_NAME[control or protocol]
+    special = sender.linux26 if protocol == "linux26" else ""
+    return f"congestion.{special or sender.control}"

@@ -11,20 +11,23 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.senders import (
+    BY_NAME,
+    NOTIFIED,
+    OF_LINUX,
+    PROBING,
+    SCHEMES,
+    SENDERS,
+    STANDING,
+    WINDOWS,
+    WITH_FLUID,
+    protocol,
+)
 
-SCHEMES = "tahoe", "reno", "newreno", "sack"
-"""TCPs of ns-2 by their loss recovery."""
-PROBING = "probing", "new_probing"
-"""TCPs that send probe segments."""
-NOTIFIED = "elfn", "eln"
-"""TCPs that need what ad hoc networks alone tell them: broken routes, errors."""
-EVERYWHERE = *SCHEMES, "vegas", "linux", "linux26", *PROBING, "sctp"
-"""Senders for every kind of network."""
-
-WINDOWS = "bic", "cubic", "westwood"
-"""Congestion controls of every TCP but Vegas and today's Linux, besides the standard one."""
-OF_LINUX = "reno", "cubic", "bbr", "bbr3"
-"""Congestion controls of today's Linux."""
+EVERYWHERE = tuple(
+    dict.fromkeys(protocol(sender) for sender in SENDERS if sender.name != "udp" and not sender.network)
+)
+"""Senders for every kind of network, by the protocol that users write."""
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys((*SCHEMES, *PROBING, *NOTIFIED, "linux26"), ("", *WINDOWS)),
@@ -33,7 +36,7 @@ CONTROLS: Mapping[str, tuple[str, ...]] = {
 }
 """Congestion controls of a sender, "" its own one, which is the only one of senders that are not here.
 
-Flows of `mixed` are each of any TCP of ns-2 that is not probing, with `linux` also of today's Linux.
+Flows of `mixed` are each of any TCP of ns-2 that can be mixed, with `linux` also of today's Linux.
 """
 
 
@@ -72,16 +75,18 @@ NETWORKS: dict[str, Network] = {
 }  # fmt: skip
 """Models that simulate packets, by kind of network."""
 
-_OF_SACK = {"sack": ("", *WINDOWS)}
+_OF_SACK = {"sack": ("", *(name for name in WINDOWS if name in WITH_FLUID))}
+_FLUID = tuple(sender.name for sender in STANDING if sender.fluid and not sender.network)
+_FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None)
 
 FLUIDS: dict[str, Network] = {
     "path": Network(
-        (*SCHEMES, "vegas", "sctp"), ("mobile", "delays"), _never("mobile + delays", "sctp + delays"),
+        (*_FLUID_MIXED, "sctp"), ("mobile", "delays"), _never("mobile + delays", "sctp + delays"),
         controls=_OF_SACK,
     ),
     "shared": Network(("mixed",), ("delays",), controls={}),
     "wireless": Network(("mixed",), (), controls={}),
-    "adhoc": Network((*SCHEMES, "vegas", *PROBING, *NOTIFIED, "udp"), (), controls=_OF_SACK),
+    "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK),
 }  # fmt: skip
 """Models of a fluid, by kind of network."""
 
@@ -139,3 +144,13 @@ def why_not(address: Address) -> str:
 def by_name() -> Mapping[str, Address]:
     """Return the addresses of all models by name."""
     return {address.name: address for address in addresses()}
+
+
+def protocols(family: str) -> tuple[str, ...]:
+    """Return what may be written as `protocol` for flows of a kind of network.
+
+    UDP flows go with those of every sender. A congestion control of ns-2 is a protocol, too: SACK with it.
+    """
+    known = NETWORKS[family].senders
+    fits = [sender for sender in SENDERS if sender.name == "udp" or protocol(sender) in known]
+    return tuple(dict.fromkeys("linux" if sender.dialect == "linux" else sender.name for sender in fits))

@@ -34,13 +34,15 @@ print(json.dumps(answers))
 
 HOP = {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}
 PATH = {"hops": [HOP, HOP]}
-SCHEMES = '"""TCPs of ns-2 by their loss recovery."""'
-WINDOWS = '"""Congestion controls of every TCP but Vegas and today\'s Linux, besides the standard one."""'
-"""Lines of `kernels/space.py`."""
+VEGAS = 'Sender("vegas", "ns2", "vegas", "aimd", 5, handshake=False, fluid="vegas", takes_controls=False)'
+SENDERS = f"    {VEGAS},"
+"""A line of `kernels/senders.py`, after which another one is added."""
+BRIEF = {"duration": "1 s", "replications": 1}
 NETWORKS = (
     PATH,
     {"shared": {"dumbbell": HOP, "flows": [{"count": 2}]}},
     {"wireless": {"cell": {"stations": 1}, "each": {"frame_error": "20 %"}}},
+    {"adhoc": {"nodes": 2, "area": {"side": "50 m"}, "range": "100 m", "mobility": {"model": "static"}}},
 )
 
 
@@ -51,7 +53,23 @@ def answers(house: Path, *asked: dict[str, Any]) -> list[dict[str, float]]:
 
 
 def over(protocol: str) -> list[dict[str, Any]]:
-    return [{**network, "transport": {"protocol": protocol}} for network in NETWORKS]
+    return [{**BRIEF, **network, "transport": {"protocol": protocol}} for network in NETWORKS]
+
+
+def linux(control: str) -> dict[str, str]:
+    return {"protocol": "linux", "congestion_control": control}
+
+
+def beside(protocol: str, other: str, **fields: str) -> list[dict[str, Any]]:
+    """Networks in which a flow of each protocol goes."""
+    mine: dict[str, Any] = {"protocol": protocol, **fields}
+    ends = {"source": 0, "sink": "gateway"}
+    shared = {"dumbbell": HOP, "flows": [mine, {"protocol": other}]}
+    wireless = {"cell": {"stations": 1}, "flows": [{**ends, **mine}, {**ends, "protocol": other}]}
+    return [
+        {**BRIEF, "shared": shared, "transport": {"protocol": "newreno"}},
+        {**BRIEF, "wireless": wireless, "transport": {"protocol": "newreno"}},
+    ]
 
 
 def test_a_tcp_variant(tmp_path: Path) -> None:
@@ -70,10 +88,7 @@ def timeout(row, clock, snd_max, window):
     house = build(
         tmp_path,
         files={"kernels/tcp/brisk.py": variant},
-        lines={
-            "kernels/space.py": {SCHEMES: 'SCHEMES = (*SCHEMES, "brisk")'},
-            "transport/tcp.py": {'    "sack",': '    "brisk",'},
-        },
+        lines={"kernels/senders.py": {SENDERS: '    Sender("brisk", "ns2", "brisk", "aimd", 15),'}},
     )
     lossy = {"hops": [{**HOP, "loss": "15 %"}]}
     both = [{**lossy, "transport": {"protocol": p}} for p in ("newreno", "brisk")]
@@ -92,22 +107,44 @@ def grow(cwnd, ssthresh, now, rtt, constants, memory):
 def reduce(window, timeout, now, rtt, constants, memory):
     return window * 0.875
 '''
+    line = '    Sender("scalable", "ns2", "sack", "scalable", 15, sack=True),'
     house = build(
         tmp_path,
         files={"kernels/congestion/scalable.py": control},
-        lines={
-            "kernels/space.py": {WINDOWS: 'WINDOWS = (*WINDOWS, "scalable")'},
-            "transport/congestion.py": {
-                '"""The congestion controls that come with netcarlo besides the standard one."""':
-                'BUILT_IN = (*BUILT_IN, "scalable")',
-            },
-        },
-    )  # fmt: skip
-    sack, scalable, *others = answers(
-        house, *({**PATH, "transport": {"protocol": p}} for p in ("sack", "scalable")), *over("scalable")
+        lines={"kernels/senders.py": {SENDERS: line}},
     )
+    asked = [{**PATH, "transport": {"protocol": p}} for p in ("sack", "scalable")]
+    sack, scalable, *others = answers(house, *asked, *over("scalable"), *beside("scalable", "cubic"))
     assert scalable["mean_cwnd_packets"] > sack["mean_cwnd_packets"]
     assert all(found["goodput_bps"] > 0 for found in others)
+    shared, wireless = others[-2:]
+    assert min(found[f"{p}_bps"] for found in (shared, wireless) for p in ("scalable", "cubic")) > 0
+
+
+def test_a_congestion_control_of_linux(tmp_path: Path) -> None:
+    """Reno that keeps seven eighths of the window after a loss."""
+    control = '''
+from netcarlo.kernels.linux.reno import every, lose, measured, prepare, wake
+from netcarlo.kernels.linux.state import Tcp
+
+
+def ssthresh(s):
+    return max(s[Tcp.CWND] * 7 >> 3, 2)
+'''
+    line = '    Sender("linux_gentle", "linux", "", "gentle", 15, sack=True),'
+    house = build(
+        tmp_path,
+        files={"kernels/linux/gentle.py": control},
+        lines={"kernels/senders.py": {SENDERS: line}},
+    )
+    reno, gentle, *others = answers(
+        house, *({**PATH, "transport": linux(control)} for control in ("reno", "gentle")),
+        *({**BRIEF, **network, "transport": linux("gentle")} for network in NETWORKS),
+        *beside("linux", "cubic", congestion_control="gentle"),
+    )  # fmt: skip
+    assert gentle["mean_cwnd_packets"] > reno["mean_cwnd_packets"]
+    assert all(found["goodput_bps"] > 0 for found in others)
+    assert min(found[f"{p}_bps"] for found in others[-2:] for p in ("linux_gentle", "cubic")) > 0
 
 
 MODULES = "fhmipv6, fmipv6, himipv6, hmipv6, mipv6, s_binding, s_mip"

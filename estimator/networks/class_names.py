@@ -6,7 +6,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES
 from netcarlo.kernels.base.layout import FOREVER, NS
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, OWN, UDP
+from netcarlo.kernels.senders import ALONE, NAMES, UDP
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
@@ -19,8 +19,8 @@ Described = Sequence[tuple[str, Any]]
 OTHER = "tcp"
 """The class of flows that name none and whose transport no other flow of the network may have."""
 
-WORDS = (*KINDS, OTHER, *LINUX_KINDS, OWN)
-"""The classes of flows that name none, by the number of their kind."""
+WORDS = NAMES | {ALONE: OTHER}
+"""Classes of flows that name none, by the number of their sender."""
 
 
 def asked(network: str, flows: Described) -> str:
@@ -37,7 +37,7 @@ def word_of(flow: Any, transport: Any) -> str:
         return word
     if _is_udp(flow, transport):
         return WORDS[UDP]
-    return word if (word := kind(tcp_of(transport, flow))) in WORDS else OTHER
+    return word if (word := kind(tcp_of(transport, flow))) in WORDS.values() else OTHER
 
 
 def datagrams(flows: Described, transport: Any) -> frozenset[str]:

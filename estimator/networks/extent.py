@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any, NamedTuple
 
-from netcarlo.kernels.shared.layout import OWN
+from netcarlo.kernels.senders import OWN
 from netcarlo.networks.outages import OnOff, Outages
 from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import kind, tcp_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import DIGITS
-from netcarlo.kernels.shared.layout import BIC, CUBIC
+from netcarlo.kernels.senders import BIC, CUBIC
 from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
 

@@ -9,11 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import NS, Carries, P, Trace
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, Flow, Shared, SharedRows
+from netcarlo.kernels.senders import NAMES
+from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
 from netcarlo.networks.events import SENDER, only, table, whole
-
-KIND = dict(enumerate(KINDS)) | dict(enumerate(LINUX_KINDS, LINUX_RENO))
-"""Names of the values of `Flow.KIND`; another one is that of all TCP flows."""
 
 OF_SENDER = ("send", "ack", "timeout", "recovery")
 GONE = ("dropped", "lost")
@@ -26,7 +24,7 @@ def protocols(rows: SharedRows, alone: Any) -> list[str]:
     if control is not None:
         name += f" with {control.name if isinstance(control, Path) else control}"
     flows = rows.flows[0, : rows.parameters[0, Shared.FLOWS], Flow.KIND]
-    return [KIND.get(kind, name) for kind in flows.tolist()]
+    return [NAMES.get(kind, name) for kind in flows.tolist()]
 
 
 def cable(link: int) -> str:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, P, Rows
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.senders import UDP
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import byte_s
 from netcarlo.numerics.arrays import Floats, Ints
 

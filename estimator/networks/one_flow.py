@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER, NS, P
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, OWN
+from netcarlo.kernels.senders import NUMBERS
 from netcarlo.networks import classes
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -22,7 +22,7 @@ def word_of(transport: Any) -> str:
     if (word := class_of(transport)) is not None:
         return word
     found = kind(transport)
-    return found if found in (*KINDS, *LINUX_KINDS, OWN) else str(transport.protocol)
+    return found if found in NUMBERS else str(transport.protocol)
 
 
 def datagrams(transport: Any) -> frozenset[str]:

@@ -15,22 +15,23 @@ import shlex
 from pathlib import Path
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.senders import BY_NAME, OF_LINUX, WINDOWS
 from netcarlo.schema import trusted
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.document import read_bytes
 from netcarlo.schema.trusted import sha256 as sha256
 
-BUILT_IN = ("bic", "cubic", "westwood")
-"""The congestion controls that come with netcarlo besides the standard one."""
+BUILT_IN = WINDOWS
+"""Congestion controls that come with netcarlo besides the standard one."""
 
-CONTROLS_OF_LINUX = ("cubic", "reno", "bbr", "bbr3")
-"""Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
+CONTROLS_OF_LINUX = tuple(sorted(OF_LINUX, key="cubic".__ne__))
+"""Congestion controls of `protocol: linux`, the default first."""
 
-HAVE_SLOW_START = ("cubic", "reno")
-"""Those whose slow start may be told when to end."""
+HAVE_SLOW_START = tuple(name for name in CONTROLS_OF_LINUX if BY_NAME[f"linux_{name}"].slow_start)
+"""Congestion controls of `protocol: linux` with the option `slow_start`."""
 
-OF_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
-"""Those that only `protocol: linux` has."""
+ONLY_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
+"""Congestion controls that only `protocol: linux` has."""
 
 STANDARD = "standard"
 """The word for the congestion control that a protocol has unless another one is named."""

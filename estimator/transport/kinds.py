@@ -4,20 +4,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_KINDS, LINUX_OWN, LINUX_RENO, OWN
+from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, OWN, UDP, WITH_FLUID
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
-TCPS = KINDS[1:]
-"""The TCPs of ns-2 that flows of one network can be."""
+TCPS = tuple(name for name in KINDS if NUMBERS[name] != UDP)
+"""TCPs of ns-2 that flows of one network can be."""
 
-_NUMBERS = {name: number for number, name in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO))}
-_NUMBERS[OWN] = LINUX_OWN
+FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
+"""TCPs of ns-2 of which there are fluid models and formulae in every kind of network."""
 
 
 def number(tcp: Tcp | Sctp) -> int:
-    """The kind of a TCP as the kernels know it: `KINDS` and what follows them."""
-    return _NUMBERS.get(kind(tcp), ALONE)
+    """Return the number of a TCP in mixtures, see `kernels.senders`."""
+    return NUMBERS.get(kind(tcp), ALONE)
 
 
 def tcp_of(transport: Any, flow: Any) -> Any:

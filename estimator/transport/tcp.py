@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator,
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.linux.slow_start import SlowStart
+from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES
 from netcarlo.schema import units, unsupported
 from netcarlo.schema.quantity import (
     Constant,
@@ -32,30 +33,17 @@ from netcarlo.transport.congestion import (
     BUILT_IN,
     CONTROLS_OF_LINUX,
     HAVE_SLOW_START,
-    OF_LINUX,
+    ONLY_LINUX,
     STANDARD,
     default_constants,
 )
 from netcarlo.transport.messages import Messages
 from netcarlo.transport.udp import Udp
 
-VARIANTS = (
-    "tahoe",
-    "reno",
-    "newreno",
-    "sack",
-)
-"""TCPs by their way of loss recovery, for every kind of network and with every congestion control."""
-PROBES = ("probing", "new_probing")
-"""TCPs that ask the network with probe segments."""
-PROBING = (*PROBES, "elfn", "eln")
-"""TCPs that tell errors and broken routes from congestion; the last two for ad hoc networks only."""
-TCPS = (*VARIANTS, *PROBING)
+TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
+"""TCPs of ns-2 by their loss recovery, with every congestion control."""
 PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "linux26", "sctp", "udp")
-"""Those of `BUILT_IN` are sack with that congestion control."""
-
-COMMON = (*VARIANTS, *BUILT_IN, "vegas")
-"""Those that there are in every kind of network."""
+"""All protocols; those of `BUILT_IN` are sack with that congestion control."""
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
@@ -195,7 +183,7 @@ class Tcp(Transport):
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
-            if str(control) in OF_LINUX and cls.controls is not CONTROLS_OF_LINUX:
+            if str(control) in ONLY_LINUX and cls.controls is not CONTROLS_OF_LINUX:
                 raise InputError(f"{control} is a control of linux alone; write protocol: linux")
             names = ", ".join(cls.controls)
             if found := unsupported.known(control):

@@ -28,7 +28,8 @@ from netcarlo.kernels.fluid.state import (
     words_of_flow,
     words_of_link,
 )
-from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.senders import TAHOE, UDP, VEGAS
+from netcarlo.kernels.shared.layout import STREAM_PERIOD, Flow, FlowOut, Link, Shared
 
 DELAYS: Any = slot("delays")
 

@@ -28,7 +28,8 @@ from netcarlo.kernels.fluid.state import (
     FlowWord,
     State,
 )
-from netcarlo.kernels.shared.layout import NEWRENO, RENO, TAHOE, VEGAS, FlowOut
+from netcarlo.kernels.senders import NEWRENO, RENO, TAHOE, VEGAS
+from netcarlo.kernels.shared.layout import FlowOut
 
 DUPACKS = 3
 RTO_PER_RTT = 1.5  # the timer beside the round trip: smoothed RTT and four mean deviations

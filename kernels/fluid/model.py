@@ -15,12 +15,9 @@ from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
 from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as wireless
-from netcarlo.kernels.senders import KINDS
+from netcarlo.kernels.senders import BY_NAME, NUMBERS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
-
-MANNERS = {"probing": "newreno", "new_probing": "sack", "elfn": "newreno", "eln": "newreno"}
-"""Senders that pause or receive notices, and whose windows they have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +70,14 @@ def model(address: Address) -> Model:
     return of[address.family](address)
 
 
+def _window(address: Address) -> int:
+    """Return the number of the sender whose window the model uses."""
+    return NUMBERS[BY_NAME[address.control or address.sender].fluid]
+
+
 def _path(address: Address) -> Model:
     filled = FluidPathSlots(
-        kind=KINDS.index(address.control or address.sender), mobile=address.mobile, delays=address.delays
+        kind=_window(address), mobile=address.mobile, delays=address.delays
     )
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -115,10 +117,10 @@ def _wireless(address: Address) -> Model:
 
 def _adhoc(address: Address) -> Model:
     udp = address.sender == "udp"
-    manner = Manner[address.sender.upper() if address.sender in MANNERS else "PLAIN"]
+    manner = Manner.__members__.get(address.sender.upper(), Manner.PLAIN)
     filled = FluidAdhocSlots(
         source=datagrams if udp else sender, manner=UNFILLED if udp else int(manner),
-        kind=KINDS.index(MANNERS.get(address.sender, address.control or address.sender)),
+        kind=_window(address),
     )  # fmt: skip
     return Model(
         address=address, make=lambda step: bind(adhoc.simulate, step, filled), scratch=adhoc.scratch_words,

@@ -18,7 +18,8 @@ from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way, WayWord, find_outage, is_down, prepare, words
-from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
+from netcarlo.kernels.senders import TAHOE, VEGAS
+from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves

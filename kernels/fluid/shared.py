@@ -21,16 +21,8 @@ from netcarlo.kernels.fluid.state import (
     words_of_link,
 )
 from netcarlo.kernels.fluid.window import clock
-from netcarlo.kernels.shared.layout import (
-    UDP,
-    Flow,
-    FlowOut,
-    LinkOut,
-    Shared,
-    SharedOut,
-    SharedRows,
-    of_classes,
-)
+from netcarlo.kernels.senders import UDP
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows, of_classes
 
 DELAYS: Any = slot("delays")
 

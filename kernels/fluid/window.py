@@ -14,7 +14,7 @@ from typing import Any
 from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.congestion import bic, cubic, westwood
 from netcarlo.kernels.fluid.state import FlowFloat
-from netcarlo.kernels.shared.layout import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
+from netcarlo.kernels.senders import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 
 FLOOR = 2.0
 """Least ssthresh [packet]."""

@@ -20,9 +20,10 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo
 from netcarlo.kernels.shared.agenda import Event
-from netcarlo.kernels.shared.layout import UDP, Flow, Link, Shared
+from netcarlo.kernels.shared.layout import Flow, Link, Shared
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
 
 PAUSES: Any = slot("pauses")

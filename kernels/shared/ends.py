@@ -11,8 +11,9 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P, Trace
 from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut
+from netcarlo.kernels.shared.layout import Flow, FlowOut
 from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")

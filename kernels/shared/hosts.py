@@ -22,6 +22,7 @@ from netcarlo.kernels.base.layout import (
     P,
 )
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import (
     agenda,
     ahead,
@@ -34,7 +35,7 @@ from netcarlo.kernels.shared import (
     varying,
 )
 from netcarlo.kernels.shared.agenda import Event
-from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word

@@ -27,8 +27,9 @@ from netcarlo.kernels.base.layout import (
     Trace,
 )
 from netcarlo.kernels.base.trace import begin
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import outages, packet
-from netcarlo.kernels.shared.layout import UDP, Flow, SharedOut
+from netcarlo.kernels.shared.layout import Flow, SharedOut
 from netcarlo.kernels.shared.link import Fate
 from netcarlo.kernels.shared.state import LinkWord, Word, block_of
 

@@ -12,9 +12,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.aqm import discipline
-from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
+from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
 
 ends: Any = slot("ends")

@@ -7,10 +7,11 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, arrivals, delays, fifo, outages, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
-from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.link import prepare_loss
 from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word

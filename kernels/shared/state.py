@@ -12,17 +12,9 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.varying import Varying
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
-from netcarlo.kernels.shared.layout import (
-    UDP,
-    Flow,
-    FlowOut,
-    Link,
-    LinkOut,
-    Shared,
-    SharedRows,
-    of_classes,
-)
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared, SharedRows, of_classes
 
 
 class Word(IntEnum):

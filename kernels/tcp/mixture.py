@@ -4,6 +4,7 @@ They share an association and its state. The kind of a flow stands behind its co
 keeps it in `Tcp.KIND`.
 """
 
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -12,23 +13,26 @@ import numpy as np
 from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by, once
 from netcarlo.kernels.base.by_kind import chain
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
-from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD
-from netcarlo.kernels.tcp import newreno, one, reno, rto, sack, slots, tahoe, vegas
+from netcarlo.kernels.senders import MIXABLE, Sender
+from netcarlo.kernels.tcp import one, rto, sack, slots
 from netcarlo.kernels.tcp.slots import TcpSlots
 from netcarlo.kernels.tcp.state import Tcp
 
-PARTS: dict[int, tuple[ModuleType, ModuleType]] = {
-    TAHOE: (tahoe, aimd),
-    RENO: (reno, aimd),
-    NEWRENO: (newreno, aimd),
-    SACK: (sack, aimd),
-    VEGAS: (vegas, aimd),
-    BIC: (sack, bic),
-    CUBIC: (sack, cubic),
-    WESTWOOD: (sack, westwood),
-}
+_MIXED = [sender for sender in MIXABLE if sender.dialect == "ns2"]
+
+
+def _parts(sender: Sender) -> tuple[ModuleType, ModuleType]:
+    recovery, control = f"tcp.{sender.recovery}", f"congestion.{sender.control}"
+    return import_module(f"netcarlo.kernels.{recovery}"), import_module(f"netcarlo.kernels.{control}")
+
+
+PARTS = {sender.number: _parts(sender) for sender in _MIXED if sender.number is not None}
 """Loss recovery and congestion control of each kind."""
+
+HANDSHAKES = sum(1 << sender.number for sender in _MIXED if sender.number and sender.handshake)
+"""Bit n: a sender with number n begins with a handshake."""
+SACKS = sum(1 << sender.number for sender in _MIXED if sender.number and sender.sack)
+"""Bit n: ACKs to a sender with number n carry SACK blocks."""
 
 LARGEST = sack
 """Scheme of loss recovery that needs the most scratch of them, and whose ACKs have the most words."""
@@ -69,12 +73,12 @@ def of_senders(step: Step, *, delays: bool) -> TcpSlots:
 
 def first_of(p: Any) -> Any:
     """Return the number of the first data packet."""
-    return np.int64(0) if p[COLUMN] == VEGAS else np.int64(1)
+    return np.int64((HANDSHAKES >> p[COLUMN]) & 1)
 
 
 def sack_of(p: Any) -> Any:
     """Return whether ACKs carry SACK blocks."""
-    return p[COLUMN] == SACK or p[COLUMN] >= BIC
+    return (SACKS >> p[COLUMN]) & 1 == 1
 
 
 def _prepare(lay_out: Any) -> Any:

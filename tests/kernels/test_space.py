@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netcarlo.kernels import models, space
+from netcarlo.kernels import models, senders, space
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, bind, slot, together
 from netcarlo.kernels.path.model import HopSlots
@@ -55,7 +55,7 @@ print([name for name in families if f"netcarlo.kernels.{name}.model" in sys.modu
 @given(
     st.sampled_from([*space.NETWORKS, "quantum"]),
     st.sampled_from([*space.EVERYWHERE, "elfn", "udp", "mixed"]),
-    st.sampled_from(["", *space.WINDOWS, *space.OF_LINUX, "linux"]),
+    st.sampled_from(["", *senders.WINDOWS, *senders.OF_LINUX, "linux"]),
     st.sets(st.sampled_from(Address._fields[3:]), max_size=3),
 )  # fmt: skip
 def test_an_address_has_a_model_unless_the_tables_say_why_not(

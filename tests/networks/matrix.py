@@ -3,11 +3,14 @@
 `python -m tests.networks.matrix` writes the page anew from what the kinds of networks answer.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
+from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
+from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.tcp import PROTOCOLS
 
 PAGE = Path(__file__).parents[2] / "docs" / "models" / "matrix.md"
@@ -49,14 +52,22 @@ A cell names the fidelities ([what they are](../fidelity.md)) of a network in it
 name. An (a) stands for a refusal.
 """
 
-TAIL = """
-`bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
+
+def senders(names: Sequence[str]) -> str:
+    """Return a list of names in words."""
+    *first, last = (f"`{name}`" for name in names)
+    return f"{', '.join(first)} and {last}"
+
+
+TAIL = f"""
+{senders(BUILT_IN)} are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
-packets; `linux` takes `cubic`, which is its own, `reno`, [`bbr` and `bbr3`](bbr.md), and a file of
-yours that returns a rate. The TCP flows of a shared
-network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`,
-`cubic`, `westwood` and `linux`, or SCTP, and so are those of an 802.11 network; UDP goes beside them all. Two
-paths are for SCTP alone.
+packets; `linux` takes {senders(CONTROLS_OF_LINUX)}
+([BBR](bbr.md)), of which `{CONTROLS_OF_LINUX[0]}` is its own, and a file of yours that returns a rate.
+
+The TCP flows of a shared or 802.11 network are all of one kind, whichever it is, or a mix of
+{senders((*TCPS, "linux"))};
+or they are SCTP. UDP goes beside them all. Two paths are for SCTP alone.
 """
 
 

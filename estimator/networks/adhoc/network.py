@@ -13,6 +13,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.base.rows import split
+from netcarlo.kernels.space import protocols
 from netcarlo.networks import one_flow
 from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
@@ -24,7 +25,7 @@ from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by
-from netcarlo.transport.tcp import COMMON, PROBING, Linux, Tcp
+from netcarlo.transport.tcp import Linux, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -32,7 +33,7 @@ class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = (*COMMON, "linux", "linux26", *PROBING, "sctp", "udp")
+    transports = protocols("adhoc")
     outcomes = outcomes.OUTCOMES
     unread = UNREAD
     no_warm_up = "write adhoc.mobility.warm_up"

@@ -4,7 +4,7 @@ bottleneck; and what outages take of that."""
 import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
-from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
+from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
 from netcarlo.networks.formula import Found, byte_s, first_rto_s, lossy, most_in_flight, probability
 from netcarlo.numerics import bic, formulas
 from netcarlo.numerics.arrays import Floats, Ints

@@ -16,13 +16,11 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.senders import ALONE, NUMBERS, UDP
 from netcarlo.kernels.shared.layout import (
-    ALONE,
-    KINDS,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
-    UDP,
     Flow,
     FlowOut,
     Link,
@@ -215,8 +213,8 @@ def kind(transport: Any) -> int:
     name = str(getattr(transport, "congestion_control", None) or transport.protocol)
     if isinstance(transport, Linux):
         return number(transport)
-    alone = name not in KINDS or (name != transport.protocol and transport.protocol != "sack")
-    return ALONE if alone else KINDS.index(name)
+    alone = name not in NUMBERS or (name != transport.protocol and transport.protocol != "sack")
+    return ALONE if alone else NUMBERS[name]
 
 
 def _links(hops: Ints) -> Ints:

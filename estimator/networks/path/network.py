@@ -10,7 +10,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.base.rows import split
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.senders import NUMBERS
 from netcarlo.networks import one_flow
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
@@ -27,6 +27,7 @@ from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
+from netcarlo.transport.kinds import FLUID_TCPS
 from netcarlo.transport.tcp import OF_HOSTS, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -122,10 +123,10 @@ class PathNetwork(Routed):
         transport = run.transport
         if isinstance(transport, Sctp):
             return ""
-        if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
-            return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}, sctp"
+        if not isinstance(transport, Tcp) or transport.protocol not in FLUID_TCPS:
+            return f"there is no fluid model of {transport.protocol}, but of {', '.join(FLUID_TCPS)}, sctp"
         control = transport.congestion_control
-        if control is not None and (control not in KINDS or transport.protocol != "sack"):
+        if control is not None and (control not in FLUID_TCPS or transport.protocol != "sack"):
             return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
         if transport.send_buffer is not None:
             return "the fluid model has no send_buffer"
@@ -134,11 +135,11 @@ class PathNetwork(Routed):
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
         if not isinstance(transport, Sctp) and (
-            not isinstance(transport, Tcp) or transport.protocol not in KINDS
+            not isinstance(transport, Tcp) or transport.protocol not in FLUID_TCPS
         ):
             return f"there is no formula of {transport.protocol}"
         control = getattr(transport, "congestion_control", None)
-        if control is not None and (control not in KINDS or transport.protocol != "sack"):
+        if control is not None and (control not in FLUID_TCPS or transport.protocol != "sack"):
             unknown = f"{control} of {transport.protocol}"
             return f"the formulae know the congestion controls of sack only, and not {unknown}"
         if self.mobility is not None:
@@ -153,7 +154,7 @@ class PathNetwork(Routed):
         """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
         transport = run.transport
         kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
-        return formula.formula(rows, kind=KINDS.index("sack" if kind == "sctp" else kind))
+        return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 
     # Rows.
 

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from netcarlo.kernels.space import protocols
 from netcarlo.networks import one_flow
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network
@@ -16,7 +17,6 @@ from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration
-from netcarlo.transport.tcp import COMMON, PROBES
 
 
 class Routed(Network):
@@ -24,7 +24,7 @@ class Routed(Network):
 
     key = "paths"
     written = "hops"
-    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
+    transports = protocols("path")
     outcomes: ClassVar = outcomes.OUTCOMES
     unread = UNREAD
     no_warm_up = "remove it"

@@ -8,8 +8,9 @@ from pydantic import model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.senders import LINUX, VEGAS
 from netcarlo.kernels.shared.classes import ClassOut
-from netcarlo.kernels.shared.layout import LINUX_RENO, MOST_HOPS, NOWHERE, VEGAS, Flow, Link, SharedRows
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, SharedRows
 from netcarlo.networks.traffic import mean
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import points, units
@@ -98,7 +99,7 @@ def put_ideals(rows: SharedRows) -> None:
         data = flow[:, P.DATA] + flow[:, P.HEADER]
         times, delay = _way(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
         connects = (flow[:, P.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
-        reply = np.where(flow[:, Flow.KIND] >= LINUX_RENO, flow[:, P.HANDSHAKE], flow[:, P.ACK])
+        reply = np.where(np.isin(flow[:, Flow.KIND], LINUX), flow[:, P.HANDSHAKE], flow[:, P.ACK])
         forth, _ = _way(rows, flow, flow[:, P.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
         back, delay_back = _way(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
         handshake = np.where(connects, forth.sum(axis=1) + delay + back.sum(axis=1) + delay_back, 0)

@@ -6,17 +6,9 @@ import numpy as np
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.classes import ClassOut
-from netcarlo.kernels.shared.layout import (
-    UDP,
-    Flow,
-    FlowOut,
-    LinkOut,
-    SharedOut,
-    SharedRows,
-    classes,
-    gauges,
-)
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut, SharedRows, classes, gauges
 from netcarlo.networks import class_names
 from netcarlo.networks import classes as outcomes_of
 from netcarlo.networks.shared.description import SharedSpec

@@ -18,8 +18,9 @@ from pydantic import (
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.senders import LINUX_KINDS
 from netcarlo.kernels.shared import layout
-from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.kernels.shared.layout import MOST_HOPS, MOST_LINKS
 from netcarlo.networks import class_names
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.classes import Classed

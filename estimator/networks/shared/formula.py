@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.rows import take
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.senders import UDP
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min

@@ -9,10 +9,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.senders import OWN, UDP
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
-    OWN,
-    UDP,
     Flow,
     FlowOut,
     LinkOut,
@@ -20,6 +19,7 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
     of_classes,
 )
+from netcarlo.kernels.space import protocols
 from netcarlo.networks import class_names, link_events
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -52,8 +52,8 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, of_own, tcp_of
-from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
+from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, tcp_of
+from netcarlo.transport.tcp import Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
 NO_FLUID = (FlowOut.HANDSHAKES,)
@@ -64,7 +64,7 @@ class SharedNetwork(SharedSpec, Network):
     """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
-    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
+    transports = protocols("shared")
     outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
     unread = UNREAD
 
@@ -151,7 +151,7 @@ class SharedNetwork(SharedSpec, Network):
         """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""
         if self.classes:
             return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
-        known = TCPS if fidelity == "fluid" else (*TCPS, "sctp")
+        known = FLUID_TCPS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
         if unknown := set(self._kinds(run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
             return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"

@@ -7,14 +7,10 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, NS, STATUS_NO_NUMBER, P
+from netcarlo.kernels.senders import NAMES, UDP
 from netcarlo.kernels.shared.layout import (
-    KINDS,
-    LINUX_KINDS,
-    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
-    OWN,
-    UDP,
     Flow,
     FlowOut,
     Link,
@@ -53,7 +49,7 @@ OUTCOMES = (
     ),
     *(
         Outcome(f"{kind}_bps", MORE, f"mean goodput of the {of} flows", label=f"goodput of a {of} flow")
-        for kind in (*KINDS, *LINUX_KINDS, OWN)
+        for kind in NAMES.values()
         for of in [kind.replace("_", " ")]
     ),
     Outcome(
@@ -271,7 +267,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "longest_wait_s": out.links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS,
         "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
     }
-    for number, kind in (*enumerate(KINDS), *enumerate((*LINUX_KINDS, OWN), LINUX_RENO)):
+    for number, kind in NAMES.items():
         of_kind = present & lasting & (flows[:, :, Flow.KIND] == number)
         found[f"{kind}_bps"] = _over(np.nanmean, np.where(of_kind, goodput, np.nan))
     found |= _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))

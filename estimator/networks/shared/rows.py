@@ -8,12 +8,11 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.senders import LINUX, UDP
 from netcarlo.kernels.shared.layout import (
-    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
-    UDP,
     Flow,
     FlowOut,
     Link,
@@ -85,7 +84,7 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
     arrivals.put_ideals(found)
-    linux = flows[:, :, Flow.KIND] >= LINUX_RENO
+    linux = np.isin(flows[:, :, Flow.KIND], LINUX)
     if linux.any():
         flows[:, :, P.RING] = np.where(linux, rings(found), 0)
     return found

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.kernels.wireless.layout import FlowOut, NodeOut
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.transport.tcp import COMMON
+from netcarlo.transport.kinds import FLUID_TCPS
 from netcarlo.transport.udp import Udp
 
 NO_TIME = (FlowOut.FIRST_RX, FlowOut.LAST_RX, FlowOut.SOURCE_DONE, FlowOut.DELAY_SUM)
@@ -25,10 +26,14 @@ NO_NODE = (
 """What it does not know of a node."""
 
 
+KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
+"""TCPs that it knows."""
+
+
 def unknown(wireless: Wireless, transport: Any) -> str:
     """What it does not know of a network; empty if nothing."""
-    if not isinstance(transport, Udp) and transport.protocol not in COMMON:
-        return f"there is no fluid model of {transport.protocol}, but of {', '.join(COMMON)} and udp"
+    if not isinstance(transport, Udp) and transport.protocol not in KNOWN:
+        return f"there is no fluid model of {transport.protocol}, but of {', '.join(KNOWN)} and udp"
     if wireless.rate_control == "aarf":
         return "the fluid model has fixed rates and ARF, and rate_control is aarf"
     if wireless.rate_control == "arf" and not isinstance(transport, Udp):

@@ -9,7 +9,8 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
-from netcarlo.kernels.shared.layout import LINUX_KINDS, OWN
+from netcarlo.kernels.senders import NUMBERS
+from netcarlo.kernels.space import protocols
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
 from netcarlo.networks import class_names
 from netcarlo.networks.extent import Compared
@@ -38,7 +39,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import TCPS, kinds, of_own, tcp_of
-from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
+from netcarlo.transport.tcp import Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -46,7 +47,7 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
+    transports = protocols("wireless")
     outcomes = outcomes.OUTCOMES
     unread = UNREAD
 
@@ -78,7 +79,7 @@ class WirelessNetwork(Wireless, Network):
             if flow.congestion_control is not None and not isinstance(tcp_of(transport, flow), Linux):
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
-        wrong = sorted(set(self._kinds(transport)) - {*TCPS, *LINUX_KINDS, OWN})
+        wrong = sorted(set(self._kinds(transport)) - {*NUMBERS})
         if self.has_own_tcps and wrong:
             what = "where flows of 802.11 have a TCP of their own"
             allowed = f"allowed is {', '.join(TCPS)}, linux{of_own(wrong[0])}"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, OWN, UDP
+from netcarlo.kernels.senders import NAMES, UDP
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
     DELAY_LOW,
@@ -272,11 +272,8 @@ def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows
         "mean_flow_bps": _sum(goodput, tcp) / divisors(tcp.sum(axis=1)),
         "best_flow_bps": -_least(-goodput, tcp),
     }
-    for kind, name in enumerate(KINDS):
-        mine = tcp & (spec[:, :, Flow.KIND] == kind) if kind != UDP else present & ~tcp
-        found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
-    for kind, name in enumerate((*LINUX_KINDS, OWN), LINUX_RENO):
-        mine = tcp & (spec[:, :, Flow.KIND] == kind)
+    for number, name in NAMES.items():
+        mine = tcp & (spec[:, :, Flow.KIND] == number) if number != UDP else present & ~tcp
         found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
     return found
 

@@ -19,7 +19,7 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.adhoc import exchange
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, ExchangeFloat
-from netcarlo.kernels.shared.layout import UDP
+from netcarlo.kernels.senders import UDP
 
 KIND: Any = slot("kind")
 

@@ -23,7 +23,8 @@ from netcarlo.kernels.fluid.adhoc.errors import lose
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause
-from netcarlo.kernels.shared.layout import VEGAS, FlowOut
+from netcarlo.kernels.senders import VEGAS
+from netcarlo.kernels.shared.layout import FlowOut
 from netcarlo.kernels.tcp.pausing import TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
 

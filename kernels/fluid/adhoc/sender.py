@@ -22,7 +22,8 @@ from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way
-from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
+from netcarlo.kernels.senders import TAHOE, VEGAS
+from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 

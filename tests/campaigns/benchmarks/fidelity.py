@@ -22,6 +22,7 @@ from netcarlo import configs, load_scenario, simulate
 from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
@@ -29,7 +30,6 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.transport.tcp import COMMON, PROBING
 from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import radio
 from tests.campaigns.benchmarks.fluid_adhoc import drawn as drawn_adhoc
@@ -105,7 +105,7 @@ def populations() -> Iterator[Population]:
     for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
     for moves in (True, False):
-        for protocol in (*COMMON, *PROBING, "udp"):
+        for protocol in WITH_FLUID:
             network = "adhoc" if moves else "adhoc static"
             yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
 

@@ -19,10 +19,10 @@ from netcarlo.kernels import models
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.threads import cores
+from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.transport.tcp import COMMON, PROBING
 from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import CONTROLS, HEADING, describe
 
@@ -80,7 +80,7 @@ def errors(networks: int) -> None:
     """Each transport, where nodes walk and where they stand."""
     print(f"error of the goodput [%]             {HEADING}   us a network, packets")
     for moves in (True, False):
-        for kind in (*COMMON, *PROBING, "udp"):
+        for kind in WITH_FLUID:
             off, _, took = error(drawn(kind, moves=moves), networks)
             what = f"{kind}, {'walking' if moves else 'static'}"
             print(f"{what:36s} {describe(off)} {took[0]:9.0f} {took[1]:9.0f}", flush=True)

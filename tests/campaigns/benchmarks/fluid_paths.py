@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels import models, space
+from netcarlo.kernels import models, senders
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import FOREVER, Out, Rows
 from netcarlo.kernels.runtime import compile as compilers
@@ -34,7 +34,7 @@ HOP = {
 ROUTE = {"hops": [{"count": {"integers": [2, 6]}, "each": HOP}]}
 """As in configs/examples/random_topology.yaml."""
 
-CONTROLS = space.WINDOWS
+CONTROLS = senders.WINDOWS
 
 LEAST = 50
 """Packets delivered; of less no relative error is taken."""

@@ -6,7 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from netcarlo.kernels import models, space
+from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P, Rows
 from netcarlo.kernels.congestion import bic, cubic, westwood
 from netcarlo.kernels.runtime import launch
@@ -49,8 +49,7 @@ class Driven:
 
 
 def test_names_are_known_to_scenarios() -> None:
-    assert space.WINDOWS == control.BUILT_IN
-    assert {f"tcp_sack_{name}" for name in space.WINDOWS} < set(models.NAMES)
+    assert {f"tcp_sack_{name}" for name in control.BUILT_IN} < set(models.NAMES)
 
 
 @pytest.mark.parametrize(("module", "twin"), MODULES)

@@ -11,6 +11,7 @@ from netcarlo import InputError, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, Out, Rows, Trace
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import OF_LINUX
 from netcarlo.scenario import Scenario
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of
@@ -19,7 +20,7 @@ from tests.twins.rows import rows_of
 from tests.twins.run import simulate as simulate_twin
 
 NAMES = (
-    *(f"tcp_linux_{control}_tuned" for control in models.LINUX),
+    *(f"tcp_linux_{control}_tuned" for control in OF_LINUX),
     *("tcp_linux_reno_messages_tuned", "tcp_linux_cubic_varying_tuned"),
 )
 MODEL = models.model("tcp_linux_reno_tuned")

@@ -27,6 +27,7 @@ from netcarlo.kernels.linux import cubic
 from netcarlo.kernels.linux.cubic import Cubic
 from netcarlo.kernels.linux.state import NONE
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import OF_LINUX
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of, scratch
 from tests.twins.linux.own import OwnSender
@@ -35,7 +36,7 @@ from tests.twins.rows import rows_of
 from tests.twins.run import simulate
 
 NAMES = (
-    *(f"tcp_linux_{control}_messages" for control in models.LINUX),
+    *(f"tcp_linux_{control}_messages" for control in OF_LINUX),
     *("tcp_linux_cubic_mobile_messages", "tcp_linux_bbr_mobile_messages", "tcp_linux_cubic_varying_messages"),
 )
 PACED = Path(__file__).parents[3] / "configs" / "examples" / "paced_aimd.py"
