@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from netcarlo.cli import console
 from netcarlo.cli.main import app
+from tests.campaigns.catalogue import campaigns
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
@@ -45,6 +46,21 @@ def test_commands_are_ones_that_there_are(page: Path) -> None:
         group.commands[name].make_context(name, arguments)  # type: ignore[attr-defined]
         for argument in arguments:
             assert not argument.startswith("configs/") or (ROOT / argument).exists(), command
+
+
+OF_TESTS = re.compile(r"python -m (tests[\w.]*)(?: (\w+)\b(?!\.))?")
+"""A program of the tests, and its first argument."""
+
+
+@pytest.mark.parametrize(
+    "page", sorted({*ROOT.glob("*.md"), *EVERY}), ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_programs_of_the_tests_exist(page: Path) -> None:
+    known = campaigns()
+    for program, argument in OF_TESTS.findall(page.read_text()):
+        place = ROOT.joinpath(*program.split("."))
+        assert (place / "__main__.py").exists() or place.with_suffix(".py").exists(), program
+        assert program != "tests.campaigns" or argument in {*known, "NAME", ""}, argument
 
 
 @pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())

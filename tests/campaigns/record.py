@@ -60,7 +60,12 @@ def write(path: Path, text: str) -> None:
 
 
 def text(
-    name: str, arguments: list[str], at: datetime, machine: dict[str, str], output: bytes, ended: Ended | None
+    name: str,
+    arguments: list[str],
+    at: datetime,
+    machine: dict[str, str],
+    output: list[bytes],
+    ended: Ended | None,
 ) -> str:
     """Return a record; `ended` is None while the campaign runs."""
     command = shlex.join(["python", "-m", "tests.campaigns", name, *arguments])
@@ -68,17 +73,15 @@ def text(
     if ended:
         rows |= {"wall time": f"{ended.wall_s:.1f} s", "processor time": f"{ended.processor_s:.1f} s"}
     table = "\n".join(f"| {key} | {value} |" for key, value in rows.items())
-    shown = "".join(f"    {line}".rstrip() + "\n" for line in lines(output)) or "    (none)\n"
+    shown = "".join(f"    {line(each)}".rstrip() + "\n" for each in output) or "    (none)\n"
     title = f"# {name}, {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     return public(f"{title}\n\n| | |\n|---|---|\n{table}\n\n## Output\n\n{shown}")
 
 
-def lines(output: bytes) -> list[str]:
-    """Return the lines that a terminal shows in the end: of a line that was overwritten, the last state."""
-    plain = COLOURS.sub("", output.decode("utf-8", errors="replace"))
-    return [
-        next((part for part in reversed(line.split("\r")) if part.strip()), "") for line in plain.split("\n")
-    ][: -1 if plain.endswith("\n") or not plain else None]
+def line(printed: bytes) -> str:
+    """Return a line as a terminal shows it in the end: of one that was overwritten, the last state."""
+    plain = COLOURS.sub("", printed.decode("utf-8", errors="replace"))
+    return next((part for part in reversed(plain.split("\r")) if part.strip()), "")
 
 
 def public(text: str) -> str:

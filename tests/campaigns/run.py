@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,11 @@ LAST_WORDS_S = 5.0
 """How long processes that a campaign left behind may keep its output open after its end."""
 
 
+def command(name: str, arguments: list[str]) -> list[str]:
+    """Return the command that runs a campaign in this Python, unbuffered."""
+    return [sys.executable, "-u", "-m", "tests.campaigns", "--no-record", name, *arguments]
+
+
 def recorded(name: str, arguments: list[str], folder: Path) -> int:
     """Run a campaign, write its record into a folder, and return its exit status.  Raises OSError.
 
@@ -27,47 +32,68 @@ def recorded(name: str, arguments: list[str], folder: Path) -> int:
     """
     at, begun, machine = datetime.now(UTC), time.monotonic(), record.machine()
     path = record.new_file(folder, name, at)
-    record.write(path, record.text(name, arguments, at, machine, b"", None))
-    command = [sys.executable, "-u", "-m", "tests.campaigns", "--no-record", name, *arguments]
-    output, lock = bytearray(), threading.Lock()
+    record.write(path, record.text(name, arguments, at, machine, [], None))
+    output: list[bytes] = []
 
     def keep(stream: IO[bytes], shown: IO[bytes]) -> None:
+        line = b""
         while piece := os.read(stream.fileno(), 1 << 16):
-            with lock:
-                output.extend(piece)
             shown.write(piece)
             shown.flush()
+            *whole, line = (line + piece).split(b"\n")
+            output.extend(whole)  # of one stream each: a line of the other may come before its end
+        output.extend([line] if line else [])
 
     before = _processor_s()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0)
-    assert process.stdout and process.stderr
-    pairs = (process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer)
-    threads = [threading.Thread(target=keep, args=pair, daemon=True) for pair in pairs]
-    with _forwarding(process) as received:
+    pipe = subprocess.PIPE
+    with _signals() as (received, forward_to):
+        process = subprocess.Popen(command(name, arguments), stdout=pipe, stderr=pipe, process_group=0)
+        forward_to(process)
+        assert process.stdout and process.stderr
+        pairs = (process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer)
+        threads = [threading.Thread(target=keep, args=pair, daemon=True) for pair in pairs]
         for thread in threads:
             thread.start()
         status = process.wait()
         for thread in threads:
             thread.join(LAST_WORDS_S)
     ended = record.Ended(_result(status, received), time.monotonic() - begun, _processor_s() - before)
-    record.write(path, record.text(name, arguments, at, machine, bytes(output), ended))
+    record.write(path, record.text(name, arguments, at, machine, output, ended))
     print(f"record: {os.path.relpath(path)}", file=sys.stderr)
     return status if status >= 0 else 128 - status
 
 
-@contextmanager
-def _forwarding(process: "subprocess.Popen[bytes]") -> Iterator[list[signal.Signals]]:
-    """Send signals on to the process group of a campaign, so that it ends and its record is written."""
-    received: list[signal.Signals] = []
+Process = subprocess.Popen[bytes]
 
-    def forward(number: int, _: object) -> None:
+
+@contextmanager
+def _signals() -> Iterator[tuple[list[signal.Signals], Callable[[Process], None]]]:
+    """Keep signals from ending the runner, so that the record is written.
+
+    Yields the signals received, and a function that names the process to whose group they are sent on; those
+    received before are sent then.
+    """
+    received: list[signal.Signals] = []
+    processes: list[Process] = []
+
+    def note(number: int, _: object) -> None:
         received.append(signal.Signals(number))
+        for process in processes:
+            send(process, number)
+
+    def send(process: Process, number: int) -> None:
         if process.poll() is None:
             os.killpg(process.pid, number)
 
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    def forward_to(process: Process) -> None:
+        earlier = list(received)
+        processes.append(process)
+        for number in earlier:
+            send(process, number)
+
+    before = {number: signal.signal(number, note) for number in FORWARDED}
     try:
-        yield received
+        yield received, forward_to
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,37 +1,44 @@
-"""The attacks at a small size; `python -m tests.campaigns chaos` is the full one."""
+"""One of the attacks on a small sweep; `python -m tests.campaigns chaos` has all at full size."""
 
 import os
+from pathlib import Path
 
 import pytest
 
-from netcarlo.sweeps.execution import run as running
-from netcarlo.sweeps.execution.executors import open_workers
-from netcarlo.sweeps.execution.run import run
-from tests.campaigns.chaos.attacks import ATTACKS
+from tests.campaigns.chaos import __main__ as program
+from tests.campaigns.chaos.attacks import ATTACKS, cut_chunks
 from tests.campaigns.chaos.sweeps import SMALL, Sweep
-from tests.sweeps import fakes
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 
 
-@pytest.fixture(scope="module")
-def sweep(tmp_path_factory):
-    return Sweep(tmp_path_factory.mktemp("chaos"), SMALL)
+def test_only_the_cells_of_damaged_chunks_are_computed_again(tmp_path: Path) -> None:
+    cut_chunks(Sweep(tmp_path, SMALL), tmp_path / "store")
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-def test_nothing_is_lost_doubled_or_computed_again(attack, sweep, tmp_path):
-    attack(sweep, tmp_path / "store")
+def test_all_attacks_are_made_unless_some_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[str] = []
 
+    def pretended(name: str):  # type: ignore[no-untyped-def]
+        def attack(sweep: Sweep, store: Path) -> None:
+            made.append(f"{store.name} of {sweep.cells}")
 
-def test_a_cell_that_kills_its_workers_fails_alone(monkeypatch):
-    monkeypatch.setattr(running, "failed", fakes.failed)
-    sweep = fakes.Sweep(40, 2, poison=[12])
-    store = fakes.Store(sweep)
-    with open_workers(workers=2) as found:
-        summary = run(
-            sweep, store, executor=found.executor, slots=found.slots, submit=fakes.deadly_chunk, chunk=2
-        )
-    assert store.times() == dict.fromkeys(range(40), 1)
-    assert {cell for cell, status in store.written if status == "failed"} == {12, 13}
-    assert all("KilledWorker" in error for _, error in summary.failures)
+        attack.__name__ = name
+        return attack
+
+    names = [attack.__name__ for attack in ATTACKS]
+    monkeypatch.setattr(program, "ATTACKS", [pretended(name) for name in names])
+    monkeypatch.setattr(Sweep, "digest", "abc")
+    monkeypatch.setattr("sys.argv", ["chaos", "--small"])
+    program.main()
+    assert made == [f"{name} of {3 * SMALL.draw}" for name in names]
+    made.clear()
+    monkeypatch.setattr("sys.argv", ["chaos", "fill_disk"])
+    program.main()
+    assert made == ["fill_disk of 3072"] and "fill_disk: same digest" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["chaos", "fill_disc"])
+    with pytest.raises(SystemExit):
+        program.main()
+    assert "attack 'fill_disc' is unknown; choose from kill_workers" in capsys.readouterr().err

@@ -25,6 +25,8 @@ FIELDS = ("hops.0.loss", "hops.0.rate", "hops.0.delay", "hops.0.queue", "transpo
 PRECISE = 2.0
 """Half of the width of the interval, in percent of the mean, that packets must reach."""
 
+MOVES = 10
+
 REST = "document.querySelector('.numbers').innerText.includes('packets: 200 replications')"
 WATCH = """
 window.seen = [];
@@ -89,7 +91,7 @@ def main() -> None:
                 page.wait("document.querySelectorAll('.js-plotly-plot .main-svg').length > 3")
                 print(f"at rest {page.evaluate('performance.now()') / 1000:.1f} s after opening")
                 times = []
-                for k in range(10):
+                for k in range(MOVES):
                     page.wait(REST)
                     time.sleep(1)  # what is left to draw
                     times.append(moved(page, FIELDS[k % len(FIELDS)], 3 + k // len(FIELDS)))

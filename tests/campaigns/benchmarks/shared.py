@@ -169,11 +169,13 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for protocol in NS2_AGENTS:
         rows = build(scenario(protocol), replications=REPLICATIONS).rows
-        data = carried = theirs = drops = 0.0
+        data = carried = drops = 0.0
+        theirs = math.nan
         for _ in range(ROUNDS):
             one, two, drops = kernel_rates(rows, models.model(f"shared_{protocol}"))
             data, carried = max(data, one), max(carried, two)
-            theirs = max(theirs, ns2_rate(protocol)[0] if with_ns2 else math.nan)
+            if with_ns2:
+                theirs = np.fmax(theirs, ns2_rate(protocol)[0])
         print(
             f"| {protocol} | {drops:.1%} | {data / 1e6:.1f} | {carried / 1e6:.1f} "
             f"| {theirs / 1e6:.2f} | {data / theirs:.0f} |",

@@ -91,8 +91,10 @@ def main() -> None:
     """Print a line for each scenario."""
     arguments = parser(__doc__)
     arguments.add_argument("folders", nargs=2, metavar="FOLDER")
-    arguments.add_argument("names", nargs="*", metavar="NAME", choices=[*CASES, []])
+    arguments.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES).replace("%", "%%"))
     given = arguments.parse_args()
+    if unknown := [name for name in given.names if name not in CASES]:
+        arguments.error(f"scenario {unknown[0]!r} is unknown; choose from {', '.join(CASES)}")
     with tempfile.TemporaryDirectory() as folder:
         old, new = (Version(at, Path(folder) / str(k)) for k, at in enumerate(given.folders))
         print("| | new over old | first use, old [s] | new [s] |\n|---|---|---|---|")

@@ -7,9 +7,12 @@ import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import psutil
 
+from netcarlo.sweeps.execution import run as running
+from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.store import growth
 from netcarlo.sweeps.store.store import Store
 from tests.campaigns.chaos.sweeps import (
@@ -25,6 +28,7 @@ from tests.campaigns.chaos.sweeps import (
     wait_for_chunks,
     workers,
 )
+from tests.sweeps import fakes
 
 Attack = Callable[[Sweep, Path], None]
 
@@ -176,6 +180,19 @@ def mix_versions(sweep: Sweep, store: Path) -> None:
     assert [record["cells"] for record in Store.open(store).runs()] == [0, 0]
 
 
+def kill_by_a_cell(sweep: Sweep, store: Path) -> None:
+    """A cell of a pretended sweep kills its workers: its chunk is halved, and it fails alone."""
+    deadly = fakes.Sweep(40, 2, poison=[12])
+    kept = fakes.Store(deadly)
+    with mock.patch.object(running, "failed", fakes.failed), open_workers(workers=2) as opened:
+        summary = running.run(
+            deadly, kept, executor=opened.executor, slots=opened.slots, submit=fakes.deadly_chunk, chunk=2
+        )  # fmt: skip
+    assert kept.times() == dict.fromkeys(range(40), 1)
+    assert {cell for cell, status in kept.written if status == "failed"} == {12, 13}
+    assert all("KilledWorker" in error for _, error in summary.failures)
+
+
 ATTACKS: tuple[Attack, ...] = (
     kill_workers,
     kill_all_but_one_and_the_scheduler,
@@ -186,4 +203,5 @@ ATTACKS: tuple[Attack, ...] = (
     fill_disk,
     cut_chunks,
     mix_versions,
+    kill_by_a_cell,
 )

@@ -10,7 +10,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -19,10 +19,12 @@ from netcarlo.errors import LONGEST, InputError
 from netcarlo.schema.notes import Note
 from tests.campaigns.fuzz import drive, options
 from tests.campaigns.fuzz.mutations import mutated
-from tests.campaigns.fuzz.seeds import Seed, seeds
+from tests.campaigns.fuzz.seeds import Seed, seeds, write
 
 MOST_S = 5.0
 """Processor time of a case."""
+MOST_UNNAMED = 0.03
+"""Share of the refusals that may name something else than what is odd in the file."""
 MOST_BYTES = 1 << 30
 """Memory that cases may take beside what there was."""
 
@@ -42,6 +44,12 @@ class Found:
     longest_s: float = 0.0
     peak_bytes: int = 0
 
+    @property
+    def badly_named(self) -> bool:
+        """Whether too many refusals name something else than what is odd in the file."""
+        refused = sum(n for what, n in self.counts.items() if "refused" in what)
+        return len(self.unnamed) > MOST_UNNAMED * refused
+
     def add(self, other: "Found") -> None:
         """Count those of another part, too."""
         self.counts += other.counts
@@ -50,6 +58,20 @@ class Found:
         self.processor_s += other.processor_s
         self.longest_s = max(self.longest_s, other.longest_s)
         self.peak_bytes = max(self.peak_bytes, other.peak_bytes)
+
+
+def refused_seeds(known: Iterable[Seed]) -> list[str]:
+    """Return the seeds that are refused as they are shipped, with the reason."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", Note)
+        configs = drive.playground(Path(folder))
+        for seed in known:
+            try:
+                drive.drive(seed, write(seed.tree), configs)
+            except InputError as error:
+                found.append(f"{seed.place}: {error}")
+    return found
 
 
 def run(numbers: range, seed: int) -> Found:

@@ -2,6 +2,8 @@
 
     python -m tests.campaigns plan_coverage [REPETITIONS]
 
+Exit 1 if an answer is covered in fewer than 95 % of the repetitions, or if the intervals are too wide.
+
 Simulated networks: a window over a round-trip time, TCP flows that share a link, an 802.11 cell by Bianchi's
 model; each draws something, so that the probability is known and is near the one asked for at the answer.
 Plans of two quantities are covered if the answers at all values of the second are, and the cost of the true
@@ -36,6 +38,11 @@ from tests.campaigns import parser
 from tests.campaigns.verification.queues import wait
 
 REPETITIONS = 200
+WIDEST = 4.0
+"""Limit of the mean width of intervals [steps]; it is more where the probability falls slowly."""
+LEAST_COVERED = 0.95
+COINS = (0.5, 0.05, 6), (0.9, 0.02, 6), (0.95, 0.01, 6), (0.95, 0.1, 6), (0.99, 0.002, 12)
+"""Probability asked for, by how much it falls in a step, and the limit of the mean width [steps]."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Case:
     name: str
     plan: Callable[[int], Plan]
     truths: tuple[float, ...]
+    widest: float = WIDEST
+    """Limit of the mean width of its intervals [steps]."""
 
 
 def window_over_rtt() -> Case:
@@ -188,7 +197,7 @@ def single_failures() -> Case:
     data = _call({"cables": "one", "outages": [{"start": {"uniform": ["0 s", "20 s"]}, "duration": "50 s"}]})
     data["quantity"] = {"name": "length", "field": "duration", "linear": ["2 s", "20 s"], "step": "1 s"}
     data["requirements"] = {"call": {"goal": "loss_ratio <= 0", "probability": asked}}
-    return Case("single failures", _seeded(data), (float(length_s[1 - length_s / 60 >= asked][-1]),))
+    return Case("single failures", _seeded(data), (float(length_s[1 - length_s / 60 >= asked][-1]),), 12)
 
 
 def cables_by_themselves() -> Case:
@@ -212,7 +221,7 @@ def cables_by_themselves() -> Case:
     data["find"] = "smallest"
     data["requirements"] = {"call": {"goal": "loss_ratio <= 0", "probability": asked}}
     holds = np.exp(-2 * length_s / up_s - length_s / 200) >= asked
-    return Case("cables by themselves", _seeded(data), (float(up_s[holds][0]),))
+    return Case("cables by themselves", _seeded(data), (float(up_s[holds][0]),), 12)
 
 
 MOST_DATA = 2, 4, 6
@@ -437,24 +446,31 @@ def _saturation(scenario: dict[str, Any], rate: str, stations: int) -> float:
     return bianchi.saturation(wireless, stations=stations, payload=1470).throughput_bps
 
 
-def main() -> None:
-    """Print how often each truth was covered, and how wide intervals were: 1 step is the narrowest."""
+def main() -> int:
+    """Print how often each truth was covered, and how wide intervals were: 1 step is the narrowest.
+
+    Returns 1 if a truth was covered too seldom or the intervals were too wide.
+    """
     arguments = parser(__doc__)
     arguments.add_argument("repetitions", nargs="?", type=int, default=REPETITIONS)
     repetitions = arguments.parse_args().repetitions
-    for asked, slope in ((0.5, 0.05), (0.9, 0.02), (0.95, 0.01), (0.95, 0.1), (0.99, 0.002)):
-        print_one(
-            f"coins {asked}, {slope} a step", [covers_coins(asked, slope, s) for s in range(repetitions)]
-        )
-    print_one("coins at 3 rates", [covers_coins_across(0.9, 0.02, s) for s in range(repetitions)])
+    good = True
+    for asked, slope, widest in COINS:
+        found = [covers_coins(asked, slope, seed) for seed in range(repetitions)]
+        good &= print_one(f"coins {asked}, {slope} a step", found, widest)
+    found = [covers_coins_across(0.9, 0.02, seed) for seed in range(repetitions)]
+    good &= print_one("coins at 3 rates", found, 6)
     for make in CASES:
         case, begun = make(), time.process_time()
         found = [covers(case, seed) for seed in range(1, repetitions + 1)]
-        print_one(case.name, found, time.process_time() - begun)
+        good &= print_one(case.name, found, case.widest, time.process_time() - begun)
+    return 0 if good else 1
 
 
-def print_one(name: str, found: Sequence[tuple[bool, float]], seconds: float | None = None) -> None:
-    """A line of the table."""
+def print_one(
+    name: str, found: Sequence[tuple[bool, float]], widest: float, seconds: float | None = None
+) -> bool:
+    """Print a line of the table.  Returns whether coverage and width are as they should be."""
     share = np.mean([covered for covered, _ in found])
     width = np.mean([width for _, width in found])
     took = "" if seconds is None else f", {seconds:.0f} s of processor time"
@@ -462,3 +478,8 @@ def print_one(name: str, found: Sequence[tuple[bool, float]], seconds: float | N
         f"{name:24} {100 * share:5.1f} % of {len(found)} covered, mean width {width:.2f} steps{took}",
         flush=True,
     )
+    good = bool(share >= LEAST_COVERED and width <= widest)
+    if not good:
+        least = f"{100 * LEAST_COVERED:.0f} % covered or more"
+        print(f"    expected: {least}, mean width of {widest:g} steps or less")
+    return good

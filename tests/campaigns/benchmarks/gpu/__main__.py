@@ -2,6 +2,7 @@
 
     python -m tests.campaigns gpu prepare FOLDER    where Numba, numba-cuda and ptxas are, no device needed
     python -m tests.campaigns gpu measure FOLDER    where CuPy and a device are, from a checkout
+    python -m tests.campaigns gpu rehearse FOLDER   both, in an empty folder, on a pretended device (with gcc)
 
 `prepare` leaves PTX, machine code, random scenarios and the CPU's outcomes in FOLDER.  `measure` needs
 FOLDER, this checkout, CuPy and NumPy, nothing else (netcarlo need not be installed), and ends within
@@ -34,7 +35,8 @@ def main() -> int:
 
     sizes = listed(Size.read)
     arguments = parser(__doc__)
-    arguments.add_argument("command", choices=("prepare", "measure", "one"), help="one: a process of measure")
+    commands = ("prepare", "measure", "rehearse", "one")
+    arguments.add_argument("command", choices=commands, help="one: a process of measure")
     arguments.add_argument("folder", type=Path)
     add = arguments.add_argument
     add("--models", type=listed(str), default=list(models.NAMES), help="between commas")
@@ -52,6 +54,12 @@ def main() -> int:
         from tests.campaigns.benchmarks.gpu.prepare import prepare
 
         prepare(folder, given.models, given.seconds, given.architectures)
+        return 0
+    if given.command == "rehearse":
+        from tests.campaigns.benchmarks.gpu.rehearsal import rehearse
+
+        folder.mkdir(parents=True, exist_ok=True)
+        rehearse(folder)
         return 0
     if given.command == "one":
         from tests.campaigns.benchmarks.gpu.one import one

@@ -1,0 +1,231 @@
+"""A small run of each campaign: its `main`, with few replications, few rounds and without other simulators.
+
+Campaigns with more to check have a file of their own, `test_NAME.py`.
+"""
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netcarlo.studies.comparison import Check
+from tests.campaigns.catalogue import campaigns
+
+CAMPAIGNS = campaigns()
+OWN = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}
+
+Outputs = Callable[..., str]
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Outputs:
+    """`output(name, *arguments, CONSTANT=value)`: what a campaign prints with constants of its module set."""
+
+    def run(name: str, *arguments: object, **constants: object) -> str:
+        campaign = CAMPAIGNS[name]
+        module = import_module(campaign.module)
+        for constant, value in constants.items():
+            monkeypatch.setattr(module, constant, value)
+        monkeypatch.setattr("sys.argv", [f"python -m tests.campaigns {name}", *map(str, arguments)])
+        assert not campaign.main()()
+        return capsys.readouterr().out
+
+    return run
+
+
+def judged(study: str, seed: int, replications: int | None) -> list[Check]:
+    """Two demands, of which one is undecided on seed 2 of a study."""
+    assert replications == 3
+    verdict: Any = "undecided" if (study, seed) == ("wds", 2) else "held"
+    return [Check("errors below 5 %", f"{seed} % to 9 %", verdict), Check("claims", "all", "held")]
+
+
+def test_seeds(output: Outputs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = output("seeds", "--seeds", 3, "--replications", 3, "mobility", judged=judged)
+    assert [line.partition(" (")[0] for line in shown.splitlines()] == [
+        *(f"mobility, seed {seed}: 2 of 2 demands met" for seed in (1, 2, 3)),
+        "", "all demands were met on seeds 1 to 3",
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["seeds", "--seeds", "2", "--first", "2", "--replications", "3"])
+    assert CAMPAIGNS["seeds"].main()() == 1
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("wds, seed 2: 1 of 2 demands met") for line in lines) == 1
+    assert last == "| wds | errors below 5 % | 1 of 2 | seed 2 undecided: 2 % to 9 % |"
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither ns-2 nor ns-3: half of a benchmark's time is theirs."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+
+
+def test_every_campaign_has_a_smoke_test() -> None:
+    here = set(re.findall(r"^def test_(\w+?)(?:__\w+)?\(", Path(__file__).read_text(), re.MULTILINE))
+    assert set(CAMPAIGNS) - here - OWN == set()
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_the_help_says_what_a_campaign_does(
+    name: str, output: Outputs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        output(name, "--help")
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: python -m tests.campaigns {name} ")
+    assert CAMPAIGNS[name].summary in shown and CAMPAIGNS[name].summary.endswith(".")
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of a Markdown table, without its heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|") and not line.startswith("|--")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_compile_times(output: Outputs) -> None:
+    """Everything but the compilation, of which an empty cache makes seconds."""
+    from tests.campaigns.benchmarks import compile_times
+
+    compiled = "cpu_loop = lambda model: sum(range(1_000_000))\n"
+    program = compile_times.PROGRAM.replace("compile.cpu_loop(", f"{compiled}cpu_loop(")
+    head, line = output("compile_times", "udp", PROGRAM=program).splitlines()
+    assert "took [s]" in head and re.match(r"udp +0\.\d +[1-9]\d*\.\d$", line)
+
+
+def test_coverage(output: Outputs) -> None:
+    shown = output("coverage", "--scale", "0.005")
+    assert "laws: 11 truths, 5 samples each" in shown
+    assert "under the stopping rule" in shown and "over networks: 5 runs" in shown
+
+
+def test_fidelity(output: Outputs) -> None:
+    head, _, line, *_ = output("fidelity", "tables").splitlines()
+    assert "paths: fluid | paths: formula" in head and line.startswith("| tahoe | ")
+
+
+def test_fluid(output: Outputs) -> None:
+    from tests.campaigns.benchmarks import fluid
+
+    real = fluid.many
+    shown = output("fluid", "speed", 1, many=lambda topologies: real(topologies, flows=40))
+    assert re.match(r"20 topologies of 1,000 flows, 60 s each: \S+ s on", shown)
+
+
+def test_fluid_adhoc(output: Outputs) -> None:
+    _, walking, static = output("fluid_adhoc", "error", 2, COMMON=(), PROBING=()).splitlines()
+    assert walking.startswith("udp, walking") and static.startswith("udp, static")
+
+
+def test_fluid_delays(output: Outputs) -> None:
+    from tests.campaigns.verification import fluid_delays
+
+    def errors(asked: Any, words: dict[str, str]) -> dict[tuple[str, str], float]:
+        asked.network.rows  # noqa: B018  # a scenario that can be simulated
+        return {(said, "mean_delay_s"): 0.05 for said in words.values()}
+
+    shown = rows(output("fluid_delays", 3, errors=errors))
+    assert ["path", "3", "mean_delay_s", "+5 (+5 .. +5)"] in shown
+    assert fluid_delays.path(1) != fluid_delays.path(2)
+
+
+def test_fluid_paths(output: Outputs) -> None:
+    shown = output("fluid_paths", "mobility", 2, "newreno", PROTOCOLS=("fmipv6",))
+    assert shown.splitlines()[1].startswith("fmipv6, newreno")
+
+
+def test_growth(output: Outputs, tmp_path: Path) -> None:
+    from tests.campaigns.benchmarks.growth import Panel
+
+    panels = [Panel("loss [%]", "M packets/s", (0.1, 1), {"NewReno": [200.0, 90.0], "SACK": [150.0, 80.0]})]
+    drawn: list[Any] = []
+    shown = output(
+        "growth", 1e3, "--picture", tmp_path / "growth.svg",
+        measured=lambda most: panels, draw=lambda plot, file: drawn.append((plot, file)),
+    )  # fmt: skip
+    assert rows(shown)[1] == ["NewReno [M packets/s]", "200", "90"]
+    [(plot, file)] = drawn
+    assert [curve["name"] for curve in plot["data"]] == ["NewReno", "SACK"]
+    assert file == tmp_path / "growth.svg"
+
+
+def test_kernel(output: Outputs, tmp_path: Path) -> None:
+    file = tmp_path / "linux_kernel_edges.csv"
+    output("kernel", "--out", file, "edges", 8, measured=lambda rows, seed: rows)
+    assert len(pd.read_csv(file)) == 8
+    output("kernel", "--out", file, "again", file, "--ids", 3, "--runs", 5, measured=lambda rows, seed: rows)
+    assert pd.read_csv(file)[["id", "n_seeds"]].to_numpy().tolist() == [[3, 5]]
+
+
+def test_linux(output: Outputs) -> None:
+    from tests.campaigns.benchmarks.linux import linux_rows, rates
+
+    [found] = rows(output("linux", LOSSES=(0.01,), CONTROLS=("reno",), rates=lambda loss: rates(loss, 1)))[1:]
+    assert found[0] == "1" and 0 < float(found[3]) < 200
+    assert len(linux_rows("bbr3", loss=0.01).parameters) == 8
+
+
+@pytest.mark.needs("chromium")
+def test_live(output: Outputs) -> None:
+    """One move instead of ten, with what is compiled already."""
+    shown = output("live", "--warm", MOVES=1)
+    assert re.search(r"^server ready after \S+ s$", shown, re.MULTILINE)
+    assert re.search(r"^packets within 2 % \[ms\]: median \d+, of \d+$", shown, re.MULTILINE)
+
+
+def test_manet(output: Outputs, alone: None) -> None:
+    from tests.campaigns.benchmarks import manet
+
+    real, few = manet.chain, {"replications": 1, "transport.packets": 50}
+    small = {"PACKETS": 100, "REPLICATIONS": 2, "ROUNDS": 1}
+    found = rows(output("manet", **small, chain=lambda **options: real(**options).with_values(few)))
+    assert all(float(line[-2]) > 0 for line in found[1:4])
+    assert [line[0] for line in found[-5:]] == [f"{hops} hops" for hops in range(1, 6)]
+
+
+def test_mobility(output: Outputs, alone: None) -> None:
+    shown = output("mobility", REPLICATIONS=4, ROUNDS=1, TCPS=("reno",), LOSSES=(0.0,), PROTOCOLS=("fmipv6",))
+    assert len(rows(shown)) == 1 + 2 + 1 + 1
+
+
+def test_newreno(output: Outputs, alone: None) -> None:
+    others = {"two hops": ("tcp_newreno", 2)}
+    shown = rows(output("newreno", ROUNDS=1, WINDOWS=(64,), LOSSES=(0.01,), OTHERS=others))
+    assert shown[1][:2] == ["0.01", "64"] and shown[3][:2] == ["two hops", "0.01"]
+    assert float(shown[1][2]) > 0
+
+
+def test_ranges(output: Outputs) -> None:
+    assert "newreno" in output("ranges", "table")
+
+
+def test_shared(output: Outputs, alone: None) -> None:
+    shown = rows(output("shared", ROUNDS=1, REPLICATIONS=1, NS2_AGENTS={"newreno": ""}))
+    assert shown[1][0] == "newreno" and float(shown[1][2]) > 0 and shown[1][-1] == "nan"
+    shown = rows(output("shared", "flows", ROUNDS=1, CROWDS=(16,)))
+    assert shown[1][0] == "16" and float(shown[1][1]) > 0
+
+
+def test_versions(output: Outputs, tmp_path: Path) -> None:
+    """Two packages of which the new one takes twice as long."""
+    for name, work in (("old", 1), ("new", 2)):
+        package = tmp_path / name / "netcarlo"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(
+            "class Scenario:\n    check = staticmethod(lambda data: data)\n"
+            f"def simulate(*_, **__):\n    sum(range({work}00_000))\n"
+        )
+    found = rows(output("versions", tmp_path / "old", tmp_path / "new", "shared", PAIRS=9))
+    assert found[1][0] == "shared" and 0.2 < float(found[1][1]) < 0.9
+
+
+def test_wifi(output: Outputs, alone: None) -> None:
+    from tests.campaigns.benchmarks import wifi
+
+    real = wifi.measure(wifi.chain(hops=1, duration_s=1), rounds=1)
+    assert real.simulated_s > 1 and real.throughput_mbps == pytest.approx(10, rel=0.01)
+    shown = output("wifi", measure=lambda scenario: real)
+    assert len(rows(shown)) == 9 and "ns-3 is missing" in shown
