@@ -99,7 +99,7 @@ class Scenario(Networks):
         if text := self.network.refused(self.transport.protocol):  # a record, not data
             raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
         for field in OF_HOSTS:
-            if getattr(self.transport, field, None) and field not in self.network.of_hosts:
+            if self.transport.given(field) and field not in self.network.of_hosts:
                 raise InputError(f"transport.{field} is for paths with drop-tail queues; remove it")
         if (field := asked_by(self.transport)) and not self.network.one_flow:
             one = " and ".join(kind.key for kind in KINDS if kind.one_flow)

@@ -10,8 +10,7 @@ from netcarlo.kernels.senders import ALONE, NAMES, UDP
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
-from netcarlo.transport.kinds import kind, tcp_of
-from netcarlo.transport.udp import Udp
+from netcarlo.transport.kinds import tcp_of
 
 Described = Sequence[tuple[str, Any]]
 """Flows by the name of their fields."""
@@ -37,7 +36,7 @@ def word_of(flow: Any, transport: Any) -> str:
         return word
     if _is_udp(flow, transport):
         return WORDS[UDP]
-    return word if (word := kind(tcp_of(transport, flow))) in WORDS.values() else OTHER
+    return word if (word := tcp_of(transport, flow).kind) in WORDS.values() else OTHER
 
 
 def datagrams(flows: Described, transport: Any) -> frozenset[str]:
@@ -46,7 +45,7 @@ def datagrams(flows: Described, transport: Any) -> frozenset[str]:
 
 
 def _is_udp(flow: Any, transport: Any) -> bool:
-    return flow.udp is not None or (isinstance(transport, Udp) and flow.protocol is None)
+    return flow.udp is not None or (transport.datagrams and flow.protocol is None)
 
 
 def words(network: str, flows: Described, transport: Any) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netcarlo.kernels.senders import OWN
 from netcarlo.networks.outages import OnOff, Outages
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.kinds import kind, tcp_of
+from netcarlo.transport.kinds import tcp_of
 from netcarlo.transport.tcp import Sctp, Tcp
 from netcarlo.transport.udp import Datagrams
 
@@ -103,11 +103,8 @@ def of_sender(sender: Sender, flow: Any = None) -> Extents:
     size = getattr(flow, "bytes", None) or sender.bytes
     low, high = bounds(payload)
     windows, transfers = over(window), over(packets)
-    if isinstance(sender, Sctp):
-        header, room = bounds(sender.chunk_header), bounds(sender.receiver_window)
-        windows = Extent(room[0] // (high + header[1]), room[1] // (low + header[0]))
-    elif isinstance(sender, Tcp) and sender.receive_buffer is not None:
-        windows = over(sender.receive_buffer.largest_window() / low)
+    if (buffered := sender.buffered(low, high)) is not None:
+        windows = Extent(*buffered)
     if size is not None:
         transfers = Extent(max(bounds(size)[0] / high, 1.0), max(bounds(size)[1] / low, 1.0))
     return known(payload=Extent(low, high), window=windows, transfer=transfers)
@@ -143,7 +140,5 @@ def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any
 
 def name_of(sender: Sender) -> str:
     """Return the name of a protocol in the data of validated ranges; all files of users have the same."""
-    if not isinstance(sender, Tcp | Sctp):
-        return "udp"
-    name = kind(sender)
+    name = sender.kind
     return "own" if name == OWN or "/" in name or name.endswith(".py") else name

@@ -1,7 +1,6 @@
 """The trace of the engine of shared links as tables: packets at links and hosts, senders, rates of flows."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ CAUSES = ("queue", "random", "down")
 
 def protocols(rows: SharedRows, alone: Any) -> list[str]:
     """What each flow of the first row is; the transport `alone` where it is of no kind that can be mixed."""
-    name, control = getattr(alone, "protocol", ""), getattr(alone, "congestion_control", None)
-    if control is not None:
-        name += f" with {control.name if isinstance(control, Path) else control}"
+    name = "" if alone is None else str(alone.protocol)
+    if alone is not None and alone.control:
+        name += f" with {alone.own_control.name if alone.own_control else alone.control}"
     flows = rows.flows[0, : rows.parameters[0, Shared.FLOWS], Flow.KIND]
     return [NAMES.get(kind, name) for kind in flows.tolist()]
 

@@ -11,8 +11,6 @@ from netcarlo.networks import classes
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
-from netcarlo.transport.kinds import kind
-from netcarlo.transport.udp import Udp
 
 
 def word_of(transport: Any) -> str:
@@ -21,13 +19,13 @@ def word_of(transport: Any) -> str:
         return ""
     if (word := class_of(transport)) is not None:
         return word
-    found = kind(transport)
+    found = str(transport.kind)
     return found if found in NUMBERS else str(transport.protocol)
 
 
 def datagrams(transport: Any) -> frozenset[str]:
     """Return the class of the flow if it is UDP, see `Network.datagrams`."""
-    return frozenset({word_of(transport)} if isinstance(transport, Udp) else ())
+    return frozenset({word_of(transport)} if transport.datagrams else ())
 
 
 def bounds(transport: Any, draws: Draws) -> Ints:

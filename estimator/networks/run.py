@@ -11,7 +11,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration, Interval, Precision, Time
 from netcarlo.schema.record import Record
 from netcarlo.transport.columns import fill
-from netcarlo.transport.tcp import AnyTransport, Tcp
+from netcarlo.transport.tcp import AnyTransport
 
 
 class Run(Record):
@@ -71,7 +71,7 @@ def at_random_moments(table: Ints, draws: Draws) -> None:
 
 def constants(run: Run, draws: Draws) -> Floats:
     """The constants [n, C] of a user's congestion control."""
-    values = run.transport.all_constants() if isinstance(run.transport, Tcp) else {}
+    values = run.transport.all_constants()
     if not values:
         return np.zeros((len(draws.replications), 0))
     columns = [draws.floats(f"transport.constants.{name}", value) for name, value in values.items()]

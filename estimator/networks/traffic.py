@@ -8,7 +8,6 @@ from typing import Any
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.tcp import Sctp, Tcp
 
 AGAIN = 10
 """A transfer is sent so often at most, about."""
@@ -36,15 +35,12 @@ def of_association(
     if fluid:
         return 2 * duration / rtt_s
     window = 1.0
-    if isinstance(transport, Tcp):
-        window = mean(either(getattr(flow, "window", None), transport.window))
-        if transport.receive_buffer is not None:
-            window = transport.receive_buffer.largest_window() / mean(transport.payload)
-    elif isinstance(transport, Sctp):
-        window = mean(transport.receiver_window) / mean(transport.payload)
+    if (size_of_buffer := transport.receiver_bytes) is not None:
+        window = mean(size_of_buffer) / mean(transport.payload)
+    elif (own := transport.given("window")) is not None:
+        window = mean(either(getattr(flow, "window", None), own))
     found = duration * min(window / rtt_s, rate / (8 * size))
-    messages = getattr(transport, "messages", None)
-    if messages is not None:
+    if messages := transport.given("messages"):
         packets = mean(messages.size) / mean(transport.payload) + 1
         return min(found, packets * (duration / max(mean(messages.wait), rtt_s) + 1))
     for record in (flow, transport):

@@ -7,7 +7,6 @@ whose.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,8 +60,8 @@ def model_of(scenario: Scenario) -> Any:
     if fluid:
         fidelity.check(scenario, "fluid")
     address = scenario.network.address(scenario, fluid=fluid)
-    control = getattr(scenario.transport, "congestion_control", None)
-    if not isinstance(control, Path):
+    control = scenario.transport.own_control
+    if control is None:
         return models.at(address)
     content = controls.read(control)
     controls.check(control, content)

@@ -5,12 +5,10 @@ import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import sources
-from netcarlo.transport.tcp import Tcp
 
 PACKAGES = ("netcarlo", "networkx", "numpy", "numba", "scipy", "pandas", "pydantic")
 
@@ -55,8 +53,7 @@ def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[st
         "scenario": data,
         "scenario_sha256": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest(),
     }
-    control = scenario.transport.congestion_control if isinstance(scenario.transport, Tcp) else None
-    if isinstance(control, Path):
+    if (control := scenario.transport.own_control) is not None:
         text = control.read_bytes()
         record["congestion_control_sha256"] = hashlib.sha256(text).hexdigest()
     return record

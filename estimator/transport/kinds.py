@@ -1,10 +1,10 @@
 """The TCP of a flow that may differ from the scenario's transport, and what kind of TCP it is."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, OWN, UDP, WITH_FLUID
+from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, UDP, WITH_FLUID
+from netcarlo.transport.answers import Answers
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
@@ -15,9 +15,9 @@ FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
 """TCPs of ns-2 of which there are fluid models and formulae in every kind of network."""
 
 
-def number(tcp: Tcp | Sctp) -> int:
+def number(tcp: Answers) -> int:
     """Return the number of a TCP in mixtures, see `kernels.senders`."""
-    return NUMBERS.get(kind(tcp), ALONE)
+    return NUMBERS.get(tcp.kind, ALONE)
 
 
 def tcp_of(transport: Any, flow: Any) -> Any:
@@ -28,7 +28,7 @@ def tcp_of(transport: Any, flow: Any) -> Any:
     protocol, control = flow.protocol, getattr(flow, "congestion_control", None)
     if isinstance(transport, Linux) and protocol in (None, "linux"):
         return transport if control is None else transport.model_copy(update={"congestion_control": control})
-    if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
+    if protocol is None or (isinstance(transport, Tcp) and protocol == transport.kind):
         return transport
     records: dict[str, type[Tcp]] = {"vegas": Vegas, "linux": Linux}
     record = records.get(protocol, Tcp)
@@ -43,23 +43,18 @@ def tcp_of(transport: Any, flow: Any) -> Any:
     return record.check({**transport.model_dump(mode="json", include=common), **names})
 
 
-def kind(tcp: Tcp | Sctp) -> str:
-    """What the engines call a TCP: its congestion control where that is not the standard one; or sctp."""
-    control = getattr(tcp, "congestion_control", None)
-    if control is None:
-        return str(tcp.protocol)
-    if isinstance(tcp, Linux):
-        return OWN if isinstance(control, Path) else f"linux_{control}"
-    return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
-
-
 def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
     """The kinds of TCP, or SCTP, that these flows can be."""
     different = {
         (flow.protocol, getattr(flow, "congestion_control", None)): flow for flow in flows if flow.udp is None
     }
     tcps = [tcp_of(transport, flow) for flow in different.values()]
-    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}
+    return {tcp.kind: tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}
+
+
+def own_association(tcps: Iterable[Any]) -> str:
+    """Return the congestion control in the address of a mixture of these TCPs, see `Answers`."""
+    return next((tcp.own_association for tcp in tcps if tcp.own_association), "")
 
 
 def of_own(kind: str) -> str:

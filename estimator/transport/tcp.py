@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator,
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES
+from netcarlo.kernels.senders import NOTIFIED, OWN, PROBING, SCHEMES
 from netcarlo.schema import units, unsupported
 from netcarlo.schema.quantity import (
     Constant,
@@ -27,6 +27,7 @@ from netcarlo.schema.quantity import (
     Window,
     bounds,
 )
+from netcarlo.transport.answers import Answers
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
@@ -49,7 +50,7 @@ CAPACITY = 4096
 """Most packets in flight of one association."""
 
 
-class Transport(Classed):
+class Transport(Classed, Answers):
     """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
 
     start: Time = 0.0
@@ -147,9 +148,11 @@ class Tcp(Transport):
     phases: ClassVar[int] = 1
     """So many ticks `clock_phase` is drawn from."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
+    """What `congestion_control` may say."""
     not_told: ClassVar[tuple[str, ...]] = ()
     """Fields of a TCP that this one does not have."""
-    """What `congestion_control` may say."""
+    marked: ClassVar[bool] = True
+    reads_late: ClassVar[bool] = True
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,
@@ -215,6 +218,33 @@ class Tcp(Transport):
             if constant not in known:
                 raise InputError(f"constants.{constant} is not in {name}; {nearest(constant, known)}")
         return self
+
+    @property
+    def control(self) -> str:
+        """As `Answers.control`."""
+        return str(self.congestion_control or "")
+
+    @property
+    def own_control(self) -> Path | None:
+        """As `Answers.own_control`."""
+        return self.congestion_control if isinstance(self.congestion_control, Path) else None
+
+    @property
+    def kind(self) -> str:
+        """As `Answers.kind`."""
+        if not self.control:
+            return str(self.protocol)
+        return self.control if self.protocol == "sack" else f"{self.protocol} with {self.control}"
+
+    @property
+    def receiver_bytes(self) -> float | None:
+        """As `Answers.receiver_bytes`."""
+        return None if self.receive_buffer is None else self.receive_buffer.largest_window()
+
+    def buffered(self, low: float, high: float) -> tuple[float, float] | None:
+        """As `Answers.buffered`."""
+        size = self.receiver_bytes
+        return None if size is None else (size / low, size / low)
 
     def all_constants(self) -> dict[str, Number]:
         """The constants of the user's congestion control in the order of its file."""
@@ -324,7 +354,18 @@ class Linux(Tcp):
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
+    marked: ClassVar[bool] = False
+    reads_late: ClassVar[bool] = False
+    own_association: ClassVar[str] = "linux"
+    stamped: ClassVar[bool] = True
+    queues_measured: ClassVar[bool] = True
+    not_of_flows: ClassVar = {"ecn": "is not for linux yet; remove it, or write linux26"}
     not_told = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
+
+    @property
+    def kind(self) -> str:
+        """As `Answers.kind`."""
+        return f"linux_{self.control}" if self.own_control is None else OWN
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:
@@ -435,6 +476,27 @@ class Sctp(Transport):
     }
 
     implied: ClassVar = frozenset(RULES["ns2-2.35"])
+    two_paths: ClassVar[bool] = True
+    not_of_flows: ClassVar = {
+        "ecn": "is not for sctp; remove it", "window": "is not for sctp; write transport.receiver_window"
+    }  # fmt: skip
+
+    @property
+    def receiver_bytes(self) -> Number:
+        """As `Answers.receiver_bytes`."""
+        return self.receiver_window
+
+    def buffered(self, low: float, high: float) -> tuple[float, float]:
+        """As `Answers.buffered`; the header of a chunk takes room, too."""
+        header, room = bounds(self.chunk_header), bounds(self.receiver_window)
+        return room[0] // (high + header[1]), room[1] // (low + header[0])
+
+    def refuses(self, payload: Number) -> str:
+        """As `Answers.refuses`: a chunk has to fit into the receiver's window."""
+        chunk = bounds(payload)[1] + bounds(self.chunk_header)[1]
+        if chunk <= bounds(self.receiver_window)[0]:
+            return ""
+        return f"does not fit the receiver's window; raise transport.receiver_window to {chunk:.0f} B"
 
     @model_validator(mode="before")
     @classmethod
@@ -461,7 +523,7 @@ class Sctp(Transport):
 
 def short_form(transport: Any) -> dict[str, Any]:
     """The fields in which a transport was written shorter than it is; see `Tcp`."""
-    control = getattr(transport, "congestion_control", None)
+    control = transport.control
     written = "congestion_control" in transport.model_fields_set
     if control in BUILT_IN and transport.protocol == "sack" and not written:
         return {"protocol": control, "congestion_control": None}

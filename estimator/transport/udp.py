@@ -19,12 +19,13 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.transport.answers import Answers
 from netcarlo.transport.classed import Classed
 
 Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 
 
-class Datagrams(Record):
+class Datagrams(Record, Answers):
     """Datagrams at a constant bit rate; `rate` counts the payload.
 
     The first datagram is sent at a random moment of the first interval. Two flows with equal intervals keep
@@ -48,6 +49,13 @@ class Datagrams(Record):
     jitter: Probability = 0.0
     """Largest deviation of a gap between datagrams from its mean, as a share of the mean; the deviation is
     uniform."""
+
+    datagrams: ClassVar[bool] = True
+
+    @property
+    def kind(self) -> str:
+        """As `Answers.kind`."""
+        return "udp"
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -25,8 +25,6 @@ from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by
-from netcarlo.transport.tcp import Linux, Tcp
-from netcarlo.transport.udp import Udp
 
 
 class AdhocNetwork(Adhoc, Network):
@@ -54,7 +52,7 @@ class AdhocNetwork(Adhoc, Network):
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; frames of today's Linux have timestamps."""
         asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
-        if isinstance(run.transport, Linux) and asked > most:
+        if run.transport.stamped and asked > most:
             what = f"duration has room for about {asked:.0f} packets"
             raise InputError(f"{what}; linux over adhoc may have {most}; shorten it, or write linux26")
 
@@ -63,8 +61,7 @@ class AdhocNetwork(Adhoc, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model for each transport."""
         transport = run.transport
-        control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("adhoc", transport.protocol, str(control or ""), fluid=fluid, delays=bool(self._word))
+        return Address("adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self._word))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is no formula."""
@@ -80,8 +77,7 @@ class AdhocNetwork(Adhoc, Network):
 
     def population(self, run: Run) -> tuple[str, str]:
         """By whether nodes move, under one TCP or UDP."""
-        transport = run.transport
-        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        kind = run.transport.growth
         return "adhoc static" if self.mobility.model == "static" else "adhoc", kind
 
     def compared(self, run: Run) -> Compared:
@@ -94,7 +90,7 @@ class AdhocNetwork(Adhoc, Network):
         """Nodes, how they move and what they hear."""
         table = parameters(run, draws)
         table[:, P.LATE] = one_flow.bounds(run.transport, draws)
-        if isinstance(run.transport, Udp):
+        if run.transport.datagrams:
             at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))
 

@@ -16,7 +16,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.kernels.senders import ALONE, NUMBERS, UDP
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
     MOST_HOPS,
     NOWHERE,
@@ -41,10 +41,7 @@ from netcarlo.networks.rooms import rings, room
 from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import number
-from netcarlo.transport.tcp import Linux, Sctp, Tcp
-from netcarlo.transport.udp import Udp
 
 UNKNOWN = "bursts", "ack_bursts", "outages", "cross_traffic", "tick"
 """Fields of hops that the engine of shared links does not have, beside what varies."""
@@ -80,14 +77,11 @@ class ManagedPath(Routed):
         if most > MOST_HOPS:
             allowed = f"with {name} allowed is 1 to {MOST_HOPS}"
             raise InputError(f"hops can be {most}; {allowed}; lower a count, or remove {name}")
-        if self.routes[0].ecn and isinstance(run.transport, Linux | Sctp | Udp):
+        if self.routes[0].ecn and not run.transport.marked:
             protocol = run.transport.protocol
             raise InputError(f"paths.0.ecn is not for {protocol}; remove it, or write protocol: newreno")
-        if isinstance(run.transport, Sctp):
-            chunk = bounds(run.transport.payload)[1] + bounds(run.transport.chunk_header)[1]
-            if chunk > bounds(run.transport.receiver_window)[0]:
-                remedy = f"raise transport.receiver_window to {chunk:.0f} B"
-                raise InputError(f"transport.payload does not fit the receiver's window; {remedy}")
+        if reason := run.transport.refuses(run.transport.payload):
+            raise InputError(f"transport.payload {reason}")
 
     # Models.
 
@@ -96,10 +90,9 @@ class ManagedPath(Routed):
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
         links: dict[str, Any] = {"managed": managed, "delays": bool(self.word)}
-        if isinstance(transport, Udp):
+        if transport.datagrams:
             return Address("shared", "tahoe", **links)  # of UDP alone any will do
-        control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("shared", transport.protocol, str(control or ""), **links)
+        return Address("shared", transport.protocol, transport.control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """No cheap fidelity of a path knows how a queue is managed."""
@@ -181,7 +174,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow = flows[:, 0]
     flow[:, : len(P)] = path.parameters
     flow[:, P.RING] = 0
-    flow[:, Flow.KIND] = kind(run.transport)
+    flow[:, Flow.KIND] = number(run.transport)
     flow[:, Flow.GAUGE] = path.parameters[:, P.LATE] > 0
     flow[:, Flow.BOUND] = path.parameters[:, P.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
@@ -201,20 +194,9 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
     table[:, Shared.GAUGES] = flow[:, Flow.GAUGE]
     found = SharedRows(table, path.constants, flows, links, losses)
-    if isinstance(run.transport, Linux):
+    if run.transport.own_association:
         flows[:, :, P.RING] = rings(found)
     return found
-
-
-def kind(transport: Any) -> int:
-    """The value of `Flow.KIND`."""
-    if isinstance(transport, Udp):
-        return UDP
-    name = str(getattr(transport, "congestion_control", None) or transport.protocol)
-    if isinstance(transport, Linux):
-        return number(transport)
-    alone = name not in NUMBERS or (name != transport.protocol and transport.protocol != "sack")
-    return ALONE if alone else NUMBERS[name]
 
 
 def _links(hops: Ints) -> Ints:

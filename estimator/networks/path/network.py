@@ -28,8 +28,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
 from netcarlo.transport.kinds import FLUID_TCPS
-from netcarlo.transport.tcp import OF_HOSTS, Sctp, Tcp
-from netcarlo.transport.udp import Udp
+from netcarlo.transport.tcp import OF_HOSTS
 
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
@@ -53,19 +52,19 @@ class PathNetwork(Routed):
         kind = ManagedPath if manager(list(every_hop(run.paths))) else cls
         return kind.model_construct(
             routes=run.paths, mobility=run.mobility, duration=run.duration,
-            messages=getattr(run.transport, "messages", None) is not None,
+            messages=run.transport.given("messages") is not None,
             word=one_flow.word_of(run.transport),
         )  # fmt: skip
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
-        if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
+        if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
             raise InputError("jitter that reorders needs one path, and paths are two; remove one, or reorder")
         if any(map(reorders, every_hop(self.routes))):
             for name in OF_HOSTS:
-                if getattr(run.transport, name, None):
+                if run.transport.given(name):
                     raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
@@ -74,7 +73,7 @@ class PathNetwork(Routed):
         workload.check_traces(self.routes, bounds(run.duration)[1])
         if self.mobility is None:
             return
-        if getattr(run.transport, "autotuning", False):
+        if run.transport.given("autotuning"):
             raise InputError("mobility and transport.autotuning are both given; remove one")
         if len(self.routes) > 1:
             raise InputError("mobility needs one path, and paths are two; remove one, or remove mobility")
@@ -96,13 +95,12 @@ class PathNetwork(Routed):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model for each transport, each with a fixed and a mobile host."""
         transport = run.transport
-        control = transport.congestion_control if isinstance(transport, Tcp) else None
         mobile = self.mobility is not None
         reordering = not fluid and any(map(reorders, every_hop(self.routes)))
         varies = not (fluid or reordering) and any(map(varying, every_hop(self.routes)))
         return Address(
-            "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
-            messages=self.messages, tuned=getattr(transport, "autotuning", False), reordering=reordering,
+            "path", transport.protocol, transport.control, mobile=mobile, fluid=fluid, varying=varies,
+            messages=self.messages, tuned=bool(transport.given("autotuning")), reordering=reordering,
             delays=bool(self.word),
         )  # fmt: skip
 
@@ -113,7 +111,7 @@ class PathNetwork(Routed):
         for field in filter(None, map(varying, every_hop(self.routes))):
             return f"the {fidelity} model knows no {field} of a hop"
         if field := asked_by(run.transport):
-            others = {"a mobile host": self.mobility is not None, "sctp": isinstance(run.transport, Sctp)}
+            others = {"a mobile host": self.mobility is not None, "sctp": run.transport.two_paths}
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model knows no delays of {of} (transport.{field})"
@@ -121,25 +119,19 @@ class PathNetwork(Routed):
 
     def _unknown_to_fluid(self, run: Run) -> str:
         transport = run.transport
-        if isinstance(transport, Sctp):
-            return ""
-        if not isinstance(transport, Tcp) or transport.protocol not in FLUID_TCPS:
+        if transport.protocol not in (*FLUID_TCPS, "sctp"):
             return f"there is no fluid model of {transport.protocol}, but of {', '.join(FLUID_TCPS)}, sctp"
-        control = transport.congestion_control
-        if control is not None and (control not in FLUID_TCPS or transport.protocol != "sack"):
+        if (control := transport.control) and (control not in FLUID_TCPS or transport.protocol != "sack"):
             return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
-        if transport.send_buffer is not None:
+        if transport.given("send_buffer"):
             return "the fluid model has no send_buffer"
         return ""
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
-        if not isinstance(transport, Sctp) and (
-            not isinstance(transport, Tcp) or transport.protocol not in FLUID_TCPS
-        ):
+        if transport.protocol not in (*FLUID_TCPS, "sctp"):
             return f"there is no formula of {transport.protocol}"
-        control = getattr(transport, "congestion_control", None)
-        if control is not None and (control not in FLUID_TCPS or transport.protocol != "sack"):
+        if (control := transport.control) and (control not in FLUID_TCPS or transport.protocol != "sack"):
             unknown = f"{control} of {transport.protocol}"
             return f"the formulae know the congestion controls of sack only, and not {unknown}"
         if self.mobility is not None:
@@ -152,8 +144,7 @@ class PathNetwork(Routed):
 
     def formula(self, run: Run, rows: Rows) -> Named:
         """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
-        transport = run.transport
-        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        kind = run.transport.growth
         return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 
     # Rows.
@@ -174,7 +165,7 @@ class PathNetwork(Routed):
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
         """Return the flow of datagrams and the cross traffic of each hop, as far as their intervals are
         constant."""
-        if not isinstance(run.transport, Udp):
+        if not run.transport.datagrams:
             return ()
         found = self.rows(run, draws)
         p, hops = found.parameters[0], found.hops[0, 0]

@@ -47,9 +47,8 @@ class Routed(Network):
         """Random paths of each transport, with and without outages, or to hosts that move under each handover
         protocol; two of them are SCTP's."""
         protocol: str = run.transport.protocol
-        control = getattr(run.transport, "congestion_control", None)
-        if control is not None:
-            protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
+        if control := run.transport.control:
+            protocol = control if protocol == "sack" else f"{protocol} with {control}"
         if self.mobility is not None:
             return f"mobile {self.mobility.protocol}", protocol
         several = len(self.routes) > 1

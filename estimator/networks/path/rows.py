@@ -27,8 +27,6 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.points import WORDS
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.tcp import Linux
-from netcarlo.transport.udp import Udp
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
 
@@ -36,14 +34,14 @@ _NEVER = 2.0**60  # an interval [ns] longer than any run
 def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> Rows:
     """Rows [n] of a transport over these paths, to a mobile host or a fixed one."""
     table = parameters(run, draws)
-    if isinstance(run.transport, Udp):
+    if run.transport.datagrams:
         at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
-    table[:, P.QUEUES] = isinstance(run.transport, Linux) and mobility is None
+    table[:, P.QUEUES] = run.transport.queues_measured and mobility is None
     table[:, P.LATE] = one_flow.bounds(run.transport, draws)
     values = constants(run, draws)
-    if isinstance(run.transport, Linux) and run.transport.messages is not None:
-        points = run.transport.messages.fill(table, draws, at=values.shape[1])
+    if messages := run.transport.given("messages"):
+        points = messages.fill(table, draws, at=values.shape[1])
         values = np.concatenate([values, points], axis=1)
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
     if mobility is not None:

@@ -11,7 +11,6 @@ from netcarlo.networks.traces import check_end
 from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association
 from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.udp import Udp
 
 
 def check_time_passes(routes: list[Route], transport: Any) -> None:
@@ -55,7 +54,7 @@ def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
             if hop.cross_traffic is not None:
                 cross = hop.cross_traffic
                 total += count * duration * mean(cross.rate) / (8 * mean(cross.packet))
-        if isinstance(run.transport, Udp):
+        if run.transport.datagrams:
             total += datagrams(run.transport, duration)
         else:
             total += of_association(run.transport, duration, rtt_s, slowest, fluid=fluid)

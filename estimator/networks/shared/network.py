@@ -52,9 +52,8 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, tcp_of
-from netcarlo.transport.tcp import Linux, Sctp, Tcp
-from netcarlo.transport.udp import Udp
+from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, own_association, tcp_of
+from netcarlo.transport.tcp import Sctp, Tcp
 
 NO_FLUID = (FlowOut.HANDSHAKES,)
 """What the fluid model does not know of a flow."""
@@ -80,12 +79,10 @@ class SharedNetwork(SharedSpec, Network):
             where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
             allowed += of_own(min(wrong)) if OWN in mixed else ""
             raise InputError(f"transport cannot be {min(wrong)} {where}; {allowed}")
-        if self.classes and isinstance(run.transport, Udp):
+        if self.classes and run.transport.datagrams:
             name = self.classes[0][0]
             raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
-        if isinstance(run.transport, Sctp):
-            self._check_sctp(run.transport)
-        self._check_linux(run.transport)
+        self._check_flows(run.transport)
         class_names.words("shared", self.each_flow(), run.transport)  # raises if there are too many
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
@@ -100,27 +97,17 @@ class SharedNetwork(SharedSpec, Network):
         if self.failures and self.aqm:
             raise InputError(f"shared.failures and {self.aqm[0]} are both given; write red, or remove one")
 
-    def _check_sctp(self, transport: Sctp) -> None:
-        """What a flow of SCTP cannot have: marks, a window in packets, chunks that find no room."""
+    def _check_flows(self, transport: Any) -> None:
+        """Fields that are not for the transport of a flow, and packets that find no room."""
         for name, flow in self.each_flow():
-            if flow.udp is not None or flow.protocol is not None:
-                continue
-            if flow.ecn:
-                raise InputError(f"shared.{name}.ecn is not for sctp; remove it")
-            if flow.window is not None:
-                raise InputError(f"shared.{name}.window is not for sctp; write transport.receiver_window")
-            chunk = bounds(flow.payload or transport.payload)[1] + bounds(transport.chunk_header)[1]
-            if chunk > bounds(transport.receiver_window)[0]:
-                remedy = f"raise transport.receiver_window to {chunk:.0f} B"
-                raise InputError(f"shared.{name}.payload does not fit the receiver's window; {remedy}")
-
-    def _check_linux(self, transport: Any) -> None:
-        """Marks are not for today's Linux here, and a flow's congestion control is for nothing else."""
-        for name, flow in self.each_flow():
-            linux = flow.udp is None and isinstance(tcp_of(transport, flow), Linux)
-            if flow.ecn and linux:
-                raise InputError(f"shared.{name}.ecn is not for linux yet; remove it, or write linux26")
-            if flow.congestion_control is not None and not linux:
+            sender = flow.udp or tcp_of(transport, flow)
+            if flow.udp is None:
+                for field, reason in sender.not_of_flows.items():
+                    if getattr(flow, field):
+                        raise InputError(f"shared.{name}.{field} {reason}")
+                if reason := sender.refuses(flow.payload or sender.payload):
+                    raise InputError(f"shared.{name}.payload {reason}")
+            if flow.congestion_control is not None and not sender.own_association:
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"shared.{name}.congestion_control is for linux alone; {remedy}")
 
@@ -140,12 +127,11 @@ class SharedNetwork(SharedSpec, Network):
             "delays": bool(self.asks_for_delays),
         }  # fmt: skip
         if arrivals or len(found) > 1:
-            linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) else ""
+            linux = own_association(found)
             return Address("shared", "mixed", linux, arrivals=arrivals, **links)
         if not found:
             return Address("shared", "tahoe", **links)  # of UDP alone any will do
-        control = str(getattr(found[0], "congestion_control", None) or "")
-        return Address("shared", found[0].protocol, control, **links)
+        return Address("shared", found[0].protocol, found[0].control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""

@@ -41,7 +41,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
 from netcarlo.transport import kinds
 from netcarlo.transport.columns import spread
-from netcarlo.transport.udp import Datagrams, Udp
+from netcarlo.transport.udp import Datagrams
 
 
 class Member(NamedTuple):
@@ -238,7 +238,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     name, flow = member.name, member.spec
     udp: Datagrams | None = flow.udp
     at = f"{name}.udp" if udp is not None else "transport"
-    if udp is None and isinstance(transport, Udp):
+    if udp is None and transport.datagrams:
         udp = transport
     if udp is None:
         transports.fill(table, transport, draws, override=flow, name=name)

@@ -18,7 +18,6 @@ from netcarlo.networks.traffic import (
 from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import tcp_of
-from netcarlo.transport.udp import Udp
 
 
 def check_time_passes(shared: SharedSpec, transport: Any) -> None:
@@ -26,7 +25,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
     such a run could go round without an end.
     """
     for name, flow in shared.each_flow():
-        if flow.udp is not None or isinstance(transport, Udp):
+        if flow.udp is not None or transport.datagrams:
             continue
         tcp = tcp_of(transport, flow)
         size = (bounds(flow.payload or tcp.payload)[0]) + bounds(tcp.header)[0]
@@ -78,7 +77,7 @@ def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
         count = mean(getattr(item, "count", 1.0))
         flow: Any = getattr(item, "each", item)
         flow = flow[0] if isinstance(flow, list) and flow else flow
-        udp = flow.udp or (transport if isinstance(transport, Udp) else None)
+        udp = flow.udp or (transport if transport.datagrams else None)
         if udp is not None:
             total += count * datagrams(udp, duration)
             continue

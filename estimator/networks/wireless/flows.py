@@ -16,7 +16,7 @@ from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns, kinds
-from netcarlo.transport.udp import Datagrams, Udp
+from netcarlo.transport.udp import Datagrams
 
 GATEWAY = -1
 """The gateway as the end of a flow: its number differs between rows."""
@@ -142,9 +142,9 @@ def legs(
 
 def _datagrams(transport: Any, end: End) -> Datagrams | None:
     """What a flow sends if it is UDP."""
-    if end.spec.udp is None and isinstance(transport, Udp) and end.spec.protocol is None:
-        return transport
-    return end.spec.udp
+    alone = end.spec.udp is None and transport.datagrams and end.spec.protocol is None
+    found: Datagrams | None = transport if alone else end.spec.udp
+    return found
 
 
 def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None:

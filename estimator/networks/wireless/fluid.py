@@ -6,7 +6,6 @@ from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.kernels.wireless.layout import FlowOut, NodeOut
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.transport.kinds import FLUID_TCPS
-from netcarlo.transport.udp import Udp
 
 NO_TIME = (FlowOut.FIRST_RX, FlowOut.LAST_RX, FlowOut.SOURCE_DONE, FlowOut.DELAY_SUM)
 """Times of a flow that it does not know."""
@@ -32,10 +31,10 @@ KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
 
 def unknown(wireless: Wireless, transport: Any) -> str:
     """What it does not know of a network; empty if nothing."""
-    if not isinstance(transport, Udp) and transport.protocol not in KNOWN:
+    if not transport.datagrams and transport.protocol not in KNOWN:
         return f"there is no fluid model of {transport.protocol}, but of {', '.join(KNOWN)} and udp"
     if wireless.rate_control == "aarf":
         return "the fluid model has fixed rates and ARF, and rate_control is aarf"
-    if wireless.rate_control == "arf" and not isinstance(transport, Udp):
+    if wireless.rate_control == "arf" and not transport.datagrams:
         return f"the fluid model has ARF with udp only, and not with {transport.protocol}"
     return ""

@@ -38,9 +38,8 @@ from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, of_own, tcp_of
-from netcarlo.transport.tcp import Linux, Sctp, Tcp
-from netcarlo.transport.udp import Udp
+from netcarlo.transport.kinds import TCPS, kinds, of_own, own_association, tcp_of
+from netcarlo.transport.tcp import Sctp, Tcp
 
 
 class WirelessNetwork(Wireless, Network):
@@ -58,10 +57,10 @@ class WirelessNetwork(Wireless, Network):
         self._check_own(run.transport)
         found = self._kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None
-        if wrong := [tcp.protocol for tcp in found if reads and isinstance(tcp, Sctp | Linux)]:
+        if wrong := [tcp.protocol for tcp in found if reads and not tcp.reads_late]:
             why = "whose receiver answers before the application reads"
             raise InputError(f"wireless.receiver.read is not for {wrong[0]}, {why}; remove it")
-        if any(isinstance(tcp, Linux) for tcp in (run.transport, *found)):
+        if any(tcp.stamped for tcp in (run.transport, *found)):
             self._check_linux(run)
 
     def _kinds(self, transport: Any) -> dict[str, Tcp | Sctp]:
@@ -73,10 +72,10 @@ class WirelessNetwork(Wireless, Network):
         """TCPs of their own are those that go beside each other, and datagrams have no window."""
         for name, flow in self.each_flow():
             given = next((field for field in OF_TCP if getattr(flow, field) is not None), None)
-            if given is not None and flow.protocol is None and isinstance(transport, Udp):
+            if given is not None and flow.protocol is None and transport.datagrams:
                 remedy = "write protocol: newreno beside it, or udp"
                 raise InputError(f"wireless.{name}.{given} is of TCP; {remedy}")
-            if flow.congestion_control is not None and not isinstance(tcp_of(transport, flow), Linux):
+            if flow.congestion_control is not None and not tcp_of(transport, flow).own_association:
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
         wrong = sorted(set(self._kinds(transport)) - {*NUMBERS})
@@ -105,10 +104,8 @@ class WirelessNetwork(Wireless, Network):
             "varying": self.outages is not None, "delays": bool(self.asks_for_delays)
         }  # fmt: skip
         if self.has_own_tcps:
-            linux = any(isinstance(tcp, Linux) for tcp in self._kinds(transport).values())
-            return Address("wireless", "mixed", "linux" if linux else "", **asked)
-        control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("wireless", transport.protocol, str(control or ""), **asked)
+            return Address("wireless", "mixed", own_association(self._kinds(transport).values()), **asked)
+        return Address("wireless", transport.protocol, transport.control, **asked)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """The formula is Bianchi's."""
@@ -123,7 +120,7 @@ class WirelessNetwork(Wireless, Network):
         if self.cell is None or self.flows != "up" or self.reach is not None:
             return "Bianchi's model is of a cell whose stations hear each other and send up"
         transport = run.transport
-        if not isinstance(transport, Udp) or transport.packets is not None or transport.bytes is not None:
+        if not transport.datagrams or transport.packets is not None or transport.bytes is not None:
             return "Bianchi's model is of endless UDP"
         if self.rate_control != "fixed" or self.each != type(self.each)():
             return "Bianchi's model has one fixed rate for all stations"
@@ -145,7 +142,7 @@ class WirelessNetwork(Wireless, Network):
         """Cells, by the direction of their flows, and scattered stations, of one TCP or of UDP; at fixed
         rates or under a rate control."""
         transport, flows = run.transport, self.flows
-        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        kind = transport.growth
         if isinstance(flows, list):
             return "flows of one's own", kind
         layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"
@@ -170,7 +167,7 @@ class WirelessNetwork(Wireless, Network):
     def datagrams(self, run: Run) -> frozenset[str]:
         """Return the classes of a list of flows, and all flows together."""
         found = class_names.datagrams(self.each_flow(), run.transport)
-        return found | {""} if found or isinstance(run.transport, Udp) else found
+        return found | {""} if found or run.transport.datagrams else found
 
     def offered(self, rows: WifiRows) -> Offered:
         """The load of the nodes and of the channel."""

@@ -8,7 +8,7 @@ from netcarlo.kernels.wireless.frame import COPY_SHIFT
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import datagrams, mean
 from netcarlo.networks.wireless.description import Flows, FlowSpec, Wireless
-from netcarlo.transport.udp import Datagrams, Udp
+from netcarlo.transport.udp import Datagrams
 
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
 """What an exchange of frames takes at least beside its data: two short preambles, and spaces."""
@@ -41,5 +41,5 @@ def packets(wireless: Wireless, run: Run) -> float:
     streams = _streams(wireless, transport, stations)
     offered = sum(count * datagrams(udp, duration) for udp, count in streams if isinstance(udp, Datagrams))
     data = 8 * mean(transport.payload) / mean(wireless.rate)
-    exchange = EXCHANGE_S[wireless.standard] + (data if isinstance(transport, Udp) else data / 2)
+    exchange = EXCHANGE_S[wireless.standard] + (data if transport.datagrams else data / 2)
     return offered + duration / exchange * max(1.0, stations / 4)

@@ -1,0 +1,73 @@
+"""What networks ask a transport: its congestion control, the options of its model, what it is not for.
+
+The defaults are those of a transport without an association. A new transport overrides what differs.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+
+class Answers:
+    """Base of the transports of a scenario."""
+
+    if TYPE_CHECKING:
+        protocol: Any
+
+    datagrams: ClassVar[bool] = False
+    """Whether it sends at times of its own, and nobody acknowledges or retransmits its packets (UDP)."""
+    two_paths: ClassVar[bool] = False
+    """Whether it uses a second path."""
+    marked: ClassVar[bool] = False
+    """Whether routers may mark its packets (ECN) on paths."""
+    reads_late: ClassVar[bool] = False
+    """Whether its receiver can wait for the application before it answers."""
+    own_association: ClassVar[str] = ""
+    """In a mixture, the congestion control in the address of the model that has its association."""
+    stamped: ClassVar[bool] = False
+    """Whether each copy of a packet has a timestamp, which leaves less room for packet numbers."""
+    queues_measured: ClassVar[bool] = False
+    """Whether its models of paths to fixed hosts measure how long packets are held in queues."""
+    not_of_flows: ClassVar[Mapping[str, str]] = {}
+    """Fields of flows of shared links that are not for it, each with what is wrong and the remedy."""
+
+    @property
+    def control(self) -> str:
+        """Congestion control in the address of its model: a name or the path of a file; "" for its own."""
+        return ""
+
+    @property
+    def own_control(self) -> Path | None:
+        """The user's file with its congestion control, if it has one."""
+        return None
+
+    @property
+    def kind(self) -> str:
+        """Name of its flows in outcomes: its congestion control where that is not the standard one."""
+        return str(self.protocol)
+
+    @property
+    def growth(self) -> str:
+        """Name of what makes its window grow: its congestion control, or the protocol itself."""
+        return self.control or str(self.protocol)
+
+    @property
+    def receiver_bytes(self) -> Any:
+        """Size of the receiver's buffer [byte], drawn or not; None where windows are counted in packets."""
+        return None
+
+    def buffered(self, low: float, high: float) -> tuple[float, float] | None:
+        """Return the least and most packets in that buffer, of payloads from `low` to `high` [byte]."""
+        return None
+
+    def given(self, field: str) -> Any:
+        """Return the value of a field that only some transports have; None where there is none."""
+        return getattr(self, field, None)
+
+    def all_constants(self) -> dict[str, Any]:
+        """Return the constants of the user's congestion control in the order of its file."""
+        return {}
+
+    def refuses(self, payload: Any) -> str:
+        """Return what is wrong with packets of this payload, with the remedy; empty if nothing is."""
+        return ""

@@ -1,0 +1,96 @@
+"""Transports answer for themselves: nothing above `transport/` asks which class one is."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netcarlo.scenario import Scenario
+
+ESTIMATOR = Path(__file__).parents[2] / "estimator"
+CLASSES = {"Tcp", "Linux", "Linux26", "Vegas", "Sctp", "Udp"}
+FIELDS = {"protocol", "congestion_control", "messages", "autotuning", "send_buffer", "receive_buffer"}
+PATH: dict[str, Any] = {"hops": [{"rate": "1 Mbit/s", "delay": "5 ms"}], "duration": "1 s"}
+
+
+def questions(file: Path) -> Iterator[str]:
+    """Calls in a file that ask for the class of a transport, or whether it has a field."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
+            subject, asked = node.args[:2]
+            names = {each.id for each in ast.walk(asked) if isinstance(each, ast.Name)}
+            value = asked.value if isinstance(asked, ast.Constant) else None
+            of_transport = ast.unparse(subject).endswith(("transport", "tcp", "sender"))
+            if node.func.id == "isinstance" and names & CLASSES:
+                yield f"{file.name}:{node.lineno}"
+            if node.func.id == "getattr" and value in FIELDS and of_transport:
+                yield f"{file.name}:{node.lineno}"
+
+
+def test_nothing_above_transports_asks_which_class_one_is() -> None:
+    files = [file for file in ESTIMATOR.rglob("*.py") if file.parent.name != "transport"]
+    assert len(files) > 200 and [found for file in files for found in questions(file)] == []
+
+
+def transport(protocol: str, **fields: Any) -> Any:
+    return Scenario.check({**PATH, "transport": {"protocol": protocol, **fields}}).transport
+
+
+@pytest.mark.parametrize(
+    ("protocol", "fields", "kind", "control", "growth"),
+    [
+        ("newreno", {}, "newreno", "", "newreno"),
+        ("cubic", {}, "cubic", "cubic", "cubic"),
+        ("newreno", {"congestion_control": "bic"}, "newreno with bic", "bic", "bic"),
+        ("linux26", {"congestion_control": "westwood"}, "linux26 with westwood", "westwood", "westwood"),
+        ("linux", {}, "linux_cubic", "cubic", "cubic"),
+        ("linux", {"congestion_control": "bbr3"}, "linux_bbr3", "bbr3", "bbr3"),
+        ("sctp", {}, "sctp", "", "sctp"),
+        ("udp", {"rate": "1 Mbit/s"}, "udp", "", "udp"),
+    ],
+)
+def test_names_of_a_transport(
+    protocol: str, fields: dict[str, Any], kind: str, control: str, growth: str
+) -> None:
+    found = transport(protocol, **fields)
+    assert (found.kind, found.control, found.growth, found.own_control) == (kind, control, growth, None)
+
+
+def test_a_control_of_ones_own_is_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text("def grow(*_): return 1.0\n\n\ndef reduce(*_): return 1.0\n")
+    sack, linux = (transport(name, congestion_control=str(file)) for name in ("sack", "linux"))
+    assert sack.own_control == linux.own_control == file
+    assert sack.kind == sack.control == str(file) and linux.kind == "linux_own"
+
+
+def test_what_a_transport_is_for() -> None:
+    flags = "datagrams", "two_paths", "marked", "reads_late", "own_association", "stamped", "queues_measured"
+    found = {
+        name: {flag for flag in flags if getattr(each, flag)}
+        for name, each in {
+            "newreno": transport("newreno"), "vegas": transport("vegas"), "linux": transport("linux"),
+            "sctp": transport("sctp"), "udp": transport("udp", rate="1 Mbit/s"),
+        }.items()
+    }  # fmt: skip
+    assert found == {
+        "newreno": {"marked", "reads_late"}, "vegas": {"marked", "reads_late"},
+        "linux": {"own_association", "stamped", "queues_measured"}, "sctp": {"two_paths"},
+        "udp": {"datagrams"},
+    }  # fmt: skip
+
+
+def test_a_chunk_that_finds_no_room_is_refused_with_a_remedy() -> None:
+    sctp = transport("sctp", receiver_window="20 kB")
+    assert sctp.refuses(1452.0) == "" == transport("newreno").refuses(60000.0)
+    assert sctp.refuses(30000.0).endswith("raise transport.receiver_window to 30016 B")
+
+
+def test_packets_in_a_receivers_buffer() -> None:
+    sctp = transport("sctp", receiver_window="20 kB")
+    assert sctp.buffered(984.0, 984.0) == (20, 20) and sctp.receiver_bytes == 20000.0
+    tcp = transport("sack", receive_buffer={"size": "64 kB"})
+    assert tcp.buffered(1000.0, 2000.0) == (tcp.receiver_bytes / 1000.0,) * 2
+    assert transport("sack").buffered(1000.0, 1000.0) is None is transport("sack").receiver_bytes
