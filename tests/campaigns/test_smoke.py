@@ -7,11 +7,15 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from netcarlo.kernels.base.layout import Out
 from netcarlo.studies.comparison import Check
 from tests.campaigns.catalogue import campaigns
 
@@ -116,8 +120,14 @@ def test_fluid(output: Outputs) -> None:
 
 
 def test_fluid_adhoc(output: Outputs) -> None:
-    _, walking, static = output("fluid_adhoc", "error", 2, COMMON=(), PROBING=()).splitlines()
-    assert walking.startswith("udp, walking") and static.startswith("udp, static")
+    """`error` is real in `tests/kernels/fluid/test_adhoc.py`."""
+
+    def error(scenario: Any, networks: int) -> tuple[Any, None, list[float]]:
+        assert scenario.network.key == "adhoc"
+        return np.full(networks, 0.5), None, [3.0, 40.0]
+
+    _, walking, static = output("fluid_adhoc", "error", 2, WITH_FLUID=("udp",), error=error).splitlines()
+    assert walking.startswith("udp, walking ") and static.startswith("udp, static ") and "50" in static
 
 
 def test_fluid_delays(output: Outputs) -> None:
@@ -133,8 +143,14 @@ def test_fluid_delays(output: Outputs) -> None:
 
 
 def test_fluid_paths(output: Outputs) -> None:
-    shown = output("fluid_paths", "mobility", 2, "newreno", PROTOCOLS=("fmipv6",))
-    assert shown.splitlines()[1].startswith("fmipv6, newreno")
+    """`both` is real in `tests/kernels/fluid/test_mobile.py`."""
+
+    def both(tcp: str, rows: Any, **address: object) -> tuple[Any, Any, list[float]]:
+        packets = np.full((len(rows.parameters), len(Out)), 1000)
+        return packets * 2, packets, [3.0, 40.0]
+
+    _, line = output("fluid_paths", "mobility", 2, "newreno", PROTOCOLS=("fmipv6",), both=both).splitlines()
+    assert line.startswith("fmipv6, newreno ") and "100" in line
 
 
 def test_growth(output: Outputs, tmp_path: Path) -> None:
@@ -161,10 +177,11 @@ def test_kernel(output: Outputs, tmp_path: Path) -> None:
 
 
 def test_linux(output: Outputs) -> None:
-    from tests.campaigns.benchmarks.linux import linux_rows, rates
+    from tests.campaigns.benchmarks.linux import CONTROLS, linux_rows
 
-    [found] = rows(output("linux", LOSSES=(0.01,), CONTROLS=("reno",), rates=lambda loss: rates(loss, 1)))[1:]
-    assert found[0] == "1" and 0 < float(found[3]) < 200
+    speeds = {"tcp_newreno": 2e8} | {f"tcp_linux_{control}": 1e8 for control in CONTROLS}
+    found = rows(output("linux", rates=lambda loss: speeds))
+    assert found[1] == ["0.01", "200.0", *4 * ["100.0"], "50, 50, 50, 50"]
     assert len(linux_rows("bbr3", loss=0.01).parameters) == 8
 
 
@@ -181,14 +198,24 @@ def test_manet(output: Outputs, alone: None) -> None:
 
     real, few = manet.chain, {"replications": 1, "transport.packets": 50}
     small = {"PACKETS": 100, "REPLICATIONS": 2, "ROUNDS": 1}
-    found = rows(output("manet", **small, chain=lambda **options: real(**options).with_values(few)))
+    simulated = SimpleNamespace(frame=pd.DataFrame({"completion_s": [12.0]}))
+    simulate = Mock(return_value=simulated)
+    chain = Mock(side_effect=lambda **options: real(**options).with_values(few))
+    found = rows(output("manet", **small, chain=chain, simulate=simulate))
     assert all(float(line[-2]) > 0 for line in found[1:4])
     assert [line[0] for line in found[-5:]] == [f"{hops} hops" for hops in range(1, 6)]
+    assert found[-1][1:] == ["2000", "2000", "+0.0%"] and simulate.call_count == 10
 
 
 def test_mobility(output: Outputs, alone: None) -> None:
-    shown = output("mobility", REPLICATIONS=4, ROUNDS=1, TCPS=("reno",), LOSSES=(0.0,), PROTOCOLS=("fmipv6",))
-    assert len(rows(shown)) == 1 + 2 + 1 + 1
+    def rates(cells: dict[str, tuple[object, Any]]) -> dict[str, tuple[float, float]]:
+        assert all(len(each.parameters) == 4 for _, each in cells.values())
+        return {name: (2e6 if name == "fixed" else 1e6, 100.0) for name in cells}
+
+    few = {"REPLICATIONS": 4, "TCPS": ("reno",), "LOSSES": (0.0,), "PROTOCOLS": ("fmipv6",)}
+    shown = rows(output("mobility", **few, rates=rates))
+    assert shown[1:3] == [["reno", "0%", "2.0", "0.50"], ["reno", "1%", "2.0", "0.50"]]
+    assert shown[4][:5] == ["reno", "0%", "100.0", "nan", "1.0"]
 
 
 def test_newreno(output: Outputs, alone: None) -> None:
@@ -196,6 +223,11 @@ def test_newreno(output: Outputs, alone: None) -> None:
     shown = rows(output("newreno", ROUNDS=1, WINDOWS=(64,), LOSSES=(0.01,), OTHERS=others))
     assert shown[1][:2] == ["0.01", "64"] and shown[3][:2] == ["two hops", "0.01"]
     assert float(shown[1][2]) > 0
+
+
+def test_outcomes(output: Outputs) -> None:
+    shown = output("outcomes", 2, "--family", "path", "--fidelity", "formula").splitlines()
+    assert shown[0] == "2 scenarios, numbers 0 to 1: 0 faults" and shown[1] == "path by formula 2"
 
 
 def test_ranges(output: Outputs) -> None:

@@ -1,14 +1,10 @@
 """Impossible outcomes of a run: values outside their bounds, and relations that do not hold.
 
-`python -m tests.properties.outcomes 1000` checks at least so many random scenarios of all families and
-fidelities and prints what is broken.  Kernels run as plain Python, so that nothing is compiled.
+The campaign `outcomes` checks them in many random scenarios.  Kernels run as plain Python, so that nothing is
+compiled.
 """
 
-import argparse
 import functools
-import sys
-import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
@@ -34,7 +30,6 @@ from netcarlo.simulation.outcomes import BY_NAME, Outcomes, by_formula, listed, 
 from netcarlo.transport.tcp import Tcp
 from tests.kernels.beside_twin import run_as_python
 from tests.properties import capacity
-from tests.properties.scenarios import FAMILIES, draw
 
 TOLERANCE = 1e-9
 PARTS = "flows", "links", "classes"
@@ -165,34 +160,3 @@ def _by_class(frame: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
         kind = max((kind.name for kind in classes.KINDS if name.endswith(f"_{kind.name}")), key=len)
         found.setdefault(name.removesuffix(f"_{kind}"), {})[kind] = frame[name]
     return found
-
-
-def main() -> None:
-    """Check as many scenarios as asked and print what is broken; exit 1 if anything is."""
-    parser = argparse.ArgumentParser(prog="python -m tests.properties.outcomes")
-    parser.add_argument("scenarios", type=int, help="at least so many")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first one of each family")
-    parser.add_argument("--family", choices=FAMILIES, help="only this one")
-    parser.add_argument("--fidelity", choices=FIDELITIES, help="only this one")
-    given = parser.parse_args()
-    started, faults, number = time.monotonic(), 0, given.first
-    ran: Counter[tuple[str, str]] = Counter()
-    while ran.total() < given.scenarios:
-        for family in [given.family] if given.family else FAMILIES:
-            for fidelity in [given.fidelity] if given.fidelity else FIDELITIES:
-                if (drawn := draw(number, family=family, fidelity=fidelity)) is None:
-                    continue
-                feature, scenario = drawn
-                ran[family, fidelity] += 1
-                for text in broken(run(scenario)):
-                    faults += 1
-                    print(f"{family} {number} ({feature}) by {fidelity}: {text}", flush=True)
-        number += 1
-    print(f"{ran.total()} scenarios, numbers {given.first} to {number - 1}: {faults} faults")
-    print(", ".join(f"{family} by {fidelity} {count}" for (family, fidelity), count in ran.items()))
-    print(f"{time.monotonic() - started:.0f} s")
-    sys.exit(1 if faults else 0)
-
-
-if __name__ == "__main__":
-    main()

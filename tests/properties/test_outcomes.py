@@ -1,6 +1,7 @@
 """No outcome is outside its bounds, and relations between outcomes hold, whatever the network.
 
-A scenario with each feature in each fidelity that knows it; `python -m tests.properties.outcomes` runs more.
+A scenario with each feature in each fidelity that knows it; `python -m tests.campaigns outcomes 1000` runs
+more.
 """
 
 from typing import Any

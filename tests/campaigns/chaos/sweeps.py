@@ -26,7 +26,7 @@ scenario:
   transport: {{protocol: newreno, window: 32}}
   hops: [{{rate: {{log_uniform: [1 Mbit/s, 8 Mbit/s]}}, delay: {{uniform: [1 ms, 40 ms]}}, loss: 1 %}}]
 axes:
-  transport.protocol: [newreno, sack, vegas]
+  transport.protocol: [{protocols}]
 draw: {{count: {draw}, blocks: 16}}
 replications: {replications}
 """
@@ -46,6 +46,7 @@ class Size:
     kills: int = 1
     """Times that a process is killed."""
     workers: int = 2
+    protocols: tuple[str, ...] = ("newreno", "sack", "vegas")
 
 
 SMALL = Size(draw=64)
@@ -57,9 +58,12 @@ class Sweep:
 
     def __init__(self, folder: Path, size: Size) -> None:
         self.folder, self.size = folder, size
-        self.cells = 3 * size.draw
+        self.cells = len(size.protocols) * size.draw
         self.file = folder / "chaos.yaml"
-        text = SWEEP.format(draw=size.draw, duration=size.duration, replications=size.replications)
+        text = SWEEP.format(
+            draw=size.draw, duration=size.duration, replications=size.replications,
+            protocols=", ".join(size.protocols),
+        )  # fmt: skip
         self.file.write_text(text)
 
     def half(self, folder: Path) -> "Sweep":
