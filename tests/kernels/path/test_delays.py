@@ -1,4 +1,4 @@
-"""Delays of data over paths: the kernels beside their twins and the engine of shared links, bit for bit."""
+"""Delays of data over paths: a compiled kernel, the engine of shared links, and an outage."""
 
 import os
 
@@ -7,69 +7,24 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import FOREVER, Failover, Hop, Out, P, Rows
-from netcarlo.kernels.base.rows import split
+from netcarlo.kernels.base.layout import FOREVER, Hop, P, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.kernels.shared.test_shared import Ints
+from tests.kernels.test_delays import check_one_flow, delays, scenarios
 from tests.twins import simulate
-from tests.twins.path.scenarios import as_datagrams
-from tests.twins.rows import rows_of
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 
-def scenarios(name: str, count: int, *, seed: int) -> Rows:
-    rows = rows_of(name, count, seed=seed)
-    assert isinstance(rows, Rows)
-    return as_datagrams(rows, seed=seed) if "udp" in name else rows
-
-
-def table(out: Ints, rows: Rows) -> Ints:
-    """What came of the delays [n, DelayOut.COLUMNS]."""
-    return split(out, rows)["delays"][:, 0]
-
-
-def check(name: str, rows: Rows, out: Ints) -> None:
-    found = differing(out, lambda row: simulate(name, rows, row=row), str, str)
-    assert not found, "\n\n".join(found)
-    counts = table(out, rows)
-    assert (counts[:, DelayOut.PACKETS] == out[:, Out.DELIVERED]).all()
-    assert (counts[:, DelayOut.DELAYS :].sum(axis=1) == counts[:, DelayOut.PACKETS]).all()
-    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # so it is worth something
-        assert (counts[:, column] > 0).any(), column
-
-
 def test_kernel_equals_twin() -> None:
     rows = scenarios("tcp_newreno_delays", 60 * LONG, seed=41)
-    check("tcp_newreno_delays", rows, launch.run(models.model("tcp_newreno_delays"), rows))
-
-
-@pytest.mark.parametrize("name", [
-    "tcp_sack_varying_delays", "tcp_reno_delays_reordering", "tcp_linux26_mobile_delays", "tcp_vegas_delays",
-    "tcp_linux_cubic_messages_tuned_delays", "tcp_linux_bbr_mobile_delays", "tcp_linux_reno_delays",
-    "sctp_delays", "sctp_mobile_delays", "sctp_delays_reordering", "udp_delays", "udp_mobile_delays",
-    "udp_delays_reordering",
-])  # fmt: skip
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-def test_uncompiled_kernels_equal_their_twins(name: str) -> None:
-    rows = scenarios(name, 12 * LONG, seed=42)
-    check(name, rows, run_as_python(name, rows))
-
-
-@pytest.mark.parametrize("name", ["tcp_newreno", "tcp_linux_cubic", "sctp", "udp_mobile"])
-@pytest.mark.filterwarnings("ignore:overflow")
-def test_measuring_changes_nothing_else(name: str) -> None:
-    asked = scenarios(f"{name}_delays", 12 * LONG, seed=43)
-    rows = asked._replace(parameters=asked.parameters.copy())
-    rows.parameters[:, P.LATE] = 0
-    out, with_delays = run_as_python(name, rows), run_as_python(f"{name}_delays", asked)
-    behind = out.shape[1] - (Failover.COLUMNS if name == "sctp" else 0)  # the failover of SCTP comes last
-    assert (with_delays[:, :behind] == out[:, :behind]).all()
-    assert (with_delays[:, behind + DelayOut.COLUMNS :] == out[:, behind:]).all()
-    assert with_delays.shape[1] == out.shape[1] + DelayOut.COLUMNS
+    out = launch.run(models.model("tcp_newreno_delays"), rows)
+    found = differing(out, lambda row: simulate("tcp_newreno_delays", rows, row=row), str, str)
+    assert not found, "\n\n".join(found)
+    check_one_flow(rows, out, delays(rows, out)[:, 0])
 
 
 def alike(transport: object, engine: str) -> tuple[str, Rows | tuple[Ints, ...]]:
@@ -108,7 +63,7 @@ def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
         "hops": [{"rate": "5 Mbit/s", "delay": "10 ms", "outages": [{"start": "5 s", "duration": "2 s"}]}],
     })  # fmt: skip
     rows = build(asked, replications=1).rows
-    counts = table(launch.run(models.model("tcp_newreno_delays"), rows), rows)[0]
+    counts = delays(rows, launch.run(models.model("tcp_newreno_delays"), rows))[0, 0]
     longest = int(np.flatnonzero(counts[DelayOut.DELAYS :])[-1])
     assert rows.parameters[0, P.LATE] == FOREVER and counts[DelayOut.LATE] == 0
     low, high = ((octave_edge(longest + k) << 7) / 1e9 for k in (0, 1))

@@ -4,7 +4,6 @@ import os
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared, SharedOu
 from netcarlo.networks.shared.delays import table
 from netcarlo.networks.shared.outcomes import tables
 from netcarlo.numerics.histogram import edges, quantiles
-from tests.kernels.beside_twin import differing, run_as_python
+from tests.kernels.beside_twin import differing
 from tests.kernels.shared.test_shared import Ints
 from tests.twins.rows import rows_of
 from tests.twins.shared.run import simulate
@@ -31,11 +30,11 @@ def run(rows: SharedRows, **options: int) -> Ints:
     return launch.run(models.model(MODEL), rows, **options)
 
 
-def differences(rows: SharedRows, out: Ints, *, alone: str = "") -> list[str]:
+def differences(rows: SharedRows, out: Ints) -> list[str]:
     """Descriptions of the first networks in which kernel and twin differ."""
     out = out.copy()
     out[:, SharedOut.EVENTS] = 0  # the twin's events are others
-    return differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
+    return differing(out, lambda row: simulate(rows, row=row), str, str)
 
 
 def test_kernel_equals_twin() -> None:
@@ -45,19 +44,6 @@ def test_kernel_equals_twin() -> None:
     total = table(out, rows).sum(axis=0)
     for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # so it is worth something
         assert (total[:, column] > 0).all(), column
-
-
-@pytest.mark.parametrize("name", [
-    "shared_sctp_delays", "shared_mixed_linux_delays", "shared_mixed_linux_arrivals_delays",
-    "shared_linux_bbr_delays", "shared_newreno_aqm_delays", "shared_newreno_varying_delays",
-    "shared_mixed_arrivals_delays", "shared_vegas_delays",
-])  # fmt: skip
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-def test_uncompiled_kernels_equal_their_twins(name: str) -> None:
-    rows = rows_of(name, 5 * LONG, seed=32)
-    out = run_as_python(name, rows)
-    assert not (found := differences(rows, out, alone="sctp" if "sctp" in name else "")), "\n\n".join(found)
-    assert table(out, rows)[:, :, DelayOut.PACKETS].sum() > 50
 
 
 @given(st.integers(0, 1 << 30))

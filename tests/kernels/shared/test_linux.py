@@ -8,14 +8,14 @@ import pytest
 
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Hop, Out, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out, P
 from netcarlo.kernels.linux import clocks, copies
 from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, Flow, Link
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of, scratch
-from tests.kernels.shared.test_shared import ACCESS, BYTE, COUNTS, DELAY, differences, dumbbell, split
+from tests.kernels.shared.test_shared import ACCESS, COUNTS, differences, dumbbell, lay_between, split
 from tests.twins import simulate as simulate_path
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.rows import rows_of
@@ -64,7 +64,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
             "CLOCK_PHASE": int(rng.integers(0, 1 << 37)), "LIMIT": int(rng.choice([ENDLESS, 400])),
             "DATA": 960, "HEADER": 40,
         }  # fmt: skip
-        source, sink = flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
+        flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
         queue, forth = int(rng.integers(5, 20)), int(rng.integers(2000, 6000) << BYTE_TIME_BITS)
         back = int(forth * rng.uniform(1.1, 1.8))
         rows = dumbbell([flow], seconds=8, QUEUE=queue, BYTE_TIME=forth)
@@ -73,13 +73,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
 
         path = row_of(**{name: value for name, value in flow.items() if name in P.__members__})
         path.parameters[0, [P.END, P.SAMPLE, P.QUEUES]] = 8 * SECOND, SECOND, 0
-        host = BYTE << BYTE_TIME_BITS
-        for hop, columns in enumerate([
-            [host, source, 0, 0, host, source, 0, 0, 1],
-            [forth, DELAY, queue, 0, back, DELAY, 0, 0, 1],
-            [host, sink, 0, 0, host, sink, 0, 0, 1],
-        ]):  # fmt: skip
-            path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
+        lay_between(path, [flow["SOURCE_DELAY"], flow["SINK_DELAY"]], queue=queue, forth=forth, back=back)
         expected = simulate_path(f"tcp_linux_{control}", path)
         assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}
         repeated += f["RETRANSMITTED"][0, 0]

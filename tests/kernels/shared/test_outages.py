@@ -1,27 +1,17 @@
-"""Links that go down and come back: beside their twin, in properties, and where nothing fails."""
+"""Links that go down and come back: properties, and where nothing fails. `test_varying` has their twin."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import Flow, Link, SharedOut, SharedRows
-from tests.device.cupy import fake_cupy, install
-from tests.device.kernel import Kernel
-from tests.kernels.beside_twin import differing, run_as_python
-from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, differences, dumbbell, split
+from netcarlo.kernels.shared.layout import Link, SharedOut, SharedRows
+from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, dumbbell, split
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.rows import rows_of
-from tests.twins.shared.run import simulate
 from tests.twins.shared.scenarios import backed_rows, failing_rows
-
-LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 
 def rows_that_fail(model: str, count: int, seed: int) -> SharedRows:
@@ -41,39 +31,6 @@ def failing(rows: SharedRows, *spans: tuple[int, int]) -> SharedRows:
 
 def run(rows: SharedRows, model: str = "shared_mixed_varying") -> Any:
     return launch.run(models.model(model), rows)
-
-
-def test_kernel_equals_twin() -> None:
-    rows = rows_that_fail("shared_mixed_varying", 300 * LONG, seed=1)
-    out = run(rows)
-    _, links = split(rows, out)
-    fails = rows.links[:, :, Link.OUTAGES] > 0
-    for column in ("DROPS", "LOST", "WAITING", "EARLY", "MARKS"):
-        assert links[column][fails].any(), column
-    assert (rows.flows[:, :, Flow.BACKUP] > 0).any()
-    assert not (found := differences(rows, out)), "\n\n".join(found)
-
-
-@pytest.mark.parametrize("kind", ["newreno", "sctp", "mixed_arrivals", "mixed_linux"])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-def test_uncompiled_kernel_equals_twin(kind: str) -> None:
-    model = f"shared_{kind}_varying"
-    rows = rows_that_fail(model, 6 * LONG, seed=len(kind))
-    out = run_as_python(model, rows)
-    alone = kind if kind == "sctp" else ""
-    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
-    found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
-    assert not found, "\n\n".join(found)
-
-
-@pytest.mark.needs("numba_cuda", "gcc")
-def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model = models.model("shared_newreno_varying")
-    rows = rows_that_fail("shared_newreno_varying", 60, seed=7)
-    kernel = Kernel(compilers.ptx(model), tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all()
 
 
 def test_without_outages_it_is_the_plain_model() -> None:

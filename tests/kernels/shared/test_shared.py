@@ -4,6 +4,7 @@
 """
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, P, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import (
     ALONE,
@@ -303,6 +304,21 @@ COUNTS = (
 )  # fmt: skip
 
 
+def lay_between(path: Rows, hosts: Sequence[int], *, queue: int, forth: int, back: int) -> None:
+    """Make a path of the link of `dumbbell` between two hosts.
+
+    `hosts` are the delays of their cables [ns], `forth` and `back` the times of a byte on the link.
+    """
+    host = BYTE << BYTE_TIME_BITS
+    source, sink = hosts
+    for hop, columns in enumerate([
+        [host, source, 0, 0, host, source, 0, 0, 1],
+        [forth, DELAY, queue, 0, back, DELAY, 0, 0, 1],
+        [host, sink, 0, 0, host, sink, 0, 0, 1],
+    ]):  # fmt: skip
+        path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
+
+
 @pytest.mark.parametrize("kind", TCPS)
 def test_a_lone_flow_is_a_path(kind: str) -> None:
     """Three hops of the path twin are a link between two hosts.
@@ -319,7 +335,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
             "ACK_EVERY": int(rng.integers(1, 3)), "CLOCK_PHASE": int(rng.integers(0, 10 * MS)),
             "LIMIT": int(rng.choice([ENDLESS, 400])), "SACK_BLOCK": 0,
         }  # fmt: skip
-        source, sink = flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
+        flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
         queue, forth = int(rng.integers(1, 3)), int(rng.integers(2000, 6000) << BYTE_TIME_BITS)
         back = int(forth * SIZE / 40 * rng.uniform(1.1, 1.8))
         rows = dumbbell([flow], seconds=12, QUEUE=queue, BYTE_TIME=forth)
@@ -331,13 +347,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
         if kind == "vegas":  # which has no header there
             fill(path, {"DATA": SIZE})
         fill(path, {"SEED": 1, "END": 12 * SECOND, "SAMPLE": SECOND})
-        host = BYTE << BYTE_TIME_BITS
-        for hop, columns in enumerate([
-            [host, source, 0, 0, host, source, 0, 0, 1],
-            [forth, DELAY, queue, 0, back, DELAY, 0, 0, 1],
-            [host, sink, 0, 0, host, sink, 0, 0, 1],
-        ]):  # fmt: skip
-            path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
+        lay_between(path, [flow["SOURCE_DELAY"], flow["SINK_DELAY"]], queue=queue, forth=forth, back=back)
         variant = f"tcp_sack_{kind}" if kind in ("bic", "cubic", "westwood") else f"tcp_{kind}"
         expected = simulate_path(variant, path)
         assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}
@@ -358,7 +368,7 @@ def test_a_lone_sctp_flow_is_a_path() -> None:
             "SSTHRESH_FLOOR": 4 * 968, "PROBE_FIRST": 1, "SACK_FIRST": 1, "MAX_BURST": 4,
             "PATH_MAX_RETRANS": 5, "HEARTBEAT": SECOND, "N_PATHS": 1,
         }  # fmt: skip
-        source, sink = flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
+        flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
         queue, forth = int(rng.integers(4, 12)), int(rng.integers(2000, 6000) << BYTE_TIME_BITS)
         back = int(flow["ACK_EVERY"] * forth * SIZE / 48 * rng.uniform(1.1, 1.8))
         rows = dumbbell([flow], seconds=12, QUEUE=queue, BYTE_TIME=forth)
@@ -368,13 +378,7 @@ def test_a_lone_sctp_flow_is_a_path() -> None:
         path = empty_row()
         fill(path, {name: value for name, value in flow.items() if name in P.__members__})
         fill(path, {"SEED": 1, "END": 12 * SECOND, "SAMPLE": SECOND})
-        host = BYTE << BYTE_TIME_BITS
-        for hop, columns in enumerate([
-            [host, source, 0, 0, host, source, 0, 0, 1],
-            [forth, DELAY, queue, 0, back, DELAY, 0, 0, 1],
-            [host, sink, 0, 0, host, sink, 0, 0, 1],
-        ]):  # fmt: skip
-            path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
+        lay_between(path, [flow["SOURCE_DELAY"], flow["SINK_DELAY"]], queue=queue, forth=forth, back=back)
         expected = simulate_path("sctp", path)
         assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}
         dropped += f["DROPS_QUEUE"][0, 0]

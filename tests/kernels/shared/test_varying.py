@@ -1,8 +1,9 @@
-"""Links that vary, shared by many flows: beside their twin, in properties, and where nothing does vary."""
+"""Links that vary or fail, shared by many flows: their twin, properties, and where nothing does vary."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Link, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Flow, Link, SharedOut, SharedRows
 from tests.device.cupy import fake_cupy, install
 from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing, run_as_python
+from tests.kernels.shared.test_outages import rows_that_fail
 from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, TCP, differences, dumbbell, split
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.rows import rows_of
@@ -41,26 +43,44 @@ def run(rows: SharedRows) -> Any:
     return launch.run(models.model("shared_mixed_varying"), rows)
 
 
-def test_kernel_equals_twin() -> None:
-    rows = rows_that_vary("shared_mixed_varying", 80 * LONG, seed=1)
+class Rows(NamedTuple):
+    """Random rows of links whose state is written in a table behind their columns."""
+
+    drawn: Callable[..., SharedRows]
+    column: Link
+    """Greater than 0 at such a link."""
+    count: int
+    kinds: tuple[str, ...]
+    """Of the models that run as Python."""
+
+
+ROWS = {
+    "varies": Rows(rows_that_vary, Link.VARIES, 80, (
+        "newreno", "linux_bbr", "sctp", "cubic_aqm", "mixed_arrivals", "mixed_linux",
+    )),
+    "fails": Rows(rows_that_fail, Link.OUTAGES, 300, ("newreno", "sctp", "mixed_arrivals", "mixed_linux")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_kernel_equals_twin(what: str) -> None:
+    rows = ROWS[what].drawn("shared_mixed_varying", ROWS[what].count * LONG, seed=1)
     out = run(rows)
     _, links = split(rows, out)
-    varies = rows.links[:, :, Link.VARIES] > 0
+    some = rows.links[:, :, ROWS[what].column] > 0
     for column in ("DROPS", "LOST", "WAITING", "EARLY", "MARKS"):
-        assert links[column][varies].any(), column
+        assert links[column][some].any(), column
+    assert (rows.flows[:, :, Flow.BACKUP] > 0).any() == (what == "fails")
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
-KINDS_OF_MODELS = "newreno", "linux_bbr", "sctp", "cubic_aqm", "mixed_arrivals", "mixed_linux"
-
-
-@pytest.mark.parametrize("kind", KINDS_OF_MODELS)
+@pytest.mark.parametrize(("what", "kind"), [(what, kind) for what in ROWS for kind in ROWS[what].kinds])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-def test_uncompiled_kernel_equals_twin(kind: str) -> None:
+def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
     model = f"shared_{kind}_varying"
-    rows = rows_that_vary(model, 6 * LONG, seed=len(kind))
+    rows = ROWS[what].drawn(model, 6 * LONG, seed=len(kind))
     out = run_as_python(model, rows)
-    assert (rows.links[:, :, Link.VARIES] > 0).any()
+    assert (rows.links[:, :, ROWS[what].column] > 0).any()
     alone = kind if kind == "sctp" else ""
     out[:, SharedOut.EVENTS] = 0  # the twin's events are others
     found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
@@ -70,11 +90,12 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
 @pytest.mark.needs("numba_cuda", "gcc")
 def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model = models.model("shared_newreno_varying")
-    rows = rows_that_vary("shared_newreno_varying", 60, seed=7)
     kernel = Kernel(compilers.ptx(model), tmp_path)
     install(monkeypatch, fake_cupy(lambda text: kernel))
-    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all()
+    for each in ROWS.values():
+        rows = each.drawn("shared_newreno_varying", 60, seed=7)
+        expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+        assert (out == expected).all()
 
 
 def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:

@@ -5,7 +5,6 @@ import os
 from functools import partial
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiRows
 from netcarlo.networks.wireless.delays import LOST, table
 from netcarlo.networks.wireless.outcomes import tables
-from tests.kernels.beside_twin import differing, run_as_python
+from tests.kernels.beside_twin import differing
 from tests.kernels.wireless.test_wireless import Ints
 from tests.twins.rows import rows_of
 from tests.twins.wireless.run import simulate
@@ -58,17 +57,6 @@ def test_kernel_equals_twin() -> None:
         for column in (NodeOut.DROPS, NodeOut.RECEIVED)
     )
     assert (drops > 0).mean() > 0.2 and (received < 0).mean() > 0.2
-
-
-@pytest.mark.parametrize("model", [
-    "wifi_udp_delays", "wifi_sctp_varying_delays", "wifi_linux_bbr_delays", "wifi_mixed_linux_varying_delays",
-])  # fmt: skip
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-def test_uncompiled_kernels_equal_their_twins(model: str) -> None:
-    rows = rows_of(model, 6 * LONG, seed=32)
-    out = run_as_python(model, rows)
-    assert not (found := differences(model, rows, out)), "\n\n".join(found)
-    assert table(trim(out, rows, rows), rows)[:, :, DelayOut.PACKETS].sum() > 50
 
 
 @given(st.integers(0, 1 << 30))
