@@ -31,7 +31,7 @@ def lossy(
     p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, kind: Any, again: Floats | None = None
 ) -> Floats:
     """Packets per second of transports by the columns of `P` [..., len(P)]: PFTK, or its like for SCTP and
-    where `kind` [...], one of `shared.layout.KINDS`, is BIC or CUBIC.  What SCTP sends again is lost with
+    where the number `kind` [...] of a sender is BIC or CUBIC.  What SCTP sends again is lost with
     probability `again`, `loss` unless given.
     """
     known: dict[str, Any] = {"window": most, "rto_s": first_rto_s(p, rtt_s)}

@@ -21,7 +21,7 @@ from netcarlo.kernels.fluid.way import Way, WayWord, find_outage, is_down, prepa
 from netcarlo.kernels.senders import TAHOE, VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
-KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
+KIND: Any = slot("kind")  # number of the TCP, see `senders`
 MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves
 DELAYS: Any = slot("delays")
 

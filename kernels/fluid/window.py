@@ -3,7 +3,7 @@
 Source: Misra, Gong and Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP flows with
 an application to RED" (SIGCOMM 2000).  Constants are those of the packet engine (`bic`, `cubic`).
 
-`g` are the floats of a flow (`FlowFloat`), `kind` is one of `shared.layout.KINDS`; round trips may have any
+`g` are the floats of a flow (`FlowFloat`), `kind` is the number of a sender; round trips may have any
 unit, the same for all.  No product of floats is added to anything unless one factor is a power of two: so
 compilers that fuse multiplication and addition change no bit.
 """

@@ -14,24 +14,6 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
-from netcarlo.kernels.senders import ALONE as ALONE
-from netcarlo.kernels.senders import BIC as BIC
-from netcarlo.kernels.senders import CUBIC as CUBIC
-from netcarlo.kernels.senders import KINDS as KINDS
-from netcarlo.kernels.senders import LINUX_BBR as LINUX_BBR
-from netcarlo.kernels.senders import LINUX_BBR3 as LINUX_BBR3
-from netcarlo.kernels.senders import LINUX_CUBIC as LINUX_CUBIC
-from netcarlo.kernels.senders import LINUX_KINDS as LINUX_KINDS
-from netcarlo.kernels.senders import LINUX_OWN as LINUX_OWN
-from netcarlo.kernels.senders import LINUX_RENO as LINUX_RENO
-from netcarlo.kernels.senders import NEWRENO as NEWRENO
-from netcarlo.kernels.senders import OWN as OWN
-from netcarlo.kernels.senders import RENO as RENO
-from netcarlo.kernels.senders import SACK as SACK
-from netcarlo.kernels.senders import TAHOE as TAHOE
-from netcarlo.kernels.senders import UDP as UDP
-from netcarlo.kernels.senders import VEGAS as VEGAS
-from netcarlo.kernels.senders import WESTWOOD as WESTWOOD
 from netcarlo.kernels.shared.classes import ClassOut
 
 MOST_FLOWS = 1024
@@ -60,7 +42,7 @@ class Flow(IntEnum):
     LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row; RING
     is room for packets in flight, 0: as the window asks)."""
 
-    KIND = len(P)  # UDP, or one of the transports below
+    KIND = len(P)  # number of its sender, see `senders`
     HOPS = auto()  # links on the route of the data, at least 1
     BACK_HOPS = auto()  # links on the route of the acknowledgements (TCP), at least 1
     ROUTE = len(P) + 3  # numbers of the links on the route of the data, MOST_HOPS columns

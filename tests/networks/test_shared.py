@@ -9,12 +9,8 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER, P
 from netcarlo.kernels.base.rows import concatenate
+from netcarlo.kernels.senders import ALONE, KINDS, LINUX_BBR, LINUX_CUBIC, LINUX_RENO, UDP
 from netcarlo.kernels.shared.layout import (
-    ALONE,
-    KINDS,
-    LINUX_BBR,
-    LINUX_CUBIC,
-    LINUX_RENO,
     MOST_FLOWS,
     MOST_HOPS,
     MOST_LINKS,
@@ -22,7 +18,6 @@ from netcarlo.kernels.shared.layout import (
     PERIOD,
     RED_DROPS,
     RED_MARKS,
-    UDP,
     Flow,
     Link,
     Shared,

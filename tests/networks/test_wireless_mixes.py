@@ -6,7 +6,7 @@ import pytest
 from netcarlo import simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS, P
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Radio
 from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.simulation.ensemble import build, build_rows

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.shared.layout import ALONE, UDP, Flow
+from netcarlo.kernels.senders import ALONE, UDP
+from netcarlo.kernels.shared.layout import Flow
 from tests.twins import run as path
 from tests.twins.adhoc import run as adhoc
 from tests.twins.rows import rows_of

@@ -5,7 +5,8 @@ from typing import Any
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import Rows
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, SharedRows
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, UDP
+from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows

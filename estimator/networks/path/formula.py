@@ -15,7 +15,7 @@ from netcarlo.numerics.outages import Outages, Transfer, carried
 def formula(rows: Rows, *, kind: int = SACK) -> Found:
     """Outcomes of endless transfers over the first path of `rows`; the second repeats what SCTP has lost.
 
-    `kind` is that of a TCP, one of `shared.layout.KINDS`; SCTP repairs as SACK does.
+    `kind` is the number of a TCP, see `kernels.senders`; SCTP repairs as SACK does.
     """
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1

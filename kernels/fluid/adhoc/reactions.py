@@ -28,7 +28,7 @@ from netcarlo.kernels.shared.layout import FlowOut
 from netcarlo.kernels.tcp.pausing import TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
 
-KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
+KIND: Any = slot("kind")  # number of the TCP, see `senders`
 MANNER: Any = slot("manner")  # one of `Manner`
 
 PROBE_INTERVAL = 2_000_000_000

@@ -25,7 +25,7 @@ from netcarlo.kernels.fluid.way import Way
 from netcarlo.kernels.senders import TAHOE, VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
-KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
+KIND: Any = slot("kind")  # number of the TCP, see `senders`
 
 
 @cold

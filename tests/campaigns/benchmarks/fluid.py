@@ -25,7 +25,8 @@ from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.threads import cores
-from netcarlo.kernels.shared.layout import KINDS, SharedRows
+from netcarlo.kernels.senders import KINDS
+from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes

@@ -16,7 +16,8 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
 from netcarlo.kernels.fluid import chance
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
+from netcarlo.kernels.senders import KINDS
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
 from netcarlo.networks.shared.delays import table
 from netcarlo.networks.shared.outcomes import Tables, tables
 from netcarlo.simulation.ensemble import build

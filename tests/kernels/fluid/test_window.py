@@ -14,7 +14,7 @@ from netcarlo.kernels.base.layout import ENDLESS, MS, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
 from netcarlo.kernels.fluid import window
 from netcarlo.kernels.fluid.state import FlowFloat
-from netcarlo.kernels.shared.layout import BIC, CUBIC, KINDS, NEWRENO, RENO, SACK, TAHOE, UDP, VEGAS, WESTWOOD
+from netcarlo.kernels.senders import BIC, CUBIC, KINDS, NEWRENO, RENO, SACK, TAHOE, UDP, VEGAS, WESTWOOD
 
 CONTROLS: dict[int, ModuleType] = {NEWRENO: aimd, BIC: bic, CUBIC: cubic, WESTWOOD: westwood}
 TCPS = [number for number in range(len(KINDS)) if number != UDP]

@@ -12,7 +12,8 @@ from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.congestion import user
-from netcarlo.kernels.shared.layout import LINUX_OWN, LINUX_RENO, Flow
+from netcarlo.kernels.senders import LINUX_OWN, LINUX_RENO
+from netcarlo.kernels.shared.layout import Flow
 from netcarlo.kernels.wireless.layout import Flow as WifiFlow
 from netcarlo.simulation.launches import model_of
 from tests.kernels.beside_twin import run_as_python

@@ -9,8 +9,9 @@ import pytest
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import KINDS, UDP
 from netcarlo.kernels.shared import agenda
-from netcarlo.kernels.shared.layout import KINDS, UDP, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import SharedOut, SharedRows
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from tests.kernels.beside_twin import run_as_python

@@ -12,18 +12,10 @@ from hypothesis import strategies as st
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.shared.aqm import codel, pie
 from netcarlo.kernels.shared.aqm.state import Discipline
-from netcarlo.kernels.shared.layout import (
-    CODEL,
-    FQ_CODEL,
-    KINDS,
-    PIE,
-    Flow,
-    Link,
-    Shared,
-    SharedRows,
-)
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, Flow, Link, Shared, SharedRows
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import (
     DATAGRAMS,

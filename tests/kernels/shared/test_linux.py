@@ -12,7 +12,8 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out, P
 from netcarlo.kernels.linux import clocks, copies
 from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, Flow, Link
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.kernels.shared.layout import Flow, Link
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of, scratch
 from tests.kernels.shared.test_shared import ACCESS, COUNTS, differences, dumbbell, lay_between, split

@@ -12,17 +12,9 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, STATUS_NO_NUMBER
 from netcarlo.kernels.base.rows import concatenate, take
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import KINDS, UDP
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import (
-    KINDS,
-    MOST_FLOWS,
-    MOST_LINKS,
-    UDP,
-    Link,
-    Shared,
-    SharedOut,
-    SharedRows,
-)
+from netcarlo.kernels.shared.layout import MOST_FLOWS, MOST_LINKS, Link, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.state import Fifo, FlowWord, Word
 from tests.device.cupy import fake_cupy, install
 from tests.device.kernel import Kernel

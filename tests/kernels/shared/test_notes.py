@@ -21,8 +21,9 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import LINUX_RENO
 from netcarlo.kernels.shared import notes
-from netcarlo.kernels.shared.layout import LINUX_RENO, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import SharedOut, SharedRows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.events import Event, events
 from tests.twins.shared.scenarios import (

@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, P, Rows
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.senders import ALONE, KINDS, UDP
 from netcarlo.kernels.shared.layout import (
-    ALONE,
-    KINDS,
     RED_DROPS,
     RED_MARKS,
-    UDP,
     Flow,
     FlowOut,
     Link,

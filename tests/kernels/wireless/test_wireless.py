@@ -26,7 +26,7 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.networks.wireless.outcomes import Tables, named, tables
 from netcarlo.scenario import Scenario

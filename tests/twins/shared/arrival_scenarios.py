@@ -4,7 +4,8 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.senders import KINDS, LINUX_RENO, UDP
+from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
 from tests.twins.path.scenarios import MS, SECOND, make_linux
 from tests.twins.shared.scenarios import PERIODS, shared_rows
 

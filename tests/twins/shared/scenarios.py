@@ -8,22 +8,17 @@ from numpy.random import Generator
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.senders import ALONE, KINDS, LINUX_KINDS, LINUX_RENO, NEWRENO, UDP
 from netcarlo.kernels.shared.layout import (
-    ALONE,
     CODEL,
     FQ_CODEL,
-    KINDS,
-    LINUX_KINDS,
-    LINUX_RENO,
     MOST_HOPS,
-    NEWRENO,
     NOWHERE,
     PERIOD,
     PIE,
     RED_DROPS,
     RED_MARKS,
     TABLE,
-    UDP,
     Flow,
     Link,
     Shared,

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_RENO, NO_AQM, UDP, SharedRows
+from netcarlo.kernels.senders import ALONE, KINDS, LINUX_RENO, UDP
+from netcarlo.kernels.shared.layout import NO_AQM, SharedRows
 from tests.twins.shared.arrivals import Slot, classes_of
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp

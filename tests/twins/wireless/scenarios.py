@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import (
     AARF,
     ARF,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, OWN
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, OWN
 from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
