@@ -2,7 +2,7 @@
 
 A room is a folder of `estimator/`, of `kernels/`, of `networks/` and of `reports/`, or a file beside them; an
 arrow says that modules of one room import modules of another, and is short if no other way leads there; a
-circle is a set of rooms that reach each other.
+circle is a set of rooms, or of modules, that reach each other.  Imports for type checkers alone do not count.
 """
 
 import ast
@@ -34,15 +34,28 @@ def room(module: str) -> str:
     return ".".join(names[: 2 if names and names[0] in ROOMY else 1])
 
 
-def rooms() -> "networkx.DiGraph[str]":
-    """All rooms, and who imports whom."""
-    modules, graph = grimp.build_graph("netcarlo"), networkx.DiGraph()
+def imports() -> "networkx.DiGraph[str]":
+    """All modules, and which imports which."""
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    modules = grimp.build_graph("netcarlo", exclude_type_checking_imports=True)
     for module in modules.modules:
-        for other in modules.find_modules_directly_imported_by(module):
-            here, there = room(module), room(other)
-            if here != there and here and there:
-                graph.add_edge(here, there)
+        graph.add_edges_from((module, other) for other in modules.find_modules_directly_imported_by(module))
     return graph
+
+
+def rooms(modules: "networkx.DiGraph[str]") -> "networkx.DiGraph[str]":
+    """All rooms, and which imports which."""
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    for module, other in modules.edges:
+        here, there = room(module), room(other)
+        if here != there and here and there:
+            graph.add_edge(here, there)
+    return graph
+
+
+def circles(graph: "networkx.DiGraph[str]") -> list[list[str]]:
+    """Sets of nodes that reach each other."""
+    return [sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1]
 
 
 def main() -> None:
@@ -57,10 +70,13 @@ def main() -> None:
         long, wide = (sum(f[k] >= most for f in found) for k, most in enumerate((LINES + 1, ARGUMENTS)))
         name = largest.relative_to(ROOT)
         print(f"| {folder} | {len(files)} | {lines} | {name}: {count} | {long} | {wide} |")
-    graph = rooms()
-    circles = [sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1]
-    print(f"\n{len(graph)} rooms, {graph.number_of_edges()} arrows, circles: {circles or 'none'}")
-    if not circles:
+    modules = imports()
+    graph = rooms(modules)
+    print(f"\n{len(graph)} rooms, {graph.number_of_edges()} arrows, circles: {circles(graph) or 'none'}")
+    most, module = max((degree, module) for module, degree in modules.out_degree)
+    print(f"{len(modules)} modules, {modules.number_of_edges()} imports (most: {most} in {module})")
+    print(f"circles of modules: {circles(modules) or 'none'}")
+    if not circles(graph):
         short = networkx.transitive_reduction(graph)
         print(f"{short.number_of_edges()} short arrows, {networkx.dag_longest_path_length(graph) + 1} floors")
 

@@ -23,7 +23,7 @@ from netcarlo.kernels.shared import agenda, classes, delays, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Link, Shared
-from netcarlo.kernels.shared.report import take_samples
+from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 ends: Any = slot("ends")

@@ -17,7 +17,8 @@ from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, SharedOut
 from netcarlo.kernels.shared.link import Fate, count_loss, enter
 from netcarlo.kernels.shared.packet import NONE
-from netcarlo.kernels.shared.report import on_clock, report, take_samples
+from netcarlo.kernels.shared.report import on_clock, report
+from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 

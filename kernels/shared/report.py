@@ -16,6 +16,7 @@ from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
+from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
 
 ends: Any = slot("ends")
@@ -31,20 +32,6 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     for i in range(p[Shared.FLOWS]):
         take_samples(p, m, f, i, t)
     agenda.set_clock(m, t + p[P.SAMPLE])
-
-
-def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
-    """Take the samples of flow `i` that are due by `until` [ns], from what its sender is now."""
-    while m[block_of(m, i) + FlowWord.SAMPLE] <= until:
-        _sample(p, m, f, i)
-
-
-@cold
-def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
-    b = block_of(m, i)
-    if m[b + Flow.KIND] != UDP:
-        ends.sample(m, b, f, i)
-    m[b + FlowWord.SAMPLE] += p[P.SAMPLE]
 
 
 @cold
