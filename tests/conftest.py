@@ -1,54 +1,12 @@
 """Tools that some tests need, and the option that makes their absence a failure."""
 
-import importlib.util
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.failures import Failures
-
-TOOLS = {
-    "ns": "apt-get install ns2",
-    "chromium": "apt-get install chromium",
-    "gcc": "apt-get install gcc libc6-dev",
-    "ptxas": "pip install nvidia-cuda-nvcc",
-    "numba_cuda": "pip install '.[test]'",
-    "numba_cuda_mlir": "pip install '.[test]'",
-    "cupy": "pip install '.[cuda13]'",
-    "cuda device": "a machine with an NVIDIA GPU",
-    "network namespaces": "root on a Linux with TUN devices",
-}
-"""What `@pytest.mark.needs(...)` may name, and how to get it."""
-
-
-OF_THE_MACHINE = "cuda device", "network namespaces"
-"""What no installation brings: to skip for want of these is no failure."""
-
-
-def find(tool: str) -> str | None:
-    """The path of a tool or module, or None."""
-    if tool == "cuda device":
-        from netcarlo.kernels.runtime import device
-
-        found = device.devices()
-        return found[0].name if found else None
-    if tool == "network namespaces":
-        tun = Path("/dev/net/tun")
-        asked = tun.exists() and subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
-        return str(tun) if asked and asked.returncode == 0 else None
-    if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
-        spec = importlib.util.find_spec(tool)
-        return spec.origin if spec else None
-    if tool == "ptxas":
-        nvidia = importlib.util.find_spec("nvidia")
-        for folder in nvidia.submodule_search_locations or () if nvidia else ():
-            for path in Path(folder).glob("*/bin/ptxas"):
-                return str(path)
-    return shutil.which(tool)
+from tests.tools import OF_THE_MACHINE, TOOLS, find
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,7 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "needs(tool, ...): skip where a tool is missing, see tests/conftest.py"
+        "markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py"
     )
     config.pluginmanager.register(Failures(config))
 

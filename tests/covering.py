@@ -1,23 +1,18 @@
-"""Smallest set of models found that has every pair of options: `python -m tests.covering [--tests]`.
+"""Smallest set of models found that has every pair of options: `python -m tests.covering`.
 
 A fault in a model is nearly always one of a sender, of a congestion control, of an option, or of two of them
 together.  So not every model needs an expensive test, but every *pair* of values of their axes does.  The
 axes are the fields of `Address`.  A pair is feasible if some model of `models.MODELS` has it.
 
-The command prints a small set of models that has all pairs, and the share of the pairs in the models that are
-compiled for every target (`models.NAMES`).  With `--tests` it also collects the tests, and adds the models
-that tests compare with twins, and run from PTX.  These are found by reading the tests: a name that a test
-puts together is not seen.
+`chosen()` is what digests, twins and PTX are tested with, so no pair is without a test of each kind.
+The command prints it, and what lists of models cover.
 """
 
 import argparse
-import contextlib
 import functools
-import io
-import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
@@ -32,8 +27,12 @@ class Value(NamedTuple):
 
 Pair = tuple[Value, Value]
 
-SCENARIOS = "tests.twins.rows", "tests.twins.random_numbers", "tests.twins.jitter"
-"""Modules of the twins that only give input to tests; besides those that are named `scenarios`."""
+EVERYDAY = (
+    "tcp_newreno", "tcp_sack", "tcp_sack_cubic", "tcp_linux_cubic", "tcp_linux26_westwood",
+    "tcp_newreno_mobile", "sctp", "udp", "shared_newreno", "shared_mixed", "wifi_newreno",
+    "manet_newreno", "fluid",
+)  # fmt: skip
+"""Models that are tested anyway: each engine with the senders that most studies use."""
 
 
 def addresses() -> dict[str, Address]:
@@ -92,87 +91,18 @@ def covering(of: Mapping[str, Address], *, start: Iterable[str] = ()) -> list[st
     return given + chosen
 
 
-class Found(NamedTuple):
-    """Names of models that tests use."""
-
-    twins: set[str]
-    """Names in the sources of tests that run a twin."""
-    ptx: set[str]
-    """Names in the sources of tests that need a compiler for CUDA."""
-
-
-class Collected:
-    """A plugin of pytest that keeps what is collected."""
-
-    items: list[Any]
-
-    def pytest_collection_finish(self, session: Any) -> None:
-        """Keep the tests."""
-        self.items = session.items
-
-
-def of_tests() -> Found:
-    """Read which models the tests use, from their parameters, their code, and that of what they call."""
-    import pytest
-
-    collected, found = Collected(), Found(set(), set())
-    with contextlib.redirect_stdout(io.StringIO()):
-        status = pytest.main(["--collect-only", "-qq", "tests"], plugins=[collected])
-    if status:
-        raise SystemExit("the tests cannot be collected")
-    for item in collected.items:
-        fixtures = getattr(item, "_fixtureinfo").name2fixturedefs.values()  # noqa: B009
-        functions = [item.function, *(each[-1].func for each in fixtures)]
-        code = {part for function in functions for part in reached(function)}
-        names = {part for part in code if isinstance(part, str)}
-        parameters = getattr(item, "callspec", None)
-        names |= {*named(parameters.params.values() if parameters else ())}
-        of_marks = {tool for mark in item.iter_markers("needs") for tool in mark.args}
-        if of_marks & {"numba_cuda", "numba_cuda_mlir"}:
-            found.ptx.update(names)
-        elif any(not isinstance(part, str) for part in code):
-            found.twins.update(names)
-    return found
-
-
-def named(values: Iterable[Any]) -> Iterator[str]:
-    """The names of models among values, and in tuples of them."""
-    for value in values:
-        if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
-            yield from named(value)
-        elif (name := value if isinstance(value, str) else getattr(value, "name", None)) in models.MODELS:
-            yield str(name)
-
-
 @functools.cache
-def reached(function: Any) -> frozenset[Any]:
-    """The names of models in the code of a function and of what it calls in the tests, and twins in it."""
-    found: set[Any] = set()
-    seen: set[Any] = set()
+def chosen() -> tuple[str, ...]:
+    """Return the names of the models that tests use: `EVERYDAY`, and what these lack of the pairs.
 
-    def visit(function: Any) -> None:
-        function = getattr(function, "__wrapped__", function)
-        if function in seen or not isinstance(function, types.FunctionType):
-            return
-        seen.add(function)
-        parts = [function.__code__]
-        while parts:
-            code = parts.pop()
-            parts += [part for part in code.co_consts if isinstance(part, types.CodeType)]
-            found.update(named(code.co_consts))
-            for name in code.co_names:
-                there = function.__globals__.get(name)
-                home = str(getattr(there, "__module__", None) or getattr(there, "__name__", ""))
-                if home.startswith("tests.twins"):
-                    if home not in SCENARIOS and not home.endswith("scenarios"):
-                        found.add(there)
-                elif home.startswith("tests."):
-                    visit(there)
-                else:
-                    found.update(named([there] if isinstance(there, tuple | list | str) else ()))
-
-    visit(function)
-    return frozenset(found)
+    Models that simulate packets have all pairs of such models, and fluids those of fluids, as the two have
+    nothing in common but random numbers.
+    """
+    known = addresses()
+    kinds = ({name: known[name] for name in known if known[name].fluid is fluid} for fluid in (False, True))
+    return tuple(
+        name for kind in kinds for name in covering(kind, start=[name for name in EVERYDAY if name in kind])
+    )
 
 
 def report(lists: Mapping[str, Iterable[str]]) -> str:
@@ -192,19 +122,14 @@ def report(lists: Mapping[str, Iterable[str]]) -> str:
 
 
 def main() -> None:
-    """Print the covering set, and what the lists of models in the tests cover."""
-    parser = argparse.ArgumentParser(prog="python -m tests.covering", description=__doc__)
-    parser.add_argument("--tests", action="store_true")
-    given = parser.parse_args()
-    chosen = covering(addresses())
-    lists: dict[str, Iterable[str]] = {
-        "small digests (models.NAMES)": models.NAMES, "large digests": models.MODELS, "covering set": chosen,
-        "NAMES and what they lack": covering(addresses(), start=models.NAMES),
+    """Print the models that tests use, and what lists of models cover."""
+    argparse.ArgumentParser(prog="python -m tests.covering", description=__doc__).parse_args()
+    known = addresses()
+    lists = {
+        "all": models.MODELS, "everyday": EVERYDAY, "smallest covering set": covering(known),
+        "tested": chosen(), "compiled for GPU hosts (models.NAMES)": models.NAMES,
     }  # fmt: skip
-    if given.tests:
-        found = of_tests()
-        lists |= {"twins, as read from the tests": found.twins, "PTX, as read from the tests": found.ptx}
-    print(report(lists), *chosen, sep="\n")
+    print(report(lists), *chosen(), sep="\n")
 
 
 if __name__ == "__main__":

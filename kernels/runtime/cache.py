@@ -15,6 +15,7 @@ import pickle
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -25,6 +26,9 @@ from netcarlo.kernels.base.bind import Namespace
 
 KEPT = 1000
 """Files kept in the folder; the oldest go first.  More than there are models, of 0.2 to 3 MB each."""
+
+Update = Callable[[bytes], object]
+"""Method `update` of a hash."""
 
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key
 
@@ -66,15 +70,24 @@ def _warn(reason: str) -> None:
 def path(model: Any, suffix: str, *versions: object) -> Path:
     """The file of a model compiled from its present sources with a compiler of these versions."""
     digest = hashlib.sha256(repr(versions).encode())
-    digest.update(repr(model.near).encode())
-    for compiler in "compile.py", "inner.py", "remembered.py", "cuda.py", "near.py", "mlir.py":
-        digest.update(Path(__file__).with_name(compiler).read_bytes())
-    _describe(model.make(lambda function: function), digest.update, set())
+    describe(model, digest.update)
     name = re.sub(r"[^a-z0-9]+", "_", model.name.lower())[-40:]
     return folder() / f"{name}-{digest.hexdigest()[:24]}{suffix}"
 
 
-def _describe(value: Any, update: Any, seen: set[int]) -> None:
+def describe(model: Any, update: Update, source: Callable[[str | None], bytes] | None = None) -> None:
+    """Call `update` with everything that a model's code is compiled from.
+
+    `source(file)` stands for the contents of a source file; b"" if there is none.
+    """
+    source = source or _source
+    update(repr(model.near).encode())
+    for compiler in "compile.py", "inner.py", "remembered.py", "cuda.py", "near.py", "mlir.py":
+        update(source(str(Path(__file__).with_name(compiler))))
+    _describe(model.make(lambda function: function), update, source, set())
+
+
+def _describe(value: Any, update: Update, source: Callable[[str | None], bytes], seen: set[int]) -> None:
     """Everything that a function computes with: source files, closures, globals, constants."""
     if isinstance(value, FunctionType):
         if id(value) in seen:
@@ -82,27 +95,27 @@ def _describe(value: Any, update: Any, seen: set[int]) -> None:
         seen.add(id(value))
         code = value.__code__
         update(value.__qualname__.encode())
-        update(_source(code.co_filename) or repr((code.co_code, code.co_consts, code.co_names)).encode())
+        update(source(code.co_filename) or repr((code.co_code, code.co_consts, code.co_names)).encode())
         for cell in value.__closure__ or ():
-            _describe(cell.cell_contents, update, seen)
+            _describe(cell.cell_contents, update, source, seen)
         for name in sorted(code.co_names):
             if name in value.__globals__:
-                _describe(value.__globals__[name], update, seen)
+                _describe(value.__globals__[name], update, source, seen)
     elif isinstance(value, np.ndarray):
         update(value.tobytes())
     elif isinstance(value, Namespace):  # of a bound model: its members, not the module that they are from
         for name in sorted(vars(value).keys() - set(vars(ModuleType(value.__name__)))):
             update(name.encode())
-            _describe(vars(value)[name], update, seen)
+            _describe(vars(value)[name], update, source, seen)
     elif isinstance(value, type | ModuleType):
         update(value.__name__.encode())
         module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
         if module is not None and module.__name__.partition(".")[0] not in _LIBRARIES:
-            update(_source(getattr(module, "__file__", None)))
+            update(source(getattr(module, "__file__", None)))
     elif isinstance(value, tuple):  # functions that belong together: addresses are no part of a key
         update(type(value).__name__.encode())
         for item in value:
-            _describe(item, update, seen)
+            _describe(item, update, source, seen)
     else:
         update(repr(value).encode())
 

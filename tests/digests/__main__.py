@@ -32,7 +32,9 @@ def main() -> int:
         verdict = "same" if same else "written" if given.write else "MOVED"
         print(f"{kind} {name}: {found} {verdict} ({time.perf_counter() - started:.1f} s)", flush=True)
         if given.write:
-            before.setdefault(kind, {})[name] = found
+            wanted = {name for other, name in all_names(given.size) if other == kind}
+            kept = {name: digest for name, digest in before.get(kind, {}).items() if name in wanted}
+            before[kind] = kept | {name: found}
             FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
     return 1 if moved and not given.write else 0
 

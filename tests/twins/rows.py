@@ -18,6 +18,7 @@ from tests.twins.path.scenarios import (
     with_messages,
     with_reordering,
     with_tuning,
+    with_varying,
 )
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
@@ -70,6 +71,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return varying_rows(rows, seed=seed)
+    if address.varying and family == "path":
+        rows = rows_of(name.replace("_varying", ""), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_varying(rows, seed=seed)
     if family == "adhoc" and sender == "sctp":
         return sctp_manet_rows(count, seed=seed)
     if family == "adhoc" and sender == "linux":

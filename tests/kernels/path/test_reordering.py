@@ -4,7 +4,6 @@
 """
 
 import os
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -18,10 +17,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.base.varying import HEAD
-from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from tests.device.cupy import fake_cupy, install
-from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import run as twins
 from tests.twins import simulate
@@ -172,13 +168,3 @@ def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -
     columns = [Out.SENT, Out.RETRANSMITTED, Out.CWND_SUM]
     other = np.array([simulate("tcp_linux_cubic_reordering", rows, row=row) for row in late])
     assert (out[late][:, columns] != other[:, columns]).any(axis=1).mean() > 0.3
-
-
-@pytest.mark.needs("numba_cuda", "gcc")
-@pytest.mark.parametrize("sender", ["tcp_newreno", "udp"])
-def test_ptx_gives_the_bits_of_the_cpu(sender: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, rows = models.model(f"{sender}_reordering"), scenarios(sender, 200, seed=7)
-    kernel = Kernel(compilers.ptx(model), tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all()

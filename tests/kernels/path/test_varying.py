@@ -1,7 +1,6 @@
 """What varies on a hop: beside the twin, in properties, and in known cases."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from tests.device.cupy import fake_cupy, install
-from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing
 from tests.twins import simulate
 from tests.twins.path.scenarios import (
@@ -49,15 +46,6 @@ def test_kernel_equals_twin(model: str) -> None:
         lambda c: Out(c).name,
     )
     assert not found, "\n\n".join(found)
-
-
-@pytest.mark.needs("numba_cuda", "gcc")
-def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, rows = models.model("tcp_newreno_varying"), with_varying(tcp_rows(200, seed=7), seed=7)
-    kernel = Kernel(compilers.ptx(model), tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all()
 
 
 def test_the_policer_lets_exactly_its_burst_pass() -> None:

@@ -1,17 +1,12 @@
 """The second compiler for CUDA: its PTX takes what a launch passes, and gives the CPU's bits."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from netcarlo.kernels import models
-from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import flight, launch
-from tests.device.cupy import fake_cupy, host_array, install
-from tests.device.kernel import Kernel
-from tests.twins.rows import rows_of
+from netcarlo.kernels.runtime import flight
+from tests.device.cupy import host_array
 
 ROWS = 300
 
@@ -46,20 +41,3 @@ def test_entry_has_the_parameters_that_a_launch_passes() -> None:
     kinds = ", ".join(parameter.split()[0] for parameter in parameters.split(", "))
     assert "define internal void @k.1(" in code and "define internal i64 @called(i64) alwaysinline {" in code
     assert "llvm.used" not in code and f'!0 = !{{void ({kinds})* @netcarlo, !"kernel", i32 1}}' in code
-
-
-@pytest.mark.needs("numba_cuda_mlir", "gcc")
-@pytest.mark.parametrize("name", ["tcp_newreno", "fluid_newreno", "wifi_udp"])
-def test_ptx_gives_the_bits_of_the_cpu(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, rows = models.model(name), rows_of(name, ROWS, seed=7)
-    monkeypatch.setattr(compilers, "CUDA_COMPILERS", {"numba_cuda_mlir": "mlir"})
-    with monkeypatch.context() as patch:  # the model for the CPU is that of all tests
-        patch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
-        ptx = compilers.ptx(model)
-    assert "malloc" not in ptx
-    assert not re.findall(r"\b(fma|mad)\S*\.f(?:32|64)|\b(?:mul|add|sub)\.f64", ptx)
-    kernel = Kernel(ptx, tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    monkeypatch.setattr(compilers, "ptx", lambda model: ptx)
-    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all(axis=1).sum() == ROWS

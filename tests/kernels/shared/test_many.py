@@ -1,14 +1,13 @@
 """Rows of many flows and links: beside their twin, on a device, and in memory as large as what they have."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, STATUS_NO_NUMBER, STATUS_OK, Trace
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, STATUS_NO_NUMBER, STATUS_OK, Trace
 from netcarlo.kernels.base.rows import concatenate, take
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
@@ -16,8 +15,6 @@ from netcarlo.kernels.senders import KINDS, UDP
 from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.layout import MOST_FLOWS, MOST_LINKS, Link, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.state import Fifo, FlowWord, Word
-from tests.device.cupy import fake_cupy, install
-from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import (
     DATAGRAMS,
@@ -88,18 +85,6 @@ def test_who_is_beside_whom_changes_no_bit() -> None:
         assert (f[name][1, :3] == values[0]).all(), name
     for name, values in alone_k.items():
         assert (k[name][1, :40] == values[0]).all(), name
-
-
-@pytest.mark.needs("numba_cuda", "gcc")
-def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, kinds = models.model("shared_newreno"), [UDP, NEWRENO, NEWRENO]
-    sizes = (200, 100), (7, 40), (MOST_FLOWS, MOST_LINKS)
-    rows = [ring(*size, end=400 * MS, kinds=kinds) for size in sizes]
-    kernel = Kernel(compilers.ptx(model), tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    joint = concatenate(rows)
-    expected, out = (launch.run(model, joint, target=target) for target in ("cpu", "cuda"))
-    assert (out == expected).all() and (out >= NEVER).all()
 
 
 # Memory.

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +9,8 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Flow, Link, SharedOut, SharedRows
-from tests.device.cupy import fake_cupy, install
-from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.kernels.shared.test_outages import rows_that_fail
 from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, TCP, differences, dumbbell, split
@@ -85,17 +81,6 @@ def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
     out[:, SharedOut.EVENTS] = 0  # the twin's events are others
     found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
     assert not found, "\n\n".join(found)
-
-
-@pytest.mark.needs("numba_cuda", "gcc")
-def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model = models.model("shared_newreno_varying")
-    kernel = Kernel(compilers.ptx(model), tmp_path)
-    install(monkeypatch, fake_cupy(lambda text: kernel))
-    for each in ROWS.values():
-        rows = each.drawn("shared_newreno_varying", 60, seed=7)
-        expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-        assert (out == expected).all()
 
 
 def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:

@@ -1,0 +1,86 @@
+"""Run the PTX of models without a device, and store the verdicts.
+
+Without names it checks all cases: the models of the covering set, and some more (see `cases`).  For each it
+translates the model to PTX, assembles it, and runs it on the CPU: all outcomes must be those of the CPU.
+"""
+
+import argparse
+import datetime
+import multiprocessing
+import os
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.campaigns.ptx import checks, lanes, verdicts
+from tests.campaigns.ptx.cases import cases
+
+Outcome = tuple[str, dict[str, object] | None, str]
+"""Name of a case, its verdict, or None and the reason."""
+
+
+def examine(name: str) -> Outcome:
+    """Check one case."""
+    case = cases()[name]
+    several = checks.ARCHITECTURES if name == "tcp_newreno" else checks.ARCHITECTURES[2:3]
+    try:
+        text = checks.ptx_of(case)
+        with tempfile.TemporaryDirectory() as folder:
+            found = checks.check(case, text, Path(folder), architectures=several)
+            together = lanes.check(name, Path(folder))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return name, None, f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {error}"
+    command = f"python -m tests.campaigns ptx {shlex.quote(name)}"
+    return name, {
+        "sources": verdicts.sources_hash(case),
+        "ptx": verdicts.ptx_hash(text),
+        "rows": found.rows,
+        **found.machine._asdict(),
+        **together,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": command,
+    }, ""
+
+
+def outcomes(names: list[str], processes: int) -> Iterator[Outcome]:
+    """Check cases side by side, and yield the outcomes as they come."""
+    if processes == 1:
+        yield from map(examine, names)
+        return
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=8) as pool:
+        yield from pool.imap_unordered(examine, names)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Check cases, store the verdicts of those that pass, and return 1 if one fails."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns ptx", description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="all cases unless given")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--stale", action="store_true", help="only cases whose sources or compilers changed")
+    given = parser.parse_args(arguments)
+    known = cases()
+    if unknown := sorted({*given.cases} - {*known}):
+        parser.error(f"unknown cases: {', '.join(unknown)}")
+    names = given.cases or [*known]
+    if given.stale:
+        before = verdicts.stored()
+        names = [n for n in names if before.get(n, {}).get("sources") != verdicts.sources_hash(known[n])]
+    failed = 0
+    for number, (name, verdict, reason) in enumerate(outcomes(names, given.processes), 1):
+        if verdict is None:
+            failed += 1
+            print(f"{number} of {len(names)}  {name}: FAILED: {reason}", flush=True)
+            continue
+        verdicts.store({name: verdict}, only={*known})
+        said = ", ".join(f"{key} {value}" for key, value in verdict.items() if key not in ("command", "date"))
+        print(f"{number} of {len(names)}  {name}: passes; {said}", flush=True)
+    print(f"{len(names) - failed} of {len(names)} cases pass.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

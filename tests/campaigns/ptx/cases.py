@@ -1,0 +1,57 @@
+"""What PTX is run with: the models of the covering set, and some rows and compilers besides."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from netcarlo.kernels.shared.layout import KINDS, MOST_FLOWS, MOST_LINKS, UDP
+from tests import covering
+from tests.twins.rows import rows_of
+
+ROWS = 300
+"""Random scenarios of a case."""
+
+MS = 1_000_000
+
+
+class Case(NamedTuple):
+    """A model, a compiler, and the rows for which its PTX must give the CPU's outcomes."""
+
+    model: str
+    rows: Callable[[], Any]
+    """Make the rows."""
+    compiler: str = "numba_cuda"
+
+
+def outages() -> Any:
+    """Shared links that fail, with backup routes."""
+    from tests.twins.shared.scenarios import backed_rows, failing_rows
+
+    return backed_rows(failing_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
+
+
+def many() -> Any:
+    """Networks of 200, 7 and the most flows over 100, 40 and the most links, in one launch."""
+    from netcarlo.kernels.base.rows import concatenate
+    from tests.kernels.shared.test_many import ring
+
+    kinds = [UDP, *2 * [KINDS.index("newreno")]]
+    sizes = (200, 100), (7, 40), (MOST_FLOWS, MOST_LINKS)
+    return concatenate([ring(*size, end=400 * MS, kinds=kinds) for size in sizes])
+
+
+def random_rows(model: str) -> Callable[[], Any]:
+    """Return what makes random scenarios for a model."""
+    return lambda: rows_of(model, ROWS, seed=7)
+
+
+@functools.cache
+def cases() -> Mapping[str, Case]:
+    """Return all cases by name: that of the model, or one of its own."""
+    more = {f"{model} by numba-cuda-mlir": model for model in ("tcp_newreno", "fluid_newreno", "wifi_udp")}
+    return {
+        **{model: Case(model, random_rows(model)) for model in covering.chosen()},
+        "shared_newreno_varying with outages": Case("shared_newreno_varying", outages),
+        "shared_newreno with many flows": Case("shared_newreno", many),
+        **{name: Case(model, random_rows(model), "numba_cuda_mlir") for name, model in more.items()},
+    }

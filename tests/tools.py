@@ -1,0 +1,44 @@
+"""Programs and machines that some tests need."""
+
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+TOOLS = {
+    "ns": "apt-get install ns2",
+    "chromium": "apt-get install chromium",
+    "gcc": "apt-get install gcc libc6-dev",
+    "ptxas": "pip install nvidia-cuda-nvcc",
+    "numba_cuda": "pip install '.[test]'",
+    "numba_cuda_mlir": "pip install '.[test]'",
+    "cupy": "pip install '.[cuda13]'",
+    "cuda device": "a machine with an NVIDIA GPU",
+    "network namespaces": "root on a Linux with TUN devices",
+}
+"""What `@pytest.mark.needs(...)` may name, and how to get it."""
+
+OF_THE_MACHINE = "cuda device", "network namespaces"
+"""Tools that no installation provides.  A test skipped for want of these is no failure."""
+
+
+def find(tool: str) -> str | None:
+    """Return the path of a tool or module; None if it is missing."""
+    if tool == "cuda device":
+        from netcarlo.kernels.runtime import device
+
+        found = device.devices()
+        return found[0].name if found else None
+    if tool == "network namespaces":
+        tun = Path("/dev/net/tun")
+        asked = tun.exists() and subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
+        return str(tun) if asked and asked.returncode == 0 else None
+    if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
+        spec = importlib.util.find_spec(tool)
+        return spec.origin if spec else None
+    if tool == "ptxas":
+        nvidia = importlib.util.find_spec("nvidia")
+        for folder in nvidia.submodule_search_locations or () if nvidia else ():
+            for path in Path(folder).glob("*/bin/ptxas"):
+                return str(path)
+    return shutil.which(tool)
