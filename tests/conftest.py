@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import tiers
 from tests.failures import Failures
 from tests.tools import OF_THE_MACHINE, TOOLS, find
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    tiers.add_options(parser)
     parser.addoption("--no-skips", action="store_true", help="a test skipped for want of a tool fails")
 
 
@@ -18,6 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py"
     )
     config.pluginmanager.register(Failures(config))
+    tiers.configure(config)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -38,16 +41,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    found = [
-        line
+    stale = sorted(
+        str(name)
         for report in terminalreporter.getreports("passed")
-        for kind, line in report.user_properties
-        if kind == "machine code"
-    ]
-    if found:
-        terminalreporter.section("machine code")
-        for line in found:
-            terminalreporter.write_line(str(line))
+        for kind, name in report.user_properties
+        if kind == "verdicts to renew"
+    )
+    if stale:
+        terminalreporter.write_line(
+            f"The PTX of {len(stale)} cases changed and passed: python -m tests.campaigns ptx --stale"
+        )
 
 
 @pytest.fixture

@@ -1,0 +1,79 @@
+"""A plugin of pytest: `pytest` runs the first tier of tests, `pytest --full` all of them.
+
+A test is marked `full` if it takes longer than about a second with nothing compiled, because it compiles a
+model that no test of the first tier needs, runs many scenarios, starts a browser, a cluster or other
+processes, or executes documentation.  A test that is named (`pytest FILE::NAME`) runs whatever its tier.
+"""
+
+import os
+
+import pytest
+
+MEMORY = 3 << 30
+"""Memory of a worker, with the processes that its tests start [bytes]."""
+
+MOST_WORKERS = 16
+
+
+class Tiers:
+    """Hooks of all processes of a test run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.left_out = 0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_auto_num_workers(self) -> int:
+        """Return how many processes run tests: none but this for a test that is named."""
+        return 0 if named(self.config) or self.config.option.collectonly else workers()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out tests marked `full` unless they are asked for."""
+        if self.config.getoption("--full") or named(self.config):
+            return
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        self.left_out = len(left_out)
+        if left_out:
+            self.config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+    def pytest_sessionfinish(self) -> None:
+        """Tell the process that prints how many tests a worker has left out."""
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["left_out"] = self.left_out
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        """Keep what a worker has told: all workers collect the same tests."""
+        self.left_out = getattr(node, "workeroutput", {}).get("left_out", self.left_out)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print how many tests have not been run, and how they are."""
+        if self.left_out:
+            terminalreporter.write_line(f"First tier: pytest --full runs {self.left_out} more tests.")
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options of this plugin."""
+    parser.addoption("--full", action="store_true", help="run all tests, also those that take long")
+
+
+def configure(config: pytest.Config) -> None:
+    """Register the marker and the hooks."""
+    config.addinivalue_line("markers", "full: takes long, only `pytest --full` runs it, see tests/tiers.py")
+    config.pluginmanager.register(Tiers(config))
+
+
+def named(config: pytest.Config) -> bool:
+    """Tell whether all arguments name tests, as `FILE::NAME`."""
+    return bool(config.args) and all("::" in argument for argument in config.args)
+
+
+def workers() -> int:
+    """Return how many processes run tests at once: one for each core, as far as memory lasts."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return min(cores, MOST_WORKERS)
+    return max(1, min(cores, memory // MEMORY, MOST_WORKERS))
