@@ -87,6 +87,7 @@ def test_commands_are_found() -> None:
     assert found >= {"estimate", "trace", "reproduce", "devices", "sweep", "report", "query", "export"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the commands of a page in this process, which compiles what models have in common only once.
@@ -103,12 +104,14 @@ def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert "rror" not in done.stderr, command
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("program", [block for block in blocks("python", PROGRAMS) if "netcarlo" in block])
 def test_program_runs(program: str, folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 def test_notebook_runs_and_shows_its_results() -> None:
     cells = blocks("{code-cell}", [ROOT / "docs" / "notebook.md"])
     known: dict[str, Any] = {}

@@ -40,6 +40,7 @@ def test_skipped(n):
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_failures_are_printed_at_once_and_at_the_end(workers: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)

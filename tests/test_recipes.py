@@ -72,6 +72,7 @@ def beside(protocol: str, other: str, **fields: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.full
 def test_a_tcp_variant(tmp_path: Path) -> None:
     """NewReno that begins with three packets after a timeout."""
     variant = '''
@@ -97,6 +98,7 @@ def timeout(row, clock, snd_max, window):
     assert all(found["goodput_bps"] > 0 for found in others)
 
 
+@pytest.mark.full
 def test_a_congestion_control(tmp_path: Path) -> None:
     """One that shrinks by an eighth (Scalable TCP)."""
     control = '''
@@ -153,6 +155,7 @@ BRANCH = """    if protocol == ORACLE:
         return oracle.plan(parameters, m, delays, at, k, trigger, back)"""
 
 
+@pytest.mark.full
 def test_a_handover_protocol(tmp_path: Path) -> None:
     """Mobile IP whose home agent knows of the new place as soon as the link is up."""
     protocol = '''
@@ -240,6 +243,7 @@ print(json.dumps([found.passed, len(found.rows)]))
 """
 
 
+@pytest.mark.full
 def test_a_study(tmp_path: Path) -> None:
     where = "configs/studies/one_link"
     files = {"study.yaml": STUDY, "link.yaml": LINK, "published.csv": PUBLISHED}

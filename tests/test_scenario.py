@@ -295,6 +295,7 @@ def test_axes_list_protocols_and_controls_together():
     assert sweep.axes[0].labels == ("standard", "cubic")
 
 
+@pytest.mark.full
 def test_what_a_compiler_refuses_in_a_control_is_one_line_of_that_file(tmp_path):
     own = tmp_path / "own.py"
     shutil.copy(Path(__file__).parents[1] / "configs" / "examples" / "aimd.py", own)

@@ -47,6 +47,7 @@ def by_name(found: Calibrated) -> dict[str, object]:
     return {one.name: one for one in found.parameters}
 
 
+@pytest.mark.full
 def test_truth_is_found(found: Calibrated) -> None:
     # Of 20 tables drawn by other seeds, the ranges held the capacity in 20 and the delay in 19, where 95 %
     # are nominal; they are 20 kbit/s and 19 ms wide in the mean.
@@ -67,6 +68,7 @@ def test_what_the_numbers_do_not_determine_is_said(found: Calibrated) -> None:
     assert verdicts["queue"] == ("acts on nothing", None, None, 0)
 
 
+@pytest.mark.full
 def test_another_truth_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A path 20 % longer: the range no longer holds the delay of the other study.
     study = write(tmp_path / "longer", seed=99, delay=120.0)
@@ -103,6 +105,7 @@ def test_folds_leave_out_each_value_once(found: Calibrated) -> None:
     assert over_all.n == 16
 
 
+@pytest.mark.full
 def test_refit_does_not_see_what_it_leaves_out(known: Study, found: Calibrated, tmp_path: Path,
                                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     # With nonsense published for Reno, the refit without Reno is the same to the digit, and its error is not.
@@ -120,6 +123,7 @@ def test_refit_does_not_see_what_it_leaves_out(known: Study, found: Calibrated, 
     assert same.left_out[0].mean > 0.5 > honest.left_out[0].mean
 
 
+@pytest.mark.full
 def test_same_for_any_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = brief(write(tmp_path / "brief", seed=99))
     own_module(monkeypatch, "brief")

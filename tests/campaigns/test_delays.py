@@ -7,6 +7,7 @@ from tests.campaigns.verification.delays import cases, errors, far
 from tests.campaigns.verification.packets import Packets
 
 
+@pytest.mark.full
 @pytest.mark.needs("ns")
 def test_quantiles_are_those_of_ns2() -> None:
     """Of the fewer packets of the two scenarios over links that agree."""
@@ -15,6 +16,7 @@ def test_quantiles_are_those_of_ns2() -> None:
     assert far(found) == {}
 
 
+@pytest.mark.full
 @pytest.mark.needs("ns")
 def test_a_transfer_over_an_ad_hoc_hop_waits_as_in_ns2() -> None:
     assert far(errors("chains", chains.cases(2)[1])) == {}

@@ -12,6 +12,8 @@ from tests.campaigns.fuzz.seeds import seeds
 SMALL = [seed for seed in seeds() if seed.kind != "sweep" or "starters" in seed.place.parts]
 """All shipped files but the ready sweeps, which other tests read, too."""
 
+pytestmark = pytest.mark.full
+
 
 def test_no_shipped_file_is_refused() -> None:
     assert {seed.kind for seed in SMALL} == set(DRIVES)

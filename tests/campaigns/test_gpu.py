@@ -14,6 +14,7 @@ from tests.campaigns.benchmarks.gpu.scenarios import Size, count, sizes_of
 from tests.device.cupy import Event, fake_cupy
 
 
+@pytest.mark.full
 @pytest.mark.needs("numba_cuda", "ptxas", "gcc")
 def test_a_lease_of_one_good_model(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "out"

@@ -10,6 +10,7 @@ from netcarlo.simulation.launches import model_of
 from tests.campaigns.benchmarks import mobility
 
 
+@pytest.mark.full
 @pytest.mark.needs("ns")
 def test_without_handovers_or_errors_the_path_is_that_of_ns2() -> None:
     ours, theirs = mobility.without_handovers("reno")

@@ -15,6 +15,8 @@ from tests.campaigns.verification.plan_coverage import (
     windows_and_delays,
 )  # fmt: skip
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize(("asked", "slope"), [(0.5, 0.05), (0.95, 0.01)])
 def test_where_the_answer_is_just_good_enough(asked: float, slope: float) -> None:

@@ -8,6 +8,8 @@ from netcarlo.networks.shared.outcomes import by_flow
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks import shared
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.needs("ns")
 def test_both_send_about_the_same_number_of_packets_and_the_kernel_is_faster() -> None:

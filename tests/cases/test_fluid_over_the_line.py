@@ -13,6 +13,7 @@ HERE = Path(__file__).parent / "fluid_over_the_line"
 RATES = {"shared": 2e6, "path": 5e6, "vegas": 23e3, "loss_one": 5e6}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", RATES)
 @pytest.mark.parametrize("duration", ["500 ms", "2 s", "20 s"])
 def test_a_fluid_stays_below_the_line(name: str, duration: str) -> None:

@@ -23,6 +23,7 @@ def shared(count, **fields):
     } | fields)  # fmt: skip
 
 
+@pytest.mark.full
 def test_lost_packets_are_not_in_time():
     """60 videos on a link for 50: nothing that arrives is late, and a sixth is lost."""
     frame = simulate(shared(10), target="cpu").frame
@@ -36,6 +37,7 @@ def test_all_is_in_time_on_a_link_that_is_large_enough():
     assert (frame.video_in_time == 1).all() and (frame.video_loss_ratio == 0).all()
 
 
+@pytest.mark.full
 def test_late_and_lost_packets_are_both_missing():
     """Random loss of a tenth and exponential delays with mean 0.1 ms, of which 0.2 ms are allowed."""
     hop = {
@@ -68,6 +70,7 @@ def test_what_waits_too_long_is_not_in_time():
     assert (frame.video_in_time < 0.05).all()
 
 
+@pytest.mark.full
 def test_a_retransmitted_packet_counts_once():
     """TCP repairs its losses: only what arrives late is missing."""
     hop = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": 50, "loss": "2 %"}
@@ -80,6 +83,7 @@ def test_a_retransmitted_packet_counts_once():
     assert frame.bulk_in_time.to_numpy() == pytest.approx(1 - frame.bulk_late, abs=1e-12)
 
 
+@pytest.mark.full
 def test_managed_queues_of_a_path():
     call = {"protocol": "udp", "rate": "12 Mbit/s", "payload": "972 B", "class": "call", "late": "40 ms"}
     hop = {"rate": "8 Mbit/s", "delay": "2 ms", "queue": 500, "codel": {}}
@@ -92,6 +96,7 @@ def test_managed_queues_of_a_path():
     assert frame.call_in_time.to_numpy() == pytest.approx(in_time.to_numpy(), abs=0.002)
 
 
+@pytest.mark.full
 def test_an_overloaded_cell():
     call = {"source": "gateway", "sink": "station", "class": "call", "late": "100 ms",
             "udp": {"rate": "6 Mbit/s", "payload": "1000 B"}}  # fmt: skip
@@ -106,6 +111,7 @@ def test_an_overloaded_cell():
     assert frame.call_in_time.to_numpy() == pytest.approx(in_time.to_numpy(), abs=0.01)
 
 
+@pytest.mark.full
 def test_an_ad_hoc_network():
     steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340)]  # then the sink is out of range
     nodes = [[{"time": "0 s", "x": "0 m"}], [{"time": time, "x": f"{x} m"} for time, x in steps]]

@@ -115,6 +115,7 @@ def test_scenarios_of_sweeps_and_plans_follow_the_rule(home):
         trusted.contents.clear()
 
 
+@pytest.mark.full
 def test_trust_is_in_a_content(home):
     file, good = written(home, TRACE % "../good.csv"), home.parent / "good.csv"
     found = run("estimate", file, "--json", "--trust", good)
@@ -135,6 +136,7 @@ def test_the_suggested_trust_is_accepted(home):
     assert run("estimate", file, "--trust", remedy, "-q").exit_code == 0, message
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
 def test_what_is_no_regular_file_is_refused_at_once(home, kind):
     """Run in a process of its own, because a fault here waits for ever."""
@@ -216,6 +218,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(home):
 FULL = "standard output cannot be written (No space left on device); make room and run it again"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full: run on Linux")
 @pytest.mark.parametrize(
     "command", ["--version", "--help", "schema scenario", "estimate own.yaml", "estimate own.yaml --json"]
@@ -230,6 +233,7 @@ def test_a_full_standard_output_is_one_line(home, command):
     assert (found.returncode, found.stderr) == (3, f"error: {FULL}\n")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_standard_output_of_few_characters_is_transliterated(home, encoding):
     written(home, 'name: "Größe ≤ 5 µs 日"\n' + HEAD + "hops: [{rate: 1 Mbit/s, delay: 10 ms, loss: 1 %}]\n")

@@ -44,6 +44,7 @@ def of_case(**changes: Any) -> Scenario:
     return Scenario.check(fields)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("control", "ten_packets_s", "one_packet_s"),
     [("reno", 0.354, 0.655), ("cubic", 0.354, 0.655), ("bbr", 0.409, 0.629)],
@@ -113,6 +114,7 @@ ARRIVALS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "network", [over_links("1.5 s"), {"shared": ARRIVALS}, over_wireless("1.5 s"), {"adhoc": PAIR}]
 )

@@ -116,6 +116,7 @@ def test_every_command_that_writes_is_tested_here():
     assert writing == FILES.keys() | FOLDERS.keys()
 
 
+@pytest.mark.full
 def test_no_other_code_replaces_files():
     """Everything that is written for users goes through `schema.destination`."""
     allowed = {
@@ -256,6 +257,7 @@ def test_device_nodes_survive(here, tmp_path):
     assert kinds == [stat.S_IFCHR, stat.S_IFCHR, stat.S_IFBLK]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["pipe", "file", "append"])
 def test_standard_output_is_written_into(here, tmp_path, mode):
     out = tmp_path / "out"

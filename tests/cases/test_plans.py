@@ -47,6 +47,7 @@ def lossy() -> Answer:
     return plan(make_plan(streams()), target="cpu")
 
 
+@pytest.mark.full
 def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
     """Check that the answer says everywhere that a fifth is lost at 10 Mbit/s on 8, although no packet that
     arrives is late."""
@@ -92,6 +93,7 @@ def test_a_small_loss_is_reported_without_a_warning() -> None:
     assert "At 10 Mbit/s call loses 0.5 % of its packets." in words.explanation(found)
 
 
+@pytest.mark.full
 def test_what_is_retransmitted_is_in_the_delay() -> None:
     hop = {"rate": "10 Mbit/s", "delay": "5 ms", "queue": 50, "loss": "3 %"}
     transport = {"protocol": "newreno", "class": "bulk", "window": 30}
@@ -226,12 +228,14 @@ def test_the_reason_is_the_time() -> None:
     assert isinstance(interrupted, Answer) and "are not decided yet" in words.explanation(interrupted)
 
 
+@pytest.mark.full
 def test_the_reason_is_the_replications() -> None:
     found = plan(make_plan(SLOW | {"replications": 200, "confidence": "95 %"}), target="cpu")
     assert found.undecided and found.exhausted
     assert "undecided after 200 replications each" in words.explanation(found)
 
 
+@pytest.mark.full
 def test_the_cheapest_so_far_and_what_no_design_can_cost_less_than() -> None:
     found = after(900, SLOW | ACROSS)
     assert isinstance(found, Frontier) and found.cheapest is not None and found.least is not None
@@ -266,6 +270,7 @@ def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
     assert (word["yref"], word["y"], word["yanchor"]) == ("paper", 1, "bottom")
 
 
+@pytest.mark.full
 def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
     """Show no guess between two values: 24.6 stood in the largest type where 42 was right."""
     live = pytest.importorskip("netcarlo.live.of_plan")

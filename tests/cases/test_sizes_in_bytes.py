@@ -49,6 +49,7 @@ CELLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("network", "transport"), CELLS)
 @given(size=st.integers(1, 30_000))
 @settings(deadline=None, max_examples=8)

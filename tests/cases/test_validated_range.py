@@ -132,6 +132,7 @@ def test_ranges_of_cheap_models_are_those_of_the_networks_that_were_measured() -
         assert kept[key].high == pytest.approx(row.high, rel=1e-5)
 
 
+@pytest.mark.full
 def test_ranges_of_packets_are_those_of_the_rows_of_references(tmp_path: Path) -> None:
     file = tmp_path / "ns2_linkdown.csv"
     file.write_text(LINKDOWN)
@@ -210,6 +211,7 @@ def test_models_without_a_reference_say_so(scenario: Scenario, values: dict[str,
     assert validated.sentence(scenario.with_values(values)) == f"{START}no recorded reference of {words}"
 
 
+@pytest.mark.full
 def test_an_estimate_says_it_once(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     scenario = LINUX.with_values({"hops.0.queue": 1, "hops.0.reverse.queue": 50})

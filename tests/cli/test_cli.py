@@ -168,6 +168,7 @@ main()
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 @pytest.mark.parametrize("command", ["estimate endless.yaml", "trace endless.yaml", "estimate many.yaml"])
 def test_an_interrupt_ends_at_once_and_without_a_traceback(command, tmp_path):
@@ -270,6 +271,7 @@ def test_no_number_of_a_table_is_cut(capsys):
     assert capsys.readouterr().out.count("123456789") == 9
 
 
+@pytest.mark.full
 def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     name = "\x1b]0;owned\x07 [/b] [link=x]y\u202e"
     frame = pd.DataFrame({"[bold]m": [1.0]}, index=pd.Index([name], name="\x1b[2J"))

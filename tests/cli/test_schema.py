@@ -57,6 +57,7 @@ def refused(data: dict[str, Any]) -> bool:
     return False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_it_is_a_schema(kind: Kind) -> None:
     done = CliRunner().invoke(app, ["schema", kind])

@@ -54,6 +54,7 @@ def run(*args):
     return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
+@pytest.mark.full
 def test_another_seed_is_noise_and_another_constant_is_not(folder):
     """Done when 4: five pairs in which nothing but the seed differs, and three with a constant that does."""
     for one, two in ((1, 2), (3, 4), (5, 6), (2, 3), (4, 5)):
@@ -134,6 +135,7 @@ def test_a_store_of_another_version_is_read(folder, tmp_path):
     assert found.same and "transport.forgotten" in found.changes.index
 
 
+@pytest.mark.full
 def test_drawn_networks_are_paired_by_network_and_populations_are_independent(tmp_path):
     data = {
         "name": "drawn", "draw": {"count": 32, "blocks": 8}, "replications": 3,

@@ -59,6 +59,7 @@ def test_a_tree_tells_what_is_issued_wasted_and_with_how_many_lanes(tmp_path: Pa
     assert "inner" not in lines.tree([[((outer,), 2.0)], [((outer, inner), 1.0)]], runs, 0.34)
 
 
+@pytest.mark.full
 @pytest.mark.needs("numba_cuda")
 def test_lines_leave_the_instructions_as_they_are() -> None:
     model = models.model("udp")

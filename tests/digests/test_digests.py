@@ -5,6 +5,7 @@ import pytest
 from tests.digests.taken import KINDS, all_names, stored
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "name"), [*all_names("small")])
 def test_nothing_has_moved(kind: str, name: str) -> None:
     assert KINDS[kind](name, "small") == stored()["small"][kind][name]

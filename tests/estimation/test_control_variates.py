@@ -68,6 +68,7 @@ def test_the_variance_falls_as_reported(noise: float) -> None:
     assert np.mean(sharp) == pytest.approx(5, abs=4 * np.std(sharp) / math.sqrt(200))
 
 
+@pytest.mark.full
 def test_intervals_cover() -> None:
     covered = []
     for n, noise, skewed in ((30, 0.5, False), (60, 2.0, False), (100, 1.0, True)):

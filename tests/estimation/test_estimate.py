@@ -183,6 +183,7 @@ def test_what_a_scenario_never_measures_is_refused(small):
     assert estimate(file, replications=5, goals=["completion_s <= 1 s"]).goals["probability"].tolist() == [0]
 
 
+@pytest.mark.full
 def test_the_example_scenarios_run():
     from importlib import resources
 
@@ -209,6 +210,7 @@ def test_users_constants_reach_their_congestion_control():
     assert built_in.integers.tolist() == standard.integers.tolist()
 
 
+@pytest.mark.full
 def test_a_path_a_mapping_and_a_scenario_are_asked_alike(tmp_path):
     data = {
         "duration": "2 s", "replications": 5,

@@ -221,6 +221,7 @@ def test_ad_hoc_rows_become_their_scenarios(tmp_path):
     assert [network.mobility.warm_up for network in networks] == [0, 0, 0]
 
 
+@pytest.mark.full
 def test_random_waypoint_is_that_of_another_program(tmp_path):
     """Shares within a hundredth or 2 %, rates and lives within 5 %: of links found at their moments here, and
     every 0.1 s there."""

@@ -20,6 +20,7 @@ NAMES = [name for name in covering.chosen() if name in PACKETS]
 SCENARIOS = 2 * int(os.environ.get("NETCARLO_LONG", "1"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(name: str) -> None:

@@ -29,6 +29,8 @@ from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
+pytestmark = pytest.mark.full
+
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 Twin = Callable[[str, Any, int], NDArray[np.int64]]

@@ -18,6 +18,8 @@ from tests.twins.rows import AnyRows, rows_of
 from tests.twins.shared import run as shared
 from tests.twins.wireless import run as wireless
 
+pytestmark = pytest.mark.full
+
 MODELS = {
     "tcp_newreno": 12, "tcp_sack": 6, "tcp_vegas": 6, "tcp_linux_cubic": 12, "tcp_linux_bbr": 4, "sctp": 6,
     "udp": 12, "tcp_newreno_mobile": 3, "udp_mobile": 3, "tcp_linux_reno_reordering": 3, "shared_mixed": 6,

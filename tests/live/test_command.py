@@ -19,6 +19,7 @@ from netcarlo.cli.main import app
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.full
 def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> None:
     """While a visitor waits for packets of a run that takes minutes."""
     file = tmp_path / "long.yaml"

@@ -109,6 +109,7 @@ def rest(page: Page, text: str = "packets: 40 replications") -> None:
     page.wait(condition, most_s=240)  # where nothing is compiled yet
 
 
+@pytest.mark.full
 def test_a_slider_is_dragged_and_the_new_number_read(page: Page, served: Serve, lossy: Path) -> None:
     address = served(lossy)
     page.visit(address, **WIDE)
@@ -129,6 +130,7 @@ def test_a_slider_is_dragged_and_the_new_number_read(page: Page, served: Serve, 
     assert page.barriers() == []
 
 
+@pytest.mark.full
 def test_a_variant_has_the_paired_difference(page: Page, served: Serve, lossy: Path) -> None:
     address = served(lossy)
     page.visit(f"{address}?transport.window=8%20packets", **WIDE)
@@ -155,6 +157,7 @@ def test_a_variant_has_the_paired_difference(page: Page, served: Serve, lossy: P
     assert page.barriers() == []
 
 
+@pytest.mark.full
 def test_a_bad_value_in_the_address_is_refused_by_name_and_the_page_lives_on(
     page: Page, served: Serve, lossy: Path
 ) -> None:
@@ -181,6 +184,7 @@ def test_a_bad_value_in_the_address_is_refused_by_name_and_the_page_lives_on(
     )
 
 
+@pytest.mark.full
 def test_two_visitors_see_each_his_own(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
     address = served(lossy)
     with browser(tmp_path) as other:
@@ -202,6 +206,7 @@ def take(address: str, name: str, query: str = "") -> str:
         return str(found.read().decode())
 
 
+@pytest.mark.full
 def test_what_can_be_taken(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
     address, state = served(lossy), "hops.0.loss=2%20%25&if=1&if.transport.protocol=sack"
     file = tmp_path / "taken.yaml"
@@ -229,6 +234,7 @@ def test_what_can_be_taken(page: Page, served: Serve, lossy: Path, tmp_path: Pat
         assert page.barriers() == []
 
 
+@pytest.mark.full
 def test_a_plan_follows_its_requirement(page: Page, served: Serve, plan: Path) -> None:
     """How far a link may be, as more is asked of it."""
     address, field = served(plan), "requirements.goodput.goal"

@@ -50,6 +50,7 @@ def ask(port: int, path: str, *, host: str = "127.0.0.1", **headers: str) -> tup
     return answer.status, answer.read().decode("utf-8", "replace")
 
 
+@pytest.mark.full
 def test_two_reports_at_once_both_come(heavy: Path, listening: socket.socket) -> None:
     """Two requests for reports of different states must not overwrite each other's work."""
     server.begin(server.page_of(heavy, {}), listening)

@@ -95,6 +95,7 @@ def test_numbers_that_packets_overtook_do_not_pass_for_the_last(lossy: Path) -> 
     assert (early.rest, late.rest) == (False, True) and early.items != late.items
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("family", ["adhoc", "shared", "wireless"])
 def test_at_rest_a_page_of_every_family_says_what_its_command_says(family: str) -> None:
     file = CONFIGS / "starters" / f"{family}.yaml"

@@ -32,6 +32,7 @@ def chain(hops):
     return {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": nodes}}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 3])
 def test_who_is_alone_waits_for_his_backoffs(hops):
     """A packet at a time: on each hop a DIFS, 0 to 31 slots, and RTS, CTS, data and, but on the last, ACK."""

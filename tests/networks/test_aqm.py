@@ -108,6 +108,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.full
 def test_a_fair_queue_keeps_a_call_from_waiting() -> None:
     """Of half its share: its datagrams are lost behind a full queue, and not here."""
     call = {"udp": {"rate": "1 Mbit/s", "payload": "1200 B"}}

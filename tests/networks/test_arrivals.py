@@ -33,6 +33,7 @@ def web(rate, size, count=56, **fields):
     return {"count": count, "arrivals": {"poisson": f"{rate} /s"}, "size": size, **fields}
 
 
+@pytest.mark.full
 def test_a_flow_of_one_packet_alone_is_ideal():
     asked = scenario(web(1, "1000 B", count=4))
     frame = simulate(asked, target="cpu").frame
@@ -50,6 +51,7 @@ def test_a_flow_of_one_packet_alone_is_ideal():
     assert frame[[f"slowdown_p95_{name}" for name in OF_SIZE if name != "10kB"]].isna().all().all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("load", [0.5, 0.7])
 def test_long_flows_share_the_processor(load):
     """M/G/1 with processor sharing: a flow takes 1 / (1 - load) times as long as alone.

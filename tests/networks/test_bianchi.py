@@ -38,6 +38,7 @@ def frames_per_s(stations: int, seconds: float, **fields: Any) -> float:
     return float(nodes[:, NodeOut.SUCCEEDED].sum() / seconds)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rts_threshold", ["unlimited", "500 B"])
 @pytest.mark.parametrize("standard", ["802.11b", "802.11g"])
 def test_saturated_cells_of_the_engine_agree(standard: str, rts_threshold: str) -> None:

@@ -111,6 +111,7 @@ def test_nothing_is_measured_unless_it_is_asked_for():
     assert (b.integers[:, : a.integers.shape[1]] == a.integers).all()
 
 
+@pytest.mark.full
 def test_networks_with_other_classes_are_compared_in_one_launch():
     web = {"count": 8, "arrivals": {"poisson": "5 /s"}, "size": "20 kB"}
     others = Scenario.check(data({**web, "each": {"class": "web"}}, VIDEO, {"class": "bulk"}))
@@ -152,6 +153,7 @@ replications: 400
 """
 
 
+@pytest.mark.full
 def test_a_plan_of_classes(tmp_path):
     file, out = tmp_path / "plan.yaml", tmp_path / "out"
     described = data(

@@ -66,6 +66,7 @@ def test_a_detour_begins_and_ends_with_the_detection() -> None:
     assert found[0, :2].tolist() == [[15, 45], [65, 75]] and (found[0, 2:, 0] == FOREVER).all()
 
 
+@pytest.mark.full
 def test_who_has_a_backup_loses_no_more_than_detection_takes() -> None:
     flow = {"udp": {"rate": "1 Mbit/s", "payload": "972 B"}, "route": 0}
     failures = [{"cables": 0, "outages": [{"start": "5 s", "duration": "10 s"}]}]
@@ -107,6 +108,7 @@ def test_managed_queues_and_what_varies_are_refused() -> None:
             scenario(parking_lot=row, failures=[{"cables": "one", "outages": GIVEN}])
 
 
+@pytest.mark.full
 def test_the_plan_finds_how_soon_a_failure_must_be_noticed() -> None:
     """1 % of 30 s less what is on the wire: 290 ms, whichever cable it is."""
     import netcarlo.planning

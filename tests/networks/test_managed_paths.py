@@ -116,6 +116,7 @@ def test_who_simulates_it() -> None:
 MANAGED = ("codel", "pie", "fq_codel", {"codel": {"mark": True, "target": "2 ms"}}, {"red": {"mark": True}})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("queue", MANAGED)
 @pytest.mark.parametrize("protocol", ["sack", "newreno", "udp"])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
@@ -132,6 +133,7 @@ def test_what_is_built_runs_as_the_twin_does(queue: Any, protocol: str) -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_hop_that_is_infinitely_fast_never_queues() -> None:
     one = scenario({"rate": "unlimited", "queue": "codel"}, {"queue": "codel"}, duration="3 s")
@@ -159,6 +161,7 @@ def test_a_path_is_a_dumbbell_of_one_flow(queue: str) -> None:
     assert np.allclose(one["mean_rtt_s"], same["mean_rtt_s"])
 
 
+@pytest.mark.full
 @given(
     st.floats(0.5, 50), st.floats(0.5, 80), st.integers(1, 3), st.integers(4, 150), st.integers(0, 1 << 20),
     st.sampled_from(["codel", "pie", "fq_codel"]), st.sampled_from(["newreno", "udp"]), st.booleans(),
@@ -271,6 +274,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.full
 def test_the_trace_agrees_with_the_outcomes() -> None:
     one = scenario({"queue": "codel", "loss": "0.5 %"}, {"queue": 30})
     frame, outcomes = trace(one, replication=1)

@@ -39,6 +39,7 @@ def test_every_kind_of_network_is_in_it() -> None:
     assert {network.partition(",")[0] for network in matrix.NETWORKS} == {kind.key for kind in KINDS}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("network", "protocol"), CELLS)
 def test_a_cell_is_estimated_or_refused(network: str, protocol: str, uncompiled: None) -> None:
     known = matrix.fidelities(network, protocol)

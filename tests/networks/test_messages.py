@@ -22,6 +22,7 @@ def scenario(messages: Any = MESSAGES, transport: Any = None, **fields: Any) -> 
     return Scenario.check({**data, "transport": transport})
 
 
+@pytest.mark.full
 def test_a_pause_follows_each_message() -> None:
     """139 packets each: over 10 Mbit/s at least 0.17 s, and then 2 s and the way back of the last ACK."""
     frame = simulate(scenario()).frame

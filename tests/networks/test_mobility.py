@@ -207,6 +207,7 @@ def test_cross_traffic_may_be_none_but_no_flood():
         scenario(hops=hops)
 
 
+@pytest.mark.full
 def test_every_packet_of_a_random_walk_is_accounted_for():
     walk = RANDOM | {
         "transport.protocol": "newreno",

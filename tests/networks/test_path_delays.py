@@ -88,6 +88,7 @@ def test_who_asks_and_who_does_not():
         assert late.network.word == word  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
     """A window that fills the queue: data and their acknowledgement take as long as the window's packets."""
     transport = {"protocol": "newreno", "class": "bulk", "payload": "960 B", "clock_phase": "0 s"}

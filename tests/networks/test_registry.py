@@ -56,6 +56,7 @@ def known(tree: ast.Module) -> Iterator[str]:
             yield repr(node.value)
 
 
+@pytest.mark.full
 def test_nothing_outside_asks_which_network_it_has() -> None:
     found = [f"{name}: {what}" for name, tree in outside() for what in known(tree)]
     assert found == []

@@ -41,6 +41,7 @@ def overtaken(gap: float, mean: float) -> float:
     return float(1 - ((q[n] - q[n + 1]) / (n + 1)).sum())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mean_ms", [0.5, 2, 4, 20])
 def test_share_of_datagrams_overtaken_is_the_known_one(mean_ms: float) -> None:
     of = scenario({"jitter": {"exponential": {"mean": f"{mean_ms} ms"}, "reorder": True}})
@@ -94,6 +95,7 @@ def test_the_next_hop_meets_packets_as_they_come(rate: float, seed: int) -> None
     assert len(come) > 1900 and gone == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.full
 def test_order_counts_for_tcp() -> None:
     """Three duplicate ACKs halve a window without a loss; Linux learns to wait."""
     goodput = {}
@@ -106,6 +108,7 @@ def test_order_counts_for_tcp() -> None:
     assert goodput["linux", True] > 0.9 * goodput["linux", False]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["sack", "sctp", "udp"])
 def test_reordered_is_known_where_packets_can_overtake(protocol: str) -> None:
     for jitter, known in ((EXPONENTIAL, True), (EXPONENTIAL | {"reorder": False}, False)):

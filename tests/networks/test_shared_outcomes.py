@@ -115,6 +115,7 @@ def test_transfers_that_do_not_arrive_are_no_times():
     assert np.isnan(found["completion_s"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fidelity", ["packet", "fluid"])
 def test_the_queue_of_ten_days_outgrows_a_word(fidelity):
     """Twice what the link carries comes, and all of it waits: at last 1.08 million packets."""

@@ -57,6 +57,7 @@ def twin(replication: int, loss: float) -> list[int]:
     return [0, sent, arrived, lost]
 
 
+@pytest.mark.full
 def test_it_is_simulated_as_by_its_twin(answers: Any) -> None:
     assert answers["integers"] == [twin(k, 0.1) for k in range(REPLICATIONS)]
 

@@ -132,6 +132,7 @@ def test_a_policer_lets_no_more_through_than_its_bucket(rate: float, burst: int,
         assert 8000 * received > 8 * burst + rate * 1e6 * 3.0 - 40_000
 
 
+@pytest.mark.full
 def test_tcps_share_what_a_trace_carries() -> None:
     """Four flows and a deep queue: 8 Mbit/s, nothing, 2 Mbit/s."""
     cable = {"trace": STEPS.replace("1 %", "0"), "repeat": True, "queue": 400}

@@ -107,6 +107,7 @@ def three(name: str, rows: Any, warm_up: Any, *, last: int = 1) -> Runs:
 SHARED = [name for name in models.NAMES if name.startswith("shared_")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHARED)
 def test_counters_of_shared_networks(name: str) -> None:
     rows: Any = rows_of(name, 60, seed=41)

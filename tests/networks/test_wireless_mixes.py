@@ -68,6 +68,7 @@ def test_a_count_may_be_drawn_or_given_and_moves_nothing_else():
     assert len(set(three)) == 4
 
 
+@pytest.mark.full
 def test_how_many_flows_other_rows_have_moves_no_leg():
     """Legs are numbered by the flows of their row: the numbers address what is drawn for them."""
     flows = [{"count": {"integers": [0, 6]}, "each": {"source": "station"}}, {"source": "gateway", "sink": 2}]

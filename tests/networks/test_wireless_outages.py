@@ -22,6 +22,7 @@ def cell(outages, **fields):
     } | fields)  # fmt: skip
 
 
+@pytest.mark.full
 def test_what_comes_to_it_while_it_is_down_is_lost_and_stations_try_in_vain():
     """Down for a quarter of the window.  A frame is given up after seven attempts, within milliseconds."""
     frame = simulate(cell([{"start": "2 s", "duration": "1 s"}]), target="cpu").frame

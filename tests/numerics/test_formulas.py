@@ -151,6 +151,7 @@ def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math
     return packets / rounds
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.1])
 @pytest.mark.parametrize("ack_every", [1, 2])
 @pytest.mark.parametrize("most", [30.0, math.inf])

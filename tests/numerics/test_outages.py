@@ -63,6 +63,7 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
     return sent
 
 
+@pytest.mark.full
 @given(
     st.lists(st.tuples(st.floats(0.05, 8), st.floats(0.01, 3)), min_size=1, max_size=6),
     st.sampled_from([0.0, 0.4, 2.0]),

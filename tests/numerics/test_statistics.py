@@ -150,6 +150,7 @@ def test_degenerate_samples_have_degenerate_intervals():
     assert statistics.mean([1.0, math.nan, 3.0])[:2] == (2, 2.0)
 
 
+@pytest.mark.full
 def test_intervals_cover_the_truth_for_many_laws_and_sizes():
     # 2200 truths, 20 samples each: the coverage of all of them has a standard error of 0.10 %, that of a
     # law 0.34 %.  An interval that covers 92 % (Student's, for an exponential law) fails with certainty.
@@ -168,6 +169,7 @@ def test_intervals_of_few_skewed_values_beat_students():
     assert np.mean(abs(found.mean - 2.0) <= half) < 0.915
 
 
+@pytest.mark.full
 def test_intervals_cover_the_truth_under_the_stopping_rule():
     # 1100 runs: the standard error of a coverage of 95 % is 0.66 %, so that 95 % fails with a probability
     # of 0.2 % and 91.5 % or less with one of at least 96 %.

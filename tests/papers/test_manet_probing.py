@@ -36,6 +36,7 @@ def evaluation() -> Evaluation:
     return reproduction("manet_probing")[1]
 
 
+@pytest.mark.full
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         assert cell.parameter(Manet.SPEED_MIN) == cell["speed_mps"] * METRE
@@ -53,6 +54,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert cell.parameter(Manet.RANGE) == cell["range_m"] * METRE
 
 
+@pytest.mark.full
 def test_walkers_start_near_each_other_and_part(cells: Cells) -> None:
     """The reason of M1: one hop at the start, and the longer and the sooner lost the faster they are."""
     slow, fast = (cells.one(protocol="newreno", speed_mps=v, error_percent=5.0) for v in (2.0, 14.0))

@@ -64,6 +64,7 @@ def test_overheads_follow_from_the_printed_averages_but_one() -> None:
     assert odd == [("himipv6", "reno", 0.02)]
 
 
+@pytest.mark.full
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         assert (

@@ -37,6 +37,7 @@ def test_published_numbers_are_all_there() -> None:
     assert kinds == {"printed": 138, "read_off": 8, "claim": 6, "input": 6}
 
 
+@pytest.mark.full
 def test_utilisation_shows_the_printed_digits(evaluation: Evaluation) -> None:
     cells = rows(evaluation, "utilisation")
     misses = [row.published for row in cells if not row.matches_printed]

@@ -68,6 +68,7 @@ def test_a_cell_keeps_the_defaults_of_its_protocol() -> None:
     assert headers == {"tahoe": 40.0, "reno": 40.0, "vegas": 0.0}
 
 
+@pytest.mark.full
 def test_variations_are_further_cells() -> None:
     mobility = study.load("mobility")
     variation = mobility.description.variations["outage_ms"]

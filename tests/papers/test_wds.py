@@ -22,6 +22,7 @@ def test_cells_are_those_declared() -> None:
     assert {cell["direction"] for cell in cells if cell["medium"] == "wired"} == {"up"}
 
 
+@pytest.mark.full
 def test_hops_reach_both_kinds_of_network(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         scenario = cell.scenario

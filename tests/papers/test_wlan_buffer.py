@@ -53,6 +53,7 @@ def test_a_buffer_suffices_within_one_per_cent_of_the_two_largest() -> None:
     assert metrics.buffer_threshold(lambda _, kb: np.array([averages[kb]]), 1, tuple(averages)) == 32
 
 
+@pytest.mark.full
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         wireless = cell.scenario.wireless

@@ -25,6 +25,7 @@ def found() -> Frontier:
     return frontier(make_plan(data(across=RATE, cost=COST, currency="EUR")), target="cpu")
 
 
+@pytest.mark.full
 def test_each_row_is_a_plan_of_one_quantity_at_a_stricter_confidence(found: Frontier) -> None:
     """A third of the error each: the same as a plan of that rate alone at 98.33 %."""
     for rate, answer in zip(RATE["values"], found.answers, strict=True):
@@ -57,6 +58,7 @@ def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
     assert found.least.cost <= found.cheapest.cost
 
 
+@pytest.mark.full
 def test_words(found: Frontier) -> None:
     best = found.cheapest
     assert best is not None
@@ -76,6 +78,7 @@ def test_words(found: Frontier) -> None:
     assert record["cheapest"]["cost"] == best.cost
 
 
+@pytest.mark.full
 def test_nothing_holds() -> None:
     asked = data(across=RATE, cost=COST, requirements={"goodput": "goodput_bps >= 60 Mbit/s"})
     none = frontier(make_plan(asked), target="cpu")
@@ -89,6 +92,7 @@ def test_derived_fields_know_both() -> None:
     assert [d.scenario(d.values[0]).paths[0].hops[1].rate for d in designs] == [2e6, 4e6, 16e6]  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
     """What is known when it is stopped is said; the same plan goes on from the journal to the same answer."""
     asked = make_plan(data(across=RATE, cost=COST, currency="EUR"))
@@ -123,6 +127,7 @@ def test_each_function_names_the_other() -> None:
         frontier(make_plan(data()))
 
 
+@pytest.mark.full
 def test_command(tmp_path: Path) -> None:
     file = tmp_path / "two.yaml"
     file.write_text(json.dumps(data(across=RATE, cost=COST, currency="EUR")))

@@ -86,6 +86,7 @@ def test_more_of_a_resource_helps(answer: Answer) -> None:
     assert gain.resource.before == "2000000 bit/s"
 
 
+@pytest.mark.full
 def test_answer_does_not_depend_on_threads_or_interruptions(answer: Answer, tmp_path: Path) -> None:
     asked = answer.plan
     assert same(plan(asked, target="cpu", threads=1)) == same(answer)
@@ -108,6 +109,7 @@ def test_answer_does_not_depend_on_threads_or_interruptions(answer: Answer, tmp_
     assert again.cost["simulated"] == 0
 
 
+@pytest.mark.full
 def test_what_was_simulated_serves_another_requirement(tmp_path: Path) -> None:
     first = plan(make_plan(data()), folder=tmp_path, target="cpu")
     other = data(requirements={"goodput": {"goal": "goodput_bps >= 0.6 Mbit/s", "probability": "75 %"}})
@@ -180,11 +182,13 @@ def test_no_border_among_the_values(
     assert found.likely is None
 
 
+@pytest.mark.full
 def test_a_curve_that_rises_again_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not on_curve(monkeypatch, [1.0, 0.3, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1]).monotone
     assert on_curve(monkeypatch, [1.0, 1.0, 1.0, 0.95, 0.8, 0.1, 0.1, 0.1]).monotone
 
 
+@pytest.mark.full
 def test_several_requirements_and_expressions() -> None:
     asked = data(
         requirements={
@@ -318,6 +322,7 @@ def test_mistakes_are_refused(changes: dict[str, Any], message: str) -> None:
         make_plan(data(**changes))
 
 
+@pytest.mark.full
 def test_command(tmp_path: Path) -> None:
     file = tmp_path / "small.yaml"
     file.write_text(json.dumps(data()))
@@ -394,6 +399,7 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
         stopped(at=-1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("signal", ["time", "interrupt"])
 def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None:
     """A plan that would take hours: --time and Ctrl-C end it with an answer and its page."""
@@ -424,6 +430,7 @@ def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None
     assert "netcarlo plan slow.yaml" in page
 
 
+@pytest.mark.full
 def test_a_damaged_journal_is_noticed_and_its_runs_made_again(answer: Answer, tmp_path: Path) -> None:
     """Altered outcomes, or a line with fewer than it says, changed the answer without a word."""
     asked = answer.plan

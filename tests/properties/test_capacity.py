@@ -3,6 +3,8 @@
 A few of the random scenarios of `scenarios.draw`; run once over 1,072 of fluids and 732 of formulae.
 """
 
+import pytest
+
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.simulate import simulate_all
@@ -38,6 +40,7 @@ def check(fidelity: str, family: str, numbers: range) -> None:
         assert not broken(scenario, found), f"{family} {feature} {scenario.seed}: {broken(scenario, found)}"
 
 
+@pytest.mark.full
 def test_fluids_stay_below_capacity() -> None:
     for family, most in (("path", 300), ("shared", 60), ("wireless", 60)):
         check("fluid", family, range(most))

@@ -23,6 +23,7 @@ NOTHING = {("path", "formula", "all lost")}
 """Features with which a cheap model sends nothing, by nature."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_outcome_is_impossible(family: str, fidelity: str) -> None:

@@ -86,6 +86,7 @@ CHEAP_MODELS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "kind"), CHEAP_MODELS)
 def test_every_field_moves_the_answer_or_is_refused_or_named(name: str, kind: str) -> None:
     base = CHEAP_MODELS[name, kind]

@@ -23,6 +23,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
         return study, calibrate(study, target="cpu")
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("width", "height", "mobile"), [(1400, 900, False), (390, 844, True)])
 def test_page_is_quiet(

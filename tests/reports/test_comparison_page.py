@@ -116,6 +116,7 @@ def pages(found: dict[str, Comparison], tmp_path_factory: pytest.TempPathFactory
     return {name: folder / f"{name}.html" for name in found}
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(
     ("case", "window"),

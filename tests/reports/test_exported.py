@@ -83,6 +83,7 @@ PAGES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("case", PAGES)
 def test_rows_of_every_figure_are_sound(case: str, page: Page, tmp_path: Path) -> None:
@@ -93,6 +94,7 @@ def test_rows_of_every_figure_are_sound(case: str, page: Page, tmp_path: Path) -
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_row_for_each_cell_with_the_interval_of_the_store(page: Page, tmp_path: Path) -> None:
     manifest, frame = made(**THREE)
@@ -107,6 +109,7 @@ def test_a_row_for_each_cell_with_the_interval_of_the_store(page: Page, tmp_path
         assert rows[name, x] == pytest.approx(kept, rel=1e-13)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_gain_has_one_row_a_point(page: Page, tmp_path: Path) -> None:
     manifest, frame = made(**THREE)
@@ -120,6 +123,7 @@ def test_a_gain_has_one_row_a_point(page: Page, tmp_path: Path) -> None:
     assert found["bbr", 1.0] == pytest.approx([v / unit for v in kept], rel=1e-13)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_all_nine_bars_are_drawn(page: Page, tmp_path: Path) -> None:
     open_(page, tmp_path, swept("three by three"))
@@ -129,6 +133,7 @@ def test_all_nine_bars_are_drawn(page: Page, tmp_path: Path) -> None:
     assert drawn == [3, 3, 3]
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_map_of_the_best_names_it(page: Page, tmp_path: Path) -> None:
     open_(page, tmp_path, swept("axes"))
@@ -137,6 +142,7 @@ def test_a_map_of_the_best_names_it(page: Page, tmp_path: Path) -> None:
     assert set(table.column("clear at 95 %")) <= {"yes", "no"}
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_parallel_coordinates_are_exported_as_values(page: Page, tmp_path: Path) -> None:
     manifest, frame = made(**SWEEPS["drawn"])
@@ -148,6 +154,7 @@ def test_parallel_coordinates_are_exported_as_values(page: Page, tmp_path: Path)
         assert float(value) * {"k": 1e3, "M": 1e6}[shown[-7]] == pytest.approx(best[key], rel=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_plan_names_its_requirements_and_bands(page: Page, tmp_path: Path) -> None:
     found = answered()
@@ -182,6 +189,7 @@ def test_bars_that_touch_are_thinned_and_every_line_keeps_some() -> None:
     assert [len(trace["error_y"]["array"]) for trace in together] == [40] * 5
 
 
+@pytest.mark.full
 @given(
     st.lists(
         st.tuples(st.floats(0.01, 100), st.floats(-5, 5)), min_size=10, max_size=60, unique_by=lambda p: p[0]

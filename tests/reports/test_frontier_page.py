@@ -32,6 +32,7 @@ def found() -> Frontier:
         return frontier(make_plan(ASKED))
 
 
+@pytest.mark.full
 def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
     """At 4 Mbit/s nothing holds; from there on a faster link takes a longer queue until the delay binds."""
     border = figures.border(found)
@@ -53,6 +54,7 @@ def test_it_shows_itself(found: Frontier) -> None:
     assert len(ET.fromstring(found._repr_html_()).findall("tbody/tr")) == 4
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_page_is_drawn_without_complaints(found: Frontier, page: Page, window: str, tmp_path: Path) -> None:

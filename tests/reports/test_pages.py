@@ -41,6 +41,7 @@ def study(request: pytest.FixtureRequest) -> Reproduced:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, window: str) -> None:
@@ -70,6 +71,7 @@ def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, windo
     assert max(page.evaluate(rights)) <= width
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_tables_fit(study: Reproduced, page: Page) -> None:
     """Every table on a screen; on a phone all but those in the paper's layout, which scroll in their box."""
@@ -84,6 +86,7 @@ def test_tables_fit(study: Reproduced, page: Page) -> None:
         assert set(wide) <= ({"layout"} if mobile else set())
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_numbers_are_marked_by_the_tolerance(mobility: Reproduced, page: Page) -> None:
     out, evaluation = mobility
@@ -97,6 +100,7 @@ def test_numbers_are_marked_by_the_tolerance(mobility: Reproduced, page: Page) -
     assert any("C15 ·" in claim and "17 of 24" in claim for claim in own)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_report_holds_every_number_and_claim(reproduced: Reproduced, page: Page) -> None:
     out, evaluation = reproduced
@@ -113,6 +117,7 @@ def test_report_holds_every_number_and_claim(reproduced: Reproduced, page: Page)
     assert page.evaluate("document.querySelectorAll('.claims li').length") == len(evaluation.claims)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_report_prints_in_full_width(reproduced: Reproduced, page: Page, tmp_path: Path) -> None:
     page.open(reproduced[0] / "sctp_linkdown" / "report.html", width=794, height=1123)
@@ -127,6 +132,7 @@ def test_report_prints_in_full_width(reproduced: Reproduced, page: Page, tmp_pat
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("window", ["wide", "phone"])
 def test_index_and_trace_are_quiet(reproduced: Reproduced, page: Page, window: str, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def answers() -> dict[str, Answer]:
         return {name: answered(**changes) for name, changes in CASES.items()}
 
 
+@pytest.mark.full
 def test_it_shows_itself(answers: dict[str, Answer]) -> None:
     found = answers["both"]
     assert repr(found) == f"Answer of {found.plan.name}: queue holds at 17, fails at 18; goodput binds"
@@ -170,6 +171,7 @@ def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its
     assert words.goal(answers["both"].plan, 1) == "mean RTT ≤ 100 ms"
 
 
+@pytest.mark.full
 def test_page_says_how_to_get_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "ReplicationRunner", Made)
     file = tmp_path / "a plan.yaml"
@@ -196,6 +198,7 @@ def pages(answers: dict[str, Answer], tmp_path_factory: pytest.TempPathFactory) 
     return found
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(
     ("case", "window", "count"),

@@ -300,6 +300,7 @@ def plots(sections: Sections) -> Iterator[Plot]:
     yield from (plot for plot in (*others, bars) if plot is not None)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [{"axes": AXES}, DRAWN, {**DRAWN, "method": "saltelli", "draw": 64}])
 def test_every_choice_is_a_valid_figure(options: dict[str, Any]) -> None:
     count = 0
@@ -328,6 +329,7 @@ def test_choices_that_do_not_fit_stay_at_their_first_option() -> None:
     assert tight["fixed"] == "b: 1"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("drawn", [False, True])
 def test_a_hundred_thousand_cells_stay_under_six_megabytes(drawn: bool) -> None:
     axes = [
@@ -396,6 +398,7 @@ SPECIAL: dict[str, tuple[Made, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", SPECIAL)
 def test_special_sweeps_have_a_page(case: str) -> None:
     (manifest, frame), says = SPECIAL[case]
@@ -438,6 +441,7 @@ def show(page: Page, path: Path, window: str) -> None:
     page.open(path, width=width, height=height, mobile=mobile)
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(
     ("name", "window", "count"),
@@ -481,6 +485,7 @@ def click(page: Page, plot: str, mark: str) -> None:
         page.evaluate("new Promise(done => setTimeout(done, 100))")
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_pointing_at_a_cell_shows_the_command_that_reruns_it(pages: dict[str, Path], page: Page) -> None:
     keys = {key[:10] for key in made(axes=AXES)[1]["key"]}
@@ -510,6 +515,7 @@ def test_a_choice_changes_the_figure(pages: dict[str, Path], page: Page) -> None
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_tags_in_labels_stay_text(pages: dict[str, Path], page: Page) -> None:
     show(page, pages["markup"], "wide")

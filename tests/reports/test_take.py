@@ -64,6 +64,7 @@ def drawn(page: Page, plot: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.full
 def test_numbers_are_those_of_the_figure_that_is_shown(sweep: Path, page: Page, tmp_path: Path) -> None:
     show(page, sweep, "wide")
     choose(page, "line-0", 1)
@@ -89,6 +90,7 @@ def test_map_is_a_row_for_each_of_its_fields(sweep: Path, page: Page, tmp_path: 
     assert {row[3] for row in table[1:]} == {z for row in heat["z"] for z in row} <= {"TCP", "SCTP"}
 
 
+@pytest.mark.full
 def test_pictures(sweep: Path, page: Page, tmp_path: Path) -> None:
     show(page, sweep, "phone")
     svg = ET.fromstring(taken(page, tmp_path, "line-0", "SVG"))
@@ -99,6 +101,7 @@ def test_pictures(sweep: Path, page: Page, tmp_path: Path) -> None:
     assert page.complaints() == []
 
 
+@pytest.mark.full
 def test_table_follows_the_choice(sweep: Path, page: Page) -> None:
     show(page, sweep, "phone")
     lines = "[...document.querySelectorAll('#line-0 ~ .data tr')]"
@@ -115,6 +118,7 @@ def test_table_follows_the_choice(sweep: Path, page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
+@pytest.mark.full
 def test_address_shows_what_was_chosen(sweep: Path, page: Page) -> None:
     show(page, sweep, "wide")
     choose(page, "line-0", 1)
@@ -125,6 +129,7 @@ def test_address_shows_what_was_chosen(sweep: Path, page: Page) -> None:
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("address", ["#line-0=99", "#line-0=x.%", "#line-0", "#=&=&%41", "#map"])
 def test_address_that_says_nothing_is_not_heeded(sweep: Path, page: Page, address: str) -> None:
     show(page, sweep, "wide")
@@ -134,6 +139,7 @@ def test_address_that_says_nothing_is_not_heeded(sweep: Path, page: Page, addres
     assert page.complaints() == []
 
 
+@pytest.mark.full
 def test_page_is_readable_in_the_dark(sweep: Path, page: Page) -> None:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     try:
@@ -144,6 +150,7 @@ def test_page_is_readable_in_the_dark(sweep: Path, page: Page) -> None:
         page.call("Emulation.setEmulatedMedia", features=[])
 
 
+@pytest.mark.full
 def test_barriers_are_seen(sweep: Path, page: Page) -> None:
     show(page, sweep, "wide")
     bad = '<p style="color:#ccc">pale</p><button></button>'

@@ -170,6 +170,7 @@ def test_the_page_says_what_was_set_and_drawn_and_what_came_of_it() -> None:
     assert "1.25 Mbit/s" in text and 'id="setting"' in text
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> None:
@@ -204,6 +205,7 @@ def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> 
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_the_map_plays_and_stops(page: Page, tmp_path: Path) -> None:
     (tmp_path / "trace.html").write_text(trace_page(FRAME, "A node walks away"), encoding="utf-8")
@@ -234,6 +236,7 @@ def test_the_map_plays_and_stops(page: Page, tmp_path: Path) -> None:
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("protocol", ["newreno", "udp"])
 def test_the_page_of_an_80211_network(page: Page, protocol: str, tmp_path: Path) -> None:
@@ -287,6 +290,7 @@ def parts_of(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {name: {part.get("name", ""): part for part in plot["data"]} for name, plot in plots.items()}
 
 
+@pytest.mark.full
 def test_figures_of_links_show_who_took_what() -> None:
     frame = trace(of_links({}, {"start": "2 s"}, STREAM)).frame
     figures = parts_of(frame)
@@ -325,6 +329,7 @@ def test_many_flows_have_a_map_and_lines_of_a_few() -> None:
     assert captions["window"].startswith(f"{trace_links.WINDOW}; of 9 flows the 6 that took most")
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("width", [1600, 390])
 def test_the_page_of_shared_links(page: Page, width: int, tmp_path: Path) -> None:

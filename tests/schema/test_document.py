@@ -120,6 +120,7 @@ def test_aliases_make_no_bombs(tmp_path):
     assert time.process_time() - started < 15
 
 
+@pytest.mark.full
 def test_long_files_are_read_in_a_moment(tmp_path):
     stops = ", ".join(f"{{time: {k} s, x: {k} m}}" for k in range(400))
     started = time.process_time()

@@ -11,6 +11,8 @@ from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.outcomes import MEANING, by_formula, outcomes
 from tests.kernels.beside_twin import run_as_python
 
+pytestmark = pytest.mark.full
+
 HOPS = [{"rate": "2 Mbit/s", "delay": "5 ms", "queue": 10}, {"rate": "4 Mbit/s", "delay": "2 ms"}]
 OUTAGE = [{**HOPS[0], "outages": [{"start": "0.6 s", "duration": "0.2 s"}]}]
 CELL = {"duration": "0.5 s", "wireless": {"cell": {"stations": 3}, "best_interval": "0.1 s"}}

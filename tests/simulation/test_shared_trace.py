@@ -124,12 +124,14 @@ def queue_is_that_of_the_outcomes(frame: pd.DataFrame, rows: SharedRows, links: 
         assert total == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in SHARED if name != "linux beside ns-2"])
 @pytest.mark.parametrize("replication", [0, 3])
 def test_the_trace_agrees_with_the_outcomes(name: str, replication: int) -> None:
     agrees(scenario(SHARED[name]), replication)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("transport", [
     {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
     {"protocol": "linux", "congestion_control": "cubic"},
@@ -145,6 +147,7 @@ def test_the_trace_of_any_association_agrees_with_the_outcomes(transport: dict[s
     assert frame.loc[frame["protocol"] == "udp", ["cwnd_packets", "acked", "rtt_s"]].isna().all().all()
 
 
+@pytest.mark.full
 def test_the_trace_of_linux_beside_others_agrees_with_the_outcomes() -> None:
     found = agrees(scenario(SHARED["linux beside ns-2"]), 0)
     names = found.frame.groupby("flow")["protocol"].first().tolist()
@@ -208,6 +211,7 @@ def test_flows_of_a_kind_that_is_not_mixed_have_the_name_of_their_transport() ->
     assert protocols(rows, of.transport) == ["linux26 with cubic", "udp"]
 
 
+@pytest.mark.full
 def test_datagrams_have_no_number_where_delays_are_measured() -> None:
     """The time at which they were put out stands in its place; outcomes are those without a trace."""
     dumbbell = {"rate": "5 Mbit/s", "delay": "5 ms"}

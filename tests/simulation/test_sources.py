@@ -137,6 +137,7 @@ def test_names_are_part_of_the_version_and_a_kept_version_is_found(
     assert sources.fingerprint() != first
 
 
+@pytest.mark.full
 def test_an_older_store_is_resumed_unless_what_decides_numbers_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

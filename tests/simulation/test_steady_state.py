@@ -100,6 +100,7 @@ def test_bic_is_near_packets(loss: str, window: int) -> None:
     assert formula == pytest.approx(packets, rel=0.12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["reno", "newreno", "sack", "bic"])
 def test_losses_in_bursts_are_near_packets(protocol: str) -> None:
     """A hop that is gone for 1 to 100 ms every half second to 20 s, a Gilbert-Elliott chain: half of the

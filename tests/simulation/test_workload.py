@@ -79,6 +79,7 @@ def shipped() -> list[Path]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
 def test_all_that_is_shipped_starts_unasked(path) -> None:
     data = files.read_yaml(path).data

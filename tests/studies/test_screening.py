@@ -20,6 +20,7 @@ def linkdown() -> Evaluation:
     return evaluate(study.load("sctp_linkdown"), replications=1)
 
 
+@pytest.mark.full
 def test_every_utilisation_has_one_near_the_packets(linkdown: Evaluation) -> None:
     rows = [row for row in linkdown.rows if row.published.metric == "utilisation"]
     assert len(rows) > 80 and all(row.screening for row in rows)

@@ -86,6 +86,7 @@ def packets(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return run(by_packets(), tmp_path_factory.mktemp("packets") / "store")[0].frame()
 
 
+@pytest.mark.full
 def test_every_cell_has_one_answer_and_says_whose(whole: tuple[Sweep, Store, Summary]) -> None:
     space, store, summary = whole
     frame = store.frame()
@@ -104,6 +105,7 @@ def test_every_cell_has_one_answer_and_says_whose(whole: tuple[Sweep, Store, Sum
     assert np.array_equal(sampled, space.screening.sample()) and sampled.sum() == 90
 
 
+@pytest.mark.full
 def test_answers_are_those_of_the_fidelity_that_gave_them(
     whole: tuple[Sweep, Store, Summary], packets: pd.DataFrame
 ) -> None:
@@ -130,6 +132,7 @@ def test_hardly_a_decision_is_wrong(whole: tuple[Sweep, Store, Summary], packets
     assert ((frame["fast"] > 0.5) != (packets["fast"] > 0.5)).mean() <= 0.05
 
 
+@pytest.mark.full
 def test_winners_are_decided_too(tmp_path: Path) -> None:
     """A window of 4 is too small for most of the networks, and as good as one of 12 for the others."""
     axes = {"window": {"field": "transport.window", "values": [4, 12]}}
@@ -164,6 +167,7 @@ def test_means_are_corrected_and_cover_those_of_packets(
             assert mine.low[0, k] < mine.mean[0, k] < mine.high[0, k]
 
 
+@pytest.mark.full
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chunk=st.one_of(st.none(), st.integers(1, 80)),
@@ -198,6 +202,7 @@ def test_the_same_bits_whatever_runs_it_and_however_it_is_interrupted(
     pd.testing.assert_frame_equal(*screened)
 
 
+@pytest.mark.full
 def test_the_same_bits_from_processes(whole: tuple[Sweep, Store, Summary], tmp_path: Path) -> None:
     space, first, _ = whole
     store = Store.create(tmp_path / "store", space.manifest())
@@ -206,6 +211,7 @@ def test_the_same_bits_from_processes(whole: tuple[Sweep, Store, Summary], tmp_p
     assert store.digest() == first.digest()
 
 
+@pytest.mark.full
 def test_a_lost_chunk_of_any_kind_is_made_again(whole: tuple[Sweep, Store, Summary], tmp_path: Path) -> None:
     space, first, _ = whole
     run(space, tmp_path / "store", chunk=20)
@@ -216,6 +222,7 @@ def test_a_lost_chunk_of_any_kind_is_made_again(whole: tuple[Sweep, Store, Summa
     assert again.digest() == first.digest() and len(again.screened()) == space.n_cells
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("phase", "head"), [("sample, screened", "No answer"), ("sample", "has the highest mean")]
 )
@@ -234,6 +241,7 @@ def test_a_report_of_an_unfinished_sweep(tmp_path: Path, phase: str, head: str) 
     assert head in page and ("are not simulated yet" in page or "of 400 cells has a result" in page)
 
 
+@pytest.mark.full
 def test_ties_are_no_answers_so_packets_answer_everything(tmp_path: Path) -> None:
     axes = {"setup": {"cases": {"one": {"transport.window": 32}, "the same": {"transport.window": 32}}}}
     space = made(
@@ -256,12 +264,14 @@ def test_of_a_small_sweep_packets_answer_everything_at_once(tmp_path: Path) -> N
     assert "scenario" in sweep_page(store.manifest, store.frame(), store="store", cheap=store.screened())
 
 
+@pytest.mark.full
 def test_with_nothing_to_decide_the_sample_is_all_that_packets_answer(tmp_path: Path) -> None:
     space = made(auto={"decide": [], "sample": "40 %"}, goals={})
     summary = run(space, tmp_path / "store")[1]
     assert summary.answered == {("fluid", "clear"): 240, ("packet", "sample"): 160}
 
 
+@pytest.mark.full
 def test_cells_that_no_cheap_model_knows_are_for_packets(tmp_path: Path) -> None:
     """A fluid has no send buffer, the formulae have no end: of some groups one knows nothing, of some the
     other."""
@@ -370,6 +380,7 @@ def test_auto_is_for_sweeps() -> None:
         Scenario.check(AUTO["scenario"])
 
 
+@pytest.mark.full
 def test_a_forecast_reaches_from_the_sample_to_packets_everywhere() -> None:
     space, plain = made(draw={"count": 4000, "blocks": 10}), by_packets(draw={"count": 4000, "blocks": 10})
     with open_workers(models=space.models()) as found:
@@ -379,6 +390,7 @@ def test_a_forecast_reaches_from_the_sample_to_packets_everywhere() -> None:
     assert 0 < both.time_s[0] < both.time_s[1]
 
 
+@pytest.mark.full
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("auto.yaml").write_text(document.yaml_text(AUTO))

@@ -125,6 +125,7 @@ def broken(tmp_path_factory):
     return sweep({**GRID, "derive": {}}, scenario={**GRID["scenario"], "transport": transport}, axes=axes)
 
 
+@pytest.mark.full
 def test_a_cell_that_raises_is_recorded_and_the_others_finish(broken):
     rows = simulated(broken).cells.to_pandas()
     assert rows["status"].tolist() == ["ok", "failed", "ok", "failed", "ok"]

@@ -53,6 +53,7 @@ def first_key():
     return Store.open("store").frame(["key"])["key"].iloc[0]
 
 
+@pytest.mark.full
 def test_the_same_command_has_nothing_left_to_do():
     again = run("sweep", "small.yaml", "--out", "store")
     assert again.exit_code == 0
@@ -60,6 +61,7 @@ def test_the_same_command_has_nothing_left_to_do():
     assert run("sweep", "small.yaml", "--out", "store", "--quiet").stdout == ""
 
 
+@pytest.mark.full
 def test_a_dry_run_writes_nothing():
     before = sorted(os.listdir())
     found = run("sweep", "small.yaml", "--dry-run", "--set", "draw.count=4096", "--json")
@@ -91,6 +93,7 @@ def test_status():
     assert re.search(r"run .*: finished, 128 cells", text)
 
 
+@pytest.mark.full
 def test_status_names_damaged_files(tmp_path):
     run("sweep", "small.yaml", "--out", tmp_path / "s", "--chunk", 64)
     chunk = sorted((tmp_path / "s" / "chunks").iterdir())[0]
@@ -177,6 +180,7 @@ def test_bad_input_is_one_line_exit_2_and_no_output(args, complaint):
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.full
 def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path, monkeypatch):
     simulate = launch.run
 
@@ -202,6 +206,7 @@ def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path, monkeypatch):
     assert Store.open(store).digest() == Store.open("store").digest()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 def test_termination_keeps_what_is_done(tmp_path):
     command = [

@@ -14,6 +14,8 @@ import pytest
 
 from netcarlo.sweeps.store.store import Store
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = {"dask": ["-m", "dask"], "netcarlo": ["-m", "netcarlo.cli.main"]}
 POINTS = [

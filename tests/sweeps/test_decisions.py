@@ -52,6 +52,7 @@ def sampled(rng: np.random.Generator, groups: int, n: int) -> Bools:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild", "blind"])
 @pytest.mark.parametrize(("wrong", "n"), [(0.01, 149), (0.01, 299), (0.05, 89)])
 def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int) -> None:
@@ -150,6 +151,7 @@ def test_an_infinite_distance_that_was_wrong_once_decides_nothing_in_a_small_sam
     assert decision.limits == {"winner": math.inf} and not decision.clear.any()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
@@ -209,6 +211,7 @@ def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None
     assert sum(got).mean() == pytest.approx(packets.mean(), abs=0.1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("off", [0.0, 0.02, 0.2])
 def test_corrected_shares_cover_the_truth(off: float) -> None:
     """Also where no sampled cell was wrong: 2000 sweeps of 400 networks, of which packets hold in 70 %."""

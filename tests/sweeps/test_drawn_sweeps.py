@@ -10,6 +10,8 @@ import netcarlo
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import load_sweep
 
+pytestmark = pytest.mark.full
+
 CELLS = {"multihoming_planning": 38400, "mobility_planning": 21504, "mesh_planning": 6912,
          "link_planning": 2304, "modern": 92160}  # fmt: skip
 

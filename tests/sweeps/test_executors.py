@@ -55,6 +55,7 @@ def test_threads_are_not_waited_for():
     assert unfinished.result()
 
 
+@pytest.mark.full
 def test_distributed_is_imported_only_when_used():
     program = (
         "import sys, netcarlo.cli.main\n"
@@ -78,6 +79,7 @@ def until(condition):
         time.sleep(0.01)
 
 
+@pytest.mark.full
 def test_a_local_cluster(monkeypatch, tmp_path):
     common = tmp_path / "dask-scratch-space"  # a folder that another user may have made, with modules in it
     common.mkdir()
@@ -99,6 +101,7 @@ def test_a_local_cluster(monkeypatch, tmp_path):
         found.slots()
 
 
+@pytest.mark.full
 def test_workers_whose_nannies_gave_up_are_replaced():
     with open_workers(workers=1) as found:
         before = found.executor.submit(pid).result()
@@ -115,6 +118,7 @@ def busy(marker: Path) -> None:
     time.sleep(60)
 
 
+@pytest.mark.full
 def test_an_interrupt_waits_for_no_worker(tmp_path):
     begun = []
 
@@ -131,6 +135,7 @@ def test_an_interrupt_waits_for_no_worker(tmp_path):
     assert time.monotonic() - begun[0] < 20  # it would take 60
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP: run on Linux or macOS")
 def test_a_worker_that_is_stopped_is_replaced(monkeypatch):
     monkeypatch.setitem(executors.LOCAL, "distributed.scheduler.worker-ttl", "1s")
@@ -201,6 +206,7 @@ def http_port(dask_worker: Any) -> int:
     return int(dask_worker.http_server.port)
 
 
+@pytest.mark.full
 def test_nobody_without_the_key_runs_code_on_local_workers(capfd):
     with open_workers(workers=1) as found:
         client = found.executor.client
@@ -280,6 +286,7 @@ def test_what_cannot_be_had_is_refused_on_one_line(monkeypatch, options, complai
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.full
 def test_a_scheduler_without_workers_is_refused(monkeypatch):
     from distributed import LocalCluster
 

@@ -27,6 +27,7 @@ def sweep(folder: Path, *, poison: Any = ()) -> Any:
     return found
 
 
+@pytest.mark.full
 def test_a_fault_ends_the_worker_and_another_goes_on(tmp_path: Path) -> None:
     """Only the cell at fault fails, and only after it has ended some workers alone."""
     store = fakes.Store(asked := sweep(tmp_path, poison=[3]))

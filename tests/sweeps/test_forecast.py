@@ -32,6 +32,7 @@ def short(monkeypatch):
     monkeypatch.setattr(forecasts, "PILOT_S", 1.0)
 
 
+@pytest.mark.full
 def test_a_forecast_is_what_comes(tmp_path, workers):
     sweep = make_sweep(SWEEP)
     store = Store.create(tmp_path / "store", sweep.manifest())
@@ -48,6 +49,7 @@ def test_a_forecast_is_what_comes(tmp_path, workers):
     assert forecast(sweep, workers, store=store).cells == 0
 
 
+@pytest.mark.full
 def test_the_pilot_is_spread_over_the_sweep(workers):
     sweep = make_sweep(SWEEP | {"draw": 4096})
     pilot = forecasts._Pilot(sweep, workers, np.ones(sweep.n_cells, bool))

@@ -151,6 +151,7 @@ def histories(draw: Any) -> list[dict[str, Any]]:
     return [each["data"] for each in found]
 
 
+@pytest.mark.full
 @given(histories(), st.data())
 @settings(
     max_examples=10,
@@ -202,6 +203,7 @@ def test_without_replications_only_what_is_compared_with_runs_again(launched: An
 # ---------------------------------------------------------------- with real kernels
 
 
+@pytest.mark.full
 def test_it_is_so_with_kernels_and_processes(tmp_path: Path) -> None:
     losses = {"field": "hops.1.loss", "values": ["2 %"]}
     keeping = {**DRAWN, "keep": "replications", "draw": {"count": 4, "blocks": 2}}
@@ -276,6 +278,7 @@ def test_a_late_client_of_the_small_sweep_is_welcome(launched: Any) -> None:
     assert (was["cells"], was["intact"]) == (6, False)  # it is more now
 
 
+@pytest.mark.full
 def test_a_damaged_old_chunk_is_seen_and_runs_again(launched: Any, tmp_path: Path) -> None:
     small, large = (sweep(DRAWN, draw={"count": 4 * k, "blocks": 2 * k}) for k in (1, 2))
     store = Store.create(tmp_path, small.manifest())
@@ -346,6 +349,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("before", "after", "words"), REFUSED)
 def test_what_is_no_growth_is_refused_on_one_line(
     launched: Any, before: dict[str, Any], after: dict[str, Any], words: str
@@ -393,6 +397,7 @@ def test_axes_in_another_order_are_another_sweep() -> None:
 # ---------------------------------------------------------------- the command
 
 
+@pytest.mark.full
 def test_the_command(launched: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = """\

@@ -13,6 +13,7 @@ RUNS = 150
 """Of a check of coverage: 95 % has a standard error of 1.8 %; 84 % or less is seen in 95 of 100 cases."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("method", "count"),
     [("plain", 200), ("latin", 200), ("sobol", 256), ("sobol", 1000), ("saltelli", 64)],

@@ -58,6 +58,7 @@ class Chaos(Executor):
         return self.data.draw(st.integers(0, 4))
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=80)
 @given(data=st.data())
 def test_every_key_is_assigned_exactly_once(data: st.DataObject) -> None:
@@ -248,6 +249,7 @@ def test_an_interrupt_is_recorded_and_passed_on():
     assert store.records[0]["cells"] == len(store.written)
 
 
+@pytest.mark.full
 def test_the_memory_of_the_client_does_not_grow_with_the_sweep():
     class Forgetful(fakes.Store):
         def write(self, cells: Any, replications: Any) -> None:

@@ -9,6 +9,8 @@ from netcarlo.sweeps.execution.run import run
 from netcarlo.sweeps.store.store import Store
 from tests.sweeps.examples import DRAWN, GRID, sweep
 
+pytestmark = pytest.mark.full
+
 SHUFFLED = np.random.default_rng(1)
 
 

@@ -55,6 +55,7 @@ def same(one: pa.Table, other: pa.Table) -> bool:
 cells_of_20 = st.sets(st.integers(0, 19), min_size=1).map(sorted)
 
 
+@pytest.mark.full
 @given(
     st.lists(st.tuples(cells_of_20, st.sets(st.integers(0, 19), max_size=5)), max_size=6),
     st.randoms(use_true_random=False),
@@ -374,6 +375,7 @@ def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_when_the_disk_is_full_the_chunk_leaves_no_trace(tmp_path: Path) -> None:
     # The limit on a file's size makes the system itself refuse in the middle of a file.
     store = Store.create(tmp_path, SMALL)
@@ -443,6 +445,7 @@ for k in range(int(sys.argv[4])):
 """
 
 
+@pytest.mark.full
 def test_two_clients_at_once(tmp_path: Path) -> None:
     both = [python(WRITER, tmp_path / "s", *args) for args in ((0, 3, 20), (1, 4, 20))]
     assert [process.wait(timeout=60) for process in both] == [0, 0], both[0].stderr
@@ -533,6 +536,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_cells(tmp_path: Path) -> None:
     for name, draw in (("small", 500), ("large", 10_000)):
         manifest = tables.manifest(draw=draw, outcomes=("goodput_bps",))

@@ -52,6 +52,7 @@ def test_columns_are_mean_and_deviation() -> None:
     assert found == {"a_mean": 2.0, "a_sd": pytest.approx(np.sqrt(2)), "b_mean": 2.0, "b_sd": 0.0}
 
 
+@pytest.mark.full
 @pytest.mark.needs("gcc", "network namespaces")
 def test_a_transfer_takes_as_long_as_in_the_kernel(tmp_path: Path) -> None:
     row = {
@@ -65,6 +66,7 @@ def test_a_transfer_takes_as_long_as_in_the_kernel(tmp_path: Path) -> None:
     assert found["estimate"]["queue_drops"] == pytest.approx(found["reference"]["queue_drops"], abs=2)
 
 
+@pytest.mark.full
 @pytest.mark.needs("gcc", "network namespaces")
 def test_a_connection_that_lost_two_syns_begins_as_in_the_kernel(tmp_path: Path) -> None:
     row = {

@@ -11,6 +11,8 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Hop, Out, Rows
 from netcarlo.kernels.runtime import launch
 from tests.twins.path.scenarios import MS, SECOND, empty_row, fill, stack
 
+pytestmark = pytest.mark.full
+
 AGENTS = {
     "tcp_tahoe": ("TCP", "TCPSink"), "tcp_reno": ("TCP/Reno", "TCPSink"),
     "tcp_newreno": ("TCP/Newreno", "TCPSink"), "tcp_sack": ("TCP/Sack1", "TCPSink/Sack1"),

@@ -10,6 +10,8 @@ import pytest
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.simulate import simulate
 
+pytestmark = pytest.mark.full
+
 SCRIPT = """
 lassign $argv agent rate delay queue window down up session start
 set ns [new Simulator]

@@ -14,6 +14,8 @@ from tests.twins import run
 from tests.twins.network import Network
 from tests.twins.path.scenarios import MS, SECOND, empty_row, fill
 
+pytestmark = pytest.mark.full
+
 SCRIPT = """
 lassign $argv control sink rate delay queue size window ssthresh end losses
 set ns [new Simulator]

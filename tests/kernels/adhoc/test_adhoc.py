@@ -101,6 +101,7 @@ def differences(model: str, rows: ManetRows, out: Ints) -> list[str]:
     return differing(out, lambda row: simulate(model, rows, row=row), partial(describe, rows), name)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("model", "rows_of"), [(COMPILED, manet_rows), (LINUX, linux_manet_rows)])
 def test_kernel_equals_twin(model: str, rows_of: Callable[..., ManetRows]) -> None:
     rows = rows_of(30 * LONG, seed=0)
@@ -120,6 +121,7 @@ def test_sixty_four_nodes(routing: int) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", OTHERS)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
@@ -142,6 +144,7 @@ def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[.
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 @given(seed=seeds, control=st.sampled_from(CONTROLS))
 @settings(quick, max_examples=10)
@@ -169,6 +172,7 @@ def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
     assert s[LinuxWord.OVERFULL]
 
 
+@pytest.mark.full
 def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None:
     """With rings too small for some networks, which run again, and with rings that hold everything."""
     rows = sctp_manet_rows(400, seed=101)
@@ -368,6 +372,7 @@ def longest_exchange(rows: ManetRows) -> Ints:
     return whole
 
 
+@pytest.mark.full
 @given(st.sampled_from([COMPILED, LINUX]), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
 @quick
 def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int], threads: int) -> None:

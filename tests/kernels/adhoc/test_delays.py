@@ -11,6 +11,8 @@ from tests.kernels.test_delays import check_one_flow, delays, scenarios
 from tests.twins.adhoc.run import simulate
 from tests.twins.adhoc.scenarios import describe
 
+pytestmark = pytest.mark.full
+
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 COMPILED = "manet_newreno_delays"
 

@@ -32,6 +32,7 @@ ROWS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ROWS)
 def test_kernel_equals_twin(model: str) -> None:
     rows = with_bursts(ROWS[model](), seed=5)
@@ -91,6 +92,7 @@ def observed(gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return batches.mean(axis=0), batches.std(axis=0, ddof=1) / 10
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("numbers", CHANNELS)
 def test_losses_follow_each_other_as_in_a_channel_of_two_states(numbers: tuple[float, ...]) -> None:
     """Within 5 standard errors; bursts that are 20 % longer are found in all four."""

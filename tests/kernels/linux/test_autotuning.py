@@ -29,6 +29,7 @@ FAST = 100
 """[ns / byte], 80 Mbit/s"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:
@@ -51,6 +52,7 @@ def over(delay: int, window: int, **values: int) -> Rows:
     return rows
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     window=st.integers(10, 1000), data=st.integers(500, 40_000), delay=st.integers(1, 100),

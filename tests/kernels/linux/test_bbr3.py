@@ -19,6 +19,7 @@ from tests.twins.path.scenarios import SECOND, linux_rows
 from tests.twins.run import simulate
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin() -> None:
     rows = linux_rows(30, seed=21)

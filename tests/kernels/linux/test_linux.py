@@ -69,6 +69,7 @@ def scratch(ring: int = 256) -> tuple[Any, Any]:
     return p, s
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:

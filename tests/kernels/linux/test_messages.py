@@ -55,6 +55,7 @@ def pausing(packets: int, wait: int, *, every: bool = False, restart: bool = Tru
     return row._replace(constants=np.array([fixed[0] + fixed[1]], np.float64))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:
@@ -85,6 +86,7 @@ def test_a_copy_of_an_old_message_keeps_its_size(seed: int) -> None:
         assert (out[row] == simulate(name, rows, row=row)).all(), row
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_messages_over_a_users_own_control_equal_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     address = Address("path", "linux", messages=True)
@@ -135,6 +137,7 @@ def first_packets(name: str, rows: Rows, packets: int) -> Any:
     return sends[::packets], sends[packets - 1 :: packets]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wait_s", [0.1, 0.9, 2.0, 8.0])
 @pytest.mark.parametrize("restart", [True, False])
 def test_the_window_is_halved_for_each_timeout_of_silence(wait_s: float, restart: bool) -> None:
@@ -177,6 +180,7 @@ def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
     assert s[Cubic.EPOCH] == 2500
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux_bbr_messages", "tcp_linux_bbr3_messages"])
 def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
     """It keeps the bandwidth found, though the application was the limit since: no burst, and no start-up."""

@@ -45,6 +45,7 @@ def with_constants(rows: Any) -> Any:
     return rows._replace(constants=np.tile(CONSTANTS, (len(rows.parameters), 1)))
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("family", ["path", "adhoc"])
 def test_kernel_equals_twin(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +62,7 @@ def test_kernel_equals_twin(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
         assert (out[row] == twin(name, rows, row=row)).all(), row
 
 
+@pytest.mark.full
 def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:
     """50 packets/s over a path that carries 125, with a window for all of them."""
     own = tmp_path / "steady.py"
@@ -70,6 +72,7 @@ def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:
     assert np.diff(sends[sends > 3]) == pytest.approx(0.02, abs=1e-4)  # below 1.2 Mbit/s one by one
 
 
+@pytest.mark.full
 def test_a_window_that_is_no_number_does_no_harm(tmp_path: Path) -> None:
     own = tmp_path / "wild.py"
     text = "def grow(cwnd, ssthresh, now, *_):\n    x = 1e300 if now > 2 * 10**9 else 8.0\n"
@@ -98,6 +101,7 @@ def test_a_rate_is_for_the_sender_that_paces(protocol: str, file: Path, message:
         model_of(load_scenario(tmp_path / "paced_aimd.yaml", values=values))
 
 
+@pytest.mark.full
 def test_the_example_goes_over_paths_and_shared_links(tmp_path: Path) -> None:
     """Through a queue of 20 packets it loses a little less than at fifty times that rate."""
     scenario = load_scenario(EXAMPLES / "paced_aimd.yaml", values={"replications": 12, "hops.0.loss": 0})

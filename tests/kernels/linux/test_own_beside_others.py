@@ -41,6 +41,7 @@ def named(monkeypatch: pytest.MonkeyPatch, name: str, address: Address) -> str:
     return name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("delays", [False, True])
 def test_over_shared_links(delays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """All kinds of senders; every second flow of today's Linux has the user's control."""
@@ -55,6 +56,7 @@ def test_over_shared_links(delays: bool, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not (found := shared_differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_over_802_11(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: Any = wireless_scenarios("wifi_mixed_linux", 12, seed=61)
     count, width = rows.most_flows, len(WifiFlow)

@@ -35,6 +35,7 @@ def scenarios(model: str, count: int, *, seed: int) -> Rows:
     return as_datagrams(rows, seed=seed)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["udp", "udp_mobile"])
 def test_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, (35 if model == "udp_mobile" else 150) * LONG, seed=3)

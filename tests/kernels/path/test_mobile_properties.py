@@ -121,6 +121,7 @@ def test_a_host_that_never_moves_is_a_fixed_host(sender: str, seed: int) -> None
     assert not fixed[:, Out.IN_FLIGHT : Out.SILENCE].any() and not fixed[:, handovers].any()
 
 
+@pytest.mark.full
 @given(senders, seeds, st.lists(st.integers(0, 42), max_size=3), st.integers(1, 4))
 @quick
 def test_chunks_and_threads_change_no_bit(sender: str, seed: int, cuts: list[int], threads: int) -> None:

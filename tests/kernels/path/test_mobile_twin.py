@@ -40,6 +40,7 @@ MEETS = {
 """Beyond that, what the scenarios of a handover protocol meet; it never meets the others of these."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sender", SENDERS)
 def test_kernel_equals_twin(sender: str) -> None:
     name = f"{sender}_mobile"

@@ -71,6 +71,7 @@ def unlike_twin(sender: str, rows: Rows, out: NDArray[np.int64]) -> list[str]:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sender", SENDERS)
 def test_kernel_equals_twin(sender: str) -> None:
     rows = scenarios(sender, SENDERS[sender] * LONG, seed=31)
@@ -95,6 +96,7 @@ def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sender", OTHERS)
 def test_those_not_compiled_equal_their_twins(sender: str) -> None:
     """A few scenarios each, as plain Python: short ones in which packets are overtaken."""

@@ -55,6 +55,7 @@ def run(name: str, rows: Rows, *, monkeypatch: pytest.MonkeyPatch, stretches: bo
     return run_as_python(name, rows)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     [
@@ -116,6 +117,7 @@ def slow(rows: Rows) -> None:
     rows.hops[:, :, :, Hop.BYTE_TIME] *= 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.parametrize("change", [None, finite, over_two_hops, in_bursts, slow])
 def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:

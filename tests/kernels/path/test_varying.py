@@ -33,6 +33,7 @@ ROWS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ROWS)
 def test_kernel_equals_twin(model: str) -> None:
     rows = with_varying(ROWS[model](LONG), seed=14)

@@ -61,6 +61,7 @@ def compile_apart(user: Path, cache: Path) -> tuple[int, int, float]:
     return int(outcome), int(hits), float(seconds)
 
 
+@pytest.mark.full
 def test_second_process_finds_what_the_first_compiled(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(USER.format(rate=7))
@@ -82,6 +83,7 @@ def test_second_process_finds_what_the_first_compiled(tmp_path: Path) -> None:
     assert compile_apart(user, tmp_path / "cache")[:2] == (7, 1)
 
 
+@pytest.mark.full
 def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(USER.format(rate=7))
@@ -225,6 +227,7 @@ def test_old_files_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"model-{i}.nbc" for i in (3, 4, 5)]
 
 
+@pytest.mark.full
 def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from netcarlo.kernels import models
     from netcarlo.kernels.runtime import compile as compilers

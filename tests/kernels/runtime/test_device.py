@@ -97,6 +97,7 @@ def test_every_array_is_passed(pretend: Pretend) -> None:
     assert device.devices() == [device.Device("Pretended", "9.0", 1 << 30)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("devices", [1, 2, 3])
 @pytest.mark.parametrize("at_once", [7, 64, 1000])
 def test_neither_order_nor_pieces_nor_devices_change_a_bit(

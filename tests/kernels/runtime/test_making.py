@@ -66,6 +66,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "model-1.nbc"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("program", [CPU, pytest.param(PTX, marks=pytest.mark.needs("numba_cuda"))])
 def test_two_processes_compile_a_model_once(program: str, tmp_path: Path) -> None:
     cache, go, here = tmp_path / "cache", tmp_path / "go", [tmp_path / "a", tmp_path / "b"]

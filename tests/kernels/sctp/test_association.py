@@ -90,6 +90,7 @@ def test_all_data_come_whatever_happens_on_the_way(spread: int, lose: int) -> No
     assert (again > 0) == (spread > 0 or lose > 0)
 
 
+@pytest.mark.full
 def test_a_packet_that_is_overwritten_on_its_way_ends_the_row() -> None:
     small, large = Wire(limit=ENDLESS, RING=8), Wire(limit=ENDLESS, RING=32)
     for wire in small, large:

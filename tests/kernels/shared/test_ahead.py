@@ -18,6 +18,8 @@ from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import differences
 from tests.twins.shared.scenarios import shared_rows
 
+pytestmark = pytest.mark.full
+
 class_of = agenda.class_of
 TURNS = [0]
 

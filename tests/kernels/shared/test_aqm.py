@@ -72,6 +72,7 @@ def queue_delay_ms(links: Any) -> Any:
 # Beside the twin.
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = rows_of("shared_mixed_aqm", 80 * LONG, seed=1)
     assert isinstance(rows, SharedRows)
@@ -84,6 +85,7 @@ def test_kernel_equals_twin() -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["newreno", "linux_reno", "linux_cubic", "linux_bbr"])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(kind: str) -> None:
@@ -122,6 +124,7 @@ def test_the_control_law_is_the_exact_root(interval: int, count: int, t: int) ->
     assert codel.control_law(t, np.int64(interval), np.int64(count)) == t + isqrt(interval**2 // count)
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
@@ -181,6 +184,7 @@ def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> No
     assert first == pytest.approx((30 / 0.2) ** 2, rel=0.15) or first == pytest.approx(arrivals / 5, rel=0.1)
 
 
+@pytest.mark.full
 @given(
     st.integers(0, 1 << 40), st.lists(st.integers(0, 1 << 42), min_size=1, max_size=300),
     st.integers(352, 2_814_750), st.integers(352, 2_814_750),

@@ -39,6 +39,7 @@ def flows(rows: SharedRows, out: Ints) -> Ints:
     return out[:, SharedOut.COLUMNS : end].reshape(len(out), -1, FlowOut.COLUMNS)
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = rows_of(MODEL, 100 * LONG, seed=1)
     out = run(rows)
@@ -51,6 +52,7 @@ def test_kernel_equals_twin() -> None:
     assert (flows(rows, out)[rows.flows[:, :, Flow.CLASS] > 0][:, FlowOut.RETRANSMITTED] > 0).any()
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_with_linux_equals_twin() -> None:
     name = "shared_mixed_linux_arrivals"
@@ -90,6 +92,7 @@ def test_flows_are_conserved_and_have_their_sizes(seed: int) -> None:
         assert (found[:, number, ClassOut.ACTIVE] <= active).all()
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30), st.lists(st.integers(1, 19), max_size=3))
 @quick
 def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int]) -> None:

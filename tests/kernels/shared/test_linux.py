@@ -24,6 +24,7 @@ from tests.twins.rows import rows_of
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", LINUX_KINDS)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_uncompiled_kernel_equals_twin(kind: str) -> None:
@@ -34,6 +35,7 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_kernel_of_all_kinds_equals_twin() -> None:
     rows = rows_of("shared_mixed_linux", 60 * LONG, seed=5)
     out = launch.run(models.model("shared_mixed_linux"), rows)
@@ -44,6 +46,7 @@ def test_kernel_of_all_kinds_equals_twin() -> None:
         assert (busy & (kinds == number)).any(), number
 
 
+@pytest.mark.full
 def test_rings_that_are_too_small_are_made_larger_and_change_nothing() -> None:
     rows = rows_of("shared_linux_reno", 20, seed=3)
     flows = rows.flows.copy()
@@ -52,6 +55,7 @@ def test_rings_that_are_too_small_are_made_larger_and_change_nothing() -> None:
     assert (launch.run(model, rows) == launch.run(model, rows._replace(flows=flows))).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_lone_flow_is_a_path(control: str) -> None:

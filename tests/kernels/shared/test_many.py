@@ -44,6 +44,7 @@ def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9)) -
     return net.row()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("flows", "links", "end"),
     [(64, 64, 2 * SECOND), (65, 100, SECOND), (200, 100, SECOND), (MOST_FLOWS, MOST_LINKS, 300 * MS)],
@@ -64,6 +65,7 @@ def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"]).all()
 
 
+@pytest.mark.full
 def test_flows_of_a_crowd_are_treated_alike() -> None:
     """1,024 flows of one kind that start in the same nanosecond: nobody has the last word in every tie."""
     rows = dumbbell([TCP | {"KIND": NEWRENO}] * MOST_FLOWS, seconds=20, QUEUE=2000)

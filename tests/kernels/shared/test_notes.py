@@ -88,6 +88,7 @@ def compare(trace: Rows, rows: SharedRows, row: int) -> None:
     assert found == expected, which
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["shared_mixed", "shared_newreno"])
 def test_a_trace_has_the_events_of_the_twin(name: str) -> None:
     kinds = {"shared_newreno": {"kinds": [0, 3, 3]}}.get(name, {})
@@ -111,6 +112,7 @@ FAILING = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_an_uncompiled_trace_has_the_events_of_the_twin(name: str) -> None:
@@ -121,6 +123,7 @@ def test_an_uncompiled_trace_has_the_events_of_the_twin(name: str) -> None:
         compare(trace, rows, row)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FAILING)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_trace_of_links_that_fail_has_the_events_of_the_twin(kind: str) -> None:

@@ -86,6 +86,7 @@ def differences(rows: SharedRows, out: Ints) -> list[str]:
     return differing(out, lambda row: simulate(rows, row=row), partial(describe, rows), partial(name, rows))
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = shared_rows(80 * LONG, seed=1)
     found = differences(rows, run(rows))
@@ -209,6 +210,7 @@ def test_finite_transfers_are_complete_when_all_has_come(seed: int) -> None:
     assert (f["FINISHED"] == NEVER)[present & ~tcp].all()
 
 
+@pytest.mark.full
 @given(seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
 @quick
 def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int], threads: int) -> None:
@@ -220,6 +222,7 @@ def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int], threads: i
             assert (part == whole[first:last]).all()
 
 
+@pytest.mark.full
 @given(seeds, st.integers(6, 10))
 @quick
 def test_ring_size_never_matters(seed: int, bits: int) -> None:
@@ -353,6 +356,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
     assert dropped > 10
 
 
+@pytest.mark.full
 def test_a_lone_sctp_flow_is_a_path() -> None:
     """The same for SCTP, with its heartbeats, to the packet."""
     rng = np.random.default_rng(7)

@@ -32,6 +32,7 @@ RING = 64
 CONSTANTS = np.zeros(0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux26", "tcp_linux26_westwood"])
 def test_kernel_equals_twin(name: str) -> None:
     rows = tcp_rows(150, seed=7)
@@ -42,6 +43,7 @@ def test_kernel_equals_twin(name: str) -> None:
     assert {column.name: met[column] for column in MEETS if met[column] < 0.05} == {}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux26_bic", "tcp_linux26_cubic", "tcp_linux26_westwood_mobile"])
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     rows = mobile_rows(40, seed=7) if name.endswith("mobile") else wide_windows(60, seed=7)

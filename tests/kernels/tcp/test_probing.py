@@ -71,6 +71,7 @@ def differences(name: str, run: Any, seeds: range) -> list[str]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_uncompiled_association_equals_twin(name: str) -> None:
     run = make_kernel(compilers.plain, *parts(name))
@@ -78,6 +79,7 @@ def test_uncompiled_association_equals_twin(name: str) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.full
 def test_association_equals_twin() -> None:
     name = "new_probing_westwood"
     run = make_kernel(functools.partial(compilers.cpu, model="wire"), *parts(name))
@@ -93,6 +95,7 @@ def test_association_equals_twin() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.full
 def test_scripts_visit_the_corners() -> None:
     """The comparisons are worth something: pauses of each cause end well and badly."""
     for name in ("probing", "new_probing", "elfn", "eln"):

@@ -186,6 +186,7 @@ def test_an_outage_of_length_zero_changes_nothing(protocol: str, starts: list[fl
     assert (out[:, Out.RECEIVED] > 0).all()
 
 
+@pytest.mark.full
 @given(protocols, seeds, st.lists(st.integers(0, 40), max_size=4), st.integers(1, 5))
 @quick
 def test_chunks_and_threads_change_no_bit(protocol: str, seed: int, cuts: list[int], threads: int) -> None:
@@ -200,6 +201,7 @@ def test_chunks_and_threads_change_no_bit(protocol: str, seed: int, cuts: list[i
     assert (run(protocol, select(rows, order), threads=threads) == whole[order]).all()
 
 
+@pytest.mark.full
 @given(protocols, seeds, st.integers(6, 14))
 @quick
 def test_ring_size_never_matters(protocol: str, seed: int, bits: int) -> None:

@@ -54,6 +54,7 @@ def differences(protocol: str, rows: Rows, *, at_most: int = 3) -> list[str]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_kernel_equals_twin(protocol: str) -> None:
     found = differences(protocol, scenarios(protocol, SCENARIOS))
@@ -113,6 +114,7 @@ pickle.dump(results, open(sys.argv[2], "wb"))
 """
 
 
+@pytest.mark.full
 def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
     """Each model's functions stay its own when models from several processes, each of which has compiled what
     they have in common with another one first, are loaded into one."""

@@ -80,6 +80,7 @@ def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
     return differing(out, lambda row: twin(row=row), partial(describe, rows), partial(name, rows))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", COMPILED)
 def test_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, 60 * LONG, seed=COMPILED.index(model))
@@ -192,6 +193,7 @@ def test_flows_of_one_kind_are_those_of_its_model(kind: str) -> None:
     assert (run("wifi_mixed", alike) == run_as_python(name, rows)).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", LINUX_KINDS)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_flows_of_one_linux_are_those_of_its_model(kind: str) -> None:
@@ -201,6 +203,7 @@ def test_flows_of_one_linux_are_those_of_its_model(kind: str) -> None:
     assert (run_as_python("wifi_mixed_linux", alike) == run_as_python(f"wifi_{kind}", rows)).all()
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_linux_beside_other_tcps_equals_twin() -> None:
     """Uncompiled, as compiling it takes minutes."""
@@ -322,6 +325,7 @@ def test_sctp_carries_what_tcp_does() -> None:
     assert 4000 < delivered[0] == pytest.approx(delivered[1], rel=0.01)
 
 
+@pytest.mark.full
 def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
     """CUBIC fills a queue of 300 frames; both carry what the channel lets through, and no more.
 
