@@ -8,9 +8,11 @@ from netcarlo.kernels.base.layout import Rows
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, UDP
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
+from tests.twins.adhoc.scenarios import as_datagrams as manet_datagrams
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import (
+    as_datagrams,
     as_linux,
     sctp_rows,
     tcp_rows,
@@ -79,6 +81,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return sctp_manet_rows(count, seed=seed)
     if family == "adhoc" and sender == "linux":
         return linux_manet_rows(count, seed=seed)
+    if family == "adhoc" and sender == "udp":
+        return manet_datagrams(manet_rows(count, seed=seed), seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
     if address.arrivals:
@@ -104,6 +108,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":
         return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
+    if sender == "udp" and family == "path":
+        return as_datagrams((mobile_rows if mobile else tcp_rows)(count, seed=seed), seed=seed)
     if mobile and sender == "sctp":
         return sctp_mobile_rows(count, seed=seed)
     if mobile:

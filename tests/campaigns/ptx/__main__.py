@@ -1,10 +1,9 @@
-"""Run the PTX of models without a device, and store the verdicts.
+"""PTX of the models: assembled and run without a device; verdicts are stored.
 
 Without names it checks all cases: the models of the covering set, and some more (see `cases`).  For each it
 translates the model to PTX, assembles it, and runs it on the CPU: all outcomes must be those of the CPU.
 """
 
-import argparse
 import datetime
 import multiprocessing
 import os
@@ -15,6 +14,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import campaigns
 from tests.campaigns.ptx import checks, lanes, verdicts
 from tests.campaigns.ptx.cases import cases
 
@@ -55,13 +55,13 @@ def outcomes(names: list[str], processes: int) -> Iterator[Outcome]:
         yield from pool.imap_unordered(examine, names)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Check cases, store the verdicts of those that pass, and return 1 if one fails."""
-    parser = argparse.ArgumentParser(prog="python -m tests.campaigns ptx", description=__doc__)
+    parser = campaigns.parser(__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all cases unless given")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stale", action="store_true", help="only cases whose sources or compilers changed")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     known = cases()
     if unknown := sorted({*given.cases} - {*known}):
         parser.error(f"unknown cases: {', '.join(unknown)}")
