@@ -65,7 +65,7 @@ def main() -> int:
     parser = campaigns.parser(__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all cases unless given")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--stale", action="store_true", help="only cases whose sources or compilers changed, and of these only changed PTX")
+    parser.add_argument("--stale", action="store_true", help="only changed PTX")
     given = parser.parse_args()
     known = cases()
     if unknown := sorted({*given.cases} - {*known}):
@@ -75,7 +75,8 @@ def main() -> int:
         before = verdicts.stored()
         names = [n for n in names if before.get(n, {}).get("sources") != verdicts.sources_hash(known[n])]
     failed = 0
-    for number, (name, verdict, reason) in enumerate(outcomes(names, given.processes, anyway=not given.stale), 1):
+    found = outcomes(names, given.processes, anyway=not given.stale)
+    for number, (name, verdict, reason) in enumerate(found, 1):
         if verdict is None:
             failed += 1
             print(f"{number} of {len(names)}  {name}: FAILED: {reason}", flush=True)
