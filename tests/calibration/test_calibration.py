@@ -62,6 +62,7 @@ def test_truth_is_found(found: Calibrated) -> None:
     assert delay.high - delay.low <= 30  # type: ignore[operator]
 
 
+@pytest.mark.full
 def test_what_the_numbers_do_not_determine_is_said(found: Calibrated) -> None:
     verdicts = {one.name: (one.verdict, one.low, one.high, one.numbers) for one in found.parameters}
     assert verdicts["ack_bytes"][:3] == ("not identified", None, None) and verdicts["ack_bytes"][3] > 0

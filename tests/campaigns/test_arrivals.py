@@ -9,6 +9,7 @@ from netcarlo import simulate
 from tests.campaigns.verification import arrivals
 
 
+@pytest.mark.full
 @pytest.mark.needs("ns")
 @pytest.mark.parametrize("tcp", arrivals.AGENTS)
 @pytest.mark.parametrize("packets", [1, 3, 1000])

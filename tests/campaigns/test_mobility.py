@@ -17,6 +17,7 @@ def test_without_handovers_or_errors_the_path_is_that_of_ns2() -> None:
     assert ours == pytest.approx(theirs, rel=mobility.SAME)
 
 
+@pytest.mark.full
 def test_without_handovers_a_mobile_host_is_a_fixed_one() -> None:
     one = mobility.scenario(tcp="reno", protocol="himipv6", loss=0.01, times=())
     rows = build(one, replications=50).rows

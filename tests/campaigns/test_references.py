@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.campaigns.verification.references import percent, table
 from tests.estimation.test_validate import LINKDOWN
 
 
+@pytest.mark.full
 def test_a_line_per_metric(tmp_path: Path) -> None:
     path = tmp_path / "ns2_linkdown.csv"
     path.write_text(LINKDOWN)

@@ -69,6 +69,7 @@ def test_the_field_says_what_it_leaves_out() -> None:
     assert "RFC 4862" in text and "1.1 s" in text and "`preparation`" in text
 
 
+@pytest.mark.full
 def test_address_detection_costs_those_that_do_not_prepare() -> None:
     """A second more of silence after each handover, and none where the router is prepared."""
     found = {}

@@ -124,6 +124,7 @@ def test_an_ad_hoc_network():
     assert (frame.call_in_time < 0.3).all() and (frame.call_late < 0.05).all()
 
 
+@pytest.mark.full
 def test_a_fluid_knows_it():
     found = simulate(shared(10, fidelity="fluid"), target="cpu").frame
     assert found.video_in_time.to_numpy() == pytest.approx(0.8, abs=0.02)

@@ -128,6 +128,7 @@ def test_trust_is_in_a_content(home):
         load_scenario(file)
 
 
+@pytest.mark.full
 def test_the_suggested_trust_is_accepted(home):
     file = written(home, TRACE % "'../with space.csv'")
     (home.parent / "with space.csv").write_text(STEPS)

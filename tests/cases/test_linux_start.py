@@ -62,6 +62,7 @@ def test_a_transfer_takes_as_long_as_in_the_kernel(
         assert took == pytest.approx(expected, abs=0.002), outage
 
 
+@pytest.mark.full
 def test_bbr3_paces_the_window_of_one_packet() -> None:
     took = {}
     for outage in ("0.5 s", "1.5 s"):

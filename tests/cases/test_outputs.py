@@ -234,6 +234,7 @@ def test_new_never_writes_to_what_is_there(tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs mknod: run as root")
 def test_device_nodes_survive(here, tmp_path):
     """Use private nodes: a fault here would destroy those of the machine."""

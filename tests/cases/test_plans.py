@@ -65,6 +65,7 @@ def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
     assert 'class="verdict good"' not in page
 
 
+@pytest.mark.full
 def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
     """Check that the requirement in the warning is accepted, and changes the answer to the one that was
     meant."""
@@ -79,12 +80,14 @@ def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
     assert all("offer 8.23 Mbit/s to hops.0" in text for text in record["warnings"])  # in time or not
 
 
+@pytest.mark.full
 def test_the_terminal_warns(tmp_path: Path) -> None:
     (tmp_path / "call.yaml").write_text(json.dumps(streams()))
     done = CliRunner().invoke(app, ["plan", str(tmp_path / "call.yaml"), "-q", "--target", "cpu"])
     assert done.output.count("Warning: ") == 2 and "Nothing binds." in done.output
 
 
+@pytest.mark.full
 def test_a_small_loss_is_reported_without_a_warning() -> None:
     hop = SHORT | {"loss": "0.5 %", "rate": "20 Mbit/s"}
     scenario = {"duration": "4 s", "transport": dict(CALL), "hops": [hop]}
@@ -107,6 +110,7 @@ def test_what_is_retransmitted_is_in_the_delay() -> None:
     assert "all of which are retransmitted" in words.explanation(found)
 
 
+@pytest.mark.full
 def test_an_estimate_warns(tmp_path: Path) -> None:
     fast = CALL | {"rate": "10 Mbit/s"}
     scenario = {"duration": "4 s", "replications": 8, "transport": fast, "hops": [SHORT]}
@@ -217,6 +221,7 @@ def after(replications: int, asked: dict[str, Any], why: str = "after 60 s") -> 
     return (frontier if made.designs else plan)(made, target="cpu", progress=stop)
 
 
+@pytest.mark.full
 def test_the_reason_is_the_time() -> None:
     found = after(600, SLOW)
     assert isinstance(found, Answer) and found.undecided and not found.exhausted

@@ -105,6 +105,7 @@ def suggestions(path):
             yield range(call.lineno, call.end_lineno + 1)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::netcarlo.schema.notes.Note")
 def test_most_suggestions_are_tried(tmp_path, monkeypatch):
     """250 of 310 messages about files: the others need files, drawn rows or a kernel."""

@@ -60,6 +60,7 @@ def test_what_arrives_is_what_was_asked_for(network: str, transport: str, size: 
     assert found["delivered"] == -(-size // 1000)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("network", ["path", "shared links"])
 def test_completion_of_datagrams_by_hand(network: str) -> None:
     """Check one and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second datagram is
@@ -91,6 +92,7 @@ def test_sizes_in_packets_stay_whole() -> None:
     assert frames[0].equals(frames[1])
 
 
+@pytest.mark.full
 def test_load_of_small_requests() -> None:
     """Check that 1,000 flows of 256 bytes a second offer 2.05 Mbit/s of payload, where whole packets would be
     11.5.

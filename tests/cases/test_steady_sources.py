@@ -90,6 +90,7 @@ def test_every_network_takes_jitter(name: str) -> None:
         assert spread == pytest.approx(2 * share * interval, abs=2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["path", "shared links", "cell"])
 def test_jitter_keeps_the_rate(name: str) -> None:
     data = {"duration": "20 s", "transport": {**UDP, "rate": "1 Mbit/s"}, **NETWORKS[name]}

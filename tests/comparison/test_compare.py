@@ -69,6 +69,7 @@ def test_another_seed_is_noise_and_another_constant_is_not(folder):
         assert not found.same and len(fewer) and (fewer["high"] < 0).all()
 
 
+@pytest.mark.full
 def test_common_seeds_are_paired_where_replications_are_kept(folder):
     found = compare(folder / "kept", folder / "kept_timer")
     rows = found.table.drop("fast", level="outcome")

@@ -28,6 +28,7 @@ LAWS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("n", [5, 20])
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("how", ["paired", "independent"])

@@ -140,6 +140,7 @@ def test_a_sharp_estimate_is_the_same_again(paths) -> None:
     assert one.saving.table.equals(two.saving.table)
 
 
+@pytest.mark.full
 def test_a_precision_costs_fewer_runs(paths) -> None:
     sharp = estimate(paths, control="formula", precision="3 %", target="cpu")
     plain = estimate(paths, precision="3 %", target="cpu")

@@ -197,6 +197,7 @@ def test_the_example_scenarios_run():
         assert (simulate(scenario, replications=4, target="cpu").frame["delivered"] > 0).all()
 
 
+@pytest.mark.full
 def test_users_constants_reach_their_congestion_control():
     from importlib import resources
 

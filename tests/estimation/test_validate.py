@@ -64,6 +64,7 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
     assert (cubic.window, cubic.initial_ssthresh) == (63, 18)
 
 
+@pytest.mark.full
 def test_metrics_of_a_pair_name_each_of_its_flows(tmp_path):
     found = validate(write(tmp_path, "linux_kernel_pair.csv", PAIR), target="cpu")
     estimate = found.rows.set_index("metric").estimate
@@ -80,6 +81,7 @@ def test_metrics_of_a_pair_name_each_of_its_flows(tmp_path):
         read_rows(write(tmp_path, "x.csv", PAIR), beyond)
 
 
+@pytest.mark.full
 def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
     rows = read_rows(write(tmp_path, "x.csv", KERNEL), load_mapping("linux_kernel_bulk"))
     assert [(row.id, row.class_) for row in rows] == [

@@ -58,6 +58,7 @@ def test_who_is_alone_waits_for_his_backoffs(hops):
     assert (frame.call_loss_ratio == 0).all() and (frame.call_worst_flow_bps == frame.goodput_bps).all()
 
 
+@pytest.mark.full
 def test_data_that_wait_for_a_route_take_as_long():
     """The sink is out of range from 4.05 to 9.45 s; the loss is that of all drops."""
     steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340), ("9 s", 340), ("9.5 s", 240)]
@@ -74,6 +75,7 @@ def test_data_that_wait_for_a_route_take_as_long():
     assert found.frame.newreno_loss_ratio.to_numpy() == pytest.approx(share.to_numpy())
 
 
+@pytest.mark.full
 def test_who_asks_and_who_does_not():
     without, with_class = (asked({**PLAIN, **more}) for more in ({}, {"class": "bulk"}))
     names = [each.network.address(each, fluid=False).name for each in (without, with_class)]
@@ -91,6 +93,7 @@ def test_who_asks_and_who_does_not():
         assert asked({**transport, "late": "1 s"}).network._word == word
 
 
+@pytest.mark.full
 def test_networks_of_other_sizes_are_compared_in_one_launch():
     small, large = (asked({**PLAIN, "class": "bulk"}, {**WALKERS, "nodes": n}) for n in (5, 12))
     found = compare(small, large, target="cpu")

@@ -70,6 +70,7 @@ def test_long_flows_share_the_processor(load):
     assert slowdown == pytest.approx(1 / (1 - load), rel=0.05)
 
 
+@pytest.mark.full
 def test_users_think_and_download():
     """In a closed network each user is either thinking or downloading: Little's law."""
     user = {"count": 8, "arrivals": {"think": {"exponential": {"mean": "2 s"}}}, "size": "100 kB"}
@@ -80,6 +81,7 @@ def test_users_think_and_download():
     assert frame.blocked_share.mean() < 0.002
 
 
+@pytest.mark.full
 def test_offered_carried_and_blocked():
     """Erlang's loss formula does not hold, but nothing is lost: what is not blocked is carried."""
     frame = simulate(scenario(web(5, "250 kB", count=3)), target="cpu").frame
@@ -89,6 +91,7 @@ def test_offered_carried_and_blocked():
     assert frame.carried_bps.mean() == pytest.approx(through.mean(), rel=0.01)
 
 
+@pytest.mark.full
 def test_classes_are_apart_and_those_that_stay_are_not_among_them():
     asked = scenario({}, web(4, "20 kB"), {"udp": {"rate": "100 kbit/s"}}, web(0.5, "500 kB", count=4))
     found = simulate(asked, target="cpu")

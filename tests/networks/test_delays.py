@@ -36,6 +36,7 @@ def data(*flows, **fields):
     } | fields  # fmt: skip
 
 
+@pytest.mark.full
 def test_datagrams_wait_as_in_the_queue_with_poisson_arrivals_and_one_length():
     """60 sources that send one datagram each time that they wake are together nearly a Poisson process."""
     service, load, sources, payload = 10e-3, 0.7, 60, 1000
@@ -99,6 +100,7 @@ def test_flows_that_name_no_class_are_of_their_protocol():
     assert found == [name for name in every if not name.endswith(("_late", "_in_time")) or name in bounded]
 
 
+@pytest.mark.full
 def test_nothing_is_measured_unless_it_is_asked_for():
     plain = {**VIDEO, "each": {"udp": VIDEO["each"]["udp"]}}
     without, asked = (Scenario.check(data(flow, {})) for flow in (plain, VIDEO))
@@ -127,6 +129,7 @@ def test_networks_with_other_classes_are_compared_in_one_launch():
     assert frame.web_mean_flow_bps.isna().all()  # of flows that come and go only sums are of use
 
 
+@pytest.mark.full
 def test_goals_and_sweeps_know_classes():
     asked = Scenario.check(data(VIDEO, {}))
     found = estimate(asked, goals=["video_delay_p95_s <= 50 ms", "video_late <= 5 %"], target="cpu")
@@ -219,6 +222,7 @@ def test_formulae_know_no_delays():
         simulate(Scenario.check(data(VIDEO, fidelity="formula")), target="cpu")
 
 
+@pytest.mark.full
 def test_the_fluid_knows_its_queue_and_no_jitter():
     """A window that fills a buffer: packets, and what the fluid says of them; no plan is made of that."""
     bulk = data({"class": "bulk", "window": 30}, transport={"protocol": "newreno", "window": 30})

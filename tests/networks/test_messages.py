@@ -35,6 +35,7 @@ def test_a_pause_follows_each_message() -> None:
     assert frame.completion_s.isna().all() and (frame.mean_queue > 0).all()
 
 
+@pytest.mark.full
 def test_a_window_that_is_kept_is_faster_through_a_long_queue_and_loses_more_in_a_short_one() -> None:
     """All of it leaves at once after a pause: 600 kB are 414 packets, and those 25 times."""
 
@@ -53,6 +54,7 @@ def test_a_window_that_is_kept_is_faster_through_a_long_queue_and_loses_more_in_
     assert kept.message_mean_s > restarted.message_mean_s
 
 
+@pytest.mark.full
 def test_sizes_and_pauses_are_drawn_for_each_message() -> None:
     """Of two sizes, half of the messages each; pauses with a mean of a second."""
     two = {"size": {"choice": ["10 kB", "100 kB"]}, "pause": {"exponential": {"mean": "1 s"}}}
@@ -70,6 +72,7 @@ def test_random_sizes_stand_in_a_table_behind_a_users_constants() -> None:
     assert rows.parameters[0, P.MESSAGES] == 1
 
 
+@pytest.mark.full
 def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
     """Frames of scenarios with and without messages differ by what is of messages alone."""
     with_, without = simulate(scenario()).frame, simulate(scenario(None)).frame

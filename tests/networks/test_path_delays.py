@@ -25,6 +25,7 @@ def data(transport, *hops, **fields):
     } | fields  # fmt: skip
 
 
+@pytest.mark.full
 def test_datagrams_wait_as_lindley_says():
     """Behind cross traffic: the delay of each, so all that is told of them, to the bit."""
     asked = Scenario.check(data(CALL, {**HOP, "cross_traffic": {"rate": "3.1 Mbit/s", "packet": "700 B"}}))
@@ -53,6 +54,7 @@ def test_datagrams_wait_as_lindley_says():
             assert found.frame[f"call_{name}"].iloc[row] == pytest.approx(exact, rel=1 / 64)
 
 
+@pytest.mark.full
 def test_an_exponential_jitter_is_told_as_it_is():
     """Quantiles of an exponential delay; two of them differ by its mean on average, which is the jitter."""
     jitter = {"exponential": {"mean": "0.1 ms"}, "reorder": True}  # datagrams are 2 ms apart
@@ -68,6 +70,7 @@ def test_an_exponential_jitter_is_told_as_it_is():
     assert frame.call_jitter_s.mean() == pytest.approx(1e-4, rel=0.01)
 
 
+@pytest.mark.full
 def test_who_asks_and_who_does_not():
     plain = {"protocol": "newreno", "window": 30}
     without, asked = (Scenario.check(data({**plain, **more}, HOP)) for more in ({}, {"class": "bulk"}))

@@ -51,6 +51,7 @@ def test_share_of_datagrams_overtaken_is_the_known_one(mean_ms: float) -> None:
     assert overtaken(1, 1e9) == pytest.approx(1, abs=0.05) and overtaken(1, 1e-3) == 0
 
 
+@pytest.mark.full
 def test_overtaking_counts_what_the_trace_shows() -> None:
     of = scenario({"jitter": EXPONENTIAL}, {"jitter": EXPONENTIAL, "loss": "5 %"})
     _, received = arrivals(of)
@@ -61,6 +62,7 @@ def test_overtaking_counts_what_the_trace_shows() -> None:
     assert found.received == len(there) and found.sent == len(received)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", ["jitter", "ack_jitter"])
 def test_each_delay_is_drawn_on_its_own_within_the_bounds(field: str) -> None:
     """Uniform, whatever the others meet; jitter of acknowledgements is none of data."""
@@ -75,11 +77,13 @@ def test_each_delay_is_drawn_on_its_own_within_the_bounds(field: str) -> None:
     assert abs(np.corrcoef(extra[1:], extra[:-1])[0, 1]) < 0.03  # where order is kept it is near 1
 
 
+@pytest.mark.full
 def test_gaps_wider_than_the_spread_keep_order() -> None:
     found = estimate(scenario({"jitter": {"uniform": ["0 ms", "2 ms"], "reorder": True}}), replications=2)
     assert (found.outcomes.frame.reordered == 0).all()
 
 
+@pytest.mark.full
 @given(st.floats(3.95, 30), st.integers(0, 99))
 @settings(max_examples=8, deadline=None)
 def test_the_next_hop_meets_packets_as_they_come(rate: float, seed: int) -> None:

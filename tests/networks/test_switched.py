@@ -61,6 +61,7 @@ def test_outages_lie_in_order_and_begin_before_the_end() -> None:
     assert (rows.outages[:, 0, 0] == FOREVER).all()
 
 
+@pytest.mark.full
 def test_a_replication_has_the_same_outages_in_any_chunk_and_beside_any_others() -> None:
     scenario = path({"up": {"uniform": ["1 s", "9 s"]}, "down": {"log_uniform": ["10 ms", "2 s"]}})
     whole = simulate(scenario, replications=8).frame
@@ -124,6 +125,7 @@ def test_fluid_and_packets_meet_the_same_outages() -> None:
     assert np.corrcoef(packets, fluid)[0, 1] > 0.8
 
 
+@pytest.mark.full
 def test_a_mobile_host_has_no_chain_on_its_radio_link() -> None:
     mobility = {"protocol": "mipv6", "every": "20 s"}
     with pytest.raises(InputError, match="mobility needs a last hop without outages"):

@@ -62,6 +62,7 @@ def test_it_is_simulated_as_by_its_twin(answers: Any) -> None:
     assert answers["integers"] == [twin(k, 0.1) for k in range(REPLICATIONS)]
 
 
+@pytest.mark.full
 def test_it_is_estimated_and_swept(answers: Any) -> None:
     runs = np.array(answers["integers"])
     assert answers["luck"] == pytest.approx((1 - runs[:, 3] / runs[:, 1]).mean())

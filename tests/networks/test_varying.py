@@ -31,6 +31,7 @@ def journeys(of: Scenario, replication: int = 0) -> tuple[np.ndarray, np.ndarray
     return sent.time_s.to_numpy(), received.time_s.reindex(sent.index).to_numpy()
 
 
+@pytest.mark.full
 @given(
     st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0, 0.2, 1, 3, 20])), min_size=1, max_size=6),
     st.booleans(),
@@ -56,6 +57,7 @@ def test_a_rate_is_never_exceeded(steps: list, repeat: bool, queue: int) -> None
     assert (excess - np.minimum.accumulate(excess) <= 50).all()
 
 
+@pytest.mark.full
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=200), st.integers(1, 40))
 @settings(max_examples=15, deadline=None)
 def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], queue: int) -> None:
@@ -74,6 +76,7 @@ def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], queue: int) -
         assert left.tolist() == backlogged[backlogged + 7 <= 500].tolist()
 
 
+@pytest.mark.full
 @given(st.floats(0.5, 20), st.integers(1000, 30_000), st.sampled_from([0.0, 0.3]), st.integers(0, 99))
 @settings(max_examples=15, deadline=None)
 def test_a_policer_lets_no_more_through_than_its_bucket(
@@ -94,6 +97,7 @@ def test_a_policer_lets_no_more_through_than_its_bucket(
         assert 8000 * len(through) > 8 * burst + rate * 1e6 * sent[-1] - 24_000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [{"uniform": ["0 ms", "30 ms"]}, {"exponential": {"mean": "4 ms"}}])
 def test_jitter_is_between_its_bounds_and_nothing_overtakes(kind: dict) -> None:
     hop = {"rate": "unlimited", "delay": "10 ms", "jitter": kind}
@@ -109,6 +113,7 @@ def test_jitter_is_between_its_bounds_and_nothing_overtakes(kind: dict) -> None:
     assert (np.diff(received[~np.isnan(received)]) >= 0).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["udp", "sack", "linux"])
 def test_mean_goodput_is_the_mean_rate(protocol: str) -> None:
     """A backlog that never runs dry takes all that a trace offers: 8 Mbit/s, nothing, 2 Mbit/s."""
@@ -123,6 +128,7 @@ def test_mean_goodput_is_the_mean_rate(protocol: str) -> None:
     assert found == pytest.approx(mean * 1e6, rel=0.06) and found < mean * 1e6
 
 
+@pytest.mark.full
 def test_loss_of_a_trace_is_its_mean() -> None:
     text = "time,loss\n0 s,0\n1 s,40 %\n2 s,\n"
     hop = {"rate": "100 Mbit/s", "delay": "1 ms", "trace": text, "repeat": True}
@@ -130,6 +136,7 @@ def test_loss_of_a_trace_is_its_mean() -> None:
     assert (found.drops_random / found.sent).mean() == pytest.approx(0.2, abs=0.005)
 
 
+@pytest.mark.full
 def test_a_file_beside_the_scenario_and_its_text_are_the_same(tmp_path: Path) -> None:
     (tmp_path / "steps.csv").write_text(STEPS)
     file = tmp_path / "scenario.yaml"

@@ -80,6 +80,7 @@ def test_nobody_else_runs_the_model_that_has_it() -> None:
         assert of.network.address(of, fluid=False).name == name
 
 
+@pytest.mark.full
 @given(st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0, 0.2, 1, 3, 20])), min_size=1, max_size=6),
        st.integers(2, 60), st.integers(0, 99))  # fmt: skip
 @settings(max_examples=15, deadline=None)
@@ -102,6 +103,7 @@ def test_two_flows_never_exceed_the_rate_and_nothing_gets_lost(steps: list, queu
     assert (sent == received + dropped).all()
 
 
+@pytest.mark.full
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=100), st.integers(0, 99))
 @settings(max_examples=15, deadline=None)
 def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], seed: int) -> None:
@@ -120,6 +122,7 @@ def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], seed: int) ->
     assert used <= flows[0, :, FlowOut.RECEIVED].sum() <= used + first + last
 
 
+@pytest.mark.full
 @given(st.floats(0.5, 5), st.integers(1000, 30_000), st.integers(0, 99))
 @settings(max_examples=10, deadline=None)
 def test_a_policer_lets_no_more_through_than_its_bucket(rate: float, burst: int, seed: int) -> None:

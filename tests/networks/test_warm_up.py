@@ -200,6 +200,7 @@ TIMES = WifiFlow.FIRST_RX, WifiFlow.LAST_RX, WifiFlow.COMPLETED, WifiFlow.SOURCE
 WIRELESS = [name for name in models.NAMES if name.startswith("wifi_")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", WIRELESS)
 def test_counters_of_wireless_networks(name: str) -> None:
     rows: Any = rows_of(name, 60, seed=43)
@@ -310,6 +311,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("network", NETWORKS)
 def test_outcomes_are_of_the_window(network: str) -> None:
     """Check that each outcome is declared, and that counters count from the end of the warm-up."""

@@ -18,6 +18,7 @@ def cell(*flows, **fields):
     }  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_lone_stream_takes_a_difs_and_its_time_on_the_air():
     call = {**CALL, "class": "call", "late": "100 us", "udp": {**CALL["udp"], "header": "28 B"}}
     frame = simulate(Scenario.check(cell({"each": call, "count": 1})), target="cpu").frame
@@ -31,6 +32,7 @@ def test_a_lone_stream_takes_a_difs_and_its_time_on_the_air():
     assert frame.call_worst_flow_bps.to_numpy() == pytest.approx(1e6, rel=0.01)
 
 
+@pytest.mark.full
 def test_means_are_those_of_all_packets_and_quantiles_those_of_finer_bins():
     """A class of everything has the delays that are always measured."""
     flows = [{"each": {**CALL, "class": "all"}}, {"each": {"source": "station", "class": "all"}}]
@@ -59,6 +61,7 @@ def test_flows_that_name_no_class_are_of_their_protocol():
     assert plain.network.address(plain, fluid=False).name == "wifi_sack"
 
 
+@pytest.mark.full
 def test_cells_with_other_classes_are_compared_in_one_launch():
     first = Scenario.check(cell({"each": {**CALL, "class": "call"}}, {}))
     second = Scenario.check(

@@ -34,6 +34,7 @@ def test_what_comes_to_it_while_it_is_down_is_lost_and_stations_try_in_vain():
     assert (frame.up_delay_p99_s > 10 * frame.down_delay_p99_s).all()
 
 
+@pytest.mark.full
 def test_random_outages_take_their_share_of_the_time():
     asked = cell({"up": "3 s", "down": "1 s"}, duration="201 s", replications=16)
     frame = simulate(asked, target="cpu").frame

@@ -108,6 +108,7 @@ def test_cubic_is_the_response_function_of_the_rfc() -> None:
     assert np.isfinite(cubic(0.1, [0.5, 0.9, 1.0], window=20)).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("curved", "known"), [(1e4, 0), (1e-3, 1)])
 def test_windows_at_random_losses(curved: float, known: int) -> None:
     """The chain of windows at losses an exponential number of packets apart, in units in which the friendly

@@ -63,6 +63,7 @@ def test_walkers_start_near_each_other_and_part(cells: Cells) -> None:
         assert mean(fast.outcome(name) - slow.outcome(name)).ci_low > 0
 
 
+@pytest.mark.full
 def test_runs_of_the_senders_are_paired(cells: Cells) -> None:
     for speed in (2.0, 14.0):
         shares = [claims.at(cells, "throughput", p, speed, 0.0) for p in ("newreno", "probing")]
@@ -101,6 +102,7 @@ def test_slope() -> None:
     np.testing.assert_allclose(metrics.slope(lines, (2, 4, 6)), [1.0, -0.25])
 
 
+@pytest.mark.full
 def test_maps_show_every_reading(evaluation: Evaluation) -> None:
     variations = evaluation.study.description.variations
     shapes = {(len(v.values), len(next(iter(v.by.values())).values)) for v in variations.values()}

@@ -76,6 +76,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert cell.scenario.paths[0].hops[1].loss == cell["error_rate"]
 
 
+@pytest.mark.full
 def test_rates_count_arrivals_and_transmissions(evaluation: Evaluation) -> None:
     # Without errors a rate is a whole number of packets: 8 / 60 kbit/s each.
     for protocol in ("hmipv6", "fmipv6", "himipv6"):

@@ -45,6 +45,7 @@ def test_utilisation_shows_the_printed_digits(evaluation: Evaluation) -> None:
     assert len(misses) <= 3, misses
 
 
+@pytest.mark.full
 def test_throughput_within_three_permille(evaluation: Evaluation) -> None:
     numbers = rows(evaluation, "throughput")
     unexplained = [row for row in numbers if row.left_out]
@@ -215,6 +216,7 @@ def test_table_4_disagrees_with_the_papers_own_throughput(evaluation: Evaluation
         assert "disagrees with itself" in row.note
 
 
+@pytest.mark.full
 def test_replications_are_paired_and_reproducible(evaluation: Evaluation) -> None:
     again = evaluate(load("sctp_linkdown"), replications=2, target="cpu")
     for ours, theirs in zip(again.cells.all, evaluation.cells.all, strict=True):

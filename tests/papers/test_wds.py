@@ -36,6 +36,7 @@ def test_hops_reach_both_kinds_of_network(evaluation: Evaluation) -> None:
             assert scenario.wireless.flows == cell["direction"]
 
 
+@pytest.mark.full
 def test_a_transfer_is_timed_as_the_tool_does(evaluation: Evaluation) -> None:
     bits = 8 * 100 * 2**20
     for protocol, mbps in (("udp_10", 10), ("udp_20", 20)):

@@ -68,6 +68,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert cell.parameter(P.SEND_WAKE) == pytest.approx(cell.parameter(P.SEND_BUFFER) * 2 / 3, abs=1)
 
 
+@pytest.mark.full
 def test_the_best_second_is_above_the_average(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         best, average = (evaluation.cells.samples(f"throughput_{m}", cell) for m in ("max", "avg"))

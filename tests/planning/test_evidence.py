@@ -22,6 +22,7 @@ def test_evidence_is_1_on_average_under_p_and_less_below(p: float, n: int) -> No
     assert np.sum(binom.pmf(s, n, 0.8 * p) * found) < 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("p", PROBABILITIES)
 def test_evidence_is_ever_large_as_seldom_as_promised(p: float) -> None:
     level, rejected = 0.05, 0.0
@@ -34,6 +35,7 @@ def test_evidence_is_ever_large_as_seldom_as_promised(p: float) -> None:
     assert 0.002 < rejected <= level
 
 
+@pytest.mark.full
 @given(st.integers(0, 200), st.integers(1, 200), st.floats(0.02, 0.98))
 def test_more_successes_are_more_evidence(s: int, n: int, p: float) -> None:
     s = min(s, n)

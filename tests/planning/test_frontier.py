@@ -36,6 +36,7 @@ def test_each_row_is_a_plan_of_one_quantity_at_a_stricter_confidence(found: Fron
         assert same.curve == answer.curve
 
 
+@pytest.mark.full
 def test_a_faster_link_is_further(found: Frontier) -> None:
     limits = [answer.likely for answer in found.answers]
     assert limits == sorted(limits, key=lambda limit: limit or 0.0)

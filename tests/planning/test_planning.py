@@ -56,6 +56,7 @@ def answer() -> Answer:
     return plan(make_plan(data(resources=resources)), target="cpu")
 
 
+@pytest.mark.full
 def test_answer(answer: Answer) -> None:
     """Goodput is window / RTT: the packets' times on the links count, too."""
     # 4 payloads of 1460 bytes each 78 ms are 0.6 Mbit/s; connecting takes 1.5 RTT of the second.  That leaves
@@ -156,6 +157,7 @@ def test_undecided_values_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.undecided == [3, 4]
 
 
+@pytest.mark.full
 def test_an_answer_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of coins: what is known of each value, after how many replications, within which band."""
     curve = [1.0, 0.99, 0.96, 0.88, 0.7, 0.1]
@@ -219,6 +221,7 @@ def test_derived_fields() -> None:
     assert scenario.transport.window == 4  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_a_cheap_fidelity_says_so() -> None:
     asked = data(
         scenario={

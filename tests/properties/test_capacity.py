@@ -46,6 +46,7 @@ def test_fluids_stay_below_capacity() -> None:
         check("fluid", family, range(most))
 
 
+@pytest.mark.full
 def test_formulae_stay_below_capacity() -> None:
     for family in ("path", "shared"):
         check("formula", family, range(40))

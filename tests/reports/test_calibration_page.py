@@ -47,6 +47,7 @@ def test_page_is_quiet(
     assert exported.faults(page) == []
 
 
+@pytest.mark.full
 def test_verdict_states_the_error_left_out(found: Found) -> None:
     study, result = found
     text = calibration.verdict(result, study)

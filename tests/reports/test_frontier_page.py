@@ -47,6 +47,7 @@ def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
     assert costs["data"][0]["y"] == found.to_frame()["cost"].dropna().tolist()
 
 
+@pytest.mark.full
 def test_it_shows_itself(found: Frontier) -> None:
     assert netcarlo.plot(found).data[0].x == tuple(figures.border(found)["data"][0]["x"])
     known = "queue at 4 values of rate, cheapest Design("

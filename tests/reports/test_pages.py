@@ -152,6 +152,7 @@ def test_index_and_trace_are_quiet(reproduced: Reproduced, page: Page, window: s
     assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= 3
 
 
+@pytest.mark.full
 def test_index_leads_to_the_report(reproduced: Reproduced) -> None:
     out, evaluation = reproduced
     text = (out / "index.html").read_text(encoding="utf-8")
@@ -161,6 +162,7 @@ def test_index_leads_to_the_report(reproduced: Reproduced) -> None:
     assert evaluation.study.description.title in text
 
 
+@pytest.mark.full
 def test_report_opens_offline_and_is_small(study: Reproduced) -> None:
     path = study[0] / study[1].study.name / "report.html"
     assert path.stat().st_size < 6 * MIB

@@ -89,6 +89,7 @@ def test_it_shows_itself(answers: dict[str, Answer]) -> None:
     assert {trace.name.partition(":")[0] for trace in netcarlo.plot(found).data if trace.name} >= {*names}
 
 
+@pytest.mark.full
 def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
     # 10 Mbit/s less 0.2 Mbit/s a packet less 1.28 sd is 6 Mbit/s at a queue of 17.4 packets.
     found = answers["both"]

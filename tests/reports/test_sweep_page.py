@@ -498,6 +498,7 @@ def test_pointing_at_a_cell_shows_the_command_that_reruns_it(pages: dict[str, Pa
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_choice_changes_the_figure(pages: dict[str, Path], page: Page) -> None:
     manifest, frame = made(axes=AXES)

@@ -313,6 +313,7 @@ def test_figures_of_links_show_who_took_what() -> None:
     assert "link 2 (0-2)" not in figures["queues"]  # nobody goes there
 
 
+@pytest.mark.full
 def test_many_flows_have_a_map_and_lines_of_a_few() -> None:
     frame = trace(of_links(*[{}] * 9)).frame
     figures = parts_of(frame)

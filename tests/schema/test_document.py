@@ -109,6 +109,7 @@ def test_what_is_written_reads_back_by_the_rules_of_1_1_and_of_1_2(tmp_path):
     assert yaml.safe_load(written) == data
 
 
+@pytest.mark.full
 def test_aliases_make_no_bombs(tmp_path):
     bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
     bomb += "".join(f"a{k}: &a{k} [{','.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 9))

@@ -154,6 +154,7 @@ def test_the_trace_of_linux_beside_others_agrees_with_the_outcomes() -> None:
     assert names == ["linux_bbr", "linux_cubic", "sack"]
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_trace() -> None:
     of = scenario(SHARED["one TCP beside datagrams"])
     first, again = trace(of, replication=2).frame, trace(of, replication=2).frame
@@ -161,6 +162,7 @@ def test_the_same_seed_gives_the_same_trace() -> None:
     assert len(trace(of, replication=1).frame) != len(first)
 
 
+@pytest.mark.full
 def test_rates_add_up_to_what_was_delivered() -> None:
     """Transfers whose sizes are given in bytes end with a short packet each."""
     of = scenario(SHARED["flows that come and go"], warm_up="0 s")
@@ -178,6 +180,7 @@ def test_rates_add_up_to_what_was_delivered() -> None:
     assert len(begun) > 10 and (begun["flow"] > 0).all() and (begun["bytes"] > 0).all()
 
 
+@pytest.mark.full
 def test_what_a_failure_destroys_says_so_and_detours_are_told() -> None:
     of = scenario(SHARED["cables that fail"])
     frame = trace(of).frame

@@ -271,6 +271,7 @@ KINDS = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
     """Of which nothing is lost, but links are given up that are there."""
@@ -285,6 +286,7 @@ def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
     assert linux.transfer_bps.mean() == pytest.approx(newreno.transfer_bps.mean(), rel=0.02)
 
 
+@pytest.mark.full
 def test_bbr_walks_as_well_as_newreno() -> None:
     """The example, and with NewReno instead."""
     scenario = load_scenario(EXAMPLES / "adhoc_linux.yaml", values={"replications": 30})
@@ -313,6 +315,7 @@ def test_scenarios_visit_the_corners() -> None:
 ROWS_OF = {COMPILED: manet_rows, SCTP: sctp_manet_rows, LINUX: linux_manet_rows}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ROWS_OF)
 @given(seed=seeds)
 @quick
@@ -384,6 +387,7 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
             assert (part == whole[first:last]).all()
 
 
+@pytest.mark.full
 @given(seeds, st.integers(7, 12))
 @quick
 def test_ring_size_never_matters_to_todays_linux(seed: int, bits: int) -> None:

@@ -75,6 +75,7 @@ def test_every_step_is_that_of_the_twin(module: ModuleType, twin: type[Counting]
         cwnd = grown
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood"])
 def test_sender_equals_twin(name: str) -> None:
     rows = wide_windows(60, seed=11)

@@ -31,6 +31,7 @@ def rows_for(kind: str, count: int, *, seed: int) -> ManetRows:
     return as_datagrams(rows, seed=seed) if kind == "udp" else rows
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @example(seed=99999, kind="newreno")  # a file shorter than the window in which a packet is lost
 @example(seed=15838, kind="newreno")  # a link changes behind the end of a file
@@ -79,6 +80,7 @@ def goodput(scenario: Scenario, fidelity: str = "fluid") -> float:
     return float(frame["goodput_bps"].mean())
 
 
+@pytest.mark.full
 def test_a_lone_sender_of_datagrams_has_an_exchange_and_a_backoff_each() -> None:
     stream = {"protocol": "udp", "payload": "1000 B", "rate": "2 Mbit/s", "header": "28 B"}
     exchange_us = 352 + 304 + 304 + 3 * 10 + 192 + (1028 + 54) * 4
@@ -119,6 +121,7 @@ def test_a_transfer_ends() -> None:
     assert np.isnan(simulate(chain(2, fidelity="fluid"), replications=1).frame["transfer_s"][0])
 
 
+@pytest.mark.full
 def test_a_sender_that_keeps_its_window_has_more_of_a_lossy_network() -> None:
     values = {"adhoc.residual_error": "5 %", "transport.min_rto": "1 s", "transport.window": 20}
     found = [goodput(chain(1, **values, **{"transport.protocol": kind})) for kind in ("newreno", "probing")]

@@ -195,6 +195,7 @@ def test_random_loss_gives_the_inverse_square_root(tcp: str, factor: float) -> N
     assert per_flow == pytest.approx(factor / math.sqrt(loss) * 8000 / 0.1, rel=0.08)
 
 
+@pytest.mark.full
 def test_a_finite_flow_ends() -> None:
     scenario = one_link(warm_up="0 s", **{"transport.packets": 100})
     rows = build(scenario, replications=1).rows

@@ -16,6 +16,7 @@ def run(kind: str, rows: Rows) -> NDArray[np.int64]:
     return launch.run(models.at(Address("path", kind, mobile=True, fluid=True)), rows)
 
 
+@pytest.mark.full
 def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> None:
     """Of Vegas' two packets the second tells of the first (network 24): that takes a round trip, or it never
     ends."""
@@ -85,6 +86,7 @@ def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
     assert (fluid[:, Out.PREPARED] == packets[:, Out.PREPARED]).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("every", ["2 s", "3 s", "5 s"])
 def test_timers_of_sctp_stay_backed_off_from_handover_to_handover(every: str) -> None:
     """What a timeout sends again measures nothing (Karn): of handovers in a row that each take all that is

@@ -77,6 +77,7 @@ def test_udp_cells_are_those_of_packets() -> None:
     assert np.abs(error(CELLS, {}, replications=30)).max() < 0.04
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("flows", ["up", "down", "both"])
 def test_tcp_cells_are_those_of_packets(flows: str) -> None:
     off = error(CELLS, NEWRENO | {"wireless.flows": flows}, replications=30)
@@ -100,6 +101,7 @@ def test_what_a_wire_limits_is_limited() -> None:
     assert found == pytest.approx(1e6 * 1000 / 1040, rel=0.01)
 
 
+@pytest.mark.full
 def test_a_file_is_done_when_its_last_packet_is_through() -> None:
     values = NEWRENO | {
         "transport.bytes": "2 MB",

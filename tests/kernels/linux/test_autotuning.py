@@ -74,6 +74,7 @@ def test_no_more_is_out_than_the_limit_and_at_first_than_64_kib(
     assert out[Out.RECEIVED] <= out[Out.SENT]
 
 
+@pytest.mark.full
 def test_the_window_follows_slow_start() -> None:
     """It hardly ever limits a sender that doubles each round trip: 6000 packets take as long, to 2 %."""
     tuned = launch.run(MODEL, over(50 * MS, 4000, LIMIT=6000))[0]
@@ -82,6 +83,7 @@ def test_the_window_follows_slow_start() -> None:
     assert constant[Out.COMPLETED] > SECOND
 
 
+@pytest.mark.full
 def test_each_packet_is_acknowledged_while_it_grows() -> None:
     """And every second one with a window that has nowhere to grow."""
 
@@ -100,6 +102,7 @@ def scenario(**transport: Any) -> Scenario:
     return Scenario.check({**data, "transport": {"protocol": "linux", **transport}})
 
 
+@pytest.mark.full
 def test_scenarios_have_it() -> None:
     """A transfer takes hardly longer, and no more is out than the limit allows."""
     tuned = simulate(scenario(autotuning=True, bytes="20 MB")).frame

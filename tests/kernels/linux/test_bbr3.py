@@ -47,6 +47,7 @@ def test_losses_bound_bandwidth_and_volume_for_a_round() -> None:
     assert s[Word.BW_SHORTTERM] == UNBOUNDED  # not while probing
 
 
+@pytest.mark.full
 def test_alone_it_fills_the_path_with_a_short_queue() -> None:
     row = row_of(END=30 * SECOND)
     row.hops[0, 0, 0, 2] = 100
@@ -66,5 +67,6 @@ def share(control: str) -> Any:
     return float((frame[f"linux_{control}_bps"] / frame.tcp_goodput_bps).mean())
 
 
+@pytest.mark.full
 def test_beside_cubic_its_share_is_less_unfair_than_that_of_version_1() -> None:
     assert abs(share("bbr3") - 0.5) < abs(share("bbr") - 0.5)

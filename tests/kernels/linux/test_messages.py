@@ -104,6 +104,7 @@ def test_messages_over_a_users_own_control_equal_the_twin(monkeypatch: pytest.Mo
         assert (out[row] == simulate("tcp_linux_own_messages", rows, row=row)).all(), row
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     packets=st.integers(1, 300), wait=st.integers(0, 4 * SECOND), every=st.booleans(), restart=st.booleans(),
@@ -156,6 +157,7 @@ def test_the_window_is_halved_for_each_timeout_of_silence(wait_s: float, restart
             assert after[Trace.CWND] == 10
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(packets=st.integers(20, 200), wait=st.integers(0, 6 * SECOND), window=st.integers(20, 300))
 def test_a_window_is_never_larger_after_a_pause(packets: int, wait: int, window: int) -> None:

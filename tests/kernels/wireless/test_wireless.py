@@ -311,6 +311,7 @@ TCP_LIKE_SCTP = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_sctp_carries_what_tcp_does() -> None:
     """Alone in a cell, with windows, headers and acknowledgements alike: the channel is full of either.
 
@@ -346,6 +347,7 @@ def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
     assert (3 * np.array(found["bbr"][1:]) < 1.2 * np.array(found["cubic"][1:])).all()
 
 
+@pytest.mark.full
 def test_a_trace_of_sctp_has_its_chunks() -> None:
     """Numbered from 1 on, each acknowledged once; what carries none has the number 0."""
     transport = {"protocol": "sctp", "packets": 50}
