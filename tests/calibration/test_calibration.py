@@ -85,6 +85,7 @@ def _without_folds(study: Study) -> Study:
     return Study(study.folder)
 
 
+@pytest.mark.full
 def test_errors_are_those_of_the_numbers(found: Calibrated, known: Study) -> None:
     assert [row.published for row in found.numbers] == [number.value for number in known.published]
     errors = [abs(row.estimate / row.published - 1) for row in found.numbers]

@@ -16,6 +16,7 @@ def test_winners_that_differ_are_apart_where_the_intervals_do_not_meet() -> None
     assert less == found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", adaptive.READY)
 def test_the_ready_sweeps_are_screened_for_goals_and_winners(name: str) -> None:
     made = adaptive.definition(name, networks=64, replications=2)

@@ -260,6 +260,7 @@ def test_the_cheapest_so_far_and_what_no_design_can_cost_less_than() -> None:
     assert "cheapest so far" in repr(found) and "stopped (after 60 s)" in repr(found)
 
 
+@pytest.mark.full
 def test_nothing_binds_where_all_holds(lossy: Answer) -> None:
     assert "nothing binds" in repr(lossy) and lossy.record()["binding"] is None
     assert "<dt>what binds</dt><dd>nothing " in plan_page(lossy)

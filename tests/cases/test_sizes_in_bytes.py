@@ -71,6 +71,7 @@ def test_completion_of_datagrams_by_hand(network: str) -> None:
         assert found == pytest.approx(sent_s + 8 * last / RATE + DELAY_S + last * access, abs=1e-5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("network", "transport"), [("path", "newreno"), ("path", "linux"), ("shared links", "newreno")]
 )

@@ -229,6 +229,7 @@ def test_an_estimate_says_it_once(tmp_path: Path) -> None:
     assert START not in quiet.output
 
 
+@pytest.mark.full
 def test_a_comparison_says_it_of_each_side(tmp_path: Path) -> None:
     first = LINUX.with_values({"name": "deep"})
     second = LINUX.with_values({"name": "shallow", "hops.0.queue": 1, "hops.0.reverse.queue": 50})
@@ -246,6 +247,7 @@ SWEEP = {
 }
 
 
+@pytest.mark.full
 def test_a_sweep_counts_its_cells(tmp_path: Path) -> None:
     file, store = tmp_path / "s.yaml", tmp_path / "store"
     file.write_text(yaml_text(SWEEP))
@@ -287,6 +289,7 @@ def test_of_a_large_sweep_some_cells_are_looked_at() -> None:
     assert "of 100 cells looked at, of 1,000: queue" in found.text
 
 
+@pytest.mark.full
 def test_a_plan_says_it_at_its_answer(tmp_path: Path) -> None:
     plan = {
         "name": "buffer",

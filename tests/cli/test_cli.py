@@ -200,6 +200,7 @@ TAKES = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_file_of_another_kind_is_named_with_its_command(tmp_path, monkeypatch):
     configs = Path(__file__).parents[2] / "configs"
     monkeypatch.chdir(tmp_path)

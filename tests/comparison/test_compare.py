@@ -87,6 +87,7 @@ def test_common_seeds_are_paired_where_replications_are_kept(folder):
     assert width < wide
 
 
+@pytest.mark.full
 def test_the_same_again_is_equal_to_the_bit(folder):
     for name in ("kept", "seed_1"):
         found = compare(folder / name, folder / name)

@@ -151,6 +151,7 @@ def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdi
     assert judge([found]).verdict[0] == verdict
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("moved", [0, 15])
 def test_all_pairs_of_three_sides_are_one_family(moved):
     """Check that few of the differences called are false over all pairs, if one side differs from two that

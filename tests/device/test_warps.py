@@ -369,6 +369,7 @@ KEEP = """
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("apart", "cycles"), [(8, 2), (16, 4), (128, 32), (248, 2), (256, 32), (0, 2)])
 def test_banks_of_shared_memory(tmp_path: Path, apart: int, cycles: int) -> None:
     """16 lanes have 8 bytes each in a cycle, unless they are different words of one bank."""

@@ -121,6 +121,7 @@ def test_a_slot_that_is_missing_superfluous_or_filled_twice_is_refused() -> None
         HopSlots(queue=True)  # type: ignore[call-arg]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_newreno", "shared_linux_bbr", "wifi_mixed_linux", "manet_eln", "udp"])
 def test_a_superfluous_slot_of_a_model_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The records of a model fill what its functions look up, and nothing else."""

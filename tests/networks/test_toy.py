@@ -73,6 +73,7 @@ def test_it_is_estimated_and_swept(answers: Any) -> None:
     assert drawn["status"] == ["ok"] * 4 and len(set(drawn["toy.loss"])) == 4
 
 
+@pytest.mark.full
 def test_it_says_what_it_has_and_what_not(answers: Any) -> None:
     assert {"goodput_bps", "sent", "received", "drops_random", "luck"} == set(answers["measured"])
     assert answers["formula"] == [pytest.approx(0.9)]

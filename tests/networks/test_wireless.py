@@ -410,6 +410,7 @@ BAD = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("wireless", "complaint"), BAD, ids=[complaint for _, complaint in BAD])
 def test_a_network_that_cannot_be_is_refused_in_one_line(wireless, complaint):
     with pytest.raises(InputError, match=complaint) as error:

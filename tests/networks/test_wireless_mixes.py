@@ -144,6 +144,7 @@ def by_flow(wireless, transport, n=2, **fields):
     return tables(simulate(asked, replications=n, target="cpu").integers, flows=len(wireless["flows"])).flows
 
 
+@pytest.mark.full
 def test_the_same_flows_in_two_models_are_the_same():
     """A window that is the transport's changes the model, and nothing else."""
     network = cell([{"source": k} for k in range(4)] + [{"source": "gateway", "sink": k} for k in range(4)])
@@ -152,6 +153,7 @@ def test_the_same_flows_in_two_models_are_the_same():
     assert (by_flow(network, sack) == by_flow(own, sack)).all()
 
 
+@pytest.mark.full
 def test_uploads_and_downloads_share_a_cell():
     """All bytes come through, whichever way, of whichever kind; the queue of the gateway is large enough."""
     finite = {"packets": 200}
@@ -166,6 +168,7 @@ def test_uploads_and_downloads_share_a_cell():
     assert (found[:, :3, FlowOut.IN_ORDER] == 200).all()
 
 
+@pytest.mark.full
 def test_outcomes_by_direction_and_transport():
     flows = [
         {"each": {"source": "station"}},

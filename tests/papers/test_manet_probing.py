@@ -70,6 +70,7 @@ def test_runs_of_the_senders_are_paired(cells: Cells) -> None:
         assert np.corrcoef(*shares)[0, 1] > 0.9
 
 
+@pytest.mark.full
 def test_a_transfer_is_5_MB(cells: Cells) -> None:  # noqa: N802
     for cell in cells.all:
         kbit = cells.samples("throughput", cell) * cells.samples("transfer_time", cell)
@@ -125,6 +126,7 @@ def test_maps_show_every_reading(evaluation: Evaluation) -> None:
     assert first.values[row, column] == pytest.approx(np.mean([100 * (a / b - 1) for a, b in pairs]))
 
 
+@pytest.mark.full
 def test_index_lists_the_study() -> None:
     text = Path(reproduction("manet_probing")[0], "index.html").read_text(encoding="utf-8")
     assert "manet_probing/report.html" in text and "New TCP-Probing in a mobile ad hoc network" in text

@@ -43,6 +43,7 @@ def claim(evaluation: Evaluation, id_: str) -> Claim:
     return found
 
 
+@pytest.mark.full
 def test_published_numbers_are_all_there() -> None:
     published = load("mobility").published
     assert len(published) == 108
@@ -85,6 +86,7 @@ def test_rates_count_arrivals_and_transmissions(evaluation: Evaluation) -> None:
             np.testing.assert_allclose(packets, np.rint(packets), atol=1e-6)
 
 
+@pytest.mark.full
 def test_the_overhead_is_that_of_the_means(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         goodput, bandwidth = (evaluation.cells.samples(m, cell) for m in ("goodput_kbps", "bandwidth_kbps"))

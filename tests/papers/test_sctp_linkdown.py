@@ -56,6 +56,7 @@ def test_throughput_within_three_permille(evaluation: Evaluation) -> None:
         assert row.left_out or abs(row.rel_error) <= 0.003, (row.published, row.estimate)
 
 
+@pytest.mark.full
 def test_trace_of_figure_7(evaluation: Evaluation) -> None:
     excerpts = ("fig7a", "fig7b", "table4")
     shown = {

@@ -109,6 +109,7 @@ def test_kernel_equals_twin(model: str, rows_of: Callable[..., ManetRows]) -> No
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("routing", [DSR, IDEAL])
 def test_sixty_four_nodes(routing: int) -> None:
     """Node 63 is the sign of a mask."""
@@ -134,6 +135,7 @@ CONTROLS = ("reno", "cubic", "bbr", "bbr3")
 OVER_BREAKS = [(SCTP, as_sctp), *((f"manet_linux_{control}", as_linux) for control in CONTROLS)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("model", "changed"), OVER_BREAKS)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[..., ManetRows]) -> None:
@@ -155,6 +157,7 @@ def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) 
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_an_ack_that_others_overtook_in_a_recovery_lets_two_packets_go() -> None:
     """As NewReno has it of any ACK by then: in one of these networks it comes while many would fit."""
     rows = take(manet_rows(404, seed=51), [403])

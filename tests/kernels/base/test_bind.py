@@ -97,7 +97,7 @@ def key(**slots: Any) -> str:
     """What a compiled model is found by on disk."""
     lines: list[bytes] = []
     function = bind(simulate, lambda function: function, {"fast": False, **slots})
-    cache._describe(function, lines.append, set())
+    cache._describe(function, lines.append, cache._source, set())
     return repr(lines)
 
 

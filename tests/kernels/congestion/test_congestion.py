@@ -52,6 +52,7 @@ def test_names_are_known_to_scenarios() -> None:
     assert {f"tcp_sack_{name}" for name in control.BUILT_IN} < set(models.NAMES)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("module", "twin"), MODULES)
 @pytest.mark.parametrize("seed", range(6))
 def test_every_step_is_that_of_the_twin(module: ModuleType, twin: type[Counting], seed: int) -> None:

@@ -50,6 +50,7 @@ def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
     assert (out[:, ManetOut.COLUMNS :] <= 0).all()  # nothing is said of the nodes
 
 
+@pytest.mark.full
 def test_the_network_is_that_of_the_packets() -> None:
     """To the microsecond: motion, links and shortest paths are the same, whatever flows over them."""
     rows = manet_rows(40, seed=4)
@@ -59,6 +60,7 @@ def test_the_network_is_that_of_the_packets() -> None:
     assert (fluid[:, OF_THE_NETWORK] == packets[:, OF_THE_NETWORK]).all()
 
 
+@pytest.mark.full
 def test_rows_do_not_depend_on_their_neighbours() -> None:
     rows = manet_rows(12, seed=3)
     together = run("newreno", rows, threads=2)
@@ -89,6 +91,7 @@ def test_a_lone_sender_of_datagrams_has_an_exchange_and_a_backoff_each() -> None
     assert found == pytest.approx(8000 / every_s, rel=2e-3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 2, 3, 4])
 @pytest.mark.parametrize("noise", ["0 %", "8 %"])
 def test_static_chains_are_those_of_packets(hops: int, noise: str) -> None:
@@ -98,6 +101,7 @@ def test_static_chains_are_those_of_packets(hops: int, noise: str) -> None:
     assert goodput(scenario) == pytest.approx(goodput(scenario, "packet"), rel=most)
 
 
+@pytest.mark.full
 def test_a_silence_ends_with_the_first_request_after_it() -> None:
     """Requests go out 0, 2 and 10 s after the link is given up, and then every 10 s."""
     away = [{"time": "5 s", "x": "200 m"}, {"time": "15 s", "x": "3 km"}]
@@ -111,6 +115,7 @@ def test_a_silence_ends_with_the_first_request_after_it() -> None:
     assert waited == pytest.approx(first - since, abs=0.05)
 
 
+@pytest.mark.full
 def test_a_transfer_ends() -> None:
     file = chain(2, **{"transport.bytes": "500 kB"})
     cheap, exact = (
@@ -128,6 +133,7 @@ def test_a_sender_that_keeps_its_window_has_more_of_a_lossy_network() -> None:
     assert found[1] > 1.02 * found[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "median", "most"), [("newreno", 0.03, 0.15), ("udp", 0.015, 0.2)])
 @pytest.mark.parametrize("moves", [False, True])
 def test_drawn_networks_are_those_of_packets(kind: str, median: float, most: float, moves: bool) -> None:
@@ -135,6 +141,7 @@ def test_drawn_networks_are_those_of_packets(kind: str, median: float, most: flo
     assert np.median(np.abs(off)) < median and np.quantile(np.abs(off), 0.9) < most
 
 
+@pytest.mark.full
 def test_residual_errors_are_those_of_the_packets() -> None:
     """A transfer that loses none by packets loses none here."""
     values = {"adhoc.residual_error": "1 %", "transport.packets": 60}

@@ -16,6 +16,7 @@ HIDDEN = {"adhoc, newreno over a chain with noise": 0.5}
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", bias.cases())
 def test_the_bias_is_the_recorded_one(name: str) -> None:
     found = bias.simulate(name, fluid=True)
@@ -34,6 +35,7 @@ def test_what_is_delivered_is_near_that_of_packets(name: str) -> None:
     assert row.fluid == pytest.approx(row.packets, rel=most)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", bias.cases())
 def test_packets_are_the_recorded_ones(name: str) -> None:
     found = bias.simulate(name, fluid=False)

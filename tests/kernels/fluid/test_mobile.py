@@ -24,6 +24,7 @@ def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> N
     assert (out[:, Out.DELIVERED] > 0).all()
 
 
+@pytest.mark.full
 def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
     """But for the random losses: those of a mobile host's fluid are the packets'."""
     rows = walks("hmipv6", "newreno", 40)
@@ -47,6 +48,7 @@ def one(protocol: str, **mobility: object) -> Scenario:
     })  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["fmipv6", "himipv6", "fhmipv6", "s_mip"])
 def test_what_a_prepared_handover_keeps_is_not_lost(protocol: str) -> None:
     frame = simulate(one(protocol, buffer=2000), replications=1).frame
@@ -54,6 +56,7 @@ def test_what_a_prepared_handover_keeps_is_not_lost(protocol: str) -> None:
     assert frame["lost_in_handover"][0] == frame["lost_in_buffer"][0] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["mipv6", "hmipv6"])
 def test_an_unprepared_one_loses_a_window(protocol: str) -> None:
     frame = simulate(one(protocol), replications=1).frame
@@ -61,12 +64,14 @@ def test_an_unprepared_one_loses_a_window(protocol: str) -> None:
     assert frame["timeouts"][0] >= 1
 
 
+@pytest.mark.full
 def test_a_small_buffer_loses_the_rest_of_the_window() -> None:
     frames = [simulate(one("fmipv6", buffer=room), replications=1).frame for room in (5, 20, 100)]
     few, some, none = (frame["lost_in_buffer"][0] for frame in frames)
     assert few > some > none == 0
 
 
+@pytest.mark.full
 def test_copies_that_nobody_needs_fill_a_buffer() -> None:
     """S-MIP's new router gets copies of what the old one delivers, for 1.5 s at 400 packets/s."""
     frame = simulate(one("s_mip", buffer=50), replications=1).frame

@@ -139,6 +139,7 @@ def test_on_a_quiet_path_it_finds_bandwidth_and_round_trip() -> None:
     ]
 
 
+@pytest.mark.full
 def test_the_path_is_full_and_the_queue_short() -> None:
     rows = {name: row_of(END=30 * SECOND) for name in ("tcp_linux_reno", "tcp_linux_bbr")}
     for row in rows.values():
@@ -149,6 +150,7 @@ def test_the_path_is_full_and_the_queue_short() -> None:
     assert held[1] < held[0] / 3
 
 
+@pytest.mark.full
 def test_every_ten_seconds_it_probes_for_the_round_trip() -> None:
     events, _ = launch.trace(MODEL, row_of(END=35 * SECOND), row=0)
     acks = events[events[:, Trace.EVENT] == EVENT_ACK]
@@ -160,6 +162,7 @@ def test_every_ten_seconds_it_probes_for_the_round_trip() -> None:
         assert 0.2 < low[low < begin + 2].max() - begin < 0.45
 
 
+@pytest.mark.full
 def test_bursts_leave_in_pairs_or_one_by_one() -> None:
     """Pairs above 1.2 Mbit/s; after the start none is further from the next than the rate says."""
     row = row_of(END=6 * SECOND)
@@ -171,6 +174,7 @@ def test_bursts_leave_in_pairs_or_one_by_one() -> None:
         assert (together.mean() > 0.4) == pair and not (together[1:] & together[:-1]).any()
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_bits_in_any_chunk() -> None:
     rows = stack([row_of(REPLICATION=k, END=15 * SECOND, INITIAL_WINDOW=10) for k in range(8)])
     out = launch.run(MODEL, rows)

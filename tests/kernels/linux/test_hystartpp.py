@@ -86,6 +86,7 @@ def test_after_a_loss_it_is_not_used() -> None:
     assert s[Plus.CONSERVATIVE] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 def test_it_loses_fewer_packets_than_standard_slow_start(name: str) -> None:
     """Through a queue of three bandwidth-delay products."""

@@ -221,6 +221,7 @@ def test_hystart_ends_slow_start_after_a_train_of_half_a_round_trip(gap_us: int,
     assert (s[Tcp.SSTHRESH] == 100) == (gap_us <= hystart.ACK_GAP)
 
 
+@pytest.mark.full
 def test_a_connection_begins_with_a_handshake_and_ten_packets() -> None:
     events, out = launch.trace(models.model("tcp_linux_reno"), row_of(LIMIT=40), row=0)
     sends = events[events[:, Trace.EVENT] == EVENT_SEND]
@@ -232,6 +233,7 @@ def test_a_connection_begins_with_a_handshake_and_ten_packets() -> None:
     assert (out[Out.HANDSHAKES], out[Out.SENT], out[Out.RETRANSMITTED]) == (1, 40, 0)
 
 
+@pytest.mark.full
 def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
     row = row_of(END=40 * SECOND)
     row.outages[0, 0, 0, 0] = 8 * SECOND, 12 * SECOND
@@ -246,12 +248,14 @@ def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
     assert out[Out.RESUME_TX] > 12 * SECOND
 
 
+@pytest.mark.full
 def test_a_window_that_does_not_limit_does_not_grow() -> None:
     """The receiver allows 8 packets: slow start ends at twice that."""
     events, _ = launch.trace(models.model("tcp_linux_reno"), row_of(WINDOW=8), row=0)
     assert 10 <= events[:, Trace.CWND].max() <= 18
 
 
+@pytest.mark.full
 def test_the_mean_queue_is_that_of_littles_law() -> None:
     """Without losses: time in the system is that of the data less the way."""
     row = row_of(WINDOW=20, END=30 * SECOND)

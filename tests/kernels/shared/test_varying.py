@@ -83,6 +83,7 @@ def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:
     """One step with the rate and the delay of the link, and nothing of the other model's is ahead of time."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
@@ -95,6 +96,7 @@ def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:
     assert (out == expected).all()
 
 
+@pytest.mark.full
 def test_an_overloaded_link_is_busy_with_what_its_trace_allows() -> None:
     """Full rate for a second, nothing for one, half of it for the third; then again."""
     byte_time = LINK_BYTE << 20
@@ -109,6 +111,7 @@ def test_an_overloaded_link_is_busy_with_what_its_trace_allows() -> None:
     assert SECOND < k["WAIT_MOST"][0, 0] < 1.2 * SECOND
 
 
+@pytest.mark.full
 def test_what_never_leaves_is_under_way_at_the_end() -> None:
     """A trace whose last step has no rate."""
     byte_time = LINK_BYTE << 20

@@ -199,12 +199,14 @@ def event_rows(**values: int) -> Rows:
     return row
 
 
+@pytest.mark.full
 def test_the_first_window_goes_out_with_the_syn() -> None:
     events, _ = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_WINDOW=3), row=0)
     first = events[events[:, Trace.TIME] == 0.0]
     assert first[first[:, Trace.EVENT] == EVENT_SEND][:, Trace.SEQUENCE].tolist() == [0, 1, 2]
 
 
+@pytest.mark.full
 def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
     """The queue overflows again and again; still, nothing times out and no ACK lets out more than its window
     grows, but for the three packets after a recovery."""

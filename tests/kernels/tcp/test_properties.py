@@ -73,6 +73,7 @@ def round_trip(row: Rows, protocol: str) -> float:
     return float(2 * row.hops[0, 0, 0, Hop.DELAY] + byte_time * (wire_size(protocol) + 40))
 
 
+@pytest.mark.full
 @given(protocols, seeds)
 @quick
 def test_packets_are_conserved(protocol: str, seed: int) -> None:
@@ -91,6 +92,7 @@ def test_packets_are_conserved(protocol: str, seed: int) -> None:
     assert (completed == (out[:, Out.DELIVERED] == rows.parameters[:, P.LIMIT])).all()
 
 
+@pytest.mark.full
 @given(protocols, seeds)
 @quick
 def test_times_are_in_order(protocol: str, seed: int) -> None:
@@ -109,6 +111,7 @@ def test_times_are_in_order(protocol: str, seed: int) -> None:
     assert (out[first_outage == FOREVER, Out.RESUME_RX] == NEVER).all()
 
 
+@pytest.mark.full
 @given(protocols, st.floats(1e5, 1e7), st.integers(0, 200), st.integers(4, 64))
 @quick
 def test_without_loss_capacity_or_window_limits(
@@ -128,6 +131,7 @@ def test_without_loss_capacity_or_window_limits(
     assert abs(delivered - expected) <= 2
 
 
+@pytest.mark.full
 @given(protocols, st.integers(1, 300), st.integers(1, 64), st.integers(0, 100))
 @quick
 def test_a_finite_transfer_without_loss_sends_every_packet_once(
@@ -142,6 +146,7 @@ def test_a_finite_transfer_without_loss_sends_every_packet_once(
     assert out[Out.COMPLETED] == out[Out.LAST_RX]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(seed=seeds)
 @settings(deadline=None, max_examples=5)
@@ -161,6 +166,7 @@ def test_certain_loss_delivers_nothing_and_ends(protocol: str, seed: int) -> Non
     assert (out[:, Out.SENT] + out[:, Out.HANDSHAKES] > 0).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_lost_acknowledgements_stall_the_sender(protocol: str) -> None:
     row = clean_row(protocol, rate_bps=1e6, delay=10 * MS, window=20, end=100 * SECOND)
@@ -171,6 +177,7 @@ def test_lost_acknowledgements_stall_the_sender(protocol: str) -> None:
     assert out[Out.DELIVERED] <= 2  # Vegas has no handshake: its first window, ever again
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["tahoe", "reno", "newreno", "sack", "vegas", "sctp"])
 @given(starts=st.lists(st.floats(0.0, 10.0), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=10)
@@ -216,6 +223,7 @@ def test_ring_size_never_matters(protocol: str, seed: int, bits: int) -> None:
         assert (run(protocol, rows) == expected).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["newreno", "vegas", "sctp"])
 @given(few=st.integers(1, 10), more=st.integers(1, 30))
 @settings(deadline=None, max_examples=10)

@@ -61,6 +61,7 @@ def test_kernel_equals_twin(protocol: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_scenarios_visit_the_corners(protocol: str) -> None:
     """The comparison above is worth something: at least one scenario in twenty meets each event."""

@@ -103,6 +103,7 @@ OF_TCP = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", COMPILED)
 def test_scenarios_visit_the_corners(model: str) -> None:
     """The comparison above is worth something: one network in twenty meets each event."""
@@ -116,6 +117,7 @@ def test_scenarios_visit_the_corners(model: str) -> None:
             assert met[column] >= (0.01 if column in RARE else 0.05), column.name
 
 
+@pytest.mark.full
 @given(st.sampled_from(COMPILED), seeds)
 @quick
 def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
@@ -136,6 +138,7 @@ def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
     assert (f[FlowOut.BEST] <= f[FlowOut.DELIVERED]).all()
 
 
+@pytest.mark.full
 @given(st.sampled_from(COMPILED), seeds)
 @quick
 def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, seed: int) -> None:
@@ -153,6 +156,7 @@ def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, see
     assert (settled <= sent)[udp].all() and (sent - in_flight <= settled)[udp].all()
 
 
+@pytest.mark.full
 @given(st.sampled_from(COMPILED), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
 @quick
 def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int], threads: int) -> None:
@@ -169,6 +173,7 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
 SMALLEST = [("wifi_sack", 6), ("wifi_sctp", 6), ("wifi_linux_bbr", 7), ("wifi_mixed", 6)]
 
 
+@pytest.mark.full
 @given(st.sampled_from(SMALLEST), seeds, st.integers(0, 6))
 @quick
 def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int) -> None:
@@ -183,6 +188,7 @@ def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int
         assert (run(model, rows) == expected).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "udp"])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_flows_of_one_kind_are_those_of_its_model(kind: str) -> None:
