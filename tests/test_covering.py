@@ -21,6 +21,7 @@ def test_axes_are_the_fields_in_which_models_differ() -> None:
     assert all(known[name] == [False, True] for name in FIELDS[3:])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("start", [(), models.NAMES])
 def test_every_pair_that_a_model_has_is_in_the_covering_set(start: tuple[str, ...]) -> None:
     begun = time.process_time()
@@ -37,6 +38,7 @@ def test_every_pair_that_a_model_has_is_in_the_covering_set(start: tuple[str, ..
             assert {(getattr(each, first), getattr(each, second)) for each in known} == feasible
 
 
+@pytest.mark.full
 def test_no_model_of_the_covering_set_is_superfluous() -> None:
     known = covering.addresses()
     chosen = covering.covering(known)
@@ -45,6 +47,7 @@ def test_no_model_of_the_covering_set_is_superfluous() -> None:
         assert covering.pairs(known[other] for other in chosen if other != name) < every, name
 
 
+@pytest.mark.full
 def test_the_covering_set_does_not_depend_on_the_order_of_the_models() -> None:
     known = covering.addresses()
     shuffled = [*known.items()]

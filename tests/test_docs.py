@@ -52,6 +52,7 @@ OF_TESTS = re.compile(r"python -m (tests[\w.]*)(?: (\w+)\b(?!\.))?")
 """A program of the tests, and its first argument."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "page", sorted({*ROOT.glob("*.md"), *EVERY}), ids=lambda page: page.relative_to(ROOT).as_posix()
 )

@@ -123,6 +123,7 @@ def reduce(window, timeout, now, rtt, constants, memory):
     assert min(found[f"{p}_bps"] for found in (shared, wireless) for p in ("scalable", "cubic")) > 0
 
 
+@pytest.mark.full
 def test_a_congestion_control_of_linux(tmp_path: Path) -> None:
     """Reno that keeps seven eighths of the window after a loss."""
     control = '''

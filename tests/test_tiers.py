@@ -29,6 +29,7 @@ def test_long(n): pass
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arguments", "passed", "says"),
     [

@@ -95,6 +95,7 @@ def test_errors_are_those_of_the_numbers(found: Calibrated, known: Study) -> Non
     assert found.numbers[int(np.argmax(errors))].conditions == summary.worst_at
 
 
+@pytest.mark.full
 def test_folds_leave_out_each_value_once(found: Calibrated) -> None:
     assert [(fold.condition, fold.value, len(fold.numbers)) for fold in found.folds] == [
         ("tcp", "tahoe", 4), ("tcp", "reno", 4),

@@ -13,6 +13,7 @@ from tests.campaigns.chaos.sweeps import SMALL, Sweep
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 
 
+@pytest.mark.full
 def test_only_the_cells_of_damaged_chunks_are_computed_again(tmp_path: Path) -> None:
     size = replace(SMALL, draw=32, protocols=("newreno",))
     cut_chunks(Sweep(tmp_path, size), tmp_path / "store")

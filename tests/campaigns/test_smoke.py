@@ -142,6 +142,7 @@ def test_fluid_delays(output: Outputs) -> None:
     assert fluid_delays.path(1) != fluid_delays.path(2)
 
 
+@pytest.mark.full
 def test_fluid_paths(output: Outputs) -> None:
     """`both` is real in `tests/kernels/fluid/test_mobile.py`."""
 
@@ -176,6 +177,7 @@ def test_kernel(output: Outputs, tmp_path: Path) -> None:
     assert pd.read_csv(file)[["id", "n_seeds"]].to_numpy().tolist() == [[3, 5]]
 
 
+@pytest.mark.full
 def test_linux(output: Outputs) -> None:
     from tests.campaigns.benchmarks.linux import CONTROLS, linux_rows
 
@@ -185,6 +187,7 @@ def test_linux(output: Outputs) -> None:
     assert len(linux_rows("bbr3", loss=0.01).parameters) == 8
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_live(output: Outputs) -> None:
     """One move instead of ten, with what is compiled already."""
@@ -193,6 +196,7 @@ def test_live(output: Outputs) -> None:
     assert re.search(r"^packets within 2 % \[ms\]: median \d+, of \d+$", shown, re.MULTILINE)
 
 
+@pytest.mark.full
 def test_manet(output: Outputs, alone: None) -> None:
     from tests.campaigns.benchmarks import manet
 
@@ -207,6 +211,7 @@ def test_manet(output: Outputs, alone: None) -> None:
     assert found[-1][1:] == ["2000", "2000", "+0.0%"] and simulate.call_count == 10
 
 
+@pytest.mark.full
 def test_mobility(output: Outputs, alone: None) -> None:
     def rates(cells: dict[str, tuple[object, Any]]) -> dict[str, tuple[float, float]]:
         assert all(len(each.parameters) == 4 for _, each in cells.values())

@@ -45,6 +45,7 @@ def test_the_remedy_makes_them_differ() -> None:
     assert found.table.loc["worst_flow_bps", "sd"] > 0
 
 
+@pytest.mark.full
 def test_a_precision_reached_by_copies_is_noted() -> None:
     found, text = estimated(load_scenario(CASE), precision="1 %")
     assert found.precise

@@ -32,6 +32,7 @@ def test_lost_packets_are_not_in_time():
     assert frame.video_in_time.to_numpy() == pytest.approx(1 - frame.video_loss_ratio, abs=1e-12)
 
 
+@pytest.mark.full
 def test_all_is_in_time_on_a_link_that_is_large_enough():
     frame = simulate(shared(7), target="cpu").frame
     assert (frame.video_in_time == 1).all() and (frame.video_loss_ratio == 0).all()
@@ -55,6 +56,7 @@ def test_late_and_lost_packets_are_both_missing():
     assert frame.call_in_time.to_numpy() == pytest.approx(arrived / (frame.delivered + gone), abs=1e-12)
 
 
+@pytest.mark.full
 def test_what_waits_too_long_is_not_in_time():
     """An unlimited queue loses nothing; packets in it at the end do not count."""
     flows = [{"count": 10, "each": {"class": "video", "late": "50 ms", **RATE}}]
@@ -139,6 +141,7 @@ def test_only_classes_with_a_bound_have_it():
     assert classes.outcome("call_in_time").better == "more"  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_the_warm_up_does_not_count():
     """A burst in the first second makes the class lose packets; all is in time afterwards."""
     burst = {"udp": {"rate": "20 Mbit/s", "payload": "1000 B", "stop": "1 s"}}

@@ -71,6 +71,7 @@ def test_bbr3_paces_the_window_of_one_packet() -> None:
     assert took["1.5 s"] > took["0.5 s"] + 0.2  # two rounds more and a part of the third
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("control", ["reno", "cubic", "bbr", "bbr3"])
 def test_lossy_handshakes_equal_their_twin(control: str) -> None:
     """SYNs, SYN-ACKs and third packets are lost in outages and at random."""

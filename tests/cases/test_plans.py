@@ -266,6 +266,7 @@ def test_nothing_binds_where_all_holds(lossy: Answer) -> None:
     assert "<dt>what binds</dt><dd>nothing " in plan_page(lossy)
 
 
+@pytest.mark.full
 def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
     """Words inside the figure were struck through by its axis at 0 %."""
     from netcarlo.reports.plan import figures

@@ -178,6 +178,7 @@ def test_shapes_are_named_in_our_words():
         assert "input should" not in said({**PATH, **data}).lower()
 
 
+@pytest.mark.full
 def test_a_trace_that_is_too_long_says_what_answers_the_same_question():
     every = [ms for ms in range(1, traces.MOST + 2) for _ in range(1 + ms % 3)]
     with pytest.raises(InputError, match="rate of each 100 ms, 120 kbit/s for each packet in it"):

@@ -96,6 +96,7 @@ def test_the_same_again_is_equal_to_the_bit(folder):
         assert (exact["verdict"] == "equal").all() and found.same
 
 
+@pytest.mark.full
 def test_the_command_says_so_and_exits_with_it(folder, tmp_path):
     same = run("compare", folder / "seed_1", folder / "seed_2", "--equal")
     assert same.exit_code == 0 and "Nothing differs by more than chance." in same.stdout
@@ -164,6 +165,7 @@ def scenario(tmp_path_factory) -> Path:
     return file
 
 
+@pytest.mark.full
 def test_an_estimate_of_before_is_compared_with_one_of_now(scenario, tmp_path):
     before = tmp_path / "before.json"
     before.write_text(run("estimate", scenario, "--json", "--goal", "goodput_bps >= 1 Mbit/s").stdout)
@@ -190,6 +192,7 @@ def plan(tmp_path: Path, name: str, rate: str) -> Path:
     return tmp_path / name
 
 
+@pytest.mark.full
 def test_plans_differ_where_their_bands_lie_apart(tmp_path):
     narrow, wide = plan(tmp_path, "narrow", "0.4 Mbit/s"), plan(tmp_path, "wide", "4 Mbit/s")
     found = compare(narrow, wide)
@@ -292,6 +295,7 @@ def test_an_outcome_that_was_not_measured_cannot_lead(two):
         compare(*two, of="goodput")
 
 
+@pytest.mark.full
 def test_every_pair_of_scenarios_is_compared_and_judged_in_one_family(two):
     found = compare(two[0], two[1], two[0], values={"C:transport.window": 4}, of=["goodput_bps"])
     labels = [side.label for side in found.sides]

@@ -111,6 +111,7 @@ def paths():
     return load_scenario(EXAMPLES / "random_topology.yaml")
 
 
+@pytest.mark.full
 def test_estimates_of_random_paths_are_sharper_and_right(paths) -> None:
     sharp = estimate(paths, control="formula", replications=200, target="cpu")
     plain = estimate(paths, replications=200, target="cpu")

@@ -42,6 +42,7 @@ def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> No
     assert process.stderr.read() == "interrupted\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

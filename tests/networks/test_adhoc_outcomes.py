@@ -162,6 +162,7 @@ def test_a_path_has_none_of_them():
     assert not {*MEANING} & {*simulate(path, target="cpu").frame}
 
 
+@pytest.mark.full
 def test_a_network_from_end_to_end():
     network = scenario(energy={"battery": "1 kJ"})
     found = simulate(network, target="cpu").frame

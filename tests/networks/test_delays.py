@@ -72,6 +72,7 @@ def test_datagrams_wait_as_in_the_queue_with_poisson_arrivals_and_one_length():
     )
 
 
+@pytest.mark.full
 def test_a_lone_stream_has_no_jitter_and_one_delay():
     udp = {"rate": "1 Mbit/s", "payload": "1000 B", "header": "0 B"}
     asked = Scenario.check(data({"class": "call", "late": "5 ms", "udp": udp}))

@@ -158,6 +158,7 @@ BAD = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("values", "complaint"), BAD, ids=[complaint for _, complaint in BAD])
 def test_what_cannot_be_is_refused_in_one_line(values, complaint):
     with pytest.raises(InputError, match=complaint) as error:

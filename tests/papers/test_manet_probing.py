@@ -77,6 +77,7 @@ def test_a_transfer_is_5_MB(cells: Cells) -> None:  # noqa: N802
         np.testing.assert_allclose(kbit, 40e3, rtol=1e-9)
 
 
+@pytest.mark.full
 def test_energy_is_that_of_the_states(cells: Cells) -> None:
     for cell in cells.all:
         seconds = cells.samples("transfer_time", cell) * 10

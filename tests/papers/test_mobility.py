@@ -101,6 +101,7 @@ def test_the_overhead_is_that_of_the_means(evaluation: Evaluation) -> None:
     assert overhead.std(ddof=1) / np.sqrt(n) == pytest.approx(jackknife, rel=0.05)
 
 
+@pytest.mark.full
 def test_what_the_figures_show(evaluation: Evaluation) -> None:
     assert {id_: claim(evaluation, id_).verdict for id_ in ("C1", "C2")} == dict.fromkeys(
         ("C1", "C2"), "held"

@@ -71,6 +71,7 @@ def test_trace_of_figure_7(evaluation: Evaluation) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.full
 def test_averages_follow_the_same_way(evaluation: Evaluation) -> None:
     for metric, printed in (
         ("gain_multi_over_tcp_by_link_down_time", 18),

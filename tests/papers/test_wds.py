@@ -50,6 +50,7 @@ def test_a_transfer_is_timed_as_the_tool_does(evaluation: Evaluation) -> None:
         )
 
 
+@pytest.mark.full
 def test_cables_carry_every_datagram_at_the_pace_of_its_source(evaluation: Evaluation) -> None:
     cells = evaluation.cells.where(medium="wired", protocol="udp_10")
     assert sorted(cell["hops"] for cell in cells) == [1, 2, 3, 4]

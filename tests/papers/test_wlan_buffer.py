@@ -75,6 +75,7 @@ def test_the_best_second_is_above_the_average(evaluation: Evaluation) -> None:
         assert (best >= average).all()
 
 
+@pytest.mark.full
 def test_runs_are_drawn_second_by_second_beside_the_published_averages(evaluation: Evaluation) -> None:
     figure = next(one for one in evaluation.study.description.traces if one.figure == "4")
     drawn = study_runs.over_time(evaluation, figure)["data"]

@@ -44,6 +44,7 @@ def test_a_faster_link_is_further(found: Frontier) -> None:
     assert found.to_frame()["holds"].tolist() == [answer.holds for answer in found.answers]
 
 
+@pytest.mark.full
 def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
     """By hand: the cost of every value that is known to hold, and of every one that is not known to fail."""
     sure, open_ = [], []

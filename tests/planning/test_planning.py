@@ -77,6 +77,7 @@ def test_answer(answer: Answer) -> None:
         assert share.high >= 0.8 or point.verdict == FAILS
 
 
+@pytest.mark.full
 def test_more_of_a_resource_helps(answer: Answer) -> None:
     [gain] = answer.gains
     assert gain.probability[1] >= gain.probability[0]
@@ -347,6 +348,7 @@ def test_command(tmp_path: Path) -> None:
     assert "confidence = 2" in other.output
 
 
+@pytest.mark.full
 def test_a_measure_may_be_the_same_in_all_replications() -> None:
     """What the quantity alone decides holds in all of them, or in none."""
     goal = {"goal": "0 * goodput_bps + 3 if delay > 0.02 else 5 >= 4", "probability": 0.8}

@@ -55,6 +55,7 @@ def test_verdict_states_the_error_left_out(found: Found) -> None:
     assert f"{100 * result.left_out[0].mean:.2f} %" in text
 
 
+@pytest.mark.full
 def test_ranges_in_words(found: Found) -> None:
     _, result = found
     capacity = result.parameters[0]

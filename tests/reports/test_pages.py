@@ -170,6 +170,7 @@ def test_report_opens_offline_and_is_small(study: Reproduced) -> None:
     assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
 
 
+@pytest.mark.full
 def test_figures_are_valid(study: Reproduced) -> None:
     evaluation = study[1]
     described = evaluation.study.description

@@ -105,6 +105,7 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
     assert delay["alone"] == "25 packets"
 
 
+@pytest.mark.full
 def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
     assert words.headline(answers["none holds"]) == "Queue: no value is known to do."
     assert "fails at 1 packet." in words.explanation(answers["none holds"])

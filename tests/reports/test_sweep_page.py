@@ -258,6 +258,7 @@ def test_of_a_time_it_is_shown_how_likely_it_is_over_by_then() -> None:
     assert max(stored["y"]) == pytest.approx(0.95 * 50)
 
 
+@pytest.mark.full
 def test_networks_in_which_nothing_is_ever_done_count_as_such() -> None:
     manifest, frame = made(**{**DRAWN, "outcomes": ["transfer_s"], "replications": 1, "goals": {}})
     never_done = frame["draw"] % 2 == 1
@@ -345,6 +346,7 @@ def test_a_hundred_thousand_cells_stay_under_six_megabytes(drawn: bool) -> None:
     assert len(text.encode()) < 6_000_000
 
 
+@pytest.mark.full
 def test_failed_cells_are_listed_with_their_error_and_command() -> None:
     manifest, frame = made(axes=AXES, failed=range(3, 7))
     text = sweep_page(manifest, frame, store="results/it")
@@ -532,6 +534,7 @@ def test_tags_in_labels_stay_text(pages: dict[str, Path], page: Page) -> None:
     assert page.complaints() == []
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_what_is_best_is_not_asked_where_nothing_is(pages: dict[str, Path], page: Page) -> None:
     show(page, pages["markup"], "wide")

@@ -196,6 +196,7 @@ def test_what_a_failure_destroys_says_so_and_detours_are_told() -> None:
     assert around.min() >= 3.3 and around.max() <= 5.3 + 0.5
 
 
+@pytest.mark.full
 def test_links_have_the_names_of_their_ends() -> None:
     frame = trace(scenario(SHARED["a mixture over several links"])).frame
     names = frame.dropna(subset=["link"]).groupby("link")["link_name"].first().tolist()

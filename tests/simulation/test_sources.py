@@ -59,6 +59,7 @@ def test_the_trunk_is_all_layers_up_to_simulation() -> None:
     assert sorted(sources.TRUNK) == sorted(name for layer in below for name in layer.split(" | "))
 
 
+@pytest.mark.full
 def test_all_that_a_chunk_imports_is_part_of_the_version() -> None:
     known = {name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file
              for name, file in sources.modules().items()}  # fmt: skip

@@ -76,6 +76,7 @@ def test_sctp_is_near_packets(loss: str, two: bool) -> None:
     assert formula == pytest.approx(packets, rel=0.2 if loss == "8 %" else 0.12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("delay", "loss"), [("10 ms", "1 %"), ("50 ms", "0.1 %"), ("150 ms", "0.1 %"), ("150 ms", "1 %")]
 )
@@ -91,6 +92,7 @@ def test_cubic_is_near_packets(delay: str, loss: str) -> None:
     assert delay != "150 ms" or reno < 0.75 * packets
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("loss", "window"), [("0.1 %", 40), ("0.1 %", 1000), ("1 %", 1000), ("4 %", 40)])
 def test_bic_is_near_packets(loss: str, window: int) -> None:
     hop = {"rate": "1 Gbit/s", "delay": "50 ms", "queue": "unlimited", "loss": loss}
@@ -112,6 +114,7 @@ def test_losses_in_bursts_are_near_packets(protocol: str) -> None:
     assert abs(np.median(error)) < 0.12 and np.median(np.abs(error)) < 0.18
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", ["sack", "newreno", "cubic", "sctp"])
 @pytest.mark.parametrize(
     "outages",
@@ -200,6 +203,7 @@ def test_udp_does_not_give_way() -> None:
     assert np.isnan(too_much["tcp_goodput_bps"]).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", [0, "1 %"])
 def test_sctp_shares_a_link(loss: str) -> None:
     scenario = dumbbell([{"count": 3, "each": {}}], loss=loss).with_values(

@@ -39,6 +39,7 @@ def data(frame, event):
     return found[found["sequence"] >= (1 if frame["acked"].notna().any() else 0)]
 
 
+@pytest.mark.full
 def test_the_trace_of_a_tcp_over_a_chain_agrees_with_its_outcomes():
     scenario = chain(protocol="newreno", payload="1000 B", window=32)
     frame, outcomes = trace(scenario, replication=2)
@@ -108,6 +109,7 @@ def test_whole_numbers_are_written_without_a_point(column):
     assert values.str.fullmatch(r"-?\d+").all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("transport", [
     {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
     {"protocol": "linux", "congestion_control": "bbr"},
@@ -199,6 +201,7 @@ def test_the_trace_of_sctp_has_heartbeats_and_their_answers():
     assert drawn["heartbeat answered"] == pytest.approx(answered["time_s"].tolist(), abs=1e-6)
 
 
+@pytest.mark.full
 def test_the_trace_of_sctp_to_a_mobile_host_is_of_chunks_and_sacks():
     hop = {"rate": "2 Mbit/s", "delay": "20 ms", "queue": 30}
     scenario = Scenario.check(

@@ -94,6 +94,7 @@ def test_all_that_is_shipped_starts_unasked(path) -> None:
         check_sweep(load_sweep(path))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["manet_probing", "mobility", "sctp_linkdown", "wds", "wlan_buffer"])
 def test_all_studies_start_unasked(name) -> None:
     study = studies.load(name)

@@ -93,6 +93,7 @@ def test_what_runs_leave_open_is_undecided() -> None:
     assert judge({"metric": "speed", "at_most": 150}, noisy).verdict == "not held"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["mean", "root mean square", "median"])
 def test_the_interval_of_an_error_holds_the_truth(what: str) -> None:
     """400 studies of five cells: a coverage of 95 % gives 366 to 392 with a probability of 99.8 %."""

@@ -29,6 +29,7 @@ def test_every_utilisation_has_one_near_the_packets(linkdown: Evaluation) -> Non
     assert errors[len(errors) // 2] < 0.01 and errors[len(errors) * 9 // 10] < 0.06
 
 
+@pytest.mark.full
 def test_what_is_not_asked_of_them_is_empty(linkdown: Evaluation) -> None:
     others = [row for row in linkdown.rows if row.published.metric not in ("utilisation", "throughput")]
     assert others and all(row.screening is None for row in others)
@@ -41,6 +42,7 @@ def test_it_is_in_the_file_and_on_the_page(linkdown: Evaluation) -> None:
     assert page.count('class="error screening">fluid') > 80 and "for screening" in page
 
 
+@pytest.mark.full
 def test_a_summary_is_that_of_all_cells() -> None:
     """The gain of New TCP-Probing over seven speeds, by the fluids of fourteen cells and more."""
     description = study.load("manet_probing")

@@ -124,6 +124,7 @@ def test_answers_are_those_of_the_fidelity_that_gave_them(
         assert identity.key(resolved) == frame["key"][cell]
 
 
+@pytest.mark.full
 def test_hardly_a_decision_is_wrong(whole: tuple[Sweep, Store, Summary], packets: pd.DataFrame) -> None:
     _, store, _ = whole
     frame = store.frame()
@@ -258,6 +259,7 @@ def test_ties_are_no_answers_so_packets_answer_everything(tmp_path: Path) -> Non
     assert results.screened is not None and not results.screened.facts([])["useful"]
 
 
+@pytest.mark.full
 def test_of_a_small_sweep_packets_answer_everything_at_once(tmp_path: Path) -> None:
     store, summary = run(made(draw={"count": 40, "blocks": 4}), tmp_path / "store")
     assert summary.answered == {("packet", "sample"): 80} and not len(store.screened())

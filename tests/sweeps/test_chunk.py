@@ -15,6 +15,7 @@ from tests.sweeps.examples import DRAWN, GRID, all_keys, same, simulated, sweep
 SPACES = {"grid": sweep(GRID), "drawn": sweep(DRAWN)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["grid", "drawn"])
 def test_a_cell_is_the_estimate_of_its_scenario_to_the_bit(name):
     space = SPACES[name]
@@ -39,6 +40,7 @@ def test_a_derived_field_is_a_column_under_the_name_it_was_given():
     assert len(set(queues)) > 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["grid", "drawn"])
 def test_rows_do_not_depend_on_what_is_simulated_with_them(name):
     space = SPACES[name]
@@ -48,6 +50,7 @@ def test_rows_do_not_depend_on_what_is_simulated_with_them(name):
         assert same(simulated(space, some).cells, whole.take(np.sort(some)))
 
 
+@pytest.mark.full
 def test_gains_are_paired_differences():
     space = SPACES["drawn"]
     rows = simulated(space, [3, 4, 5]).cells.to_pandas()
@@ -140,6 +143,7 @@ def test_a_cell_that_raises_is_recorded_and_the_others_finish(broken):
     assert same(failed(broken, np.array([1, 3]), bad["error"].iloc[0]), simulated(broken, [1, 3]).cells)
 
 
+@pytest.mark.full
 def test_schemas_do_not_depend_on_what_happened(broken):
     assert simulated(broken, [1]).cells.schema == simulated(broken, [0]).cells.schema
     for space in SPACES.values():
@@ -151,6 +155,7 @@ def test_other_models_are_refused():
         run_chunk(json.dumps(SPACES["grid"].definition), np.array([0]), version="0123")
 
 
+@pytest.mark.full
 def test_columns_are_those_of_the_contract():
     chunk = simulated(SPACES["drawn"], [0, 4])
     rows = chunk.cells.to_pandas()
@@ -165,6 +170,7 @@ def test_columns_are_those_of_the_contract():
         assert np.isnan(third) if hops < 4 else third == scenario.paths[0].hops[2].rate
 
 
+@pytest.mark.full
 def test_a_congestion_control_travels_with_the_sweep(broken):
     here = simulated(broken, [0]).cells.column("key").to_pylist()
     digest = broken.digest

@@ -73,6 +73,7 @@ def test_a_dry_run_writes_nothing():
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.full
 def test_the_summary_as_json():
     found = run(
         "sweep", "small.yaml", "--out", "other", "--json", "--seed", 7, "--replications", 1, "--chunk", 32
@@ -106,6 +107,7 @@ def test_status_names_damaged_files(tmp_path):
     assert Store.open(tmp_path / "s").digest() == Store.open("store").digest()
 
 
+@pytest.mark.full
 def test_query_and_export(tmp_path):
     sql = 'SELECT "transport.protocol" AS protocol, count(*) AS n FROM cells GROUP BY ALL ORDER BY ALL'
     assert json.loads(run("query", "store", sql, "--json").stdout) == [

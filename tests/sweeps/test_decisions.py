@@ -72,6 +72,7 @@ def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int
         assert np.mean(shares) > 0.6 * wrong
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wrong", [0.01, 0.05])
 def test_wrong_goals_are_as_rare_as_promised(wrong: float) -> None:
     """Where the model is off at one value of an axis more than at the others, which the learners tell: so it

@@ -32,6 +32,7 @@ def everything(design):
     return design.points(draws), design.block_of(draws)
 
 
+@pytest.mark.full
 @given(designs(), st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
 def test_a_point_does_not_depend_on_which_others_are_asked_for(design, random):

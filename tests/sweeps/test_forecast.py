@@ -60,6 +60,7 @@ def test_the_pilot_is_spread_over_the_sweep(workers):
     assert np.diff(np.array([0, *draws, 4096])).max() < 4096 * 3 / len(draws)
 
 
+@pytest.mark.full
 def test_a_precision_is_forecast_from_the_variance(workers):
     precise = SWEEP | {"draw": 4, "precision": "2 %"}
     del precise["replications"]

@@ -184,6 +184,7 @@ def test_a_store_grows_into_the_one_made_at_once(
     alike(store, made(space))
 
 
+@pytest.mark.full
 def test_without_replications_only_what_is_compared_with_runs_again(launched: Any) -> None:
     axis = {"field": "transport.protocol", "values": ["newreno", "vegas"]}
     small = sweep(DRAWN, axes={"protocol": axis})

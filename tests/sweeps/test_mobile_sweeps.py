@@ -88,6 +88,7 @@ def test_every_protocol_meets_the_same_moves():
     assert differ == {P.HANDOVER}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("data", [GRID, SPEEDS], ids=lambda data: data["name"])
 def test_results_do_not_depend_on_the_chunk_and_come_out_again(data, tmp_path):
     space = sweep(data, keep="replications")

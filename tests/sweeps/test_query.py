@@ -73,6 +73,7 @@ def test_damaged_files_are_not_read(tmp_path: Path) -> None:
         assert counted.iloc[0].tolist() == [10, 5]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "sql",
     [

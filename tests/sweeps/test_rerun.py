@@ -31,12 +31,14 @@ def key(store, cell):
     return store.frame().set_index("cell").loc[cell, "key"]
 
 
+@pytest.mark.full
 def test_a_cell_comes_out_the_same(store):
     again = rerun(store, key(store, 4)[:10])
     assert again.equal and again.stored["cell"] == 4 and again.scenario.topology == 1
     assert again.table.loc["goodput_bps", "mean"] == again.stored["goodput_bps"]
 
 
+@pytest.mark.full
 def test_a_replication_comes_out_the_same(store):
     again = rerun(store, key(store, 4), replication=2)
     kept = store.replications(cells=[4]).set_index("replication").loc[2]
@@ -44,6 +46,7 @@ def test_a_replication_comes_out_the_same(store):
     assert rerun(store, key(store, 4), replication=99).equal is None
 
 
+@pytest.mark.full
 def test_a_changed_result_is_noticed(store, monkeypatch):
     stored = reruns.find(store, key(store, 4))
     monkeypatch.setattr(reruns, "find", lambda *_: {**stored, "timeouts_sd": 123.0})

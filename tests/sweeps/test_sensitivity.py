@@ -60,6 +60,7 @@ def test_the_indices_of_a_sum_are_the_shares_of_its_variance(method):
         np.testing.assert_allclose(found["total"], np.array([1, 4, 16]) / 21, atol=0.03)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_of_indices_cover_them(method):
     # 60 runs of three indices: 95 % has a standard error of 2.8 % for each, 85 % fails in 96 of 100 cases.

@@ -456,6 +456,7 @@ def test_two_clients_at_once(tmp_path: Path) -> None:
     assert not list((tmp_path / "s").rglob(".*"))
 
 
+@pytest.mark.full
 def test_a_client_that_is_killed_loses_no_chunk_it_wrote(tmp_path: Path) -> None:
     # Chunks of all sizes again and again: it dies somewhere within a write.
     process = python(WRITER, tmp_path, 0, 1, 10**6)

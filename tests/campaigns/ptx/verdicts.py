@@ -41,7 +41,9 @@ def store(new: dict[str, dict[str, Any]], *, only: frozenset[str] | set[str]) ->
     """Add verdicts to the file, and drop those of cases that are not in `only`."""
     kept = {name: verdict for name, verdict in (stored() | new).items() if name in only}
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
-    FILE.write_text(f"{{\n{lines}\n}}\n")
+    new_file = FILE.with_suffix(".new")
+    new_file.write_text(f"{{\n{lines}\n}}\n")
+    new_file.replace(FILE)  # other processes read it
 
 
 def ptx_hash(text: str) -> str:

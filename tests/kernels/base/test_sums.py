@@ -1,6 +1,7 @@
 """Sums of two words."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def test_a_sum_of_two_words_is_exact(terms: list[int]) -> None:
     assert int(m[0]) + WORD * int(m[1]) == sum(terms) and m[0] >= 0
 
 
+@pytest.mark.full
 @given(amounts, st.integers(1, 2**50), st.integers(0, 2**60))
 @example(WORD - 1, 1, 2**60)
 def test_so_many_at_once_are_as_many_one_by_one(before: int, amount: int, most: int) -> None:

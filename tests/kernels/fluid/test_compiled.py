@@ -19,6 +19,7 @@ FIRST = ("fluid", "fluid_newreno", "fluid_wifi", "fluid_manet_newreno", "fluid_s
 NAMES = covering.covering(FLUIDS, start=FIRST)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_compiled_model_equals_plain_python(name: str) -> None:

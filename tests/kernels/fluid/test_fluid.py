@@ -217,6 +217,7 @@ def test_losses_of_days_outgrow_no_word() -> None:
     assert frame["loss_ratio"][0] == pytest.approx(0.9, abs=0.01) and frame["utilisation"][0] <= 1
 
 
+@pytest.mark.full
 def test_goodput_is_near_that_of_packets() -> None:
     errors = []
     for layout in LAYOUTS:

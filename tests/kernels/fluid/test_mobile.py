@@ -78,6 +78,7 @@ def test_copies_that_nobody_needs_fill_a_buffer() -> None:
     assert frame["lost_in_buffer"][0] > 0 and frame["lost_in_handover"][0] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("protocol", "kind", "most"), [
     ("hmipv6", "newreno", 6), ("fmipv6", "newreno", 7), ("himipv6", "sack", 6), ("s_mip", "reno", 7),
     ("mipv6", "sctp", 5), ("fhmipv6", "sctp", 4),

@@ -149,12 +149,14 @@ def simulated(name: str) -> tuple[Rows, Ints]:
     return rows, simulate(name, rows)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
 def test_property(name: str, holds: Callable[[str, Rows, Ints], None]) -> None:
     holds(name, *simulated(name))
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
           phases=[Phase.explicit, Phase.generate])  # fmt: skip
 @example(seed=2239079, name="fluid_sctp").via("a transfer whose last window goes out on the second path")
@@ -166,6 +168,7 @@ def test_properties_hold_on_other_rows(seed: int, name: str) -> None:
         holds(name, rows, out)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ROWS)
 def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
     rows, short = simulated(name)
@@ -179,6 +182,7 @@ def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
     assert (short[done, Out.COMPLETED] == long[done, Out.COMPLETED]).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in ROWS if "mobile" not in name])
 def test_without_losses_nothing_is_sent_again(name: str) -> None:
     """And with a queue of any size the window limits the rate, or the slowest hop does."""
@@ -226,6 +230,7 @@ def slower(rows: Rows) -> Rows:
     return rows._replace(parameters=parameters, hops=hops, outages=outages)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [f"fluid_{tcp}" for tcp in TCPS[:6]] + ["fluid_sctp"])
 def test_a_path_on_which_all_takes_twice_as_long_carries_the_same_packets(name: str) -> None:
     """No time is in a wrong unit, and none is left out. CUBIC and Westwood have times of their own.
@@ -244,6 +249,7 @@ def test_a_path_on_which_all_takes_twice_as_long_carries_the_same_packets(name: 
     assert after[timed, Out.RTT_SUM] == pytest.approx(2 * before[timed, Out.RTT_SUM], rel=1e-4)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [f"fluid_{tcp}{host}" for tcp in TCPS for host in ("", "_mobile")])
 def test_packets_of_twice_the_size_at_twice_the_rate_are_the_same(name: str) -> None:
     rows = ROWS[name](15, seed=24)
@@ -283,6 +289,7 @@ def test_a_lone_flow_fills_its_link(tcp: str) -> None:
         assert out[Out.RTT_SUM] / out[Out.RTT_SAMPLES] == pytest.approx(200 * 800e3, rel=0.02)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("tcp", TCPS)
 @pytest.mark.parametrize("window", [1, 7, 30])
 def test_a_window_over_the_round_trip_is_the_rate(tcp: str, window: int) -> None:

@@ -198,6 +198,7 @@ def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
     assert out[Out.DROPS_QUEUE] < 400
 
 
+@pytest.mark.full
 def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
     """Nothing waits: 8 ms of transmission and 20 ms of way, once the connection is there."""
     rows = pausing(1, 50 * MS)
@@ -210,6 +211,7 @@ def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
     assert out[len(Out) + Queues.HELD] > 0
 
 
+@pytest.mark.full
 def test_every_counts_from_one_message_to_the_next() -> None:
     rows = pausing(10, 500 * MS, every=True)
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)

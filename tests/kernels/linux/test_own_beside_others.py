@@ -70,6 +70,7 @@ def test_over_802_11(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not (found := wireless_differences("wifi_mixed_linux", rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_over_a_path_with_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = with_constants(rows_of("tcp_linux_cubic_delays", 20, seed=44))
     name = named(monkeypatch, "tcp_linux_own_delays", Address("path", "linux", delays=True))
@@ -88,6 +89,7 @@ shared:
 """
 
 
+@pytest.mark.full
 def test_a_scenario_of_three_senders_names_each(tmp_path: Path) -> None:
     """The standard experiment: a control of one's own beside CUBIC and NewReno on one link."""
     shutil.copy(PACED, tmp_path)

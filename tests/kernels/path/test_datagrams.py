@@ -49,6 +49,7 @@ def test_kernel_equals_twin(model: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["udp", "udp_mobile"])
 def test_scenarios_visit_the_corners(model: str) -> None:
     out = launch.run(models.model(model), scenarios(model, 300, seed=3))
@@ -57,6 +58,7 @@ def test_scenarios_visit_the_corners(model: str) -> None:
     assert {column.name: met[column] for column in meets if met[column] < 0.05} == {}
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @settings(deadline=None, max_examples=10)
 def test_datagrams_are_conserved(seed: int) -> None:
@@ -90,6 +92,7 @@ def test_a_narrow_hop_passes_what_it_can() -> None:
     assert table.loc["drops_queue", "mean"] == pytest.approx(1250 - 0.5e6 * 10 / 8224 - 10, abs=5)
 
 
+@pytest.mark.full
 def test_a_handover_costs_what_comes_meanwhile() -> None:
     mobility = {"protocol": "mipv6", "times": ["5 s"], "outage": "400 ms", "outage_jitter": "0 ms"}
     table = estimate(stream(mobility=mobility), target="cpu").table

@@ -83,6 +83,7 @@ def walk(protocol: int, **changes: int) -> Rows:
     return row
 
 
+@pytest.mark.full
 @given(senders, seeds)
 @quick
 def test_packets_and_copies_are_conserved(sender: str, seed: int) -> None:
@@ -101,6 +102,7 @@ def test_packets_and_copies_are_conserved(sender: str, seed: int) -> None:
     assert (out[:, Out.HANDOVERS] + out[:, Out.FALSE_ALARMS] <= rows.parameters[:, P.HANDOVERS]).all()
 
 
+@pytest.mark.full
 @given(senders, seeds)
 @quick
 def test_a_host_that_never_moves_is_a_fixed_host(sender: str, seed: int) -> None:
@@ -133,6 +135,7 @@ def test_chunks_and_threads_change_no_bit(sender: str, seed: int, cuts: list[int
     assert (run(sender, select(rows, order), threads=threads) == whole[order]).all()
 
 
+@pytest.mark.full
 @given(senders, seeds, st.integers(6, 12))
 @quick
 def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
@@ -146,6 +149,7 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
         assert (run(sender, rows) == expected).all()
 
 
+@pytest.mark.full
 @given(senders, seeds)
 @quick
 def test_outages_of_the_radio_hop_are_nothing_but_a_schedule(sender: str, seed: int) -> None:
@@ -165,6 +169,7 @@ walks = st.fixed_dictionaries({
 })  # fmt: skip
 
 
+@pytest.mark.full
 @given(tcps, st.sampled_from([FMIPV6, S_BINDING, S_MIP, FHMIPV6, HIMIPV6]), walks)
 @quick
 def test_nothing_is_lost_in_a_prepared_handover(tcp: str, protocol: int, chosen: dict[str, int]) -> None:
@@ -175,6 +180,7 @@ def test_nothing_is_lost_in_a_prepared_handover(tcp: str, protocol: int, chosen:
         assert out[Out.BUFFERED] > 0 or out[Out.TIMEOUTS] > 0
 
 
+@pytest.mark.full
 @given(tcps, st.sampled_from([MIPV6, HMIPV6]), walks)
 @quick
 def test_without_a_buffer_every_handover_costs_packets(
@@ -193,6 +199,7 @@ def test_copies_without_numbers_reach_the_host_twice(protocol: int) -> None:
     assert out[Out.RECEIVED] - out[Out.DELIVERED] >= out[Out.COPIES] - out[Out.DISCARDED] > 100
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("tcp", TCPS)
 def test_himipv6_repeats_reorders_and_resends_nothing_within_a_domain(tcp: str) -> None:
     out = run(tcp, walk(HIMIPV6, DOMAIN_SIZE=0))[0]
@@ -201,6 +208,7 @@ def test_himipv6_repeats_reorders_and_resends_nothing_within_a_domain(tcp: str) 
     assert out[Out.COPIES] == out[Out.DISCARDED] > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("tcp", ["tcp_newreno", "tcp_vegas"])
 def test_4096_handovers_in_a_run(tcp: str) -> None:
     hasty = {

@@ -62,6 +62,7 @@ def outcomes_of(protocol: int) -> NDArray[np.int64]:
     return launch.run(models.model("tcp_newreno_mobile"), rows)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", HANDOVERS)
 def test_scenarios_visit_the_corners(protocol: int) -> None:
     """The comparison above is worth something: each event in at least one scenario in a hundred."""

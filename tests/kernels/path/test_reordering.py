@@ -84,6 +84,7 @@ def test_kernel_equals_twin(sender: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
     """An ACK that only reports others, because they overtook that packet, begins no round.
 
@@ -108,6 +109,7 @@ def test_those_not_compiled_equal_their_twins(sender: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @given(st.sampled_from([*SENDERS]), seeds)
 @quick
 def test_packets_are_conserved(sender: str, seed: int) -> None:
@@ -121,6 +123,7 @@ def test_packets_are_conserved(sender: str, seed: int) -> None:
     assert (out[:, Out.ACKED] <= out[:, Out.IN_ORDER]).all()
 
 
+@pytest.mark.full
 @given(st.sampled_from(["tcp_newreno", "udp"]), seeds)
 @quick
 def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) -> None:
@@ -145,6 +148,7 @@ def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) ->
     assert not out[:, Out.REORDERED].any()
 
 
+@pytest.mark.full
 @given(st.sampled_from([*SENDERS]), seeds, st.integers(6, 10))
 @quick
 def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
@@ -154,6 +158,7 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
         assert (run(sender, rows) == expected).all()
 
 
+@pytest.mark.full
 def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most scenarios of the comparison with the twin would come out otherwise with a window that does not."""
     rows = scenarios("tcp_linux_cubic", 60, seed=31)

@@ -93,6 +93,7 @@ def over_two_hops(rows: Rows) -> Rows:
     return rows._replace(hops=hops, outages=outages)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("change", [None, delayed, buffered, finite, over_two_hops])
 def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a bulk transfer with 0.1 % of loss, whatever its ACKs, buffers and hops are."""

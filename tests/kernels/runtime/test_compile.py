@@ -199,6 +199,7 @@ def test_ptx_is_checked_as_well(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert cache.read(file) == b"// compiled"
 
 
+@pytest.mark.full
 def test_ptx_of_another_compiler_is_taken_where_none_is_installed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

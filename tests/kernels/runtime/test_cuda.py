@@ -32,6 +32,7 @@ def test_every_case_has_a_verdict_and_no_case_spills_registers() -> None:
         assert {*verdict} >= {"sources", "ptx", "rows", "registers", "date", "command"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", cases())
 def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """The stored verdict is on the present PTX; if it is not, all checks are run now."""

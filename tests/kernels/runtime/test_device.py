@@ -84,6 +84,7 @@ def uneven(n: int) -> Rows:
     return rows
 
 
+@pytest.mark.full
 def test_every_array_is_passed(pretend: Pretend) -> None:
     pretend(free=1 << 30)
     rows = uneven(100)
@@ -146,6 +147,7 @@ def test_a_model_is_loaded_once(pretend: Pretend) -> None:
     assert machine.loaded == [0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("row_s", [0.0, 0.001, 0.01, 1.0])
 def test_launches_are_bounded_in_time(
     pretend: Pretend, monkeypatch: pytest.MonkeyPatch, launches: list[int], row_s: float
@@ -184,6 +186,7 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
         assert sorted(taken) == list(range(5))
 
 
+@pytest.mark.full
 def test_memory_is_divided_among_launches_and_the_pool_counts(
     pretend: Pretend, launches: list[int]
 ) -> None:
@@ -199,6 +202,7 @@ def test_memory_is_divided_among_launches_and_the_pool_counts(
     assert 1.9 < largest[1] / largest[0] < 2.1 and largest[2] == largest[1]
 
 
+@pytest.mark.full
 def test_what_has_no_room_after_all_is_halved(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may have taken what was free."""
     machine = pretend(free=1_000_000)
@@ -276,6 +280,7 @@ def test_workers_keep_to_one_device_each(pretend: Pretend, monkeypatch: pytest.M
     assert device.mine() == [0, 1, 2]
 
 
+@pytest.mark.full
 def test_without_a_device_cuda_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert device.devices() == []

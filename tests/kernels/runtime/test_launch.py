@@ -17,6 +17,7 @@ from netcarlo.kernels.runtime.threads import ahead, aside, each, together
 from tests import toy
 
 
+@pytest.mark.full
 def test_equals_plain_python() -> None:
     rows = toy.rows(20)
     out = launch.run(toy.TOY, rows, threads=1)
@@ -24,12 +25,14 @@ def test_equals_plain_python() -> None:
     assert len(set(out[:, Out.SENT])) == 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("threads", [2, 3, 7, 500])
 def test_threads_change_nothing(threads: int) -> None:
     rows = toy.rows(301)
     assert (launch.run(toy.TOY, rows, threads=threads) == launch.run(toy.TOY, rows, threads=1)).all()
 
 
+@pytest.mark.full
 def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = toy.rows(64)
     rows.parameters[:, P.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
@@ -47,6 +50,7 @@ def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> No
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 8
 
 
+@pytest.mark.full
 def test_chunks_change_nothing() -> None:
     rows = toy.rows(101)
     parts = [slice(0, 1), slice(1, 50), slice(50, 101)]
@@ -56,6 +60,7 @@ def test_chunks_change_nothing() -> None:
     ).all()
 
 
+@pytest.mark.full
 def test_full_rings_are_enlarged_and_leave_the_input_alone() -> None:
     rows = toy.rows(10)
     before = rows.parameters.copy()
@@ -64,6 +69,7 @@ def test_full_rings_are_enlarged_and_leave_the_input_alone() -> None:
     assert (rows.parameters == before).all()
 
 
+@pytest.mark.full
 def test_ring_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "LARGEST_RING", 2048)
     with pytest.raises(MemoryError, match="in flight"):
@@ -82,6 +88,7 @@ def test_no_rows() -> None:
     assert launch.run(toy.TOY, toy.rows(0)).shape == (0, len(Out))
 
 
+@pytest.mark.full
 def test_any_memory_layout_is_accepted() -> None:
     rows = toy.rows(9)
     frozen = Rows(*(np.asfortranarray(field) for field in rows))
@@ -90,12 +97,14 @@ def test_any_memory_layout_is_accepted() -> None:
     assert (launch.run(toy.TOY, frozen) == launch.run(toy.TOY, rows)).all()
 
 
+@pytest.mark.full
 def test_progress_ends_at_all_rows() -> None:
     seen: list[int] = []
     launch.run(toy.TOY, toy.rows(300), threads=2, progress=seen.append)
     assert seen[-1] == 300 and seen == sorted(seen) and len(seen) > 3
 
 
+@pytest.mark.full
 def test_failure_in_progress_ends_the_run() -> None:
     def stop(done: int) -> None:
         raise KeyboardInterrupt
@@ -104,6 +113,7 @@ def test_failure_in_progress_ends_the_run() -> None:
         launch.run(toy.TOY, toy.rows(300), threads=2, progress=stop)
 
 
+@pytest.mark.full
 def test_trace_grows_until_it_fits() -> None:
     rows = toy.rows(4)
     out = launch.run(toy.TOY, rows)

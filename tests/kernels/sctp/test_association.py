@@ -79,6 +79,7 @@ class Wire:
         heapq.heappush(self.wire, (now + 10 * MS + late, direction, int(number)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("spread", "lose"), [(0, 0), (30 * MS, 0), (0, 20), (30 * MS, 10)])
 def test_all_data_come_whatever_happens_on_the_way(spread: int, lose: int) -> None:
     wire = Wire(limit=300, spread=spread, lose=lose)

@@ -97,6 +97,7 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("aqm", [CODEL, PIE])
 def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
     """The same to the bit as the ring of departures; and in FQ-CoDel for a flow alone."""
@@ -141,6 +142,7 @@ def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
     assert (k["BUSY"] <= window[:, None]).all()
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30), st.sampled_from([CODEL, FQ_CODEL]), st.integers(1, 80))
 @quick
 def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int) -> None:
@@ -159,6 +161,7 @@ def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int)
         assert links["EARLY"][0, 0] > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("aqm", "target_ms"), [(CODEL, 5), (CODEL, 20), (FQ_CODEL, 5), (PIE, 15), (PIE, 40)])
 def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
     """Of a flow whose window of 400 packets makes 300 ms of it elsewhere."""
@@ -172,6 +175,7 @@ def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
     assert queue_delay_ms(split(tail, run(tail))[1])[0] > 250
 
 
+@pytest.mark.full
 def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> None:
     """Datagrams at 1.25 times the rate: it drops faster and faster, until a fifth of all is dropped."""
     rows = dumbbell([DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}], seconds=60, **managed(CODEL, QUEUE=0))
@@ -205,6 +209,7 @@ def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta
     assert m[s + Discipline.PROBABILITY] == 0
 
 
+@pytest.mark.full
 def test_fq_shares_are_equal_among_greedy_flows() -> None:
     """Whatever their rates and the sizes of their packets: to a packet or so."""
     sizes, loads = (200, 500, 1000, 1460), (1.0, 0.5, 2.0, 0.3)  # loads of the link
@@ -221,6 +226,7 @@ def test_fq_shares_are_equal_among_greedy_flows() -> None:
     assert k["EARLY"][0, 0] > 1000
 
 
+@pytest.mark.full
 def test_a_sparse_flow_does_not_wait() -> None:
     """Beside four that are greedy a datagram waits for what is in transmission and for new queues."""
     flows = greedy(4)
@@ -241,6 +247,7 @@ def test_a_sparse_flow_does_not_wait() -> None:
     assert (full["COMPLETED"][:, 4] - free["COMPLETED"][:, 0]).mean() > 20 * waited.mean()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("aqm", AQMS.values())
 def test_marks_replace_losses(aqm: int) -> None:
     rows = dumbbell(greedy(4, ECN=1), seconds=20, **managed(aqm, AQM_MARKS=1))
@@ -254,6 +261,7 @@ def test_marks_replace_losses(aqm: int) -> None:
     assert k["MARKS"].sum() == 0 and k["EARLY"][0, 0] > 20
 
 
+@pytest.mark.full
 def test_the_fattest_queue_pays_when_all_is_full() -> None:
     """Datagrams at twice the rate beside one of a tenth: of these nothing is dropped."""
     load = DATAGRAMS | {"INTERVAL": PACKET // 2}
@@ -264,6 +272,7 @@ def test_the_fattest_queue_pays_when_all_is_full() -> None:
     assert k["EARLY"][0, 0] == 0
 
 
+@pytest.mark.full
 def test_places_that_are_too_few_are_made_more_and_change_nothing() -> None:
     rows = dumbbell(greedy(2), seconds=5, **managed(CODEL, ROOM=256))
     few = rows._replace(links=rows.links.copy())

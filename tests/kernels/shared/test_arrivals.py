@@ -62,6 +62,7 @@ def test_uncompiled_kernel_with_linux_equals_twin() -> None:
     assert classes(rows, out)[:, :, ClassOut.COMPLETED].sum() > 10
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_flows_are_conserved_and_have_their_sizes(seed: int) -> None:
@@ -106,6 +107,7 @@ def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int]) -> None:
         assert (classes(part, found) == wide).all()
 
 
+@pytest.mark.full
 def test_ring_size_never_matters() -> None:
     rows = rows_of(MODEL, 30, seed=9)
     small = rows.flows.copy()

@@ -69,6 +69,7 @@ def test_every_packet_that_is_delivered_is_counted(seed: int) -> None:
     assert (asked == others).all()
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_no_packet_is_faster_than_its_way(seed: int) -> None:

@@ -109,6 +109,7 @@ def share_of_bbr(queue: int, beside: dict[str, Any]) -> float:
     return float((frame.linux_bbr_bps / frame.tcp_goodput_bps).mean())
 
 
+@pytest.mark.full
 def test_bbr_takes_what_shallow_queues_have_and_yields_in_deep_ones() -> None:
     """It keeps a product of bandwidth and delay queued whatever the others do (33 packets here)."""
     shallow = share_of_bbr(12, {"congestion_control": "cubic"})

@@ -93,6 +93,7 @@ def test_kernel_equals_twin() -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_kernel_of_one_kind_equals_twin() -> None:
     kind = KINDS.index("newreno")
     rows = shared_rows(30 * LONG, seed=2, kinds=[UDP, kind, kind])
@@ -100,6 +101,7 @@ def test_kernel_of_one_kind_equals_twin() -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [kind for kind in TCPS if kind != "newreno"])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(kind: str) -> None:
