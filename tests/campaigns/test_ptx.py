@@ -47,6 +47,6 @@ def test_verdicts_are_stored_and_renewed(
 @pytest.mark.full
 @pytest.mark.needs("numba_cuda", "gcc", "ptxas")
 def test_a_model_is_checked() -> None:
-    name, verdict, reason = campaign.examine("tcp_newreno")
+    _, verdict, reason = campaign.examine("tcp_newreno")
     assert verdict, reason
     assert verdict["rows"] == 300 and verdict["spills"] == 0 and float(str(verdict["lanes"])) > 0.65
