@@ -3,6 +3,8 @@
 import os
 from functools import partial
 
+import pytest
+
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.runtime import launch

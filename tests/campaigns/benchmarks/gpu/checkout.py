@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[4]
 
 
 def use_checkout() -> None:
-    """Make `netcarlo.kernels` the folder of this checkout, unless netcarlo is imported already, as in tests."""
+    """Make `netcarlo.kernels` the folder of this checkout, unless netcarlo is imported, as in tests."""
     if "netcarlo" in sys.modules:
         return
     netcarlo = ModuleType("netcarlo")
