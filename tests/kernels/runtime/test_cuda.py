@@ -18,18 +18,13 @@ from tests.campaigns.ptx.cases import ROWS, cases
 from tests.tools import TOOLS, find
 from tests.twins.rows import rows_of
 
-SPILLS = {"wifi_linux_bbr": 0, "manet_linux_bbr": 0}
-"""Most bytes of registers spilled, by case: senders that are too much for 255 registers."""
-
-
-def test_every_case_has_a_verdict_and_no_case_spills_registers() -> None:
+def test_verdicts_are_those_of_the_cases_and_everyday_models_spill_no_registers() -> None:
     known = verdicts.stored()
-    missing, gone = sorted(cases().keys() - known.keys()), sorted(known.keys() - cases().keys())
-    assert not missing, f"no verdict for {len(missing)} cases: python -m tests.campaigns ptx --stale"
+    gone = sorted(known.keys() - cases().keys())
     assert not gone, f"verdicts of cases that are no more: {gone}; any run of the campaign removes them"
     for name, verdict in known.items():
-        assert verdict["spills"] <= SPILLS.get(name, 0), name
-        assert {*verdict} >= {"sources", "ptx", "rows", "registers", "date", "command"}
+        assert {*verdict} >= {"sources", "ptx", "rows", "registers", "spills", "date", "command"}
+        assert not verdict["spills"] or name not in covering.EVERYDAY, name
 
 
 @pytest.mark.full
@@ -46,7 +41,8 @@ def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, o
     if verdict.get("ptx") == verdicts.ptx_hash(text):
         return
     found = checks.check(case, text, tmp_path)
-    assert found.machine.spills <= SPILLS.get(name, 0)
+    if name in covering.EVERYDAY or verdict:
+        assert found.machine.spills <= verdict.get("spills", 0)
     record_property("verdicts to renew", name)
 
 
