@@ -139,6 +139,7 @@ def test_same_for_any_number_of_threads(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(done) == sorted(done) and len(set(totals)) == 1 and totals[0] / 2 < done[-1] <= totals[0]
 
 
+@pytest.mark.full
 def test_command_writes_all_or_nothing(
     known: Study, found: Calibrated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

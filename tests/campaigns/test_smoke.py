@@ -259,6 +259,7 @@ def test_versions(output: Outputs, tmp_path: Path) -> None:
     assert found[1][0] == "shared" and 0.2 < float(found[1][1]) < 0.9
 
 
+@pytest.mark.full
 def test_wifi(output: Outputs, alone: None) -> None:
     from tests.campaigns.benchmarks import wifi
 

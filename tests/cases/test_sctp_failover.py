@@ -132,6 +132,7 @@ def test_the_fluid_follows_the_same_rule(failback: bool) -> None:
         assert fluid[name] == pytest.approx(packets[name], rel=0.02), name
 
 
+@pytest.mark.full
 def test_data_return_after_every_outage() -> None:
     """Without heartbeats nobody learns that an idle path is back."""
     outages = [(20.0, 25.0), (60.0, 65.0)]

@@ -61,6 +61,7 @@ def scenario(number):
     return data | {"shared": {"dumbbell": each, "flows": [{"count": rng.randint(1, 5), "each": flows}, {}]}}
 
 
+@pytest.mark.full
 def test_formulae_of_random_scenarios_warn_of_nothing():
     simulated = 0
     with warnings.catch_warnings():

@@ -115,6 +115,7 @@ def test_the_command_says_so_and_exits_with_it(folder, tmp_path):
     assert pairs == {("seed_1", "slow_2"), ("seed_1", "seed_3"), ("slow_2", "seed_3")}
 
 
+@pytest.mark.full
 def test_stores_of_other_axes_share_their_common_cells(folder, tmp_path):
     axes = {"hops.0.loss": ["1 %"], "hops.0.rate": ["2 Mbit/s", "8 Mbit/s"]}
     netcarlo.sweep(SWEEP | {"axes": axes}, out=tmp_path / "other", target="cpu")

@@ -245,6 +245,7 @@ def test_results_show_themselves():
     assert len(ET.fromstring(both._repr_html_()).findall("tbody/tr")) == len(both.to_frame())
 
 
+@pytest.mark.full
 def test_progress_true_is_a_line_and_a_result_is_a_dataset_and_a_figure(small, capsys):
     found = estimate(small, replications=6, progress=True, target="cpu")
     assert capsys.readouterr().err.endswith("100 %: 6 of 6 replications\n")

@@ -42,12 +42,14 @@ def test_sorted_random_topologies_fill_their_warps() -> None:
     assert after > 0.75 * efficiency(np.sort(work))  # as good as sorted by what is not known before
 
 
+@pytest.mark.full
 def test_so_do_corner_cases_though_outages_and_timers_decide_them() -> None:
     model, rows = models.model("tcp_newreno"), rows_of("tcp_newreno", 1000, seed=7)
     work = launch.run(model, rows, target="cpu")[:, Out.SENT]
     assert efficiency(work[as_launched(model, rows)]) > 2 * efficiency(work)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", models.NAMES)
 def test_each_model_estimates_each_row(name: str) -> None:
     rows = rows_of(name, 40, seed=3)

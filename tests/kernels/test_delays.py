@@ -78,6 +78,7 @@ def check_one_flow(rows: Rows | ManetRows, out: Ints, counts: Ints) -> None:
         assert (counts[:, column] > 0).any(), column
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ROWS)
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     count, seed = ROWS[name]
@@ -93,6 +94,7 @@ def test_uncompiled_kernel_equals_twin(name: str) -> None:
     assert counts[:, :, DelayOut.PACKETS].sum() > 50
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "count"), [
     ("tcp_newreno", 12), ("tcp_linux_cubic", 12), ("sctp", 12), ("udp_mobile", 12),
     ("manet_linux_cubic", 3), ("manet_sctp", 3), ("manet_udp", 3), ("manet_new_probing", 3),

@@ -67,6 +67,7 @@ def test_two_reports_at_once_both_come(heavy: Path, listening: socket.socket) ->
     assert found == {3: 200, 4: 200}
 
 
+@pytest.mark.full
 def test_work_ends_with_its_client(
     heavy: Path, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_network_from_end_to_end():
     assert table.table.loc["finished", "mean"] == 1 and "mean_cwnd_packets" not in table.table.index
 
 
+@pytest.mark.full
 def test_networks_of_many_sizes_run_in_one_launch():
     given = {
         "model": "given", "nodes": [[{"time": "0 s", "x": f"{100 * k} m"}] for k in range(5)]

@@ -144,6 +144,7 @@ def test_a_hop_that_is_infinitely_fast_never_queues() -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("queue", ["codel", "pie", "fq_codel"])
 def test_a_path_is_a_dumbbell_of_one_flow(queue: str) -> None:
     """Whose hosts have cables that take no time."""

@@ -38,6 +38,7 @@ def test_times_up_and_down_are_exponential() -> None:
         assert abs(lagged) < 4 / 190
 
 
+@pytest.mark.full
 def test_it_is_a_two_state_chain() -> None:
     """The share of 20,000 chains that are down at t is p (1 - exp(-(1/up + 1/down) t)), p the share of time:
     held to 4 standard errors, at most 0.011."""
@@ -80,6 +81,7 @@ def test_a_replication_has_the_same_outages_in_any_chunk_and_beside_any_others()
         assert (joint[k, 0, 1, len(there) :] == FOREVER).all()
 
 
+@pytest.mark.full
 def test_hops_have_chains_of_their_own_and_others_keep_their_draws() -> None:
     means = {"up": "1 s", "down": "1 s"}
     random = path([], **{"hops.0.rate": {"uniform": ["1 Mbit/s", "9 Mbit/s"]}, "hops.0.loss": "1 %"})

@@ -86,6 +86,7 @@ def test_nist_reference_sets_reach_twelve_digits(name):
     assert digits(found.sd, Fraction(math.sqrt(variance))) >= 14
 
 
+@pytest.mark.full
 @given(
     st.integers(0, 9).flatmap(
         lambda n: st.lists(

@@ -110,6 +110,7 @@ def test_what_the_figures_show(evaluation: Evaluation) -> None:
     assert harm is not None and harm.all()  # in every run nothing is lost and no window cut
 
 
+@pytest.mark.full
 def test_runs_that_end_early_are_the_same_runs(evaluation: Evaluation) -> None:
     whole = evaluation.cells.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0)
     for cell in evaluation.cells.varied("end_s").all:

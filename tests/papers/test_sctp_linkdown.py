@@ -83,6 +83,7 @@ def test_averages_follow_the_same_way(evaluation: Evaluation) -> None:
     assert row.estimate is None and "Not derivable" in row.note
 
 
+@pytest.mark.full
 def test_claims(evaluation: Evaluation) -> None:
     verdicts = {claim.id: claim.verdict for claim in evaluation.claims}
     assert verdicts == {

@@ -63,6 +63,7 @@ def test_cables_carry_every_datagram_at_the_pace_of_its_source(evaluation: Evalu
     assert row.estimate is not None and row.estimate.mean == 0
 
 
+@pytest.mark.full
 def test_the_station_leads_only_where_its_interval_says_so(evaluation: Evaluation) -> None:
     claims = {claim.id: claim for claim in evaluation.claims}
     assert claims["W3"].verdict != "held"

@@ -87,6 +87,7 @@ def test_runs_are_drawn_second_by_second_beside_the_published_averages(evaluatio
     assert [line["y"][0] for line in drawn if len(line["x"]) == 2] == [8.08, 6.83]
 
 
+@pytest.mark.full
 def test_claims_of_the_paper_hold_for_its_own_numbers(evaluation: Evaluation) -> None:
     own = {claim.id: claim.own for claim in evaluation.claims}
     assert own == {

@@ -366,6 +366,7 @@ def test_a_cheap_fidelity_decides_only_what_its_bias_is_known_of() -> None:
             load_plan(ROOT / "configs" / "plans" / "shared_link_flows.yaml", values=values)
 
 
+@pytest.mark.full
 def test_little_is_spent_beside_the_answer(answer: Answer) -> None:
     """Few replications of the values far from it, and few on the way to what a resource buys."""
     assert answer.holds is not None and answer.fails is not None

@@ -67,6 +67,7 @@ def test_ranges_in_words(found: Found) -> None:
         assert calibration.allowed(result, capacity.model_copy(update={"low": low, "high": high})) == text
 
 
+@pytest.mark.full
 def test_numbers_that_resist_are_listed(found: Found) -> None:
     study, result = found
     rows = [row.model_copy(update={"z": 0.5}) for row in result.numbers]

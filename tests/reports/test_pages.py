@@ -190,6 +190,7 @@ def test_figures_are_valid(study: Reproduced) -> None:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
 
 
+@pytest.mark.full
 def test_no_more_than_two_bands_and_bars_of_every_line(study: Reproduced) -> None:
     for figure in study[1].study.description.figures:
         drawn = [trace for trace in lines(study[1], figure)["data"] if trace.get("showlegend", True)]

@@ -120,6 +120,7 @@ def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
     assert f"holds from {smallest.holds:.0f} packets on" in words.explanation(smallest)
 
 
+@pytest.mark.full
 def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer]) -> None:
     faster, much_faster = answers["both"].gains
     assert faster.moved is not None

@@ -93,6 +93,7 @@ FAMILIES = {
 each_family = pytest.mark.parametrize("name", FAMILIES)
 
 
+@pytest.mark.full
 @each_family
 def test_as_a_control_it_saves_packets(name: str) -> None:
     scenario, replications, saving, *_ = FAMILIES[name]
@@ -107,6 +108,7 @@ def test_as_a_control_it_saves_packets(name: str) -> None:
     assert sharp.outcomes.frame.equals(plain.outcomes.frame)
 
 
+@pytest.mark.full
 @each_family
 def test_a_sweep_of_it_simulates_no_packets(name: str) -> None:
     data = {"name": name, "draw": {"count": 4, "method": "sobol", "blocks": 2}, **FAMILIES[name].sweep}
@@ -122,6 +124,7 @@ def test_a_sweep_of_it_simulates_no_packets(name: str) -> None:
         make_sweep({**data, "outcomes": [unmeasured]})
 
 
+@pytest.mark.full
 @each_family
 def test_a_plan_rests_on_goodput_alone(name: str) -> None:
     data = dict(FAMILIES[name].plan)
@@ -138,6 +141,7 @@ def test_a_plan_rests_on_goodput_alone(name: str) -> None:
         make_plan({**data, "requirements": requirements})
 
 
+@pytest.mark.full
 def test_what_it_says_of_the_network_is_what_packets_say() -> None:
     walkers = FAMILIES["adhoc"].scenario
     packets = simulate(walkers, replications=30).frame

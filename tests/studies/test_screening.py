@@ -35,6 +35,7 @@ def test_what_is_not_asked_of_them_is_empty(linkdown: Evaluation) -> None:
     assert others and all(row.screening is None for row in others)
 
 
+@pytest.mark.full
 def test_it_is_in_the_file_and_on_the_page(linkdown: Evaluation) -> None:
     lines = list(csv.DictReader(io.StringIO(comparison_csv(linkdown))))
     assert {bool(line["fluid"]) for line in lines if line["metric"] == "utilisation"} == {True}

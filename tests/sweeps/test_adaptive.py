@@ -154,6 +154,7 @@ def test_winners_are_decided_too(tmp_path: Path) -> None:
     assert (share[0].low <= share[1].share).all() and (share[1].share <= share[0].high).all()
 
 
+@pytest.mark.full
 def test_means_are_corrected_and_cover_those_of_packets(
     whole: tuple[Sweep, Store, Summary], packets: pd.DataFrame
 ) -> None:

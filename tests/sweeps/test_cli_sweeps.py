@@ -84,6 +84,7 @@ def test_the_summary_as_json():
     assert set(Store.open("other").frame(["seed"])["seed"]) == {7}
 
 
+@pytest.mark.full
 def test_status():
     data = json.loads(run("status", "store", "--json").stdout)
     assert (data["cells"], data["done"], data["failed"], data["missing"]) == (128, 128, 0, 0)

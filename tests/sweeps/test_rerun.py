@@ -53,6 +53,7 @@ def test_a_changed_result_is_noticed(store, monkeypatch):
     assert rerun(store, key(store, 4)).equal is False
 
 
+@pytest.mark.full
 def test_a_failed_cell_is_simulated(store):
     again = rerun(store, key(store, 9))
     assert again.equal is None and again.stored["status"] == "failed" and not again.error

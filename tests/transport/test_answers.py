@@ -29,6 +29,7 @@ def questions(file: Path) -> Iterator[str]:
                 yield f"{file.name}:{node.lineno}"
 
 
+@pytest.mark.full
 def test_nothing_above_transports_asks_which_class_one_is() -> None:
     files = [file for file in ESTIMATOR.rglob("*.py") if file.parent.name != "transport"]
     assert len(files) > 200 and [found for file in files for found in questions(file)] == []

@@ -4,7 +4,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from netcarlo.kernels.shared.layout import KINDS, MOST_FLOWS, MOST_LINKS, UDP
+from netcarlo.kernels.senders import NEWRENO, UDP
+from netcarlo.kernels.shared.layout import MOST_FLOWS, MOST_LINKS
 from tests import covering
 from tests.twins.rows import rows_of
 
@@ -35,7 +36,7 @@ def many() -> Any:
     from netcarlo.kernels.base.rows import concatenate
     from tests.kernels.shared.test_many import ring
 
-    kinds = [UDP, *2 * [KINDS.index("newreno")]]
+    kinds = [UDP, NEWRENO, NEWRENO]
     sizes = (200, 100), (7, 40), (MOST_FLOWS, MOST_LINKS)
     return concatenate([ring(*size, end=400 * MS, kinds=kinds) for size in sizes])
 

@@ -519,6 +519,7 @@ def test_random_waypoint_is_in_its_steady_state() -> None:
     assert abs(np.mean(speeds) - expected) < 3 * deviation / math.sqrt(len(speeds))
 
 
+@pytest.mark.full
 def test_share_of_links_agrees_with_brute_force() -> None:
     """Two nodes of the steady state, simulated in floating point, are as often within range.
 

@@ -34,6 +34,7 @@ def run(rows: SharedRows, model: str = "fluid", **options: int) -> NDArray[np.in
     return launch.run(models.model(model), rows, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_measuring_delays_changes_nothing_else() -> None:
     rows = gauged_rows(shared_rows(12, seed=2, kinds=range(9)), seed=2)

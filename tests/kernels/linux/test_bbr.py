@@ -129,6 +129,7 @@ def test_two_intervals_of_one_rate_with_many_losses_are_a_policer(
         assert words.bandwidth(s) == pytest.approx(1000 / 100_000 * 2**24, rel=0.3)
 
 
+@pytest.mark.full
 def test_on_a_quiet_path_it_finds_bandwidth_and_round_trip() -> None:
     s = final(row_of(END=8 * SECOND))
     assert s[Bbr.MODE] == Mode.PROBE_BW and s[Bbr.FULL] == 1

@@ -19,6 +19,7 @@ from tests.twins import simulate
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = scenarios("tcp_newreno_delays", 60 * LONG, seed=41)
     out = launch.run(models.model("tcp_newreno_delays"), rows)
@@ -40,6 +41,7 @@ def alike(transport: object, engine: str) -> tuple[str, Rows | tuple[Ints, ...]]
     return asked.network.address(asked, fluid=False).name, build(asked, replications=5 * LONG).rows
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("transport", [
     {"protocol": "newreno", "window": 40}, {"protocol": "sack", "ack_every": 2, "window": 60},
     {"protocol": "sctp", "rules": "ns2-2.29"}, {"protocol": "udp", "rate": "5 Mbit/s"},
@@ -56,6 +58,7 @@ def test_they_are_those_of_a_network_of_one_flow(transport: dict[str, object]) -
     assert (found[0][:, DelayOut.LATE] > 0).any()
 
 
+@pytest.mark.full
 def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
     """What a hop destroys counts from when it was first put out; nothing is late without a bound."""
     asked = Scenario.check({

@@ -73,6 +73,7 @@ def test_scenarios_visit_the_corners(protocol: int) -> None:
     assert {c.name: met[c] for c in never if met[c] > 0} == {}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protocol", HANDOVERS[2:])
 def test_handovers_are_prepared_and_unprepared(protocol: int) -> None:
     out = outcomes_of(protocol)

@@ -251,6 +251,7 @@ def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.Mo
     assert {file: file.stat().st_mtime_ns for file in tmp_path.glob("*.nbc")} == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_sack", "sctp", "wifi_udp", "wifi_sack"])
 def test_a_model_made_again_has_the_same_file(name: str) -> None:
     from netcarlo.kernels import models

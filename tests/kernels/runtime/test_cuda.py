@@ -18,6 +18,7 @@ from tests.campaigns.ptx.cases import ROWS, cases
 from tests.tools import TOOLS, find
 from tests.twins.rows import rows_of
 
+
 def test_verdicts_are_those_of_the_cases_and_everyday_models_spill_no_registers() -> None:
     known = verdicts.stored()
     gone = sorted(known.keys() - cases().keys())

@@ -195,6 +195,7 @@ def test_the_next_item_is_made_ahead_and_no_other() -> None:
         list(ahead(failing()))
 
 
+@pytest.mark.full
 def test_no_more_threads_than_memory_has_room_for() -> None:
     rows = toy.rows(9)
     one = 8 * sum(toy.TOY.scratch(rows))

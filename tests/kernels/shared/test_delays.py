@@ -38,6 +38,7 @@ def differences(rows: SharedRows, out: Ints) -> list[str]:
     return differing(out, lambda row: simulate(rows, row=row), str, str)
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = rows_of(MODEL, 80 * LONG, seed=31)
     out = run(rows)
@@ -47,6 +48,7 @@ def test_kernel_equals_twin() -> None:
         assert (total[:, column] > 0).all(), column
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_every_packet_that_is_delivered_is_counted(seed: int) -> None:
@@ -92,6 +94,7 @@ def _alone_ns(flow: Ints, links: Ints) -> int:
     return (size * byte >> BYTE_TIME_BITS) - len(way) - 2 + delay
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_sums_of_histograms_are_those_of_all(seed: int) -> None:

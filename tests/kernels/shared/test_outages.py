@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
@@ -33,6 +34,7 @@ def run(rows: SharedRows, model: str = "shared_mixed_varying") -> Any:
     return launch.run(models.model(model), rows)
 
 
+@pytest.mark.full
 def test_without_outages_it_is_the_plain_model() -> None:
     plain = rows_of("shared_mixed", 60, seed=3)
     assert isinstance(plain, SharedRows)
@@ -43,6 +45,7 @@ def test_without_outages_it_is_the_plain_model() -> None:
     assert (run(late)[:, SharedOut.EVENTS + 1 :] == expected[:, SharedOut.EVENTS + 1 :]).all()
 
 
+@pytest.mark.full
 def test_nothing_is_delivered_over_a_link_that_is_down() -> None:
     """Datagrams as fast as the link: as many arrive as fit into the times up."""
     rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE}], seconds=10, QUEUE=5)
@@ -59,6 +62,7 @@ def test_nothing_is_delivered_over_a_link_that_is_down() -> None:
     assert f["RECEIVED"][0, 0] == 0 and k["SENT"][0, 0] == 0 and f["SENT"][0, 0] > 100
 
 
+@pytest.mark.full
 def test_every_packet_is_somewhere() -> None:
     rows = rows_that_fail("shared_mixed_varying", 200, seed=5)
     f, _ = split(rows, run(rows))

@@ -127,6 +127,7 @@ def test_scenarios_visit_the_corners() -> None:
         assert (present & (kinds == number)).any(axis=1).mean() >= 0.1, kind
 
 
+@pytest.mark.full
 @given(seeds)
 @quick
 def test_packets_are_conserved(seed: int) -> None:
@@ -158,6 +159,7 @@ def test_packets_are_conserved(seed: int) -> None:
         assert (k[part] <= k[whole]).all(), part
 
 
+@pytest.mark.full
 @given(seeds)
 @quick
 def test_links_carry_no_more_than_they_can(seed: int) -> None:
@@ -173,6 +175,7 @@ def test_links_carry_no_more_than_they_can(seed: int) -> None:
     assert (k["QUEUE_SUM"] <= k["WAIT_MOST"] * k["ARRIVALS"])[all_of_it].all()
 
 
+@pytest.mark.full
 @given(seeds)
 @quick
 def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
@@ -194,6 +197,7 @@ def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
         assert (np.bincount(last, took_ns) <= window_ns(rows)[row] + 1).all()
 
 
+@pytest.mark.full
 @given(seeds)
 @quick
 def test_finite_transfers_are_complete_when_all_has_come(seed: int) -> None:
@@ -322,6 +326,7 @@ def lay_between(path: Rows, hosts: Sequence[int], *, queue: int, forth: int, bac
         path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", TCPS)
 def test_a_lone_flow_is_a_path(kind: str) -> None:
     """Three hops of the path twin are a link between two hosts.

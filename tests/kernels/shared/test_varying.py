@@ -58,6 +58,7 @@ ROWS = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ROWS)
 def test_kernel_equals_twin(what: str) -> None:
     rows = ROWS[what].drawn("shared_mixed_varying", ROWS[what].count * LONG, seed=1)
@@ -70,6 +71,7 @@ def test_kernel_equals_twin(what: str) -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "kind"), [(what, kind) for what in ROWS for kind in ROWS[what].kinds])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
@@ -129,6 +131,7 @@ STEPS += [(700 * MS, LINK_BYTE << 19), (MS, 0)]
 OPPORTUNITIES = [(0, 0), (2, 4), (9 * MS, 0), (MS, 1500), (2 * MS, 12_000), (4 * MS, 3000), (8 * MS, 4500)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("table", [STEPS, OPPORTUNITIES])
 @pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
 def test_without_a_target_in_reach_aqm_is_drop_tail(table: list[tuple[int, int]], aqm: int) -> None:

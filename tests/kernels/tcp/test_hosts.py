@@ -75,6 +75,7 @@ def test_packets_leave_a_delay_element_at_ticks() -> None:
     assert out[Out.RTT_SUM] > free[Out.RTT_SUM] and out[Out.ACKED] < free[Out.ACKED]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("tcp", TCPS)
 def test_hosts_equal_their_twin(tcp: str) -> None:
     """All at once: a buffer in every row, clocks on every hop."""

@@ -5,6 +5,7 @@ import os
 from functools import partial
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def gateway(rows: WifiRows, out: Ints) -> Ints:
     return np.array(nodes[np.arange(len(rows.parameters)), rows.parameters[:, Radio.NODES] - 1])
 
 
+@pytest.mark.full
 def test_kernel_equals_twin() -> None:
     rows = rows_of(MODEL, 60 * LONG, seed=31)
     out = run(rows)
@@ -59,6 +61,7 @@ def test_kernel_equals_twin() -> None:
     assert (drops > 0).mean() > 0.2 and (received < 0).mean() > 0.2
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @settings(deadline=None, max_examples=8)
 def test_every_packet_that_is_delivered_is_counted_and_counting_changes_nothing(seed: int) -> None:
@@ -78,6 +81,7 @@ def test_every_packet_that_is_delivered_is_counted_and_counting_changes_nothing(
     assert (found[:, : others.shape[1]] == others).all()
 
 
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @settings(deadline=None, max_examples=8)
 def test_packets_are_conserved_when_the_gateway_fails(seed: int) -> None:
@@ -89,6 +93,7 @@ def test_packets_are_conserved_when_the_gateway_fails(seed: int) -> None:
     assert (put_out == ended).all()
 
 
+@pytest.mark.full
 def test_a_row_finds_its_place_beside_rows_with_more_classes() -> None:
     """See `report._classes`, which needs columns without a common factor."""
     assert math.gcd(int(FlowOut.COLUMNS), int(DelayOut.COLUMNS)) == 1

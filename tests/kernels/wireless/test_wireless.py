@@ -218,6 +218,7 @@ def test_linux_beside_other_tcps_equals_twin() -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.full
 def test_a_mix_has_all_kinds_and_windows_of_its_own() -> None:
     """The comparison with the twin above is of flows that differ."""
     rows = scenarios("wifi_mixed", 400, seed=4)
