@@ -30,6 +30,8 @@ from netcarlo.studies.mobility.claims import METRICS, reset_when_reactive
 from netcarlo.studies.mobility.tables import by_address
 from netcarlo.studies.study import Value, load
 
+pytestmark = pytest.mark.full
+
 ERRORS = (0.0, 0.01, 0.02, 0.05)
 
 
@@ -43,7 +45,6 @@ def claim(evaluation: Evaluation, id_: str) -> Claim:
     return found
 
 
-@pytest.mark.full
 def test_published_numbers_are_all_there() -> None:
     published = load("mobility").published
     assert len(published) == 108
@@ -65,7 +66,6 @@ def test_overheads_follow_from_the_printed_averages_but_one() -> None:
     assert odd == [("himipv6", "reno", 0.02)]
 
 
-@pytest.mark.full
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         assert (
@@ -77,7 +77,6 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert cell.scenario.paths[0].hops[1].loss == cell["error_rate"]
 
 
-@pytest.mark.full
 def test_rates_count_arrivals_and_transmissions(evaluation: Evaluation) -> None:
     # Without errors a rate is a whole number of packets: 8 / 60 kbit/s each.
     for protocol in ("hmipv6", "fmipv6", "himipv6"):
@@ -86,7 +85,6 @@ def test_rates_count_arrivals_and_transmissions(evaluation: Evaluation) -> None:
             np.testing.assert_allclose(packets, np.rint(packets), atol=1e-6)
 
 
-@pytest.mark.full
 def test_the_overhead_is_that_of_the_means(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         goodput, bandwidth = (evaluation.cells.samples(m, cell) for m in ("goodput_kbps", "bandwidth_kbps"))
@@ -101,7 +99,6 @@ def test_the_overhead_is_that_of_the_means(evaluation: Evaluation) -> None:
     assert overhead.std(ddof=1) / np.sqrt(n) == pytest.approx(jackknife, rel=0.05)
 
 
-@pytest.mark.full
 def test_what_the_figures_show(evaluation: Evaluation) -> None:
     assert {id_: claim(evaluation, id_).verdict for id_ in ("C1", "C2")} == dict.fromkeys(
         ("C1", "C2"), "held"
@@ -110,7 +107,6 @@ def test_what_the_figures_show(evaluation: Evaluation) -> None:
     assert harm is not None and harm.all()  # in every run nothing is lost and no window cut
 
 
-@pytest.mark.full
 def test_runs_that_end_early_are_the_same_runs(evaluation: Evaluation) -> None:
     whole = evaluation.cells.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0)
     for cell in evaluation.cells.varied("end_s").all:

@@ -10,6 +10,8 @@ from netcarlo.studies.wds import metrics
 from netcarlo.studies.wds.claims import HOPS
 from tests.studies.reproductions import reproduction
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
@@ -22,7 +24,6 @@ def test_cells_are_those_declared() -> None:
     assert {cell["direction"] for cell in cells if cell["medium"] == "wired"} == {"up"}
 
 
-@pytest.mark.full
 def test_hops_reach_both_kinds_of_network(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         scenario = cell.scenario
@@ -36,7 +37,6 @@ def test_hops_reach_both_kinds_of_network(evaluation: Evaluation) -> None:
             assert scenario.wireless.flows == cell["direction"]
 
 
-@pytest.mark.full
 def test_a_transfer_is_timed_as_the_tool_does(evaluation: Evaluation) -> None:
     bits = 8 * 100 * 2**20
     for protocol, mbps in (("udp_10", 10), ("udp_20", 20)):
@@ -50,7 +50,6 @@ def test_a_transfer_is_timed_as_the_tool_does(evaluation: Evaluation) -> None:
         )
 
 
-@pytest.mark.full
 def test_cables_carry_every_datagram_at_the_pace_of_its_source(evaluation: Evaluation) -> None:
     cells = evaluation.cells.where(medium="wired", protocol="udp_10")
     assert sorted(cell["hops"] for cell in cells) == [1, 2, 3, 4]
@@ -63,7 +62,6 @@ def test_cables_carry_every_datagram_at_the_pace_of_its_source(evaluation: Evalu
     assert row.estimate is not None and row.estimate.mean == 0
 
 
-@pytest.mark.full
 def test_the_station_leads_only_where_its_interval_says_so(evaluation: Evaluation) -> None:
     claims = {claim.id: claim for claim in evaluation.claims}
     assert claims["W3"].verdict != "held"

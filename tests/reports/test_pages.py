@@ -227,6 +227,7 @@ def test_lines_that_are_apart_have_no_differences(wds: Reproduced) -> None:
     assert gains(wds[1], figures["4"]) is not None  # the directions
 
 
+@pytest.mark.full
 def test_maps_are_valid(manet_probing: Reproduced) -> None:
     for found in manet_probing[1].maps:
         (trace,) = go.Figure(heat(found)).data
