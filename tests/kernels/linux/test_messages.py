@@ -59,7 +59,7 @@ def pausing(packets: int, wait: int, *, every: bool = False, restart: bool = Tru
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:
-    rows = rows_of(name, 50, seed=5 + len(name))
+    rows = rows_of(name, 80 if "varying" in name else 50, seed=5 + len(name))
     out = run_as_python(name, rows)
     found = messages(out)
     assert found[:, Messages.COMPLETED].sum() > 150 and (found[:, Messages.IDLE] > 0).sum() > 15
