@@ -59,8 +59,10 @@ def plan(
             answer: Callable[..., Answer | Frontier] = planning.frontier if loaded.designs else planning.plan
             found = answer(loaded, folder=out, target=target, progress=update, large=yes)
     except Stopped as why:
-        console.say(f"stopped ({why}) before anything was simulated; there is no answer")
-        console.leave(130 if str(why) == INTERRUPTED else 1)
+        interrupted = str(why) == INTERRUPTED
+        remedy = "" if interrupted else f". Compile models first (netcarlo warm {file}), or allow more time"
+        console.say(f"stopped ({why}) before anything was simulated; there is no answer{remedy}")
+        console.leave(130 if interrupted else 1)
     if out is not None:
         _write(found, out)
     if as_json:
