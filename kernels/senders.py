@@ -22,14 +22,14 @@ class Sender(NamedTuple):
     number: int | None = None
     """Number in mixtures. It never changes, and a new one is larger than all others; None cannot be mixed."""
     handshake: bool = True
-    """Whether a SYN is sent before the data, which then begin with packet 1."""
+    """True if a SYN is sent before the data, which then begin with packet 1."""
     sack: bool = False
-    """Whether ACKs carry SACK blocks."""
+    """True if ACKs carry SACK blocks."""
     fluid: str = ""
     """Sender whose window the fluid models use: in a mixture the sender itself, or `sack` (additive increase,
     multiplicative decrease); empty if there is no fluid model."""
     takes_controls: bool = True
-    """Whether other congestion controls can replace its own."""
+    """True if other congestion controls can replace its own."""
     network: str = ""
     """The only kind of network that tells this sender what it needs; empty if it goes with all."""
     linux26: str = ""
@@ -94,11 +94,11 @@ OF_LINUX = tuple(name.removeprefix("linux_") for name in LINUX_KINDS)
 STANDING = tuple(s for s in SENDERS if s.dialect == "ns2" and s.name == s.recovery)
 """TCPs of ns-2 by their loss recovery."""
 SCHEMES = tuple(s.name for s in STANDING if s.takes_controls and s.number is not None)
-"""Those that can be mixed and take any congestion control."""
+"""Senders that can be mixed and take any congestion control."""
 PROBING = tuple(s.name for s in STANDING if s.number is None and not s.network)
-"""Those that send probe segments."""
+"""Senders of probe segments."""
 NOTIFIED = tuple(s.name for s in STANDING if s.network)
-"""Those that need what one kind of network alone tells them: broken routes, errors."""
+"""Senders that need signals of one kind of network only: broken routes, errors."""
 WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid)
 """Senders of which there are fluid models and formulae."""
 

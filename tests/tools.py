@@ -16,7 +16,7 @@ TOOLS = {
     "cuda device": "a machine with an NVIDIA GPU",
     "network namespaces": "root on a Linux with TUN devices",
 }
-"""What `@pytest.mark.needs(...)` may name, and how to get it."""
+"""Tools that `@pytest.mark.needs(...)` may name, and the command that installs each."""
 
 OF_THE_MACHINE = "cuda device", "network namespaces"
 """Tools that no installation provides.  A test skipped for want of these is no failure."""

@@ -1,4 +1,4 @@
-"""What networks ask a transport: its congestion control, the options of its model, what it is not for.
+"""Answers of a transport to networks: congestion control, options of its model, and what it refuses.
 
 The defaults are those of a transport without an association. A new transport overrides what differs.
 """
@@ -15,19 +15,19 @@ class Answers:
         protocol: Any
 
     datagrams: ClassVar[bool] = False
-    """Whether it sends at times of its own, and nobody acknowledges or retransmits its packets (UDP)."""
+    """True if it sends at times of its own, and nobody acknowledges or retransmits its packets (UDP)."""
     two_paths: ClassVar[bool] = False
-    """Whether it uses a second path."""
+    """True if it uses a second path."""
     marked: ClassVar[bool] = False
-    """Whether routers may mark its packets (ECN) on paths."""
+    """True if routers may mark its packets (ECN) on paths."""
     reads_late: ClassVar[bool] = False
-    """Whether its receiver can wait for the application before it answers."""
+    """True if its receiver can wait for the application before it answers."""
     own_association: ClassVar[str] = ""
-    """In a mixture, the congestion control in the address of the model that has its association."""
+    """Congestion control in the address of a mixture of the model that has this association."""
     stamped: ClassVar[bool] = False
-    """Whether each copy of a packet has a timestamp, which leaves less room for packet numbers."""
+    """True if each copy of a packet has a timestamp, which leaves less room for packet numbers."""
     queues_measured: ClassVar[bool] = False
-    """Whether its models of paths to fixed hosts measure how long packets are held in queues."""
+    """True if its models of paths to fixed hosts measure how long packets are held in queues."""
     not_of_flows: ClassVar[Mapping[str, str]] = {}
     """Fields of flows of shared links that are not for it, each with what is wrong and the remedy."""
 

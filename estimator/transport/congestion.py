@@ -101,7 +101,7 @@ def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
 
 
 def holds(path: Path, content: bytes) -> bool:
-    """Whether the file is there and has this content."""
+    """True if the file is there and has this content."""
     try:
         return read(path) == content
     except InputError:

@@ -148,7 +148,7 @@ class Tcp(Transport):
     phases: ClassVar[int] = 1
     """So many ticks `clock_phase` is drawn from."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
-    """What `congestion_control` may say."""
+    """Values of `congestion_control`."""
     not_told: ClassVar[tuple[str, ...]] = ()
     """Fields of a TCP that this one does not have."""
     marked: ClassVar[bool] = True
@@ -221,28 +221,28 @@ class Tcp(Transport):
 
     @property
     def control(self) -> str:
-        """As `Answers.control`."""
+        """See `Answers.control`."""
         return str(self.congestion_control or "")
 
     @property
     def own_control(self) -> Path | None:
-        """As `Answers.own_control`."""
+        """See `Answers.own_control`."""
         return self.congestion_control if isinstance(self.congestion_control, Path) else None
 
     @property
     def kind(self) -> str:
-        """As `Answers.kind`."""
+        """See `Answers.kind`."""
         if not self.control:
             return str(self.protocol)
         return self.control if self.protocol == "sack" else f"{self.protocol} with {self.control}"
 
     @property
     def receiver_bytes(self) -> float | None:
-        """As `Answers.receiver_bytes`."""
+        """See `Answers.receiver_bytes`."""
         return None if self.receive_buffer is None else self.receive_buffer.largest_window()
 
     def buffered(self, low: float, high: float) -> tuple[float, float] | None:
-        """As `Answers.buffered`."""
+        """See `Answers.buffered`."""
         size = self.receiver_bytes
         return None if size is None else (size / low, size / low)
 
@@ -347,7 +347,7 @@ class Linux(Tcp):
     """The application writes one message after the other, with pauses, instead of having always something
     to send."""
     idle_restart: bool = True
-    """Whether the window shrinks in a pause (tcp_slow_start_after_idle)."""
+    """True if the window shrinks in a pause (tcp_slow_start_after_idle)."""
     autotuning: bool = False
     """The receiver's window begins at 64 KiB and grows with what is read, up to `window`
     (tcp_moderate_rcvbuf)."""
@@ -364,7 +364,7 @@ class Linux(Tcp):
 
     @property
     def kind(self) -> str:
-        """As `Answers.kind`."""
+        """See `Answers.kind`."""
         return f"linux_{self.control}" if self.own_control is None else OWN
 
     @model_validator(mode="after")
@@ -440,9 +440,9 @@ class Sctp(Transport):
     """Least slow start threshold, and least window of an idle path; 5872 B by the rules of 2.35, 2936 B by
     those of 2.29."""
     probe_first: bool
-    """Whether a heartbeat goes over every path before the first data; true by the rules of 2.35."""
+    """True if a heartbeat goes over every path before the first data; true by the rules of 2.35."""
     sack_first: bool
-    """Whether the first DATA packet is acknowledged at once; true by the rules of 2.35."""
+    """True if the first DATA packet is acknowledged at once; true by the rules of 2.35."""
     duplicate_acks: Count
     """So many reports of a missing chunk mean a loss; 3 by the rules of 2.35, 4 by those of 2.29."""
     max_burst: Count = 4.0
@@ -483,16 +483,16 @@ class Sctp(Transport):
 
     @property
     def receiver_bytes(self) -> Number:
-        """As `Answers.receiver_bytes`."""
+        """See `Answers.receiver_bytes`."""
         return self.receiver_window
 
     def buffered(self, low: float, high: float) -> tuple[float, float]:
-        """As `Answers.buffered`; the header of a chunk takes room, too."""
+        """See `Answers.buffered`; the header of a chunk takes room, too."""
         header, room = bounds(self.chunk_header), bounds(self.receiver_window)
         return room[0] // (high + header[1]), room[1] // (low + header[0])
 
     def refuses(self, payload: Number) -> str:
-        """As `Answers.refuses`: a chunk has to fit into the receiver's window."""
+        """See `Answers.refuses`: a chunk has to fit into the receiver's window."""
         chunk = bounds(payload)[1] + bounds(self.chunk_header)[1]
         if chunk <= bounds(self.receiver_window)[0]:
             return ""

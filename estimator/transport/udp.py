@@ -54,7 +54,7 @@ class Datagrams(Record, Answers):
 
     @property
     def kind(self) -> str:
-        """As `Answers.kind`."""
+        """See `Answers.kind`."""
         return "udp"
 
     @model_validator(mode="after")

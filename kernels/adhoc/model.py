@@ -23,7 +23,7 @@ class AdhocSlots(Slots):
     packet_shift: int
     """Number of the lowest bit of the number of a frame's packet."""
     delays: bool
-    """Whether delays of data are measured."""
+    """True if delays of data are measured."""
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:

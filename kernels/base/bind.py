@@ -17,7 +17,7 @@ Step = Callable[[Any], Any]
 
 
 def is_lockstep(step: Step) -> bool:
-    """Whether rows will run side by side in step: there a loop of some of them keeps all others waiting."""
+    """True if rows will run side by side in step: there a loop of some of them keeps all others waiting."""
     return getattr(step, "lockstep", False)
 
 

@@ -35,15 +35,15 @@ class Endpoint:
     first: int = 0
     """Number of the first data packet: 1 after a handshake, else 0."""
     pauses: bool = False
-    """Whether the sender may pause and send probe segments."""
+    """True if the sender may pause and send probe segments."""
     described: bool = False
-    """Whether packets carry their type, and the receiver has timers of its own."""
+    """True if packets carry their type, and the receiver has timers of its own."""
     lingers: bool = True
-    """Whether a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
+    """True if a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
     fast: bool = False
-    """Whether the fast path of a path's engine (`path.undisturbed`) knows this sender."""
+    """True if the fast path of a path's engine (`path.undisturbed`) knows this sender."""
     ahead: bool = False
-    """Whether the engine of shared links may process its events early (`shared.ahead`)."""
+    """True if the engine of shared links may process its events early (`shared.ahead`)."""
     inlined: tuple[ModuleType, ...] = ()
     """Modules whose steps become part of an engine that calls each of them from one place."""
     inlined_beside_fast: tuple[ModuleType, ...] = ()

@@ -50,7 +50,7 @@ class Model:
     cost: Callable[[Any], Any] = end_of
     """Estimated running time of each row relative to the others, float64[n], see `base.cost`."""
     apart: bool = False
-    """Whether no function writes words through one argument and reads them through another, so that
+    """True if no function writes words through one argument and reads them through another, so that
     compilers may keep words in registers (`noalias`)."""
     near: tuple[tuple[int, int], ...] = ()
     """Words of scratch [from, to) that every packet touches; a device keeps them in shared memory."""

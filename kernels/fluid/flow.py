@@ -104,7 +104,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
 
 
 def is_due(s: Any, k: Any) -> Any:
-    """Whether a flow does anything in step `k`."""
+    """True if a flow does anything in step `k`."""
     state = s[FlowWord.STATE]
     waits = (state == State.IDLE or state == State.SILENCE) and k < s[FlowWord.UNTIL]
     return not (state == State.DONE or waits)

@@ -179,7 +179,7 @@ def at_stake(s: Any, g: Any) -> Any:
 
 
 def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
-    """Whether duplicate ACKs tell of the losses and what is sent again arrives."""
+    """True if duplicate ACKs tell of the losses and what is sent again arrives."""
     cwnd = g[FlowFloat.CWND]
     full = cwnd >= g[FlowFloat.RECEIVER]
     follow = np.int64(cwnd) - s[FlowWord.HITS]  # packets that cause them: limited transmit makes 3 of 1

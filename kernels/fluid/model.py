@@ -27,9 +27,9 @@ class FluidPathSlots(Slots):
     kind: int
     """Number of the kind of TCP."""
     mobile: bool
-    """Whether the last hop is the radio link of a mobile host."""
+    """True if the last hop is the radio link of a mobile host."""
     delays: bool
-    """Whether delays of data are measured."""
+    """True if delays of data are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class FluidSctpSlots(Slots):
     """Slots of the fluid model of SCTP."""
 
     mobile: bool
-    """Whether the last hop is the radio link of a mobile host."""
+    """True if the last hop is the radio link of a mobile host."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class FluidSharedSlots(Slots):
     """Slots of the fluid model of shared links."""
 
     delays: bool
-    """Whether delays of classes of flows are measured."""
+    """True if delays of classes of flows are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,13 +35,13 @@ class LinuxSlots(Slots):
     control: Any
     """Congestion control."""
     paced: bool
-    """Whether the control sets a rate, from samples of the delivery rate."""
+    """True if the control sets a rate, from samples of the delivery rate."""
     hears: bool
-    """Whether the control is told of lost packets."""
+    """True if the control is told of lost packets."""
     widens: bool
-    """Whether RACK widens its window when packets overtake each other."""
+    """True if RACK widens its window when packets overtake each other."""
     tuned: bool
-    """Whether the receiver's window grows (`autotuning`)."""
+    """True if the receiver's window grows (`autotuning`)."""
     own: Any = UNFILLED
     """Functions of the user's control, where there is one."""
     base: Any = UNFILLED

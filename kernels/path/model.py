@@ -30,19 +30,19 @@ class HopSlots(Slots):
     hops_base: int
     """Word of scratch where the state of the hops begins."""
     first_hop_apart: bool = False
-    """Whether the first hop has code of its own, in which its place is a constant."""
+    """True if the first hop has code of its own, in which its place is a constant."""
     queues: bool = False
-    """Whether the time that packets are held is measured."""
+    """True if the time that packets are held is measured."""
     lingers: bool
-    """Whether a packet that leaves a queue at the time of an arrival is still counted in it."""
+    """True if a packet that leaves a queue at the time of an arrival is still counted in it."""
     varying: bool
-    """Whether hops may have what changes from packet to packet."""
+    """True if hops may have what changes from packet to packet."""
     flat: bool = False
-    """Whether numbers of a table stand pair after pair, as for shared links."""
+    """True if numbers of a table stand pair after pair, as for shared links."""
     reorders: bool
-    """Whether jitter may reorder packets."""
+    """True if jitter may reorder packets."""
     delays: bool
-    """Whether delays of data are measured."""
+    """True if delays of data are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class RouteSlots(Slots):
     """Slots of a path on which packets may overtake each other."""
 
     mobile: bool
-    """Whether the last hop is the radio link of a mobile host."""
+    """True if the last hop is the radio link of a mobile host."""
     overtakes: bool
-    """Whether packets may overtake each other, and wait in a queue."""
+    """True if packets may overtake each other, and wait in a queue."""
     way: Any
     """Where they do: `mobility.access` or `overtaking`."""
     access_base: int = state.ACCESS
@@ -66,13 +66,13 @@ class PathSlots(Slots):
     first: int
     """Number of the first data packet."""
     pauses: bool
-    """Whether the sender may pause and send probe segments."""
+    """True if the sender may pause and send probe segments."""
     described: bool
-    """Whether packets carry their type, and the receiver has timers of its own."""
+    """True if packets carry their type, and the receiver has timers of its own."""
     messages: bool
-    """Whether the application writes messages."""
+    """True if the application writes messages."""
     calm: bool
-    """Whether there is a fast path."""
+    """True if there is a fast path."""
     undisturbed: Any
     """Fast path, or None."""
 

@@ -41,7 +41,7 @@ def folder() -> Path:
 
 
 def writable() -> bool:
-    """Whether files can be kept in the folder, which is made if need be."""
+    """True if files can be kept in the folder, which is made if need be."""
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -50,7 +50,7 @@ def writable() -> bool:
 
 
 def _is_own(name: Path, state: os.stat_result) -> bool:
-    """Whether a folder or file is the user's and nobody else may write to it; says once if not."""
+    """True if a folder or file is the user's and nobody else may write to it; says once if not."""
     if not hasattr(os, "geteuid"):  # Windows, where profiles are their users' own
         return True
     if state.st_uid != os.geteuid():

@@ -125,7 +125,7 @@ def looks_to(m: Any, link: Any) -> Any:
 
 
 def may_enter(m: Any, link: Any, t: Any) -> Any:
-    """Whether nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
+    """True if nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
     sees = t < looks_to(m, link) and t <= m[Word.HORIZON]
     if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.ANSWERS] != 0:
         m[Word.CATCHING_UP] = link
@@ -146,18 +146,18 @@ def next_key(m: Any) -> Any:
 
 
 def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
-    """Whether something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
+    """True if something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
     return m[b + FlowWord.AHEAD] == 0 or following <= t
 
 
 def may_go_on(m: Any, b: Any, following: Any) -> Any:
-    """Whether next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
+    """True if next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
     arrives = following == fifo.due(m, b + FlowWord.TO_SOURCE)
     return m[b + FlowWord.AHEAD] != 0 and arrives and following <= m[Word.HORIZON]
 
 
 def may_take(m: Any, b: Any, t: Any) -> Any:
-    """Whether nothing can happen at the sender of a flow before an acknowledgement arrives at `t` [ns]."""
+    """True if nothing can happen at the sender of a flow before an acknowledgement arrives at `t` [ns]."""
     queue = b + FlowWord.TO_SOURCE
     return (
         m[b + FlowWord.AHEAD] != 0

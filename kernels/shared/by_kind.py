@@ -1,4 +1,4 @@
-"""Which functions of shared links look up the kind of the flow, where kinds have their own associations."""
+"""Functions of shared links that look up the kind of a flow, where kinds have their own associations."""
 
 from typing import Any
 
@@ -24,4 +24,4 @@ CHOSEN: Chosen = {
     "hosts": (hosts, dict.fromkeys(OF_HOSTS, _by_block)),
     "ends": (ends, dict.fromkeys(OF_ENDS, _by_block)),
 }
-"""By the slot that they fill: their module, and how each finds its flow."""
+"""Module and lookup of the flow of these functions, by the slot that they fill."""

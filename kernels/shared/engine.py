@@ -23,22 +23,22 @@ from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
 AHEAD: Any = slot("ahead")
-"""Whether what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
+"""True if what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
 
 MANAGED: Any = slot("managed")
-"""Whether links may have active queue management that decides when packets leave, see `aqm`."""
+"""True if links may have active queue management that decides when packets leave, see `aqm`."""
 
 ARRIVALS: Any = slot("arrivals")
-"""Whether flows come and go, see `arrivals`."""
+"""True if flows come and go, see `arrivals`."""
 
 DELAYS: Any = slot("delays")
-"""Whether delays of classes of flows are measured, see `delays`."""
+"""True if delays of classes of flows are measured, see `delays`."""
 
 VARYING: Any = slot("varying")
-"""Whether links may vary or fail, see `varying` and `outages`, and flows take detours."""
+"""True if links may vary or fail, see `varying` and `outages`, and flows take detours."""
 
 TRACED: Any = slot("traced")
-"""Whether a trace is written, see `notes`."""
+"""True if a trace is written, see `notes`."""
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")

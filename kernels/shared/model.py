@@ -26,23 +26,23 @@ class SharedSlots(Slots):
     ends: Any = ends
     """Sizes, samples and counters of a flow, by its kind likewise."""
     pauses: bool
-    """Whether the sender may pause and send probe segments."""
+    """True if the sender may pause and send probe segments."""
     ahead: bool
-    """Whether events that nothing can precede are processed early."""
+    """True if events that nothing can precede are processed early."""
     managed: bool
-    """Whether links may have active queue management other than RED."""
+    """True if links may have active queue management other than RED."""
     arrivals: bool
-    """Whether flows come and go."""
+    """True if flows come and go."""
     varying: bool
-    """Whether links may vary or fail."""
+    """True if links may vary or fail."""
     flat: bool = True
-    """Whether numbers of a table stand pair after pair, as they do here."""
+    """True if numbers of a table stand pair after pair, as they do here."""
     reorders: bool = False
-    """Whether jitter may reorder packets, which it does not here."""
+    """True if jitter may reorder packets, which it does not here."""
     delays: bool
-    """Whether delays of classes of flows are measured."""
+    """True if delays of classes of flows are measured."""
     traced: bool
-    """Whether a trace is written."""
+    """True if a trace is written."""
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:

@@ -49,21 +49,21 @@ class TcpSlots(Slots):
     first: Any = UNFILLED
     """Number of the first data packet; UNFILLED in a mixture."""
     sack: Any = UNFILLED
-    """Whether ACKs carry SACK blocks; UNFILLED in a mixture."""
+    """True if ACKs carry SACK blocks; UNFILLED in a mixture."""
     pauses: bool
-    """Whether the sender may pause and send probe segments."""
+    """True if the sender may pause and send probe segments."""
     marks: bool
-    """Whether ACKs may carry marks of an error or of a broken route."""
+    """True if ACKs may carry marks of an error or of a broken route."""
     stamps: bool
-    """Whether packets carry timestamps."""
+    """True if packets carry timestamps."""
     ack_words: int
     """Words of an ACK in the ring."""
     plain: bool
-    """Whether the number of the next expected packet is all that an ACK says: nothing overtakes, no SACK."""
+    """True if the number of the next expected packet is all that an ACK says: nothing overtakes, no SACK."""
     copied: Any = UNFILLED
-    """Whether packets carry the numbers of copies; UNFILLED without timestamps."""
+    """True if packets carry the numbers of copies; UNFILLED without timestamps."""
     delays: bool
-    """Whether the engine asks for the delay of packets."""
+    """True if the engine asks for the delay of packets."""
 
 
 def of_sender(

@@ -67,4 +67,4 @@ CHOSEN: Chosen = {
     ),
     "ends": (ends, dict.fromkeys(OF_WORDS, _by_word)),
 }
-"""By the slot that they fill: their module, and how each finds its flow."""
+"""Module and lookup of the flow of these functions, by the slot that they fill."""

@@ -26,17 +26,17 @@ class WirelessSlots(Slots):
     ends: Any = ends
     """Sizes, samples and counters of a flow, by its kind likewise."""
     associated: bool
-    """Whether there may be flows with an association; False leaves out all code for them."""
+    """True if there may be flows with an association; False leaves out all code for them."""
     association: Any = UNFILLED
     """None without associations; else it is the endpoint's."""
     own_transports: bool
-    """Whether each flow has a transport of its own, whose columns stand before its association."""
+    """True if each flow has a transport of its own, whose columns stand before its association."""
     packet_shift: int
     """Number of the lowest bit of the number of a frame's packet."""
     gauged: bool
-    """Whether delays of classes of flows are measured."""
+    """True if delays of classes of flows are measured."""
     failing: bool
-    """Whether the gateway may go down."""
+    """True if the gateway may go down."""
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:

@@ -1,4 +1,4 @@
-"""Which campaigns exist.  Their sources are parsed, not imported, so that the list takes no time."""
+"""List of campaigns.  Their sources are parsed, not imported, so that the list takes no time."""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -31,7 +31,7 @@ ABSOLUTE = re.compile(r"(?<![\w./~>-])/([\w.@+-]+)/(?:[\w.@+-]+/)*([\w.@+-]+)?")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a campaign ended."""
+    """End of a campaign."""
 
     result: str
     """completed, failed or interrupted, with the exit status or the signal."""

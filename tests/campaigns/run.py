@@ -17,7 +17,7 @@ from tests.campaigns import record
 
 FORWARDED = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 LAST_WORDS_S = 5.0
-"""How long processes that a campaign left behind may keep its output open after its end."""
+"""Longest time that processes left behind may keep the output of a campaign open [s]."""
 
 
 def command(name: str, arguments: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which models exist: the tables generate the stored list, and what is not in it is refused with a reason."""
+"""Set of models: the tables generate the stored list, and what is not in it is refused with a reason."""
 
 import subprocess
 import sys

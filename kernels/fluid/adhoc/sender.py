@@ -176,7 +176,7 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
 
 @cold
 def is_done(m: Any) -> Any:
-    """Whether a finite transfer is over."""
+    """True if a finite transfer is over."""
     return m[COUNTS + ManetOut.COMPLETED] != NEVER
 
 

@@ -1,4 +1,4 @@
-"""What PTX is run with: the models of the covering set, and some rows and compilers besides."""
+"""Cases of PTX: the models of the covering set, and some more rows and compilers."""
 
 import functools
 from collections.abc import Callable, Mapping
