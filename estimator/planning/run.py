@@ -379,16 +379,18 @@ def answers(
         plans[0].kept, folder=folder, target=target, threads=threads, progress=report, large=large
     )
     for one in plans:
-        searches.append(Search(one, runner))
+        latest = Search(one, runner)
+        searches.append(latest)
         try:
-            searches[-1].run()
+            latest.run()
+            found.append(latest.answer(target))  # may be stopped as well: it hashes the sources
         except Stopped as why:
-            if searches[-1].ledger.replications:
-                return [*found, searches[-1].answer(target, str(why))]
-            if not found:
+            before = found[: len(searches) - 1]
+            if latest.ledger.replications:
+                return [*before, latest.answer(target, str(why))]
+            if not before:
                 raise
-            return [*found[:-1], replace(found[-1], stopped=str(why))]
-        found.append(searches[-1].answer(target))
+            return [*before[:-1], replace(before[-1], stopped=str(why))]
     return found
 
 

@@ -112,7 +112,7 @@ class P(IntEnum):
     MESSAGE_WAITS = 70  # the same of the waits between them [ns]
     IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while nothing is sent
     LATE = 72  # data that took longer are late [ns]; 0: delays are not measured
-    SPREAD = 73  # UDP: width of the uniform distribution of the gaps around INTERVAL [ns]; 0: equal gaps
+    SPREAD = 73  # UDP: width of uniformly distributed gaps around INTERVAL, at most 2**31 [ns]; 0: equal gaps
     SHORT = 74  # bytes by which the payload of the last data packet falls short of DATA; 0: it does not
     FAILBACK = 75  # SCTP: 1 if new data return to the primary path when it is active again
 

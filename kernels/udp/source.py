@@ -13,6 +13,10 @@ from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM, P
 from netcarlo.kernels.base.philox import draw
 
 
+MOST_SPREAD = 1 << 31
+"""Largest `P.SPREAD` [ns]: its product with 32 random bits fits an int64."""
+
+
 class Known(IntEnum):
     """Words of one datagram with a known sending time; all 0 if there is none."""
 

@@ -405,6 +405,23 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
         stopped(at=-1)
 
 
+def test_a_plan_stopped_while_it_writes_its_answer_has_it(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time limit that ends after the last replication loses nothing."""
+    hashed = iter([runs.Stopped("after 10 s")])
+
+    def model_version() -> str:
+        for ends in hashed:
+            raise ends
+        return answer.provenance["model_version"]  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(runs, "model_version", model_version)
+    found = plan(make_plan(data()), target="cpu")
+    assert (found.holds, found.fails) == (answer.holds, answer.fails)
+    assert found.to_frame().equals(answer.to_frame())
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("signal", ["time", "interrupt"])
 def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None:

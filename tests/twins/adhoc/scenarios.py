@@ -24,6 +24,7 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.udp.source import MOST_SPREAD
 from tests.twins.path.scenarios import make_linux, pick, sctp_parameters, tcp_parameters
 
 US = 1000
@@ -201,7 +202,9 @@ def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
     on_air = (p[:, P.DATA] + p[:, P.HEADER]) * p[:, Manet.BYTE_TIME]
     p[:, P.INTERVAL] = np.maximum(on_air * 10.0 ** rng.uniform(0, 2, len(p)), 1000)
     p[:, P.STOP] = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
-    p[:, P.SPREAD] = np.where(rng.random(len(p)) < 0.5, p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), 0)
+    jittered = rng.random(len(p)) < 0.5
+    spread = np.minimum(p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
+    p[:, P.SPREAD] = np.where(jittered, spread, 0)
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
 

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.udp.source import MOST_SPREAD
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -249,7 +250,9 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
     p[:, P.INTERVAL] = np.maximum(interval, 20_000)
     stop = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
     p[:, P.STOP] = stop
-    p[:, P.SPREAD] = np.where(rng.random(len(p)) < 0.5, p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), 0)
+    jittered = rng.random(len(p)) < 0.5
+    spread = np.minimum(p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
+    p[:, P.SPREAD] = np.where(jittered, spread, 0)
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
 
