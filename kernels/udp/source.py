@@ -12,7 +12,6 @@ import numpy as np
 from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM, P
 from netcarlo.kernels.base.philox import draw
 
-
 MOST_SPREAD = 1 << 31
 """Largest `P.SPREAD` [ns]: its product with 32 random bits fits an int64."""
 
