@@ -5,8 +5,9 @@
     python -m tests.campaigns fluid speed [topologies]
     python -m tests.campaigns fluid wireless [networks [layout ...]]
 
-Prints the tables of docs/models/fluid.md: goodput on networks drawn at random, on paths whose hop goes down
-and comes back, the time of a thousand topologies of a thousand flows, and goodput of 802.11 networks.
+Prints the tables of docs/results/fluid-*.md: goodput on networks drawn at random, on paths with a hop that
+goes down and comes back, the time of a thousand topologies of a thousand flows, and goodput of 802.11
+networks.
 """
 
 import itertools

@@ -4,8 +4,8 @@
     python -m tests.campaigns fluid_adhoc groups [networks]
     python -m tests.campaigns fluid_adhoc speed [networks]
 
-Prints the tables of docs/models/fluid.md: the error of the goodput by transport and by properties of the
-networks, and the time of so many networks.
+Prints the tables of docs/results/fluid-adhoc.md: the error of the goodput by transport and by properties of
+the networks, and the time of so many networks.
 """
 
 import time

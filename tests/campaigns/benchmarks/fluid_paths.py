@@ -3,8 +3,8 @@
     python -m tests.campaigns fluid_paths sctp [networks]
     python -m tests.campaigns fluid_paths mobility [networks [senders]]
 
-Prints the tables of docs/models/fluid.md: the error of what is delivered, and how much of an outage a second
-path hides.
+Prints the tables of docs/results/fluid-*.md: the error of what is delivered, and how much of an outage a
+second path hides.
 """
 
 import time

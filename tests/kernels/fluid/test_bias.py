@@ -1,7 +1,7 @@
 """The fluids are as far from packets as `bias.csv` says, and no further than a fluid may be.
 
 A change of a fluid that moves an outcome by more than `STEADY` fails here. If it is meant, measure the bias
-again (`python -m tests.kernels.fluid.bias`) and change docs/models/fluid.md with it.
+again (`python -m tests.kernels.fluid.bias`) and change the pages docs/results/fluid-*.md with it.
 """
 
 import pytest

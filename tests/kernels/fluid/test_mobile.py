@@ -84,7 +84,7 @@ def test_copies_that_nobody_needs_fill_a_buffer() -> None:
     ("mipv6", "sctp", 5), ("fhmipv6", "sctp", 4),
 ])  # fmt: skip
 def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
-    """The medians of docs/models/fluid.md, and the spread of 120 networks."""
+    """The medians of docs/results/fluid-mobile.md, and the spread of 120 networks."""
     fluid, packets, _ = both(kind, walks(protocol, kind, 120), mobile=True)
     error = np.abs(fluid[:, Out.DELIVERED] / np.maximum(packets[:, Out.IN_ORDER], 1) - 1)
     assert np.median(error) < most / 100

@@ -62,7 +62,7 @@ def test_a_second_path_hides_an_outage_at_the_first_timeout() -> None:
 
 @pytest.mark.parametrize(("paths", "switch", "most"), [(1, None, 4.0), (2, None, 4.0), (2, (20.0, 1.0), 6.0)])
 def test_it_is_close_to_packets(paths: int, switch: tuple[float, float] | None, most: float) -> None:
-    """The medians of docs/models/fluid.md, less than half of which is the spread of 120 networks."""
+    """The medians of docs/results/fluid-sctp.md, less than half of which is the spread of 120 networks."""
     rows = associations("ns2-2.35", paths, 120)
     if switch:
         rows = switched(rows, up_s=switch[0], down_s=switch[1])
