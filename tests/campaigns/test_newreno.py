@@ -1,4 +1,4 @@
-"""The benchmark measures the same thing on both sides; how fast is for docs/performance.md to say."""
+"""The benchmark measures the same thing on both sides; how fast is for docs/results/speed-paths.md to say."""
 
 import pytest
 

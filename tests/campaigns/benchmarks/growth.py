@@ -1,9 +1,10 @@
-"""Growth of cost with losses, windows, hops, flows, nodes and networks: the tables of docs/scaling.md.
+"""Growth of cost with losses, windows, hops, flows, nodes and networks (docs/results/scaling.md).
 
     python -m tests.campaigns growth [MOST] [--picture FILE]
 
 Prints packets per second of one core against what makes them expensive, and time and memory of a sweep
-against networks, up to MOST networks (10^7 by default); draws docs/growth.svg (with Chromium), or FILE.
+against networks, up to MOST networks (10^7 by default); draws docs/results/growth.svg (with Chromium), or
+FILE.
 """
 
 import json
@@ -27,7 +28,7 @@ from tests.campaigns import parser
 from tests.campaigns.benchmarks import manet, newreno, shared
 from tests.reports.browser import browser
 
-PICTURE = Path(__file__).parents[3] / "docs" / "growth.svg"
+PICTURE = Path(__file__).parents[3] / "docs" / "results" / "growth.svg"
 MOST = 10_000_000
 TURNS = 3
 """Sweeps are run so often, up to 10^5 networks; the median counts."""

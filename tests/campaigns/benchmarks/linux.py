@@ -2,8 +2,8 @@
 
     python -m tests.campaigns linux
 
-Prints a table of docs/performance.md.  All have a window of 64 and packets of 1,040 bytes; everything else
-is as in ns-2 for NewReno and as users get it for Linux (an ACK for two packets).
+Prints a table of docs/results/speed-linux.md.  All have a window of 64 and packets of 1,040 bytes; everything
+else is as in ns-2 for NewReno and as users get it for Linux (an ACK for two packets).
 """
 
 from netcarlo.kernels import models

@@ -2,8 +2,9 @@
 
     python -m tests.campaigns manet
 
-Prints the tables of docs/performance.md.  Then its model of the medium, an exchange an event, is compared
-with the engine that simulates each frame.  ns-2 (`apt-get install ns2`) is left out where it is missing.
+Prints the tables of docs/results/speed-adhoc.md.  Then its model of the medium, an exchange an event, is
+compared with the engine that simulates each frame.  ns-2 (`apt-get install ns2`) is left out where it is
+missing.
 """
 
 import shutil

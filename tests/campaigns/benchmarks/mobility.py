@@ -2,8 +2,8 @@
 
     python -m tests.campaigns mobility
 
-Prints the tables of docs/performance.md, all on one core.  ns-2 (`apt-get install ns2`) is left out where it
-is missing.
+Prints the tables of docs/results/speed-mobility.md, all on one core.  ns-2 (`apt-get install ns2`) is left
+out where it is missing.
 """
 
 import math

@@ -2,7 +2,8 @@
 
     python -m tests.campaigns newreno
 
-Prints the table of docs/performance.md.  ns-2 (`apt-get install ns2`) is left out where it is missing.
+Prints the table of docs/results/speed-paths.md.  ns-2 (`apt-get install ns2`) is left out where it is
+missing.
 """
 
 import functools

@@ -3,8 +3,8 @@
     python -m tests.campaigns shared
     python -m tests.campaigns shared flows
 
-Prints the table of docs/performance.md; with `flows` that of docs/scaling.md, of dumbbells that grow with
-their flows, and memory.  ns-2 (`apt-get install ns2`) is left out where it is missing.
+Prints the table of docs/results/speed-shared.md; with `flows` that of docs/results/scaling.md, of dumbbells
+that grow with their flows, and memory.  ns-2 (`apt-get install ns2`) is left out where it is missing.
 """
 
 import functools

@@ -2,8 +2,8 @@
 
     python -m tests.campaigns wifi
 
-Prints the tables of docs/performance.md, all on one core.  ns-3 (`apt-get install libns3-dev libgsl-dev g++`)
-is left out where it is missing.
+Prints the tables of docs/results/speed-wifi.md, all on one core.  ns-3 (`apt-get install libns3-dev
+libgsl-dev g++`) is left out where it is missing.
 """
 
 import tempfile

@@ -14,7 +14,7 @@ LEAST = {
     "shared_newreno": 0.29,
 }  # fmt: skip
 """Least share of the issue slots that lanes use, by model, over a path with 0.1 % of loss (networks: the
-first random one).  A lane that leaves the others for good leaves 0.05.  `docs/performance.md` says why
+first random one).  A lane that leaves the others for good leaves 0.05.  `docs/results/gpu.md` says why
 the last three stay below one half."""
 
 MOST_PACKETS = {"tcp_newreno": 25, "tcp_sack": 15}
