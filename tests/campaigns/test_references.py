@@ -1,4 +1,4 @@
-"""The tables of docs/validation.md are made of what `validate` finds."""
+"""The tables of docs/results/accuracy-*.md are made of what `validate` finds."""
 
 from pathlib import Path
 

@@ -25,7 +25,7 @@ from tests.campaigns.verification.ranges import of_populations, of_reference, ta
 from tests.networks.references import LINKDOWN
 
 FOLDER = Path(str(configs.__file__)).parent
-DOCS = Path(__file__).parents[2] / "docs" / "validation.md"
+DOCS = Path(__file__).parents[2] / "docs" / "results" / "validated-ranges.md"
 
 PATH = load_scenario(FOLDER / "examples" / "lossy_hop.yaml")
 LINUX = Scenario.check(

@@ -91,7 +91,7 @@ def test_every_known_bias_is_of_a_network_that_is_measured() -> None:
 
 
 def test_the_page_has_what_is_known() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "fidelity.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "results" / "fidelity.md").read_text()
     for table in tables():
         assert table in page
 

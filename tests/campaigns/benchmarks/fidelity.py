@@ -1,12 +1,12 @@
-"""Errors of fluids and formulae against packets, and their worth as controls: the tables of docs/fidelity.md.
+"""Errors of fluids and formulae against packets, and their worth as controls: docs/results/fidelity.md.
 
     python -m tests.campaigns fidelity bias [networks [kinds]] > configs/references/known_bias.csv
     python -m tests.campaigns fidelity tables
     python -m tests.campaigns fidelity control [runs]
     python -m tests.campaigns fidelity bursts [networks]
 
-`tables` prints known_bias.csv as docs/fidelity.md has it.  `control` runs the packets of each cell of two
-example sweeps once and then takes samples from those runs: their mean is the truth, which the intervals
+`tables` prints known_bias.csv as docs/results/fidelity.md has it.  `control` runs the packets of each cell of
+two example sweeps once and then takes samples from those runs: their mean is the truth, which the intervals
 contain or not.
 """
 

@@ -6,7 +6,7 @@
 FOLDER holds NAME.csv for mappings of `configs/references`. Each row of a reference becomes a scenario by its
 mapping, and `Network.compared` reads the values that this scenario reaches, as it does for the scenarios of
 users. Fluids and formulae were compared with packets over the networks of the campaign `fidelity`. The second
-command prints the tables of docs/validation.md.
+command prints the tables of docs/results/validated-ranges.md.
 
 Errors are those of the first metric of a mapping, by protocol. With `--rows FOLDER` they are read from what
 `netcarlo validate NAME.csv --out NAME.csv` wrote; otherwise every reference is simulated.

@@ -1,4 +1,4 @@
-"""Errors of netcarlo against each reference: the tables of docs/validation.md.
+"""Errors of netcarlo against each reference: the tables of docs/results/accuracy-*.md.
 
     python -m tests.campaigns references FOLDER [name ...]
 
