@@ -213,6 +213,8 @@ IN_NO_TIME = [
                 "access": {"rate": "unlimited"}, "flows": [{"source": 1, "sink": 0}]}},
     {"shared": {"tree": {"routers": 4, "each": [INSTANT, {"rate": "1 Mbit/s", "delay": 0}]},
                 "access": {"rate": "unlimited"}, "flows": [{}]}},
+    {"shared": {"dumbbell": INSTANT, "access": {"rate": "unlimited"}, "flows": [{"protocol": "reno"}]},
+     "transport": {"protocol": "udp", "rate": "1 Mbit/s"}},
 ]  # fmt: skip
 
 

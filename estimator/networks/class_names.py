@@ -6,11 +6,11 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES
 from netcarlo.kernels.base.layout import FOREVER, NS
-from netcarlo.kernels.senders import ALONE, NAMES, UDP
+from netcarlo.kernels.senders import ALONE, NAMES
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
-from netcarlo.transport.kinds import tcp_of
+from netcarlo.transport.kinds import sender_of
 
 Described = Sequence[tuple[str, Any]]
 """Flows by the name of their fields."""
@@ -34,18 +34,12 @@ def word_of(flow: Any, transport: Any) -> str:
     """The class of a flow."""
     if (word := class_of(flow)) is not None:
         return word
-    if _is_udp(flow, transport):
-        return WORDS[UDP]
-    return word if (word := tcp_of(transport, flow).kind) in WORDS.values() else OTHER
+    return word if (word := sender_of(transport, flow).kind) in WORDS.values() else OTHER
 
 
 def datagrams(flows: Described, transport: Any) -> frozenset[str]:
     """Return the classes with UDP flows, see `Network.datagrams`."""
-    return frozenset(word_of(flow, transport) for _, flow in flows if _is_udp(flow, transport))
-
-
-def _is_udp(flow: Any, transport: Any) -> bool:
-    return flow.udp is not None or (transport.datagrams and flow.protocol is None)
+    return frozenset(word_of(flow, transport) for _, flow in flows if sender_of(transport, flow).datagrams)
 
 
 def words(network: str, flows: Described, transport: Any) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netcarlo.kernels.senders import OWN
 from netcarlo.networks.outages import OnOff, Outages
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.kinds import tcp_of
+from netcarlo.transport.kinds import sender_of
 from netcarlo.transport.tcp import Sctp, Tcp
 from netcarlo.transport.udp import Datagrams
 
@@ -132,7 +132,7 @@ def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any
     for flow in flows:
         own = flow.protocol, flow.congestion_control
         if flow.udp is None and own not in known:
-            known[own] = tcp_of(transport, flow)
+            known[own] = sender_of(transport, flow)
         sender = flow.udp or known[own]
         found.append((name_of(sender), sender, flow))
     return found

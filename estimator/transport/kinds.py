@@ -1,4 +1,4 @@
-"""The TCP of a flow that may differ from the scenario's transport, and what kind of TCP it is."""
+"""The sender of a flow, which may differ from the scenario's transport, and what kind of sender it is."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,12 +20,18 @@ def number(tcp: Answers) -> int:
     return NUMBERS.get(tcp.kind, ALONE)
 
 
-def tcp_of(transport: Any, flow: Any) -> Any:
-    """The TCP of a flow: its protocol (or that congestion control on the loss recovery of sack) with all that
-    is written of another `transport`, as far as it has that; without a name, or with its own, that transport
-    itself.
+def sender_of(transport: Any, flow: Any) -> Any:
+    """Return the record of the sender of a flow: its own UDP or TCP, or the scenario's `transport`.
+
+    A TCP of its own has every field that is given in `transport`, as far as it knows the field. A protocol
+    that is a congestion control is sack with that control. The one flow of a network is described by the
+    transport itself.
     """
-    protocol, control = flow.protocol, getattr(flow, "congestion_control", None)
+    if flow is transport:
+        return transport
+    if flow.udp is not None:
+        return flow.udp
+    protocol, control = flow.protocol, flow.congestion_control
     if isinstance(transport, Linux) and protocol in (None, "linux"):
         return transport if control is None else transport.model_copy(update={"congestion_control": control})
     if protocol is None or (isinstance(transport, Tcp) and protocol == transport.kind):
@@ -44,12 +50,10 @@ def tcp_of(transport: Any, flow: Any) -> Any:
 
 
 def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
-    """The kinds of TCP, or SCTP, that these flows can be."""
-    different = {
-        (flow.protocol, getattr(flow, "congestion_control", None)): flow for flow in flows if flow.udp is None
-    }
-    tcps = [tcp_of(transport, flow) for flow in different.values()]
-    return {tcp.kind: tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}
+    """Return the TCPs, or SCTP, of these flows by kind."""
+    different = {(flow.protocol, flow.congestion_control): flow for flow in flows if flow.udp is None}
+    senders = [sender_of(transport, flow) for flow in different.values()]
+    return {sender.kind: sender for sender in senders if not sender.datagrams}
 
 
 def own_association(tcps: Iterable[Any]) -> str:

@@ -52,7 +52,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, own_association, tcp_of
+from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, own_association, sender_of
 from netcarlo.transport.tcp import Sctp, Tcp
 
 NO_FLUID = (FlowOut.HANDSHAKES,)
@@ -100,7 +100,7 @@ class SharedNetwork(SharedSpec, Network):
     def _check_flows(self, transport: Any) -> None:
         """Fields that are not for the transport of a flow, and packets that find no room."""
         for name, flow in self.each_flow():
-            sender = flow.udp or tcp_of(transport, flow)
+            sender = sender_of(transport, flow)
             if flow.udp is None:
                 for field, reason in sender.not_of_flows.items():
                     if getattr(flow, field):

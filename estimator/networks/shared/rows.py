@@ -170,7 +170,7 @@ def _flows(
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
     for k, member in enumerate(members):
-        _traffic(table[:, k], kinds.tcp_of(transport, member.spec), draws, member)
+        _traffic(table[:, k], kinds.sender_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         table[:, k, Flow.CLASS] = member.group
         table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
@@ -233,21 +233,18 @@ def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> In
     return np.stack([source, sink + (sink >= source)], axis=1).astype(np.int64)
 
 
-def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
+def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
     """Fill in what a flow sends [n, Flow.COLUMNS]."""
     name, flow = member.name, member.spec
-    udp: Datagrams | None = flow.udp
-    at = f"{name}.udp" if udp is not None else "transport"
-    if udp is None and transport.datagrams:
-        udp = transport
-    if udp is None:
-        transports.fill(table, transport, draws, override=flow, name=name)
-        table[:, Flow.KIND] = kinds.number(transport)
+    table[:, Flow.KIND] = kinds.number(sender)
+    if not sender.datagrams:
+        transports.fill(table, sender, draws, override=flow, name=name)
         table[:, Flow.ECN] = int(flow.ecn)
         return
+    udp: Datagrams = sender
+    at = f"{name}.udp" if udp is flow.udp else "transport"
     size = draws.whole(f"{at}.payload", udp.payload)
     interval = np.rint(8e9 * size / draws.floats(f"{at}.rate", udp.rate))
-    table[:, Flow.KIND] = UDP
     table[:, P.DATA], table[:, P.HEADER] = size, draws.whole(f"{at}.header", udp.header)
     table[:, P.LIMIT], table[:, P.SHORT] = draws.limit(at, udp, size), draws.short(at, udp, size)
     phase = draws.uniform(f"{name}.phase")

@@ -17,7 +17,7 @@ from netcarlo.networks.traffic import (
 )
 from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import tcp_of
+from netcarlo.transport.kinds import sender_of
 
 
 def check_time_passes(shared: SharedSpec, transport: Any) -> None:
@@ -25,9 +25,9 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
     such a run could go round without an end.
     """
     for name, flow in shared.each_flow():
-        if flow.udp is not None or transport.datagrams:
+        tcp = sender_of(transport, flow)
+        if tcp.datagrams:
             continue
-        tcp = tcp_of(transport, flow)
         size = (bounds(flow.payload or tcp.payload)[0]) + bounds(tcp.header)[0]
         access = flow.access or shared.access
         ends = (
@@ -77,11 +77,10 @@ def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
         count = mean(getattr(item, "count", 1.0))
         flow: Any = getattr(item, "each", item)
         flow = flow[0] if isinstance(flow, list) and flow else flow
-        udp = flow.udp or (transport if transport.datagrams else None)
-        if udp is not None:
-            total += count * datagrams(udp, duration)
+        tcp = sender_of(transport, flow)
+        if tcp.datagrams:
+            total += count * datagrams(tcp, duration)
             continue
-        tcp = tcp_of(transport, flow)
         access = flow.access or shared.access
         rtt_s = 2 * (delay + mean(access.source_delay) + mean(access.sink_delay))
         edge = min(rate, mean(access.source_rate or access.rate))

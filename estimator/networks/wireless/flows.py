@@ -83,7 +83,7 @@ def transports(transport: Any, draws: Draws, parameters: Ints, ends: list[End]) 
 
 
 def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
-    tcp = kinds.tcp_of(transport, end.spec)
+    tcp = kinds.sender_of(transport, end.spec)
     table = np.zeros_like(parameters)
     table[:, ROW] = parameters[:, ROW]
     columns.fill(table, tcp, draws, override=end.spec, name=end.name)
@@ -130,7 +130,7 @@ def legs(
             mine[Flow.BEFORE] = add(leg["sender_delay"], first)
         if "receiver" in leg:
             mine[Flow.AFTER] = add(leg["receiver"].copy(), first + each - 1)
-            if not _datagrams(transport, end):
+            if not kinds.sender_of(transport, end.spec).datagrams:
                 _read(made[-1], wireless, draws, parameters)
         passed.append(mine)
     if not made:
@@ -138,13 +138,6 @@ def legs(
     table = np.zeros((n, len(made), len(Leg)), np.int64)
     np.put_along_axis(table, np.stack(numbers, axis=1)[:, :, None], np.stack(made, axis=1), axis=1)
     return table, passed
-
-
-def _datagrams(transport: Any, end: End) -> Datagrams | None:
-    """What a flow sends if it is UDP."""
-    alone = end.spec.udp is None and transport.datagrams and end.spec.protocol is None
-    found: Datagrams | None = transport if alone else end.spec.udp
-    return found
 
 
 def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None:
@@ -254,22 +247,23 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     """What a flow sends: [n, len(Flow)] without its route."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
-    udp = _datagrams(transport, end)
+    sender = kinds.sender_of(transport, spec)
     table[:, Flow.SIZE] = parameters[:, P.DATA]
     table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
     table[:, Flow.SHORT] = parameters[:, P.SHORT]
     table[:, Flow.STOP] = parameters[:, P.END]
     table[:, Flow.ITEM] = end.item
-    if udp is None:
+    if not sender.datagrams:
         table[:, Flow.TCP] = 1
-        table[:, Flow.KIND] = kinds.number(kinds.tcp_of(transport, spec)) if end.item else 0
+        table[:, Flow.KIND] = kinds.number(sender) if end.item else 0
         if wireless.receiver is not None:
             table[:, Flow.ACK_COST] = draws.whole(
                 "wireless.receiver.ack_time", wireless.receiver.ack_time, NS
             )
     else:
-        at = f"{end.name}.udp" if spec.udp is not None else "transport"
+        udp: Datagrams = sender
+        at = f"{end.name}.udp" if udp is spec.udp else "transport"
         table[:, Flow.SIZE] = draws.whole(f"{at}.payload", udp.payload)
         table[:, Flow.HEADER] = draws.whole(f"{at}.header", udp.header)
         table[:, Flow.START] = draws.whole(f"{at}.start", udp.start, NS)
@@ -284,7 +278,7 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     if spec.bytes is not None or spec.packets is not None:
         table[:, Flow.LIMIT] = draws.limit(end.name, spec, table[:, Flow.SIZE])
         table[:, Flow.SHORT] = draws.short(end.name, spec, table[:, Flow.SIZE])
-    if udp is not None:
+    if sender.datagrams:
         rate = draws.floats(f"{at}.rate", udp.rate)
         table[:, Flow.INTERVAL] = np.rint(8e9 * table[:, Flow.SIZE] / rate)
         table[:, Flow.SPREAD] = columns.spread(udp, at, draws, table[:, Flow.INTERVAL])

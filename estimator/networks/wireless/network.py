@@ -38,7 +38,7 @@ from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, of_own, own_association, tcp_of
+from netcarlo.transport.kinds import TCPS, kinds, of_own, own_association, sender_of
 from netcarlo.transport.tcp import Sctp, Tcp
 
 
@@ -75,7 +75,7 @@ class WirelessNetwork(Wireless, Network):
             if given is not None and flow.protocol is None and transport.datagrams:
                 remedy = "write protocol: newreno beside it, or udp"
                 raise InputError(f"wireless.{name}.{given} is of TCP; {remedy}")
-            if flow.congestion_control is not None and not tcp_of(transport, flow).own_association:
+            if flow.congestion_control is not None and not sender_of(transport, flow).own_association:
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
         wrong = sorted(set(self._kinds(transport)) - {*NUMBERS})

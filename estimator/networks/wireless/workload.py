@@ -8,7 +8,7 @@ from netcarlo.kernels.wireless.frame import COPY_SHIFT
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import datagrams, mean
 from netcarlo.networks.wireless.description import Flows, FlowSpec, Wireless
-from netcarlo.transport.udp import Datagrams
+from netcarlo.transport.kinds import sender_of
 
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
 """What an exchange of frames takes at least beside its data: two short preambles, and spaces."""
@@ -18,19 +18,18 @@ MOST_OF_LINUX = 1 << 63 - COPY_SHIFT - STAMP_BITS
 
 
 def _streams(wireless: Wireless, transport: Any, stations: float) -> list[tuple[Any, float]]:
-    """What flows send, and how many there are of each, about."""
+    """Return the senders of flows, and about how many flows have each."""
     if not isinstance(wireless.flows, list):
         return [(transport, math.ceil(2 * stations))]
     found: list[tuple[Any, float]] = []
     for item in wireless.flows:
         if isinstance(item, Flows) and isinstance(item.each, FlowSpec):
             count = stations if item.count is None else mean(item.count)
-            found.append((item.each.udp or transport, count))
+            found.append((sender_of(transport, item.each), count))
         else:
             several = item.each if isinstance(item, Flows) else item
-            found += [
-                (flow.udp or transport, 1) for flow in (several if isinstance(several, list) else [several])
-            ]
+            each = several if isinstance(several, list) else [several]
+            found += [(sender_of(transport, flow), 1) for flow in each]
     return found
 
 
@@ -39,7 +38,7 @@ def packets(wireless: Wireless, run: Run) -> float:
     duration, transport = mean(run.duration), run.transport
     stations = mean(wireless.stations)
     streams = _streams(wireless, transport, stations)
-    offered = sum(count * datagrams(udp, duration) for udp, count in streams if isinstance(udp, Datagrams))
+    offered = sum(count * datagrams(sender, duration) for sender, count in streams if sender.datagrams)
     data = 8 * mean(transport.payload) / mean(wireless.rate)
     exchange = EXCHANGE_S[wireless.standard] + (data if transport.datagrams else data / 2)
     return offered + duration / exchange * max(1.0, stations / 4)
