@@ -1,21 +1,21 @@
-"""Classes of flows, as users name them, and the outcomes that each class has: delays, jitter, loss, goodput.
+"""Outcomes that each class of flows has: delays, jitter, loss, goodput.
 
-An outcome of a class is called by both: `video_delay_p95_s`.
+The name of such an outcome is that of the class and its own: `video_delay_p95_s`. `flows` says which classes
+there are.
 """
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.delays import MOST_CLASSES, SHIFT, DelayOut
-from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.delays import SHIFT, DelayOut
+from netcarlo.kernels.base.layout import FOREVER, NS, P
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
-from netcarlo.transport.classed import Classed, class_of
 
 QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
 
@@ -72,21 +72,35 @@ def outcome(name: str) -> Outcome | None:
     return None
 
 
-def named(
-    names: Mapping[int, str],
-    table: Ints,
-    *,
-    bounded: Sequence[int],
-    loss: Floats,
-    goodput: Floats,
-    never: Ints | int = 0,
-) -> dict[str, Any]:
-    """The outcomes of classes by name, [n] each.
+class Counted(NamedTuple):
+    """What flows of rows sent, [n, F] each, as far as outcomes of classes consider it."""
 
-    `names` of their places in `table` [n, classes, DelayOut.COLUMNS]; those whose flows have a bound are
-    `bounded`.  `loss` [n, classes]; `never` [n, classes] is how many packets were lost and are not
-    retransmitted (UDP); `goodput` [n, classes, flows], NaN for flows of others.
+    number: Ints
+    """Class of a flow, from 1 on; 0 where it has none."""
+    bounded: Any
+    """True if packets of the flow can be late."""
+    lost: Ints
+    """Packets that were lost."""
+    settled: Ints
+    """Packets that were lost or received."""
+    never: Ints
+    """Lost packets that are not retransmitted (UDP)."""
+    goodput: Any
+    """Goodput [bit/s]; NaN for flows that come and go."""
+
+
+def named(names: Mapping[int, str], table: Ints, flows: Counted) -> dict[str, Any]:
+    """Return the outcomes of classes by name, [n] each.
+
+    `names` are those of the classes by place in `table` [n, classes, DelayOut.COLUMNS].
     """
+    mine = flows.number[:, None, :] == np.arange(1, table.shape[1] + 1)[:, None]  # [n, classes, F]
+
+    def total(of_flows: Any) -> Any:
+        return (mine * of_flows[:, None]).sum(axis=2)
+
+    bounded = (mine & flows.bounded[:, None]).any(axis=(0, 2))
+    goodput = np.where(mine, flows.goodput[:, None], np.nan)
     packets, jitter = divisors(table[..., DelayOut.PACKETS]), table[..., DelayOut.JITTER]
     found = {
         "mean_delay_s": (table[..., DelayOut.SUM] + table[..., DelayOut.SUM_HIGH] * 2.0**63) / packets / NS,
@@ -97,14 +111,28 @@ def named(
         "jitter_s": np.where(jitter < 0, np.nan, jitter / packets / NS),  # a fluid has none
         "late": table[..., DelayOut.LATE] / packets,
         "in_time": (table[..., DelayOut.PACKETS] - table[..., DelayOut.LATE])
-        / divisors(table[..., DelayOut.PACKETS] + never),
-        "loss_ratio": loss,
+        / divisors(table[..., DelayOut.PACKETS] + total(flows.never)),
+        "loss_ratio": total(flows.lost) / divisors(total(flows.settled)),
         "mean_flow_bps": _over(np.nanmean, goodput),
         "worst_flow_bps": _over(np.nanmin, goodput),
     }
     for name in BOUNDED:
-        found[name][:, [place for place in names if place not in bounded]] = np.nan
+        found[name][:, ~bounded] = np.nan
     return {f"{word}_{name}": values[:, k] for k, word in names.items() for name, values in found.items()}
+
+
+def named_of_one(
+    word: str, table: Ints, rows: Ints, *, lost: Ints, settled: Ints, missing: Ints, goodput: Floats
+) -> dict[str, Any]:
+    """Return the same of a network with one flow, of class `word`; the other arguments are of rows [n, ...].
+
+    `rows` are the parameters of the flow [n, len(P)]. `missing` is how many distinct packets were sent, have
+    not arrived and are not on their way at the end.
+    """
+    never = np.where(rows[:, P.INTERVAL] > 0, np.maximum(missing, 0), 0)
+    each = np.ones_like(lost), rows[:, P.LATE] < FOREVER, lost, settled, never, goodput
+    counted = Counted._make(values[:, None] for values in each)
+    return named({0: word}, table.reshape(-1, 1, DelayOut.COLUMNS), counted)
 
 
 def _over(function: Any, values: Floats) -> Floats:
@@ -114,6 +142,3 @@ def _over(function: Any, values: Floats) -> Floats:
     if some.any():
         found[some] = function(values[some], axis=-1)
     return found
-
-
-__all__ = ["MOST_CLASSES", "Classed", "class_of", "named", "outcome"]

@@ -5,12 +5,14 @@ Each kind is a folder beside this file whose `network.py` answers, and a line in
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import pandas as pd
+from pydantic import PrivateAttr
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.address import Address
+from netcarlo.networks import flows
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
@@ -55,15 +57,27 @@ class Network(Record):
     of_hosts: ClassVar[tuple[str, ...]] = ()
     """Which of `tcp.OF_HOSTS` it knows."""
     one_flow: ClassVar[bool] = False
-    """Whether its one flow is that of the transport, which may name a class of it."""
+    """True if it has one flow, which the transport describes and whose class the transport may name."""
     untraced: ClassVar[str] = ""
     """What its kernels cannot write a trace of; empty where they can."""
+
+    _word: str = PrivateAttr("")
 
     @classmethod
     def of(cls, run: Any) -> "Network | None":
         """The network of this kind that a scenario has."""
         found: Network | None = getattr(run, cls.key)
-        return found
+        return found.model_copy().with_flow(run.transport) if found is not None and cls.one_flow else found
+
+    def with_flow(self, transport: Any) -> Self:
+        """Give this network the flow that a transport describes."""
+        self._word = next(iter(flows.words(flows.one(transport), transport)), "")
+        return self
+
+    @property
+    def word(self) -> str:
+        """Class of its one flow; empty if nothing is measured, or if it has many flows."""
+        return self._word
 
     @classmethod
     def refused(cls, protocol: str) -> str:
@@ -146,7 +160,7 @@ class Network(Record):
     def datagrams(self, run: Run) -> frozenset[str]:
         """Return the classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for
         all flows."""
-        return frozenset()
+        return flows.datagrams(flows.one(run.transport), run.transport)
 
     def offered(self, rows: Any) -> Offered | None:
         """Return the load that sources of constant rate offer to each link; None where no link has a

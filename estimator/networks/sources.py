@@ -32,10 +32,3 @@ def in_step(sources: Sequence[Source]) -> list[Source]:
         if others := [other for other in sources[k + 1 :] if source.meets(other)]:
             return [source, *others]
     return []
-
-
-def jitter_of(key: str, flows: Sequence[tuple[str, Any]], flow: Any) -> str:
-    """Return the field of the jitter of a flow of datagrams; `flows` are the records of a network by name."""
-    if flow.udp is None:
-        return "transport.jitter"
-    return next(f"{key}.{name}.udp.jitter" for name, record in flows if record is flow)

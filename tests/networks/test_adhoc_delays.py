@@ -90,7 +90,7 @@ def test_who_asks_and_who_does_not():
         ({"protocol": "elfn"}, "elfn"), ({"protocol": "linux"}, "linux_cubic"),
         ({"protocol": "sctp"}, "sctp"), ({"protocol": "udp", "rate": "1 Mbit/s"}, "udp"),
     ):  # fmt: skip
-        assert asked({**transport, "late": "1 s"}).network._word == word
+        assert asked({**transport, "late": "1 s"}).network.word == word
 
 
 @pytest.mark.full

@@ -249,8 +249,10 @@ def test_each_quantile_of_a_class_is_that_of_its_level():
     counts = counted[0, 0, DelayOut.DELAYS :]
     counts += rng.integers(1, 50, len(counts))
     counted[0, 0, DelayOut.PACKETS] = counts.sum()
-    nothing = np.zeros((1, 1))
-    found = classes.named({0: "video"}, counted, bounded=[], loss=nothing, goodput=nothing[..., None])
+    flow = classes.Counted(number=np.ones((1, 1), np.int64), **dict.fromkeys(
+        ("bounded", "lost", "settled", "never", "goodput"), np.zeros((1, 1), np.int64)
+    ))  # fmt: skip
+    found = classes.named({0: "video"}, counted, flow)
     ends = edges(len(counts) + 1)
     packets = np.repeat((ends[:-1] + ends[1:]) / 2, counts) * 2.0**SHIFT / 1e9
     for name, share in (("delay_p50_s", 0.50), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)):

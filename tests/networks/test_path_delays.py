@@ -88,7 +88,7 @@ def test_who_asks_and_who_does_not():
         ({"protocol": "linux26", "congestion_control": "bic"}, "linux26"),
     ):  # fmt: skip
         late = Scenario.check(data({**transport, "late": "1 s"}, HOP))
-        assert late.network.word == word  # type: ignore[union-attr]
+        assert late.network.word == word
 
 
 @pytest.mark.full

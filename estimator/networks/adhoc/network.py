@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import PrivateAttr
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
@@ -14,15 +13,16 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.space import protocols
-from netcarlo.networks import one_flow
+from netcarlo.networks import classes
 from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.adhoc.unread import UNREAD
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.flows import late_ns
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
-from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by
 
@@ -37,18 +37,6 @@ class AdhocNetwork(Adhoc, Network):
     no_warm_up = "write adhoc.mobility.warm_up"
     one_flow = True
 
-    _word: str = PrivateAttr("")
-    """The class of its flow where delays are measured, else nothing."""
-
-    @classmethod
-    def of(cls, run: Any) -> "AdhocNetwork | None":
-        """The ad hoc network of a scenario, whose transport may name a class."""
-        if run.adhoc is None:
-            return None
-        found: AdhocNetwork = run.adhoc.model_copy()
-        found._word = one_flow.word_of(run.transport)
-        return found
-
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; frames of today's Linux have timestamps."""
         asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
@@ -61,7 +49,7 @@ class AdhocNetwork(Adhoc, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model for each transport."""
         transport = run.transport
-        return Address("adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self._word))
+        return Address("adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self.word))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is no formula."""
@@ -89,18 +77,15 @@ class AdhocNetwork(Adhoc, Network):
     def rows(self, run: Run, draws: Draws) -> ManetRows:
         """Nodes, how they move and what they hear."""
         table = parameters(run, draws)
-        table[:, P.LATE] = one_flow.bounds(run.transport, draws)
+        if self.word:
+            table[:, P.LATE] = late_ns(run.transport, "transport", draws)
         if run.transport.datagrams:
             at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))
 
-    def datagrams(self, run: Run) -> frozenset[str]:
-        """Return the class of the flow if it is UDP."""
-        return one_flow.datagrams(run.transport)
-
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
-        return rows.row_bytes(self) + (8 * DelayOut.COLUMNS if self._word else 0)
+        return rows.row_bytes(self) + (8 * DelayOut.COLUMNS if self.word else 0)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], ManetRows]) -> dict[str, Floats]:
         """Those of one hop; `path_loss` is the residual one."""
@@ -115,11 +100,11 @@ class AdhocNetwork(Adhoc, Network):
     def named(self, integers: Ints, rows: ManetRows) -> Named:
         """Those of the flow, of the network and of the nodes together, and of the flow's class."""
         values: Named = outcomes.named(integers, rows)
-        if self._word:
+        if self.word:
             lost = integers[:, outcomes.LOST].sum(axis=1)
-            values |= one_flow.named(
-                self._word, split(integers, rows)["delays"], rows.parameters,
-                loss=lost / divisors(lost + integers[:, ManetOut.RECEIVED]),
+            values |= classes.named_of_one(
+                self.word, split(integers, rows)["delays"], rows.parameters,
+                lost=lost, settled=lost + integers[:, ManetOut.RECEIVED],
                 missing=integers[:, ManetOut.SENT]
                 - integers[:, [ManetOut.DELIVERED, ManetOut.IN_FLIGHT]].sum(axis=1),
                 goodput=values["goodput_bps"],
@@ -141,7 +126,7 @@ class AdhocNetwork(Adhoc, Network):
         if fidelity == "fluid":
             head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
             nodes[:, :, NodeOut.TRANSMIT] = NEVER
-        return joined(head, nodes, some(n, DelayOut.COLUMNS if self._word else 0))
+        return joined(head, nodes, some(n, DelayOut.COLUMNS if self.word else 0))
 
     # One replication.
 

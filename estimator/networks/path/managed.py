@@ -29,7 +29,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
-from netcarlo.networks import aqm, link_events, one_flow
+from netcarlo.networks import aqm, classes, link_events
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.outcome import joined
@@ -39,7 +39,7 @@ from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
 from netcarlo.networks.rooms import rings, room
 from netcarlo.networks.run import Run, row_parameters
-from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.kinds import number
 
@@ -139,9 +139,9 @@ class ManagedPath(Routed):
         if self.word:
             flow = _flow(integers)
             lost = flow[:, FlowOut.DROPS_QUEUE] + flow[:, FlowOut.DROPS_RANDOM]
-            values |= one_flow.named(
+            values |= classes.named_of_one(
                 self.word, integers[:, -DelayOut.COLUMNS :], rows.flows[:, 0],
-                loss=lost / divisors(flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT]),
+                lost=lost, settled=flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT],
                 missing=lost, goodput=values["goodput_bps"],
             )  # fmt: skip
         return values

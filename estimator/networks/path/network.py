@@ -11,7 +11,7 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import NUMBERS
-from netcarlo.networks import one_flow
+from netcarlo.networks import classes
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
@@ -23,7 +23,7 @@ from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, varying
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
-from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
@@ -50,11 +50,10 @@ class PathNetwork(Routed):
         if not run.paths:
             return None
         kind = ManagedPath if manager(list(every_hop(run.paths))) else cls
+        messages = run.transport.given("messages") is not None
         return kind.model_construct(
-            routes=run.paths, mobility=run.mobility, duration=run.duration,
-            messages=run.transport.given("messages") is not None,
-            word=one_flow.word_of(run.transport),
-        )  # fmt: skip
+            routes=run.paths, mobility=run.mobility, duration=run.duration, messages=messages
+        ).with_flow(run.transport)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
@@ -186,9 +185,9 @@ class PathNetwork(Routed):
         if self.word:
             ends = integers[:, outcomes.ENDS]
             lost = ends.sum(axis=1) - integers[:, [Out.RECEIVED, Out.DISCARDED]].sum(axis=1)
-            values |= one_flow.named(
+            values |= classes.named_of_one(
                 self.word, split(integers, rows)["delays"], rows.parameters,
-                loss=lost / divisors(ends.sum(axis=1)),
+                lost=lost, settled=ends.sum(axis=1),
                 missing=ends.sum(axis=1) - integers[:, [Out.COPIES, Out.DELIVERED]].sum(axis=1),
                 goodput=values["goodput_bps"],
             )  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from netcarlo.kernels.space import protocols
-from netcarlo.networks import one_flow
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import extents, outcomes, rows, workload
@@ -35,8 +34,6 @@ class Routed(Network):
     duration: Duration
     messages: bool
     """Whether the application writes messages."""
-    word: str
-    """The class of its flow where delays are measured, else nothing."""
 
     @property
     def has_outages(self) -> bool:
@@ -63,10 +60,6 @@ class Routed(Network):
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
         """Those of the first path."""
         return rows.features(self.routes, self.mobility, run, draws)
-
-    def datagrams(self, run: Run) -> frozenset[str]:
-        """Return the class of the flow if it is UDP."""
-        return one_flow.datagrams(run.transport)
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
         """What windows and rates allow, and cross traffic."""

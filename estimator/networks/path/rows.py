@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.networks import one_flow, outages
+from netcarlo.networks import outages
+from netcarlo.networks.flows import late_ns
 from netcarlo.networks.outages import OnOff, alternating
 from netcarlo.networks.path.bursts import Losses, losses
 from netcarlo.networks.path.description import (
@@ -27,6 +28,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.points import WORDS
 from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.classed import asked_by
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
 
@@ -38,7 +40,8 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
         at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
     table[:, P.QUEUES] = run.transport.queues_measured and mobility is None
-    table[:, P.LATE] = one_flow.bounds(run.transport, draws)
+    if asked_by(run.transport):
+        table[:, P.LATE] = late_ns(run.transport, "transport", draws)
     values = constants(run, draws)
     if messages := run.transport.given("messages"):
         points = messages.fill(table, draws, at=values.shape[1])

@@ -21,11 +21,9 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.senders import LINUX_KINDS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import MOST_HOPS, MOST_LINKS
-from netcarlo.networks import class_names
+from netcarlo.networks import flows
 from netcarlo.networks.aqm import Managed, Red
-from netcarlo.networks.classes import Classed
 from netcarlo.networks.outages import AVAILABILITY
-from netcarlo.networks.repeated import described
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
@@ -36,20 +34,15 @@ from netcarlo.schema.quantity import (
     Delay,
     FileSize,
     Number,
-    Packets,
-    Payload,
     Probability,
     Quantity,
     Queue,
     Rate,
     Time,
-    Transfer,
-    Window,
     bounds,
 )
 from netcarlo.schema.record import Record
 from netcarlo.schema.unsupported import OVERHEAD
-from netcarlo.transport.congestion import CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
 
@@ -233,7 +226,7 @@ class Stream(Datagrams):
         return self
 
 
-class FlowSpec(Classed):
+class FlowSpec(flows.FlowSpec):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport; a `congestion_control` is one of linux.  If any
@@ -245,20 +238,6 @@ class FlowSpec(Classed):
     between two `random` routers.
     """
 
-    protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
-    """A TCP of its own; that of `transport` unless given."""
-    congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
-    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
-    window: Window | None = None
-    """Most packets in flight; that of `transport` unless given."""
-    payload: Payload | None = None
-    """Bytes of data in a packet; that of `transport` unless given."""
-    start: Time | None = None
-    """When it begins; as `transport` unless given."""
-    bytes: Transfer | None = None
-    """Size of the transfer; as `transport` unless given."""
-    packets: Packets | None = None
-    """Size of the transfer in packets; as `transport` unless given."""
     udp: Stream | None = None
     """UDP instead of the transport."""
     ecn: bool = False
@@ -280,6 +259,8 @@ class FlowSpec(Classed):
     detection: Time | None = None
     """From a cable's failure or return to the change of the route; 0 unless given."""
 
+    not_of_udp: ClassVar = (*flows.OF_TCP, "start", "bytes", "packets")
+
     @field_validator("between", mode="before")
     @classmethod
     def _no_numbers(cls, between: Any) -> Any:
@@ -297,14 +278,6 @@ class FlowSpec(Classed):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.bytes is not None and self.packets is not None:
-            raise InputError("bytes and packets are both given; keep one")
-        if self.udp is not None:
-            of_tcp = "protocol", "congestion_control", "window"
-            for name in (*of_tcp, "payload", "start", "bytes", "packets"):
-                if getattr(self, name) is not None:
-                    remedy = "remove it" if name in of_tcp else f"write udp.{name}"
-                    raise InputError(f"udp and {name} are both given; {remedy}")
         if (self.source is None) != (self.sink is None):
             raise InputError("source and sink belong together; give both, or remove one")
         ends = {"between": self.between, "source": self.source, "route": self.route}
@@ -319,7 +292,7 @@ class FlowSpec(Classed):
         return self
 
 
-class Flows(Record):
+class Flows(flows.Flows):
     """`count` flows, each drawn on its own from `each` (or a list, one of each flow).
 
     With `arrivals` flows of random `size` come and go, `count` at the same time at most.
@@ -338,11 +311,6 @@ class Flows(Record):
     """Every flow draws its own numbers from these; or a list, an item for each flow."""
 
     of_each: ClassVar = FlowSpec
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_no_class(cls, data: Any) -> Any:
-        return class_names.refuse_of_all(data)
 
     @model_validator(mode="after")
     def _come_with_sizes(self) -> Self:
@@ -365,32 +333,16 @@ class Flows(Record):
                     raise InputError(f"arrivals and each.{name} are both given; {remedy}")
         return self
 
-    @property
-    def most_each(self) -> int:
-        """The most flows there can be."""
-        return int(bounds(self.count)[1])
-
-    def flow(self, k: int) -> FlowSpec:
-        """The description of flow `k`."""
-        if isinstance(self.each, FlowSpec):
-            return self.each
-        return self.each[k] if k < len(self.each) else FlowSpec()
-
-
-def _tag(data: Any) -> str:
-    names = {"count", "each", "arrivals", "size"}
-    several = names & set(data) if isinstance(data, dict) else isinstance(data, Flows)
-    return "<flows>" if several else "<flow>"
-
 
 AnyFlow = Annotated[
-    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)
+    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")],
+    Discriminator(flows.one_or_several(Flows)),
 ]
 
 LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
 
 
-class SharedSpec(Record):
+class SharedSpec(flows.ManyFlows):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
     Data take the shortest path, by number of `hops` or by `delay` (of equals the one that is shorter by the
@@ -491,15 +443,6 @@ class SharedSpec(Record):
         if self.links is not None:
             return [link.ends for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
-
-    @property
-    def asks_for_delays(self) -> str:
-        """The first field that does; empty if none does."""
-        return class_names.asked("shared", self.each_flow())
-
-    def each_flow(self) -> list[tuple[str, FlowSpec]]:
-        """The flows that there can be, by the name of their fields; those of one record once."""
-        return described("flows", self.flows)
 
     @property
     def least_flows(self) -> int:

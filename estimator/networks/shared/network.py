@@ -20,9 +20,10 @@ from netcarlo.kernels.shared.layout import (
     of_classes,
 )
 from netcarlo.kernels.space import protocols
-from netcarlo.networks import class_names, link_events
+from netcarlo.networks import link_events
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.flows import check_control
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.outcome import joined
@@ -43,8 +44,6 @@ from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
     Cable,
-    Flows,
-    FlowSpec,
     SharedSpec,
 )
 from netcarlo.networks.shared.unread import UNREAD
@@ -52,8 +51,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import FLUID_TCPS, TCPS, kinds, of_own, own_association, sender_of
-from netcarlo.transport.tcp import Sctp, Tcp
+from netcarlo.transport.kinds import FLUID_TCPS, TCPS, of_own, own_association, sender_of
 
 NO_FLUID = (FlowOut.HANDSHAKES,)
 """What the fluid model does not know of a flow."""
@@ -72,7 +70,7 @@ class SharedNetwork(SharedSpec, Network):
         workload.check_time_passes(self, run.transport)
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
-        found = self._kinds(run.transport)
+        found = self.kinds(run.transport)
         mixed = {*MIXED, *(() if self.classes else (OWN,))}
         if (len(found) > 1 or self.classes) and (wrong := set(found) - mixed):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
@@ -83,7 +81,7 @@ class SharedNetwork(SharedSpec, Network):
             name = self.classes[0][0]
             raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
         self._check_flows(run.transport)
-        class_names.words("shared", self.each_flow(), run.transport)  # raises if there are too many
+        self.check_classes(run.transport)
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -107,19 +105,13 @@ class SharedNetwork(SharedSpec, Network):
                         raise InputError(f"shared.{name}.{field} {reason}")
                 if reason := sender.refuses(flow.payload or sender.payload):
                     raise InputError(f"shared.{name}.payload {reason}")
-            if flow.congestion_control is not None and not sender.own_association:
-                remedy = "write protocol: linux beside it"
-                raise InputError(f"shared.{name}.congestion_control is for linux alone; {remedy}")
-
-    def _kinds(self, transport: Any) -> dict[str, Tcp | Sctp]:
-        """The TCPs, or SCTP, that its flows can be."""
-        return kinds((flow for _, flow in self.each_flow()), transport)
+            check_control(f"shared.{name}", flow, transport)
 
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
-        found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes)
+        found, arrivals = list(self.kinds(run.transport).values()), bool(self.classes)
         if fluid:
             return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
@@ -138,7 +130,7 @@ class SharedNetwork(SharedSpec, Network):
         if self.classes:
             return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
         known = FLUID_TCPS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
-        if unknown := set(self._kinds(run.transport)) - set(known):
+        if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
             return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
         if self.aqm:
@@ -162,7 +154,7 @@ class SharedNetwork(SharedSpec, Network):
     def population(self, run: Run) -> tuple[str, str]:
         """Dumbbells, and other graphs, of each TCP."""
         network = "dumbbells" if self.dumbbell is not None else "graphs"
-        found = self._kinds(run.transport)
+        found = self.kinds(run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
         return network, "mixed" if streams or len(found) != 1 else next(iter(found))
 
@@ -178,10 +170,6 @@ class SharedNetwork(SharedSpec, Network):
         built = rows.build(self, run.transport, draws, table, warm_up=since)
         # Flows that come and go have the points of their sizes there, and no control of a user's own.
         return built if self.classes else built._replace(constants=constants(run, draws))
-
-    def datagrams(self, run: Run) -> frozenset[str]:
-        """Return the classes with UDP flows, see `Network.datagrams`."""
-        return class_names.datagrams(self.each_flow(), run.transport)
 
     def offered(self, rows: SharedRows) -> Offered:
         """Return the load of all UDP flows on each link."""
@@ -201,7 +189,7 @@ class SharedNetwork(SharedSpec, Network):
 
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
         """Packets at links and hosts, and the senders, by flow and link."""
-        alone = next(iter(self._kinds(run.transport).values()), None)
+        alone = next(iter(self.kinds(run.transport).values()), None)
         ends = [] if self.random_cables else [f"{a}-{b}" for a, b in self.ends]
         names = ends + [link_events.cable(k) for k in range(len(ends), rows.links.shape[1])]
         return link_events.packets(events, link_events.protocols(rows, alone), names)
@@ -250,13 +238,6 @@ class SharedNetwork(SharedSpec, Network):
 
     # Fields.
 
-    def starts(self) -> Sequence[str]:
-        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
-
-        Each TCP flow can draw its own start. Datagrams draw theirs in any case."""
-        tcp = [f"shared.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
-        return tcp or super().starts()
-
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
         """Cables and flows, where several are drawn from one."""
         found: dict[str, int] = {}
@@ -265,10 +246,7 @@ class SharedNetwork(SharedSpec, Network):
             if layout is not None and isinstance(layout.each, Cable):
                 sizes = {f"{above}.{size}" for size in ("links", "routers", "cables", "degree")}
                 found[above] = MOST_CABLES if sizes & set(given) else layout.most_each
-        for g, flows in enumerate(self.flows):
-            if isinstance(flows, Flows) and isinstance(flows.each, FlowSpec):
-                found[f"shared.flows.{g}"] = int(given.get(f"shared.flows.{g}.count", flows.most_each))
-        return found
+        return found | self.repeated_flows(given)
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:

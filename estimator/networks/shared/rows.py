@@ -20,7 +20,8 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks import aqm, class_names
+from netcarlo.networks import aqm
+from netcarlo.networks.flows import fill, jitter_of
 from netcarlo.networks.rooms import along, rings, room
 from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
@@ -35,7 +36,7 @@ from netcarlo.networks.shared.description import (
     Stream,
 )
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
-from netcarlo.networks.sources import Source, jitter_of
+from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
@@ -79,7 +80,7 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     table[:, Shared.CLASSES] = len(shared.classes)
-    table[:, Shared.GAUGES] = len(class_names.words("shared", shared.each_flow(), transport))
+    table[:, Shared.GAUGES] = len(shared.class_names(transport))
     links[:, :, Link.ROOM] = room(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
@@ -261,10 +262,10 @@ def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
 
 def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:
     """Fill in whose delays are measured, and when they are late [n, F, Flow.COLUMNS]."""
-    words = class_names.words("shared", shared.each_flow(), transport)
+    words = shared.class_names(transport)
     for k, member in enumerate(members):
         columns, mine = (Flow.GAUGE, Flow.BOUND), (member.spec, member.name)
-        class_names.fill(table[:, k], columns, *mine, draws, transport=transport, of=words)
+        fill(table[:, k], columns, *mine, draws, transport=transport, of=words)
 
 
 def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> None:
@@ -290,7 +291,7 @@ def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
     present = [member for member in _members(shared, draws) if member.present[0]]
     for member, flow in zip(present, rows.flows[0], strict=False):
         if flow[Flow.KIND] == UDP and flow[P.SPREAD] == 0 and flow[Flow.ON] == 0:
-            field = jitter_of("shared", shared.each_flow(), member.spec)
+            field = jitter_of(shared.described(), member.spec)
             start, interval, limit = (int(flow[column]) for column in (P.START, P.INTERVAL, P.LIMIT))
             route = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
             end = min(int(flow[P.STOP]), start + limit * interval)

@@ -13,11 +13,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
-from netcarlo.networks import class_names
-from netcarlo.networks.classes import Classed
+from netcarlo.networks import flows
 from netcarlo.networks.outages import Outages
 from netcarlo.networks.radio import Frames, Slots, Times
-from netcarlo.networks.repeated import described
 from netcarlo.networks.wireless import dot11
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -25,21 +23,14 @@ from netcarlo.schema.quantity import (
     Interval,
     Length,
     Number,
-    Packets,
-    Payload,
     Probability,
     Quantity,
     Rate,
     Size,
     Time,
-    Transfer,
-    Window,
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.transport.congestion import CONTROLS_OF_LINUX
-from netcarlo.transport.kinds import TCPS
-from netcarlo.transport.udp import Datagrams
 
 MOST_STATIONS = MOST_NODES - 1
 RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF}
@@ -251,11 +242,7 @@ class Receiver(LegSpec):
     """Reading takes so long for a packet."""
 
 
-OF_TCP = ("protocol", "congestion_control", "window", "payload")
-"""Fields of a flow that make it a TCP of its own."""
-
-
-class FlowSpec(Classed):
+class FlowSpec(flows.FlowSpec):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport.  Of several flows (`Flows`) an end may be a
@@ -267,29 +254,11 @@ class FlowSpec(Classed):
     """Number of the node that sends, or `gateway`; `station` is another one for each of several flows."""
     sink: int | Literal["gateway", "station"] = "gateway"
     """Number of the node that receives, or `gateway`; `station` is another one for each of several flows."""
-    protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
-    """A TCP of its own; that of `transport` unless given."""
-    congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
-    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
-    window: Window | None = None
-    """Most packets in flight; that of `transport` unless given."""
-    payload: Payload | None = None
-    """Bytes of data in a packet; that of `transport` unless given."""
-    udp: Datagrams | None = None
-    """UDP instead of the transport."""
-    start: Time | None = None
-    """When it begins; as `transport` unless given."""
     stop: Time | None = None
     """When UDP ends; as `transport` unless given."""
-    bytes: Transfer | None = None
-    """Size of the transfer; as `transport` unless given."""
-    packets: Packets | None = None
-    """Size of the transfer in packets; as `transport` unless given."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.bytes is not None and self.packets is not None:
-            raise InputError("bytes and packets are both given; keep one")
         if self.source == self.sink:
             raise InputError(f"source and sink are both {self.source}; change one of them")
         if "station" in (self.source, self.sink) and "gateway" not in (self.source, self.sink):
@@ -297,10 +266,6 @@ class FlowSpec(Classed):
             raise InputError(
                 f"{other} = {getattr(self, other)} is for numbered stations; write {other}: gateway"
             )
-        for name in OF_TCP:
-            if self.udp is not None and getattr(self, name) is not None:
-                remedy = "write udp.payload" if name == "payload" else "remove it"
-                raise InputError(f"udp and {name} are both given; {remedy}")
         return self
 
     @property
@@ -308,13 +273,8 @@ class FlowSpec(Classed):
         """Whether one end is a station that the number of the flow decides."""
         return "station" in (self.source, self.sink)
 
-    @property
-    def has_own_tcp(self) -> bool:
-        """Whether it is a TCP that may differ from the scenario's."""
-        return any(getattr(self, name) is not None for name in OF_TCP)
 
-
-class Flows(Record):
+class Flows(flows.Flows):
     """`count` flows (unless given one for each station), each drawn on its own from `each` (or a list, one of
     each flow).
 
@@ -333,30 +293,15 @@ class Flows(Record):
 
     of_each: ClassVar = FlowSpec
 
-    @model_validator(mode="before")
-    @classmethod
-    def _names_no_class(cls, data: Any) -> Any:
-        return class_names.refuse_of_all(data)
-
     @property
     def most_each(self) -> int:
         """The most flows there can be."""
-        return MOST_STATIONS if self.count is None else int(bounds(self.count)[1])
-
-    def flow(self, k: int) -> FlowSpec:
-        """The description of flow `k`."""
-        if isinstance(self.each, FlowSpec):
-            return self.each
-        return self.each[k] if k < len(self.each) else FlowSpec()
-
-
-def _tag(data: Any) -> str:
-    several = {"count", "first", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Flows)
-    return "<flows>" if several else "<flow>"
+        return MOST_STATIONS if self.count is None else super().most_each
 
 
 AnyFlow = Annotated[
-    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)
+    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")],
+    Discriminator(flows.one_or_several(Flows)),
 ]
 AnyFlows = Annotated[
     Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[AnyFlow], Tag("<list>")],
@@ -371,7 +316,7 @@ LAYOUTS = ("cell", "chain", "tree", "area", "places", "nodes")
 HEARING = ("reach", "ranges", "path_loss")
 
 
-class Wireless(Record):
+class Wireless(flows.ManyFlows):
     """An 802.11 network: exactly one of `cell`, `chain`, `tree`, `area`, `places` and `nodes`.
 
     Who hears whom is said by one of `reach` (hops), `ranges` (metres) and `path_loss`; unless it is,
@@ -598,14 +543,9 @@ class Wireless(Record):
                 other = "" if name.endswith("first") else ", or gateway"
                 raise InputError(f"{name} = {number} is no station; {allowed}{other}")
 
-    @property
-    def asks_for_delays(self) -> str:
-        """The first field that does; empty if none does."""
-        return class_names.asked("wireless", self.each_flow())
-
-    def each_flow(self) -> list[tuple[str, FlowSpec]]:
-        """The flows of a list, by the name of their fields; those of one record once."""
-        return described("flows", self.flows if isinstance(self.flows, list) else [])
+    def most_of(self, item: Any) -> int:
+        """Return the most flows that an item can be: unless it says how many, one for each station."""
+        return self.most_stations if item.count is None else item.most_each
 
     @property
     def has_own_tcps(self) -> bool:

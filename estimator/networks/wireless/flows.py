@@ -8,8 +8,8 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
-from netcarlo.networks import class_names
-from netcarlo.networks.sources import Source, jitter_of
+from netcarlo.networks.flows import fill, jitter_of
+from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import geometry
 from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
@@ -184,7 +184,7 @@ def table(
     """Flows [n, F, len(Flow)], their transports [n, F, len(P)], how many there are [n], their paths
     [n, F, 2, W]; `own` are the transports and `legs` the legs of each."""
     n, gateway = len(net.nodes), net.nodes - 1
-    classes = class_names.words("wireless", wireless.each_flow(), transport)
+    classes = wireless.class_names(transport)
     found: list[Ints] = []
     routes: list[tuple[Ints, Ints]] = []
     present = np.zeros((n, len(ends)), bool)
@@ -199,7 +199,7 @@ def table(
         for column, value in legs[f].items():
             mine[:, column] = value
         columns = Flow.GAUGE, Flow.BOUND
-        class_names.fill(mine, columns, end.spec, end.name, draws, transport=transport, of=classes)
+        fill(mine, columns, end.spec, end.name, draws, transport=transport, of=classes)
         found.append(mine)
     width = max(int(length.max(initial=1)) for _, length in routes)
     paths = np.zeros((n, len(ends), 2, width), np.int64)
@@ -310,7 +310,7 @@ def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
             passed = [("leg", int(flow[leg])) for leg in (Flow.BEFORE, Flow.AFTER) if flow[leg] != NOBODY]
             start, every = int(flow[Flow.START]), int(flow[Flow.INTERVAL])
             name = end.name if end.item else f"flow {k}"
-            field = jitter_of("wireless", wireless.each_flow(), end.spec)
+            field = jitter_of(wireless.described(), end.spec)
             last = min(int(flow[Flow.STOP]), start + int(flow[Flow.LIMIT]) * every)
             found.append(Source(name, field, every, start, last, frozenset([*nodes, *passed])))
     return found

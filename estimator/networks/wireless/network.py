@@ -12,9 +12,9 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER
 from netcarlo.kernels.senders import NUMBERS
 from netcarlo.kernels.space import protocols
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
-from netcarlo.networks import class_names
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.flows import OF_TCP, check_control
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import joined
@@ -32,14 +32,13 @@ from netcarlo.networks.wireless import (
     workload,
 )
 from netcarlo.networks.wireless import flows as wifi_flows
-from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
+from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.networks.wireless.offered import of_radio
 from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, kinds, of_own, own_association, sender_of
-from netcarlo.transport.tcp import Sctp, Tcp
+from netcarlo.transport.kinds import TCPS, of_own, own_association
 
 
 class WirelessNetwork(Wireless, Network):
@@ -52,21 +51,16 @@ class WirelessNetwork(Wireless, Network):
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""
-        class_names.words(self.key, self.each_flow(), run.transport)
+        self.check_classes(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
         self._check_own(run.transport)
-        found = self._kinds(run.transport).values()
+        found = self.kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None
         if wrong := [tcp.protocol for tcp in found if reads and not tcp.reads_late]:
             why = "whose receiver answers before the application reads"
             raise InputError(f"wireless.receiver.read is not for {wrong[0]}, {why}; remove it")
         if any(tcp.stamped for tcp in (run.transport, *found)):
             self._check_linux(run)
-
-    def _kinds(self, transport: Any) -> dict[str, Tcp | Sctp]:
-        """The TCPs, or SCTP, that its flows can be."""
-        flows = [flow for _, flow in self.each_flow()] if isinstance(self.flows, list) else [FlowSpec()]
-        return kinds(flows, transport)
 
     def _check_own(self, transport: Any) -> None:
         """TCPs of their own are those that go beside each other, and datagrams have no window."""
@@ -75,10 +69,8 @@ class WirelessNetwork(Wireless, Network):
             if given is not None and flow.protocol is None and transport.datagrams:
                 remedy = "write protocol: newreno beside it, or udp"
                 raise InputError(f"wireless.{name}.{given} is of TCP; {remedy}")
-            if flow.congestion_control is not None and not sender_of(transport, flow).own_association:
-                remedy = "write protocol: linux beside it"
-                raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
-        wrong = sorted(set(self._kinds(transport)) - {*NUMBERS})
+            check_control(f"wireless.{name}", flow, transport)
+        wrong = sorted(set(self.kinds(transport)) - {*NUMBERS})
         if self.has_own_tcps and wrong:
             what = "where flows of 802.11 have a TCP of their own"
             allowed = f"allowed is {', '.join(TCPS)}, linux{of_own(wrong[0])}"
@@ -104,7 +96,7 @@ class WirelessNetwork(Wireless, Network):
             "varying": self.outages is not None, "delays": bool(self.asks_for_delays)
         }  # fmt: skip
         if self.has_own_tcps:
-            return Address("wireless", "mixed", own_association(self._kinds(transport).values()), **asked)
+            return Address("wireless", "mixed", own_association(self.kinds(transport).values()), **asked)
         return Address("wireless", transport.protocol, transport.control, **asked)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
@@ -163,11 +155,6 @@ class WirelessNetwork(Wireless, Network):
         table, values = parameters(run, draws), constants(run, draws)
         since = warm_up(run, draws)
         return rows.build(self, run.transport, draws, table, constants=values, warm_up=since)
-
-    def datagrams(self, run: Run) -> frozenset[str]:
-        """Return the classes of a list of flows, and all flows together."""
-        found = class_names.datagrams(self.each_flow(), run.transport)
-        return found | {""} if found or run.transport.datagrams else found
 
     def offered(self, rows: WifiRows) -> Offered:
         """The load of the nodes and of the channel."""
@@ -234,13 +221,6 @@ class WirelessNetwork(Wireless, Network):
 
     # Fields.
 
-    def starts(self) -> Sequence[str]:
-        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
-
-        Each TCP flow can draw its own start. Datagrams draw theirs in any case."""
-        tcp = [f"wireless.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
-        return tcp or super().starts()
-
     @property
     def most_each(self) -> int:
         """The most links there can be."""
@@ -249,8 +229,4 @@ class WirelessNetwork(Wireless, Network):
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
         """The links and the flows, where several are drawn from one."""
         found = {"wireless": self.most_stations} if isinstance(self.each, Link) else {}
-        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
-            if isinstance(item, Flows) and isinstance(item.each, FlowSpec):
-                most = self.most_stations if item.count is None else item.most_each
-                found[f"wireless.flows.{g}"] = int(given.get(f"wireless.flows.{g}.count", most))
-        return found
+        return found | self.repeated_flows(given)

@@ -20,7 +20,6 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
-from netcarlo.networks import class_names
 from netcarlo.networks.wireless import dot11, geometry, outages
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
@@ -58,7 +57,7 @@ def build(
     table[:, Radio.LEGS] = legs.shape[1]
     table[:, Radio.RATES] = len(wireless.known_rates)
     table[:, Radio.WARM_UP] = warm_up
-    table[:, Radio.GAUGES] = len(class_names.words("wireless", wireless.each_flow(), transport))
+    table[:, Radio.GAUGES] = len(wireless.class_names(transport))
     pairs = outages.times(wireless.outages, draws, parameters)
     table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
     pairs = np.minimum(pairs, parameters[:, P.END, None, None] + 1)

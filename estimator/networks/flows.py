@@ -1,0 +1,272 @@
+"""Flows of a network: how they are described, and which classes of flows there are.
+
+A network has flows that are described one by one or several alike (`ManyFlows`), or the one flow of the
+scenario's transport, which describes it (`one`). Delays and losses are measured by class if any flow asks for
+that; `classes` names the outcomes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.delays import MOST_CLASSES
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.senders import ALONE, NAMES, NUMBERS
+from netcarlo.networks.run import Run
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Packets, Payload, Time, Transfer, Window, bounds
+from netcarlo.schema.record import Record
+from netcarlo.transport.classed import Classed, asked_by, class_of
+from netcarlo.transport.congestion import CONTROLS_OF_LINUX
+from netcarlo.transport.kinds import TCPS, kinds, sender_of
+from netcarlo.transport.udp import Datagrams
+
+OF_TCP = ("protocol", "congestion_control", "window", "payload")
+"""Fields of a flow that make it a TCP of its own."""
+
+
+class FlowSpec(Classed):
+    """A flow. What is given here replaces the field of the transport."""
+
+    protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
+    """A TCP of its own; that of `transport` unless given."""
+    congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
+    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
+    window: Window | None = None
+    """Most packets in flight; that of `transport` unless given."""
+    payload: Payload | None = None
+    """Bytes of data in a packet; that of `transport` unless given."""
+    start: Time | None = None
+    """When it begins; as `transport` unless given."""
+    bytes: Transfer | None = None
+    """Size of the transfer; as `transport` unless given."""
+    packets: Packets | None = None
+    """Size of the transfer in packets; as `transport` unless given."""
+    udp: Datagrams | None = None
+    """UDP instead of the transport."""
+
+    not_of_udp: ClassVar[tuple[str, ...]] = OF_TCP
+    """Fields that cannot be given beside `udp`."""
+
+    @model_validator(mode="after")
+    def _is_one_sender(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        for name in self.not_of_udp:
+            if self.udp is not None and getattr(self, name) is not None:
+                remedy = f"write udp.{name}" if name in type(self.udp).model_fields else "remove it"
+                raise InputError(f"udp and {name} are both given; {remedy}")
+        return self
+
+    @property
+    def has_own_tcp(self) -> bool:
+        """True if it is a TCP that may differ from the scenario's."""
+        return any(getattr(self, name) is not None for name in OF_TCP)
+
+
+class Flows(Record):
+    """Several flows: `each` is the record of all of them, or a list of records."""
+
+    if TYPE_CHECKING:
+        count: Any
+        each: Any
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_class(cls, data: Any) -> Any:
+        for name in ("class", "late"):
+            if isinstance(data, dict) and name in data:
+                raise InputError(f"{name} is of each flow; write each: {{{name}: {data[name]}}}")
+        return data
+
+    @property
+    def most_each(self) -> int:
+        """The most flows there can be."""
+        return int(bounds(self.count)[1])
+
+    def flow(self, k: int) -> Any:
+        """Return the record of flow `k`."""
+        if not isinstance(self.each, list):
+            return self.each
+        return self.each[k] if k < len(self.each) else self.of_each()  # type: ignore[misc]
+
+
+def one_or_several(several: type[Flows]) -> Callable[[Any], str]:
+    """Return the function that tells `several` flows, `<flows>`, from one, `<flow>`, in an item of a list."""
+
+    def tag(data: Any) -> str:
+        found = set(several.model_fields) & set(data) if isinstance(data, dict) else isinstance(data, several)
+        return "<flows>" if found else "<flow>"
+
+    return tag
+
+
+# Classes.
+
+Described = Sequence[tuple[str, Any]]
+"""Records of flows by the names of their fields in the scenario."""
+
+OTHER = "tcp"
+"""Class of flows that name none and whose transport no other flow of the network may have."""
+
+WORDS = NAMES | {ALONE: OTHER}
+"""Classes of flows that name none, by the number of their sender."""
+
+
+def one(transport: Any) -> Described:
+    """Return the flow of a network that has one."""
+    return [("transport", transport)]
+
+
+def asked(flows: Described) -> str:
+    """Return the first field that asks for delays; empty if none does, and nothing is measured."""
+    return next((f"{name}.{field}" for name, flow in flows if (field := asked_by(flow))), "")
+
+
+def word_of(flow: Any, transport: Any) -> str:
+    """Return the class of a flow: the one that it names, or its sender."""
+    if (word := class_of(flow)) is not None:
+        return word
+    kind: str = sender_of(transport, flow).kind
+    if kind in NUMBERS:
+        return kind
+    return str(transport.protocol) if flow is transport else OTHER
+
+
+def words(flows: Described, transport: Any) -> list[str]:
+    """Return the classes by number less 1, first those that flows name; none where nothing is measured."""
+    if not asked(flows):
+        return []
+    return list(dict.fromkeys([*_given(flows), *(word_of(flow, transport) for _, flow in flows)]))
+
+
+def datagrams(flows: Described, transport: Any) -> frozenset[str]:
+    """Return the classes with UDP flows, and an empty name for all flows, see `Network.datagrams`."""
+    found = {word_of(flow, transport) for _, flow in flows if sender_of(transport, flow).datagrams}
+    return frozenset(found | {""} if found else found)
+
+
+def late_ns(flow: Any, name: str, draws: Draws) -> Ints:
+    """Return the delay above which a packet of a flow is late, int64[n] [ns]; FOREVER without a limit."""
+    if flow.late is None:
+        return np.full(len(draws.replications), FOREVER)
+    return draws.whole(f"{name}.late", flow.late, NS)
+
+
+def fill(
+    table: Ints, columns: tuple[int, int], flow: Any, name: str, draws: Draws, *, transport: Any,
+    of: list[str],
+) -> None:  # fmt: skip
+    """Fill in the class of a flow, one `of` these, and its bound, the columns [n, ...] of these numbers."""
+    gauge, bound = columns
+    if of:
+        table[:, gauge] = 1 + of.index(word_of(flow, transport))
+        table[:, bound] = late_ns(flow, name, draws)
+
+
+def by_place(flows: Described, number: Ints, kinds: Ints, count: int) -> dict[int, str]:
+    """Return the names of `count` classes by place, of which flows have these `number` and `kinds` [n, F]."""
+    given = _given(flows)
+    names = dict(enumerate(given))
+    for place in range(len(given), count):
+        if (mine := number == place + 1).any():
+            names[place] = WORDS[int(kinds[mine][0])]
+    return names
+
+
+def _given(flows: Described) -> list[str]:
+    """Return the classes that flows name, each once."""
+    return list(dict.fromkeys(word for _, flow in flows if (word := class_of(flow))))
+
+
+# Networks.
+
+
+class ManyFlows(Record):
+    """A network with a list of `flows`: each item describes one flow, or several."""
+
+    if TYPE_CHECKING:
+        key: ClassVar[str]
+        flows: Any
+
+    def each_flow(self) -> Described:
+        """Return the records of the flows that there can be; a record of several flows is there once.
+
+        The names are those of their fields within the network.
+        """
+        found: list[tuple[str, Any]] = []
+        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
+            if not isinstance(item, Flows):
+                found.append((f"flows.{g}", item))
+            elif isinstance(item.each, list):
+                found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
+            else:
+                found.append((f"flows.{g}.each", item.each))
+        return found
+
+    def described(self) -> Described:
+        """Return the same with the names of their fields in the scenario."""
+        return [(f"{self.key}.{name}", flow) for name, flow in self.each_flow()]
+
+    @property
+    def asks_for_delays(self) -> str:
+        """Return the first field that does; empty if none does."""
+        return asked(self.described())
+
+    def kinds(self, transport: Any) -> dict[str, Any]:
+        """Return the TCPs, or SCTP, that its flows can be, by kind."""
+        return kinds([flow for _, flow in self.each_flow()] or [FlowSpec()], transport)
+
+    def class_names(self, transport: Any) -> list[str]:
+        """Return the classes of its flows by number less 1; none where nothing is measured."""
+        return words(self.described(), transport)
+
+    def check_classes(self, transport: Any) -> None:
+        """Raise InputError if its flows are of too many classes."""
+        found = self.class_names(transport)
+        if len(found) > MOST_CLASSES:
+            there = f"{len(found)} classes ({', '.join(found)})"
+            remedy = f"allowed is 1 to {MOST_CLASSES}; give some the same class"
+            raise InputError(f"{self.key}.flows are of {there}; {remedy}")
+
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """See `Network.datagrams`."""
+        return datagrams(self.described() or one(run.transport), run.transport)
+
+    def starts(self) -> Sequence[str]:
+        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
+
+        Each TCP flow can draw its own start. Datagrams draw theirs in any case.
+        """
+        return [f"{name}.start" for name, flow in self.described() if flow.udp is None] or ["transport.start"]
+
+    def most_of(self, item: Flows) -> int:
+        """Return the most flows that an item can be."""
+        return item.most_each
+
+    def repeated_flows(self, given: Mapping[str, float]) -> dict[str, int]:
+        """See `Network.repeated`: the items of several flows that one record describes."""
+        found = {}
+        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
+            if isinstance(item, Flows) and not isinstance(item.each, list):
+                name = f"{self.key}.flows.{g}"
+                found[name] = int(given.get(f"{name}.count", self.most_of(item)))
+        return found
+
+
+def check_control(name: str, flow: FlowSpec, transport: Any) -> None:
+    """Raise InputError if the flow of this name has a congestion control of linux and is another TCP."""
+    if flow.congestion_control is not None and not sender_of(transport, flow).own_association:
+        remedy = "write protocol: linux beside it"
+        raise InputError(f"{name}.congestion_control is for linux alone; {remedy}")
+
+
+def jitter_of(flows: Described, flow: Any) -> str:
+    """Return the field of the jitter of a flow of datagrams, which is one of these `flows`."""
+    if flow.udp is None:
+        return "transport.jitter"
+    return next(f"{name}.udp.jitter" for name, record in flows if record is flow)
