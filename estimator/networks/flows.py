@@ -90,9 +90,7 @@ class Flows(Record):
 
     def flow(self, k: int) -> Any:
         """Return the record of flow `k`."""
-        if not isinstance(self.each, list):
-            return self.each
-        return self.each[k] if k < len(self.each) else self.of_each()  # type: ignore[misc]
+        return self.each[k] if isinstance(self.each, list) else self.each
 
 
 def one_or_several(several: type[Flows]) -> Callable[[Any], str]:
@@ -225,8 +223,14 @@ class ManyFlows(Record):
         """Return the classes of its flows by number less 1; none where nothing is measured."""
         return words(self.described(), transport)
 
-    def check_classes(self, transport: Any) -> None:
-        """Raise InputError if its flows are of too many classes."""
+    def check_flows(self, transport: Any) -> None:
+        """Raise InputError for a list with fewer records than flows, and for too many classes."""
+        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
+            if not (isinstance(item, Flows) and isinstance(item.each, list)):
+                continue
+            if (have := len(item.each)) < (most := self.most_of(item)):
+                what = f"{self.key}.flows.{g}.each has {have} items, and there can be {most} flows"
+                raise InputError(f"{what}; write an item for each, or one record for all")
         found = self.class_names(transport)
         if len(found) > MOST_CLASSES:
             there = f"{len(found)} classes ({', '.join(found)})"

@@ -81,7 +81,7 @@ class SharedNetwork(SharedSpec, Network):
             name = self.classes[0][0]
             raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
         self._check_flows(run.transport)
-        self.check_classes(run.transport)
+        self.check_flows(run.transport)
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"

@@ -51,7 +51,7 @@ class WirelessNetwork(Wireless, Network):
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""
-        self.check_classes(run.transport)
+        self.check_flows(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
         self._check_own(run.transport)
         found = self.kinds(run.transport).values()
