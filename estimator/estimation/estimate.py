@@ -2,28 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.estimation import copies, phases
+from netcarlo.estimation import control_variates, copies, phases
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
+from netcarlo.estimation.replications import Replications
+from netcarlo.estimation.sample import Aim
+from netcarlo.estimation.saving import Saving, saved
 from netcarlo.numerics import statistics
-from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, measurable, validated
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
-from netcarlo.simulation.progress import Progress, Told, told
+from netcarlo.simulation.progress import Progress, told
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import resolve_target, simulate
-
-if TYPE_CHECKING:
-    from netcarlo.estimation.control_variates import Saving
+from netcarlo.simulation.simulate import resolve_target
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Estimate:
     precise: bool
     """Whether the precision asked for was reached; True if none was asked for."""
     provenance: dict[str, Any]
-    saving: "Saving | None" = None
+    saving: Saving | None = None
     """With a control: what it saved."""
     warnings: Sequence[str] = ()
     """Warnings about losses that a goal on a delay does not show, and about loads above the capacity of a
@@ -120,24 +118,21 @@ def estimate(
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
     target, tell = resolve_target(target), told(progress)
-    precise, saving, rule = True, None, None
-    means: Mapping[str, statistics.Mean] = {}
+    rule = None
     if scenario.precision is not None:
         rule = statistics.StoppingRule(scenario.precision, most=replications or statistics.MOST)
+    aim = Aim(of, rule or statistics.StoppingRule.fixed(scenario.replications), control)
+    runs = Replications(scenario, target=target, threads=threads, large=large)
     if control is not None:
-        from netcarlo.estimation import control_variates as multifidelity
-
-        found, means, saving = multifidelity.estimate(
-            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=tell,
-            large=large,
-        )  # fmt: skip
-    elif rule is None:
-        found = simulate(scenario, target=target, threads=threads, progress=tell, large=large)
-    else:
-        found = _until_precise(scenario, rule, of, target, threads, tell, large)
+        control_variates.check(scenario, control)
+        runs.compile(scenario.fidelity, control)
+    while step := runs.wanted(aim):
+        runs.extend(step, progress=tell if step.fidelity == scenario.fidelity else None)
+    found = runs.outcomes()
     frame = found.frame
-    if rule is not None:
-        precise = rule.reached(means.get(of, statistics.mean(frame[of])))
+    better = runs.sharpened(aim, listed(frame))
+    means = {name: BY_NAME[name].inside(each.mean) for name, each in better.items()}
+    precise = rule is None or rule.reached(means.get(of, statistics.mean(frame[of])))
     if same := copies.are_copies(scenario, frame):
         copies.note(scenario, len(frame))
     return Estimate(
@@ -147,7 +142,8 @@ def estimate(
             index=pd.Index([goal.text for goal in parsed], name="goal"),
             columns=statistics.Proportion._fields,
         ),
-        precise, provenance(scenario, target=target, replications=len(frame)) | {"copies": same}, saving,
+        precise, provenance(scenario, target=target, replications=len(frame)) | {"copies": same},
+        None if control is None else saved(runs, control, better),
         cautions.of_goals(scenario, [goal.outcome for goal in parsed], frame),
     )  # fmt: skip
 
@@ -168,30 +164,3 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
 
 def _with(scenario: Asked, **given: float | str | None) -> Scenario:
     return scenario_of(scenario, values={name: value for name, value in given.items() if value is not None})
-
-
-def _until_precise(
-    scenario: Scenario,
-    rule: statistics.StoppingRule,
-    of: str,
-    target: str,
-    threads: int | None,
-    tell: Told | None,
-    large: bool,
-) -> Outcomes:
-    parts: list[Outcomes] = []
-
-    def draw(first: int, count: int) -> Floats:
-        def report(done: int, _: int) -> None:
-            if tell:
-                tell(first + done, first + count)
-
-        part = simulate(
-            scenario, first=first, replications=count, target=target, threads=threads, progress=report,
-            large=large,
-        )  # fmt: skip
-        parts.append(part)
-        return part.frame[of].to_numpy(dtype=np.float64)
-
-    statistics.until_precise(rule, draw)
-    return Outcomes(np.concatenate([p.integers for p in parts]), pd.concat([p.frame for p in parts]))

@@ -6,7 +6,7 @@ depends neither on the order nor on the grouping of the data.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -282,16 +282,20 @@ class StoppingRule:
     margin: float = 1.1
     most: int = MOST
 
-    def next_batch(self, values: Floats) -> int:
-        """How many replications to add to `values`, those there are; 0 to stop."""
-        return self.next_after(len(values), lambda: mean(values))
+    @classmethod
+    def fixed(cls, n: int) -> "StoppingRule":
+        """Return the rule of a fixed number of replications."""
+        return cls(0.0, first=n, most=n)
+
+    def at_most(self, n: int) -> "StoppingRule":
+        """Return the rule that stops after `n` replications at the latest."""
+        return replace(self, most=min(n, self.most))
 
     def next_after(self, n: int, estimate: Callable[[], Mean]) -> int:
         """How many replications to add to the `n` of which `estimate` tells the mean; 0 to stop."""
         if n < self.first:
             return min(self.first, self.most) - n
-        seen = estimate()
-        if self.reached(seen) or n >= self.most:
+        if n >= self.most or self.reached(seen := estimate()):
             return 0
         wanted = math.inf
         if seen.mean != 0 and seen.n > 1:
@@ -305,11 +309,3 @@ class StoppingRule:
     def reached(self, seen: Mean) -> bool:
         """Whether the half-width of `seen` is small enough."""
         return seen.n > 1 and seen.half_width <= self.relative * abs(seen.mean)
-
-
-def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Floats:
-    """Values of `draw(first, count)` until `rule` stops."""
-    values = np.zeros(0)
-    while batch := rule.next_batch(values):
-        values = np.concatenate([values, draw(len(values), batch)])
-    return values

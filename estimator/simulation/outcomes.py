@@ -4,7 +4,7 @@ Names end in their unit; those without one are numbers of data packets or of eve
 that did not happen is NaN, and so is what only mobile hosts, or other kinds of networks, have.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -74,6 +74,17 @@ class Outcomes(NamedTuple):
     frame: pd.DataFrame
     """A row per replication: the outcomes of its network, those of classes of flows, then the drawn
     quantities by field name."""
+
+
+def joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """Return the outcomes of consecutive replications as one.
+
+    Numbers of hops may differ between parts, and with them the drawn quantities.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    frame = pd.concat([part.frame for part in parts])
+    return Outcomes(np.concatenate([part.integers for part in parts]), frame)
 
 
 def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:

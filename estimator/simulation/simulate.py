@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import ahead
 from netcarlo.scenario import Asked, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
-from netcarlo.simulation.outcomes import Outcomes
+from netcarlo.simulation.outcomes import Outcomes, joined
 from netcarlo.simulation.progress import Progress, told
 
 TARGETS = ("auto", "cpu", "cuda")
@@ -72,7 +69,7 @@ def simulate_all(
             parts[i].append(outcomes)
         done += sum(job.replications for _, job in batch)
         report(0, done)
-    return [_join(part) for part in parts]
+    return [joined(part) for part in parts]
 
 
 def resolve_target(target: str) -> str:
@@ -90,11 +87,3 @@ def resolve_target(target: str) -> str:
     if target == "cuda":
         raise InputError(f"target = 'cuda' needs a CUDA device: {modules.obstacle() or 'there is none'}")
     return "cpu"
-
-
-def _join(parts: list[Outcomes]) -> Outcomes:
-    if len(parts) == 1:
-        return parts[0]
-    frame = pd.concat([part.frame for part in parts])
-    # Numbers of hops differ between parts, and with them the drawn quantities.
-    return Outcomes(np.concatenate([part.integers for part in parts]), frame)

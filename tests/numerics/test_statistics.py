@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from netcarlo.numerics import statistics
-from netcarlo.numerics.statistics import Mean, StoppingRule, until_precise
+from netcarlo.numerics.statistics import Mean, StoppingRule
 from tests.campaigns.benchmarks import coverage
+from tests.estimation.naive import until_precise
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60), st.randoms())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netcarlo.estimation.goals import Goal
+from netcarlo.estimation.sample import Aim, Sample
 from netcarlo.kernels.runtime.faults import DeviceError
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats, Ints
@@ -104,6 +105,28 @@ class _Part(NamedTuple):
     values: dict[str, Floats]
 
 
+class _Cell(Sample):
+    """Replications of a cell, which are simulated with those of others."""
+
+    def __init__(self, fidelity: str) -> None:
+        """There are none yet."""
+        super().__init__(fidelity)
+        self.columns: dict[str, Floats] = {}
+
+    def add(self, values: Mapping[str, Floats]) -> None:
+        """Add the outcomes of the next replications, [n] by name."""
+        before = self.columns
+        self.columns = {name: np.append(before.get(name, np.zeros(0)), new) for name, new in values.items()}
+
+    def done(self, fidelity: str | None = None) -> int:
+        """Return the number of replications."""
+        return _length(self.columns)
+
+    def values(self, of: str, fidelity: str | None = None) -> Floats:
+        """Return an outcome of the replications, [n]."""
+        return self.columns[of]
+
+
 @dataclass
 class _Run:
     sweep: Sweep
@@ -177,25 +200,25 @@ class _Run:
 
     def _until(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
         """Replicate every cell until `rule` stops it."""
+        aim = Aim("goodput_bps", rule)
 
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
-            so_far: dict[int, dict[str, Floats]] = {int(i): {} for i in chosen}
-            wanted = dict.fromkeys(so_far, rule.first)
-            most = launches.largest([self.sweep.variants[batch.variant]], self.target)
-            while wanted:
-                for first, more in {(_length(so_far[i]), n) for i, n in wanted.items()}:
-                    same = [i for i, n in wanted.items() if n == more and _length(so_far[i]) == first]
-                    step = max(1, most // more)
-                    for lo in range(0, len(same), step):
-                        some = np.array(same[lo : lo + step])
-                        part = self._replicate(batch, some, first, more)
+            variant = self.sweep.variants[batch.variant]
+            most = launches.largest([variant], self.target)
+            cells = {int(i): _Cell(variant.fidelity) for i in chosen}
+            while wanted := {i: step for i, cell in cells.items() if (step := cell.wanted(aim))}:
+                groups: dict[tuple[int, int], list[int]] = {}
+                for i, step in wanted.items():
+                    groups.setdefault((cells[i].done(), step.until), []).append(i)
+                for (first, until), same in groups.items():
+                    size = max(1, most // (until - first))
+                    for lo in range(0, len(same), size):
+                        some = same[lo : lo + size]
+                        part = self._replicate(batch, np.array(some), first, until - first)
                         for row, i in enumerate(some):
-                            before = so_far[int(i)]
-                            for name, values in part.values.items():
-                                before[name] = np.append(before.get(name, np.zeros(0)), values[row])
-                wanted = {i: n for i in wanted if (n := rule.next_batch(so_far[i]["goodput_bps"]))}
-            for i, found in so_far.items():
-                yield _Part(batch.at[[i]], {name: values[None] for name, values in found.items()})
+                            cells[i].add({name: values[row] for name, values in part.values.items()})
+            for i, cell in cells.items():
+                yield _Part(batch.at[[i]], {name: values[None] for name, values in cell.columns.items()})
 
         return simulate
 

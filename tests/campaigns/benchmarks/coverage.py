@@ -20,6 +20,7 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.sweeps.analysis import population
 from netcarlo.sweeps.space.designs import Design
 from tests.campaigns import parser
+from tests.estimation.naive import until_precise
 
 Draw = Callable[[tuple[int, ...]], NDArray[np.float64]]
 
@@ -167,7 +168,7 @@ def measure_stopping(
             return draw((n,)) + shift
 
         for _ in range(samples):
-            values = statistics.until_precise(statistics.StoppingRule(relative), more)
+            values = until_precise(statistics.StoppingRule(relative), more)
             found = statistics.mean(values)
             covered += found.ci_low <= mean <= found.ci_high
             used += len(values)

@@ -1,0 +1,69 @@
+"""Replications of one scenario and of its cheap fidelities, each simulated once."""
+
+import time
+
+import numpy as np
+
+from netcarlo.estimation.sample import Sample, Step
+from netcarlo.numerics.arrays import Floats
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.outcomes import Outcomes, joined, values_of
+from netcarlo.simulation.progress import Told
+from netcarlo.simulation.simulate import simulate
+
+
+class Replications(Sample):
+    """Sample of a scenario that simulates what is wanted: `while step := r.wanted(aim): r.extend(step)`."""
+
+    def __init__(
+        self, scenario: Scenario, *, target: str = "auto", threads: int | None = None, large: bool = False
+    ) -> None:
+        """Nothing is simulated yet; `target`, `threads` and `large` are as in `simulate`."""
+        super().__init__(scenario.fidelity)
+        self.scenario = scenario
+        self.seconds: dict[str, float] = {}
+        """Time spent on each fidelity [s], without `compile`."""
+        self._parts: dict[str, list[Outcomes]] = {}
+        self._target, self._threads, self._large = target, threads, large
+
+    def done(self, fidelity: str | None = None) -> int:
+        """Return the number of replications of a fidelity; of that of the scenario unless given."""
+        return sum(len(part.frame) for part in self._parts.get(fidelity or self.fidelity, ()))
+
+    def values(self, of: str, fidelity: str | None = None) -> Floats:
+        """Return an outcome of those replications, [n]; NaN where a fidelity does not know it."""
+        parts = self._parts.get(fidelity or self.fidelity, ())
+        return np.concatenate([np.zeros(0), *(values_of(part.frame, of) for part in parts)])
+
+    def outcomes(self) -> Outcomes:
+        """Return all outcomes of the replications of the scenario, of which there must be one."""
+        return joined(self._parts[self.fidelity])
+
+    def at(self, fidelity: str) -> Scenario:
+        """Return the scenario with a fidelity."""
+        if fidelity == self.fidelity:
+            return self.scenario
+        return self.scenario.model_copy(update={"fidelity": fidelity})
+
+    def compile(self, *fidelities: str) -> None:
+        """Compile the models of some fidelities, so that `seconds` holds nothing of it."""
+        for fidelity in fidelities:
+            simulate(self.at(fidelity), replications=1, target=self._target, large=self._large)
+
+    def extend(self, step: Step, *, progress: Told | None = None) -> None:
+        """Simulate what a step lacks; if `progress` raises, the step is left out."""
+        first, started = self.done(step.fidelity), time.perf_counter()
+        if step.until <= first:
+            return
+
+        def report(done: int, _: int) -> None:
+            if progress:
+                progress(first + done, step.until)
+
+        part = simulate(
+            self.at(step.fidelity), first=first, replications=step.until - first, target=self._target,
+            threads=self._threads, progress=report, large=self._large,
+        )  # fmt: skip
+        spent = time.perf_counter() - started
+        self.seconds[step.fidelity] = self.seconds.get(step.fidelity, 0.0) + spent
+        self._parts.setdefault(step.fidelity, []).append(part)

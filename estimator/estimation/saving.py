@@ -1,0 +1,54 @@
+"""What a control variate saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from netcarlo.estimation.control_variates import Controlled
+from netcarlo.estimation.replications import Replications
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a control saved, next to the plain mean of packet runs."""
+
+    control: str
+    packet_runs: int
+    draws: int
+    """Of the cheap fidelity."""
+    packet_s: float
+    draws_s: float
+    """Seconds spent on each, without compiling."""
+    table: pd.DataFrame
+    """A row per outcome that has a control: coefficient, correlation, variance_ratio and runs_saved."""
+
+    def seconds(self, outcome: str) -> float:
+        """Seconds saved for an outcome; negative if the draws cost more."""
+        return self.packet_s / self.packet_runs * float(self.table["runs_saved"][outcome]) - self.draws_s
+
+    def sentence(self, outcome: str) -> str:
+        """What was saved for an outcome, in words."""
+        if outcome not in self.table.index:
+            return f"{outcome} has no control: {self.control} does not know it, or it is always the same"
+        ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
+        return (
+            f"{outcome}: {self.packet_runs} packet runs and {self.draws} draws by {self.control} are worth "
+            f"{ratio:.3g} times as many runs; {saved:.0f} runs saved, {self.seconds(outcome):.3g} s"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        return {**vars(self), "table": self.table.to_dict("index")}
+
+
+def saved(runs: Replications, control: str, found: Mapping[str, Controlled]) -> Saving:
+    """Return what a control saved; `found` has the means with the control by outcome."""
+    table = pd.DataFrame(
+        [(f.coefficient, f.correlation, f.variance_ratio, f.runs_saved) for f in found.values()],
+        columns=["coefficient", "correlation", "variance_ratio", "runs_saved"],
+        index=pd.Index(list(found), name="outcome"),
+    )
+    packet_s, draws_s = (runs.seconds[fidelity] for fidelity in (runs.fidelity, control))
+    return Saving(control, runs.done(), runs.done(control), packet_s, draws_s, table)
