@@ -11,7 +11,6 @@ from netcarlo.estimation import control_variates, copies, phases
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.estimation.replications import Replications
-from netcarlo.estimation.sample import Aim
 from netcarlo.estimation.saving import Saving, saved
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Asked, Scenario, scenario_of
@@ -118,11 +117,8 @@ def estimate(
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
     target, tell = resolve_target(target), told(progress)
-    rule = None
-    if scenario.precision is not None:
-        rule = statistics.StoppingRule(scenario.precision, most=replications or statistics.MOST)
-    aim = Aim(of, rule or statistics.StoppingRule.fixed(scenario.replications), control)
     runs = Replications(scenario, target=target, threads=threads, large=large)
+    aim = runs.aim(of, control, most=replications or statistics.MOST)
     if control is not None:
         control_variates.check(scenario, control)
         runs.compile(scenario.fidelity, control)
@@ -131,8 +127,8 @@ def estimate(
     found = runs.outcomes()
     frame = found.frame
     better = runs.sharpened(aim, listed(frame))
-    means = {name: BY_NAME[name].inside(each.mean) for name, each in better.items()}
-    precise = rule is None or rule.reached(means.get(of, statistics.mean(frame[of])))
+    means = {name: each.mean for name, each in better.items()}
+    precise = scenario.precision is None or aim.rule.reached(means.get(of, statistics.mean(frame[of])))
     if same := copies.are_copies(scenario, frame):
         copies.note(scenario, len(frame))
     return Estimate(

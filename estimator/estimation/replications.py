@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 
-from netcarlo.estimation.sample import Sample, Step
+from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.statistics import MOST, StoppingRule
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.outcomes import Outcomes, joined, values_of
 from netcarlo.simulation.progress import Told
@@ -25,6 +26,15 @@ class Replications(Sample):
         """Time spent on each fidelity [s], without `compile`."""
         self._parts: dict[str, list[Outcomes]] = {}
         self._target, self._threads, self._large = target, threads, large
+
+    def aim(self, of: str, control: str | None = None, *, most: int = MOST) -> Aim:
+        """Return the estimate that the scenario asks for: with its precision, or its number of replications.
+
+        With a precision there are at most `most` replications.
+        """
+        precision, n = self.scenario.precision, self.scenario.replications
+        rule = StoppingRule.fixed(n) if precision is None else StoppingRule(precision, most=most)
+        return Aim(of, rule, control)
 
     def done(self, fidelity: str | None = None) -> int:
         """Return the number of replications of a fidelity; of that of the scenario unless given."""

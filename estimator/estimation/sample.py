@@ -80,18 +80,28 @@ class Sample(ABC):
         return self.done(), self.done(aim.control) if aim.control else 0
 
     def mean(self, aim: Aim) -> Mean:
-        """Return the mean of the outcome of `aim`, within the bounds of the outcome."""
-        found, outcome = self.sharpened(aim, [aim.of]), BY_NAME[aim.of]
-        if found:
-            return outcome.inside(found[aim.of].mean)
-        runs, _ = self.used(aim)
-        return outcome.means(self.values(aim.of)[:runs][None]).row(0)
+        """Return the mean of the outcome of `aim`."""
+        return self.means(aim, [aim.of])[aim.of]
+
+    def means(self, aim: Aim, names: Iterable[str]) -> dict[str, Mean]:
+        """Return the means of outcomes, with the control of `aim` where it helps."""
+        names, (runs, _) = list(names), self.used(aim)
+        sharpened = self.sharpened(aim, names)
+        return {
+            name: sharpened[name].mean
+            if name in sharpened
+            else BY_NAME[name].means(self.values(name)[:runs][None]).row(0)
+            for name in names
+        }
 
     def sharpened(self, aim: Aim, names: Iterable[str]) -> dict[str, Controlled]:
-        """Return the means of those outcomes that the control of `aim` sharpens, by name."""
+        """Return those outcomes that the control of `aim` sharpens, with means within their bounds."""
         runs, draws = self.used(aim)
         found = ((name, self._controlled(aim, name, runs, draws)) for name in names)
-        return {name: each for name, each in found if each is not None}
+        return {
+            name: each._replace(mean=BY_NAME[name].inside(each.mean))
+            for name, each in found if each is not None
+        }  # fmt: skip
 
     def _controlled(self, aim: Aim, of: str, runs: int, draws: int) -> Controlled | None:
         if aim.control is None or draws < runs:

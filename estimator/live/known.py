@@ -1,13 +1,14 @@
 """The scenarios that somebody has looked at, with their replications; visitors share them."""
 
 import time
-from collections.abc import Callable
 
+from netcarlo.estimation.sample import Step
 from netcarlo.kernels.runtime.compile import cpu_loop
 from netcarlo.live.kept import Kept
 from netcarlo.live.runs import Look, Runs
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
+from netcarlo.simulation.progress import Told
 from netcarlo.sweeps.space.identity import key
 
 FIRST = 16
@@ -39,16 +40,14 @@ class Known:
         )
 
     def _model(self, runs: Runs, kind: str) -> object:
-        return launches.model_of(runs.scenario.model_copy(update={"fidelity": kind}))
+        return launches.model_of(runs.at(kind))
 
-    def extend(self, runs: Runs, kind: str, until: int, check: Callable[..., object]) -> None:
+    def extend(self, runs: Runs, step: Step, check: Told) -> None:
         """More replications by a fidelity, whose model is compiled if need be."""
-        if kind == "packet":
-            kind = runs.scenario.fidelity
-        if kind != "formula":
-            cpu_loop(model := self._model(runs, kind))
+        if step.fidelity != "formula":
+            cpu_loop(model := self._model(runs, step.fidelity))
             self._ready.add(model)
-        runs.extend("packet" if kind == runs.scenario.fidelity else kind, until, progress=check)
+        runs.extend(step, progress=check)
 
 
 class Sharpening:
@@ -64,32 +63,29 @@ class Sharpening:
 
     def left(self) -> int | None:
         """The replications by packets; None at rest."""
-        return None if self._next() is None else self.runs.done("packet")
+        return None if self._next() is None else self.runs.done()
 
-    def _next(self) -> tuple[str, int] | None:
-        """What to simulate: a fidelity, and until which replication."""
-        runs, of = self.runs, self.of
-        first = runs.first(of)
+    def _next(self) -> Step | None:
+        """What to simulate: of what `estimate` would take next, as much as a batch has."""
+        runs, aim = self.runs, self.runs.resting(self.of)
+        first = runs.first(self.of)
         if first is not None and not runs.done(first):
-            return first, runs.draws(first)
-        step = runs.step(of)
-        if step is None:
-            return None
-        if step.cheap:
-            return str(runs.control(of)), step.until
-        if (useful := runs.useful(of)) > runs.done(str(runs.control(of))):
-            return str(runs.control(of)), useful
-        done = runs.done("packet")
+            return Step(first, runs.draws(first))
+        step, done = runs.wanted(aim), runs.done()
+        if step is None or step.fidelity != runs.fidelity:
+            return step
+        if (draws := runs.wanted(aim.at_most(done))) is not None:  # they sharpen what there is by now
+            return draws
         more = max(FIRST, min(done, round(BATCH_S * runs.per_s)))
-        return "packet", min(step.until, done + more)
+        return step._replace(until=min(step.until, done + more))
 
-    def work(self, check: Callable[..., object]) -> None:
+    def work(self, check: Told) -> None:
         """One batch."""
-        if (found := self._next()) is None:
+        if (step := self._next()) is None:
             return
-        kind, until = found
-        done, started = self.runs.done(kind), time.perf_counter()
-        self.known.extend(self.runs, kind, until, check)
-        if kind == "packet" and done:  # the first batch may have waited for a compiler
-            self.runs.per_s = (self.runs.done(kind) - done) / max(time.perf_counter() - started, 1e-4)
+        done, started = self.runs.done(step.fidelity), time.perf_counter()
+        self.known.extend(self.runs, step, check)
+        if step.fidelity == self.runs.fidelity and done:  # the first batch may have waited for a compiler
+            spent = max(time.perf_counter() - started, 1e-4)
+            self.runs.per_s = (self.runs.done() - done) / spent
         self.runs.remember(self.of)

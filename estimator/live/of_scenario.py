@@ -15,7 +15,6 @@ from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
 from netcarlo.live.runs import Runs
 from netcarlo.live.subject import Check, Drawn, File, Numbers, Subject
-from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.estimate.page import estimate_page
 from netcarlo.reports.parts import scales
 from netcarlo.reports.trace.page import trace_page
@@ -26,7 +25,7 @@ from netcarlo.schema.names import with_values
 from netcarlo.schema.output import csv_text
 from netcarlo.simulation import measurable
 from netcarlo.simulation.interruptions import interruptions
-from netcarlo.simulation.outcomes import BY_NAME, values_of
+from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.trace import per_second
 from netcarlo.simulation.trace import trace as traced
 
@@ -163,12 +162,11 @@ class OfScenario(Subject):
 
 
 def _table(runs: Runs, of: str) -> list[tuple[str, str, str, str]]:
-    """All outcomes by packets; at rest as in the table of `estimate`."""
-    if not runs.done("packet"):
+    """All outcomes by packets, as in the table of `estimate`."""
+    if not runs.done():
         return []
-    better, frame, rows = runs.better(of), runs.frame(), []
-    for name in runs.measured:
-        mean: Mean = better.get(name) or BY_NAME[name].means(values_of(frame, name)[None]).row(0)
+    rows = []
+    for name, mean in runs.means(runs.now(of), runs.measured).items():
         if mean.n:
             scale = scales.scale([mean.mean], words.unit(name))
             text = f"{words.number(mean, scale)} {scale.unit}".rstrip()

@@ -49,7 +49,7 @@ def kind(runs: Runs, look: Look, of: str) -> str:
         return f"{look.by}: {drawn}; no packet was simulated"
     control = runs.control(of)
     n, done = scales.count(look.mean.n), scales.count(look.of)
-    sharper = f", sharpened by {scales.count(runs.done(control))} draws of the {control}" if control else ""
+    sharper = f", sharpened by {scales.count(look.draws)} draws of the {control}" if control else ""
     return (
         f"packets: {n} of {done} replications{sharper}"
         if not look.rest
@@ -88,14 +88,14 @@ def item(name: str, runs: Runs, look: Look | None, of: str, doing: str) -> Numbe
 
 def difference(every: Sequence[Runs], looks: Sequence[Look | None], of: str) -> Number:
     """The second less the first, replication by replication as `netcarlo.compare` has it."""
-    n = min(runs.done("packet") for runs in every)
+    n = min(runs.done() for runs in every)
     first, second = looks
     if first is None or second is None:
         return Number("difference", "…", "", "", "")
     if n < 2:
         mean, by = Mean(0, second.mean.mean - first.mean.mean, *[math.nan] * 3), "of what cheap models say"
     else:
-        x, y = (runs.values("packet", of)[:n] for runs in every)
+        x, y = (runs.values(of)[:n] for runs in every)
         mean = BY_NAME[of].differences((y - x)[None]).row(0)
         by = f"paired: {scales.count(n)} replications with the same random numbers"
     scale = scales.scale([mean.mean], unit(of))

@@ -1,13 +1,14 @@
-"""Replicating until an estimate is precise, in the plainest way: what the package must equal."""
+"""Plain loops that replicate until an estimate is precise; `netcarlo.estimation.sample` must equal them."""
 
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from netcarlo.estimation.control_variates import controlled, draws_wanted
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
-from netcarlo.numerics.statistics import StoppingRule
+from netcarlo.numerics.statistics import Mean, StoppingRule
 
 
 def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Floats:
@@ -16,3 +17,16 @@ def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Flo
     while batch := rule.next_after(len(values), partial(statistics.mean, values)):
         values = np.concatenate([values, draw(len(values), batch)])
     return values
+
+
+def until_sharp(rule: StoppingRule, y: Floats, x: Floats, *, most: float) -> tuple[int, int, Mean]:
+    """Return how many of the values `y` and controls `x` are taken until `rule` stops, and their mean."""
+    runs = draws = 0
+    seen = statistics.mean([])
+    while more := rule.next_after(runs, partial(Mean, *seen)):
+        runs += more
+        draws = max(draws, runs)
+        draws = max(draws, draws_wanted(y[:runs], x[:draws], most=most))
+        found = controlled(y[:runs], x[:draws])
+        seen = statistics.mean(y[:runs]) if found is None else found.mean
+    return runs, draws, seen

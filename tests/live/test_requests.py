@@ -219,6 +219,7 @@ def test_what_is_kept_has_bounds(asked: list[tuple[str, int]]) -> None:
 
 
 def test_replications_are_forgotten_beyond_the_bound(lossy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from netcarlo.estimation.sample import Step
     from netcarlo.live.known import Known
     from netcarlo.live.runs import Runs
     from netcarlo.scenario import load_scenario
@@ -228,7 +229,7 @@ def test_replications_are_forgotten_beyond_the_bound(lossy: Path, monkeypatch: p
     made: list[Runs] = []
     for seed in range(8):
         runs = known.runs(scenario.with_values({"seed": seed}))
-        runs.extend("packet", 100)
+        runs.extend(Step("packet", 100))
         assert runs.bytes > 10_000
         made.append(runs)
     known.runs(scenario.with_values({"seed": 7}))

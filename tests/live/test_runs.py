@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from netcarlo import estimate
@@ -10,7 +11,7 @@ from netcarlo.live import words
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
 from netcarlo.live.of_scenario import OfScenario
-from netcarlo.live.runs import Runs
+from netcarlo.live.runs import Look, Runs
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.scenario import Scenario
@@ -24,6 +25,7 @@ FIXED = {
     "hops": [{"rate": "4 Mbit/s", "delay": "10 ms", "queue": 20, "loss": "1 %"}],
 }  # fmt: skip
 DRAWN = {**FIXED, "hops": [{**FIXED["hops"][0], "rate": {"uniform": ["1 Mbit/s", "8 Mbit/s"]}}]}  # type: ignore[dict-item, index]
+CLASSED = {**DRAWN, "transport": {**FIXED["transport"], "class": "bulk"}}  # type: ignore[dict-item]
 
 
 def rested(runs: Runs, of: str) -> None:
@@ -32,33 +34,66 @@ def rested(runs: Runs, of: str) -> None:
         job.work(lambda *_: None)
 
 
-@pytest.mark.parametrize(
-    ("data", "control"),
-    [
-        (FIXED, None), (DRAWN, "formula"),
-        ({**DRAWN, "precision": "8 %"}, "formula"), ({**FIXED, "precision": "0.5 %"}, None),
-    ],
-)  # fmt: skip
-def test_at_rest_it_is_the_estimate(data: dict[str, Any], control: str | None) -> None:
-    scenario, of = Scenario.check(data), "goodput_bps"
+CASES = [
+    (FIXED, "goodput_bps", None),
+    (DRAWN, "goodput_bps", "formula"),
+    ({**DRAWN, "precision": "8 %"}, "goodput_bps", "formula"),
+    ({**DRAWN, "precision": "30 %"}, "in_flight", None),
+    ({**FIXED, "precision": "0.5 %"}, "goodput_bps", None),
+    pytest.param({**DRAWN, "precision": "12 %"}, "timeouts", "fluid", marks=pytest.mark.full),
+    pytest.param({**CLASSED, "precision": "3 %"}, "bulk_mean_flow_bps", "fluid", marks=pytest.mark.full),
+]
+
+
+@pytest.mark.parametrize(("data", "of", "control"), CASES)
+def test_in_the_middle_and_at_rest_it_is_the_estimate(
+    data: dict[str, Any], of: str, control: str | None
+) -> None:
+    """The number, and the table of all outcomes: of all replications, and of as many as there are so far."""
+    scenario, checked = Scenario.check(data), 0
     runs = Runs(scenario)
-    rested(runs, of)
+    job, looks = Sharpening(Known(), runs, of), list[Look]()
+    while job.left() is not None:
+        job.work(lambda *_: None)
+        now = runs.now(of)
+        look = runs.look(of)
+        if look is None or runs.wanted(now) is not None:  # a batch whose draws are missing
+            continue
+        looks.append(look)
+        if look.rest or len(looks) in (1, 3):
+            middle = None if look.rest else runs.done()
+            found = estimate(scenario, control=control, of=of, replications=middle)
+            columns = [*Mean._fields]
+            assert list(look.mean) == found.table.loc[of, columns].tolist()
+            for name, mean in runs.means(now, runs.measured).items():
+                assert np.array_equal(mean, found.table.loc[name, columns], equal_nan=True), name
+            assert look.draws == (0 if found.saving is None else found.saving.draws)
+            assert (look.rest, look.by) == (middle is None, "packet")
+            assert found.precise or not look.rest
+            checked += 1
     assert runs.control(of) == control
-    found = estimate(scenario, control=control, of=of)
-    look = runs.look(of)
-    assert look is not None and look.rest and look.by == "packet"
-    columns = ["n", "mean", "sd", "ci_low", "ci_high"]
-    assert list(look.mean) == found.table.loc[of, columns].tolist()
-    for name, mean in runs.better(of).items():
-        assert list(mean) == found.table.loc[name, columns].tolist()
+    assert checked >= 2 and looks[-1].rest
     widths = [mean.ci_high - mean.ci_low for mean in runs.history[of]]
     assert len(widths) > 1 and widths[-1] < widths[0]
+
+
+def test_replications_that_another_outcome_needed_are_no_part_of_an_estimate() -> None:
+    scenario = Scenario.check({**FIXED, "precision": "6 %"})
+    runs = Runs(scenario)
+    rested(runs, "timeouts")
+    more = runs.done()
+    rested(runs, "goodput_bps")
+    found = estimate(scenario, of="goodput_bps")
+    look = runs.look("goodput_bps")
+    assert look is not None and look.mean.n == len(found.outcomes.frame) < more == runs.done()
+    means = runs.means(runs.now("goodput_bps"), runs.measured)
+    assert list(means["sent"]) == found.table.loc["sent", [*Mean._fields]].tolist()
 
 
 def test_the_first_answer_is_the_formulas() -> None:
     runs = Runs(Scenario.check(FIXED))
     guess = runs.guess("goodput_bps")
-    assert guess is not None and guess.by == "formula" and runs.done("packet") == 0
+    assert guess is not None and guess.by == "formula" and runs.done() == 0
     exact = estimate(Scenario.check({**FIXED, "fidelity": "formula"}), replications=1)
     assert guess.mean.mean == exact.table.loc["goodput_bps", "mean"]
     assert runs.first("timeouts") == "fluid" and runs.first("rto_backoffs_max") is None

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import netcarlo
+from netcarlo.numerics.statistics import StoppingRule
 from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution.chunk import WrongVersion, failed, run_chunk
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import make_sweep
@@ -85,6 +87,31 @@ def test_precision_replicates_every_cell_until_it_is_reached():
     )
     found = netcarlo.estimate(identity.scenario(space, 1)).table.loc["goodput_bps"]
     assert (found["mean"], found["n"]) == (rows.loc[1, "goodput_bps"], rows.loc[1, "replications"])
+
+
+class Scripted(StoppingRule):
+    """Batches of two cells whose values are 0 and 1, by how many replications they have."""
+
+    def next_after(self, n, estimate):
+        return 10 if n == 0 else ({10: 1, 11: 3}, {10: 4, 14: 3})[round(estimate().mean)].get(n, 0)
+
+
+def test_no_cell_gets_a_batch_of_another(monkeypatch):
+    """The third batch of cell 0 is as large as that of cell 1, and ends where that begins."""
+    space = sweep(GRID, precision="2 %", axes={"hops.0.loss": [0, "3 %"]}, derive={})
+    made = []
+
+    def replicate(run, batch, chosen, first, n):
+        made.extend((int(i), first, n) for i in chosen)
+        values = np.repeat(np.asarray(chosen, np.float64)[:, None], n, axis=1)
+        return chunks._Part(batch.at[chosen], {"goodput_bps": values})
+
+    monkeypatch.setattr(chunks._Run, "_replicate", replicate)
+    run = chunks._Run(space, np.arange(2), "cpu", 1)
+    [batch] = space.batches(run.cells)
+    parts = list(run._until(Scripted(0.02))(batch, np.arange(2)))
+    assert [part.values["goodput_bps"].shape[1] for part in parts] == [14, 17]
+    assert sorted(made) == [(0, 0, 10), (0, 10, 1), (0, 11, 3), (1, 0, 10), (1, 10, 4), (1, 14, 3)]
 
 
 def test_goals_are_probabilities():

@@ -1,0 +1,116 @@
+"""A sample asks for the same replications whatever batches they come in, and says what plain loops say."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netcarlo.estimation.control_variates import MOST_DRAWS
+from netcarlo.estimation.sample import Aim, Sample, Step
+from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.statistics import StoppingRule
+from netcarlo.simulation.outcomes import BY_NAME
+from tests.estimation.naive import until_precise, until_sharp
+
+N = 4000
+OUTCOMES = ("goodput_bps", "timeouts")
+RULES = (StoppingRule(0.05, first=20, most=N), StoppingRule(0.001, first=20, most=90), StoppingRule.fixed(37))
+
+
+class Made(Sample):
+    """Outcomes that are numbers drawn beforehand, of which some are known."""
+
+    def __init__(self, seed: int, noise: float) -> None:
+        super().__init__("packet")
+        rng = np.random.default_rng(seed)
+        x = rng.normal(5.0, 1.0, 65 * N)
+        draws = {of: x * (k + 1) for k, of in enumerate(OUTCOMES)}
+        self.made = {
+            "formula": draws,
+            "packet": {of: v[:N] + noise * rng.normal(0.0, 1.0, N) for of, v in draws.items()},
+        }
+        self.known = {"packet": 0, "formula": 0}
+
+    def done(self, fidelity: str | None = None) -> int:
+        return self.known[fidelity or "packet"]
+
+    def values(self, of: str, fidelity: str | None = None) -> Floats:
+        return self.made[fidelity or "packet"][of][: self.done(fidelity)]
+
+    def extend(self, step: Step) -> None:
+        assert self.done(step.fidelity) < step.until <= len(self.made[step.fidelity][OUTCOMES[0]])
+        self.known[step.fidelity] = step.until
+
+
+@dataclass
+class Batches:
+    """At most so many replications at a time, over and over."""
+
+    sizes: list[int]
+    steps: list[Step] = field(default_factory=list)
+
+    def run(self, sample: Made, aim: Aim) -> None:
+        while step := sample.wanted(aim):
+            size = self.sizes[len(self.steps) % len(self.sizes)]
+            self.steps.append(step)
+            sample.extend(step._replace(until=min(step.until, sample.done(step.fidelity) + size)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    noise=st.sampled_from([0.1, 1.0, 20.0]),
+    rule=st.sampled_from(RULES),
+    control=st.sampled_from([None, "formula"]),
+    sizes=st.lists(st.integers(7, 900), min_size=1, max_size=5),
+    other_first=st.booleans(),
+)
+def test_any_batches_give_what_a_plain_loop_gives(
+    seed: int, noise: float, rule: StoppingRule, control: str | None, sizes: list[int], other_first: bool
+) -> None:
+    sample, aim = Made(seed, noise), Aim("goodput_bps", rule, control)
+    if other_first:  # replications that another outcome needed are no part of this estimate
+        Batches(sizes).run(sample, Aim("timeouts", StoppingRule(0.02, first=64, most=N), control))
+    Batches(sizes).run(sample, aim)
+    y, x = sample.made["packet"]["goodput_bps"], sample.made["formula"]["goodput_bps"]
+    if control is None:
+        values = until_precise(rule, lambda first, count: y[first : first + count])
+        expected = len(values), 0, statistics.mean(values)
+    else:
+        expected = until_sharp(rule, y, x, most=MOST_DRAWS[control])
+    assert (*sample.used(aim), BY_NAME["goodput_bps"].inside(expected[2])) == (
+        *expected[:2],
+        sample.mean(aim),
+    )
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_estimate_so_far_is_that_of_as_many_replications(rule: StoppingRule) -> None:
+    sample, aim = Made(3, 1.0), Aim("goodput_bps", rule, "formula")
+    looked = 0
+    while (step := sample.wanted(aim)) is not None:
+        until = min(step.until, sample.done(step.fidelity) + 13) if step.fidelity == "packet" else step.until
+        sample.extend(step._replace(until=until))
+        now = aim.at_most(sample.done())
+        while (missing := sample.wanted(now)) is not None:
+            assert missing.fidelity == "formula"
+            sample.extend(missing)
+        alone = Made(3, 1.0)
+        Batches([N]).run(alone, now)
+        assert sample.mean(now) == alone.mean(now) and sample.mean(now).n == sample.done()
+        looked += 1
+    assert looked > 1 and sample.mean(aim).n == sample.done()
+
+
+def test_an_incomplete_sample_says_what_all_of_it_says() -> None:
+    sample, aim = Made(1, 1.0), Aim("goodput_bps", StoppingRule.fixed(100), "formula")
+    assert sample.wanted(aim) == Step("packet", 100) and sample.used(aim) == (0, 0)
+    sample.extend(Step("packet", 40))
+    plain = statistics.mean(sample.values("goodput_bps"))
+    assert sample.used(aim) == (40, 0) and sample.mean(aim) == plain and not sample.sharpened(aim, OUTCOMES)
+    sample.extend(Step("formula", 60))
+    assert sample.used(aim) == (40, 60) and sample.mean(aim).half_width < plain.half_width
+    assert set(sample.sharpened(aim, OUTCOMES)) == set(OUTCOMES)
