@@ -77,7 +77,7 @@ class Sample(ABC):
         look, step = self._walk(aim)
         if step is None:
             return look.runs, look.draws
-        return self.done(), self.done(aim.control) if aim.control else 0
+        return min(self.done(), aim.rule.most), self.done(aim.control) if aim.control else 0
 
     def mean(self, aim: Aim) -> Mean:
         """Return the mean of the outcome of `aim`."""
@@ -85,8 +85,8 @@ class Sample(ABC):
 
     def means(self, aim: Aim, names: Iterable[str]) -> dict[str, Mean]:
         """Return the means of outcomes, with the control of `aim` where it helps."""
-        names, (runs, _) = list(names), self.used(aim)
-        sharpened = self.sharpened(aim, names)
+        names, (runs, draws) = list(names), self.used(aim)
+        sharpened = self._sharpened(aim, names, runs, draws)
         return {
             name: sharpened[name].mean
             if name in sharpened
@@ -96,7 +96,9 @@ class Sample(ABC):
 
     def sharpened(self, aim: Aim, names: Iterable[str]) -> dict[str, Controlled]:
         """Return those outcomes that the control of `aim` sharpens, with means within their bounds."""
-        runs, draws = self.used(aim)
+        return self._sharpened(aim, names, *self.used(aim))
+
+    def _sharpened(self, aim: Aim, names: Iterable[str], runs: int, draws: int) -> dict[str, Controlled]:
         found = ((name, self._controlled(aim, name, runs, draws)) for name in names)
         return {
             name: each._replace(mean=BY_NAME[name].inside(each.mean))
