@@ -20,9 +20,10 @@ from netcarlo.schema.movable import Movable
 from netcarlo.schema.names import in_full, with_options, with_values
 from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.answers import PROTOCOLS, refused
 from netcarlo.transport.classed import asked_by
 from netcarlo.transport.congestion import NAMES, locate
-from netcarlo.transport.tcp import OF_HOSTS, PROTOCOLS, short_form
+from netcarlo.transport.tcp import short_form
 
 
 class Scenario(Networks):
@@ -63,7 +64,7 @@ class Scenario(Networks):
             text = "is missing; write protocol: newreno"
             if protocol is not None:
                 given = [kind for kind in KINDS if data.get(kind.key) not in (None, [])]
-                text = (given or KINDS)[0].refused(str(protocol))
+                text = refused(str(protocol), (given or KINDS)[0])
                 if len(given) > 1 and protocol in PROTOCOLS:  # that is said first
                     text = ""
             if text:
@@ -96,11 +97,8 @@ class Scenario(Networks):
             raise InputError(f"{given[1].key} and {given[0].key} are both given; remove one")
         if self.mobility is not None and not self.paths:
             raise InputError(f"{self.network.key} and mobility are both given; remove one")
-        if text := self.network.refused(self.transport.protocol):  # a record, not data
-            raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
-        for field in OF_HOSTS:
-            if self.transport.given(field) and field not in self.network.of_hosts:
-                raise InputError(f"transport.{field} is for paths with drop-tail queues; remove it")
+        if text := self.transport.supports(self.network):
+            raise InputError(text)
         if (field := asked_by(self.transport)) and not self.network.one_flow:
             one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
             remedy = "give it to flows, or remove it"

@@ -15,7 +15,7 @@ from netcarlo.schema.names import with_values
 from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.space.identity import key
-from netcarlo.transport.tcp import PROTOCOLS
+from netcarlo.transport.answers import PROTOCOLS, allowed
 
 PLAIN = """\
 name: plain
@@ -280,8 +280,8 @@ def test_a_refused_protocol_comes_with_those_that_its_network_has(network):
     for name, complaint in (("nothing", "is an unknown protocol"), ("cubik", "did you mean 'cubic'")):
         with pytest.raises(InputError, match=complaint) as error:
             scenario_of(network, {"protocol": name})
-        assert ", ".join(BY_KEY[network].transports) in str(error.value)
-    for name in set(PROTOCOLS) - set(BY_KEY[network].transports):
+        assert ", ".join(allowed(BY_KEY[network])) in str(error.value)
+    for name in set(PROTOCOLS) - set(allowed(BY_KEY[network])):
         with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is"):
             scenario_of(network, {"protocol": name})
 

@@ -23,6 +23,7 @@ from netcarlo.schema.movable import Movable
 from netcarlo.schema.names import full_names, in_full
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
+from netcarlo.transport.answers import allowed
 from netcarlo.transport.congestion import NAMES
 
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -225,7 +226,7 @@ def _words(base: Scenario, full: str) -> list[Any]:
     above, _, last = full.rpartition(".")
     owner = fields.value(base, above) if above else base
     if last == "protocol":
-        return list(base.network.transports)
+        return list(allowed(base.network))
     if last == "congestion_control":
         return list(NAMES)
     if not isinstance(owner, Record) or last not in type(owner).model_fields:

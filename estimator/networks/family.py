@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import PrivateAttr
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.networks import flows
 from netcarlo.networks.extent import Compared
@@ -21,10 +21,8 @@ from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
-from netcarlo.schema import unsupported
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.record import Record
-from netcarlo.transport.tcp import PROTOCOLS
 
 Fidelity = Literal["packet", "fluid", "formula"]
 """Packets are simulated; or a fluid model, or formulae, stand for them."""
@@ -43,11 +41,11 @@ class Network(Record):
     """
 
     key: ClassVar[str]
-    """Its field of a scenario, and the name of its folder."""
+    """Its field of a scenario."""
+    family: ClassVar[str]
+    """Its name in the kernels, and that of its folders."""
     written: ClassVar[str] = ""
     """What a user writes for that field, where that is something shorter."""
-    transports: ClassVar[tuple[str, ...]]
-    """The protocols that go with it."""
     outcomes: ClassVar[tuple[Outcome, ...]]
     """The outcomes that no kind before it has."""
     unread: ClassVar[dict[str, tuple[str, ...]]]
@@ -55,7 +53,7 @@ class Network(Record):
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
     of_hosts: ClassVar[tuple[str, ...]] = ()
-    """Which of `tcp.OF_HOSTS` it knows."""
+    """Fields of a transport about applications and receivers (`tcp.OF_HOSTS`) that it knows."""
     one_flow: ClassVar[bool] = False
     """True if it has one flow, which the transport describes and whose class the transport may name."""
     untraced: ClassVar[str] = ""
@@ -78,21 +76,6 @@ class Network(Record):
     def word(self) -> str:
         """Class of its one flow; empty if nothing is measured, or if it has many flows."""
         return self._word
-
-    @classmethod
-    def refused(cls, protocol: str) -> str:
-        """What is wrong with a protocol here; empty if nothing."""
-        if protocol in cls.transports:
-            return ""
-        some = f"allowed with {cls.key} is {', '.join(cls.transports)}"
-        if protocol in PROTOCOLS:
-            return f"is not for {cls.key}; {some}"
-        if found := unsupported.known(protocol):
-            allowed = {"linux": "linux (CUBIC, BBR)"}
-            names = ", ".join(allowed.get(name, name) for name in cls.transports)
-            return f"is not supported: {found.what}; {found.remedy}. Supported with {cls.key}: {names}"
-        remedy = nearest(protocol, cls.transports)
-        return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
 
     @abstractmethod
     def check_run(self, run: Run, fidelity: Fidelity) -> None:

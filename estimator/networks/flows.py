@@ -18,7 +18,7 @@ from netcarlo.kernels.senders import ALONE, NAMES, NUMBERS
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Packets, Payload, Time, Transfer, Window, bounds
+from netcarlo.schema.quantity import Number, Packets, Payload, Time, Transfer, Window, bounds
 from netcarlo.schema.record import Record
 from netcarlo.transport.classed import Classed, asked_by, class_of
 from netcarlo.transport.congestion import CONTROLS_OF_LINUX
@@ -228,7 +228,7 @@ class ManyFlows(Record):
         for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
             if not (isinstance(item, Flows) and isinstance(item.each, list)):
                 continue
-            if (have := len(item.each)) < (most := self.most_of(item)):
+            if (have := len(item.each)) < (most := int(bounds(self.count_of(item))[1])):
                 what = f"{self.key}.flows.{g}.each has {have} items, and there can be {most} flows"
                 raise InputError(f"{what}; write an item for each, or one record for all")
         found = self.class_names(transport)
@@ -248,9 +248,15 @@ class ManyFlows(Record):
         """
         return [f"{name}.start" for name, flow in self.described() if flow.udp is None] or ["transport.start"]
 
-    def most_of(self, item: Flows) -> int:
-        """Return the most flows that an item can be."""
-        return item.most_each
+    def count_of(self, item: Any) -> Number:
+        """Return how many flows an item describes."""
+        return item.count if isinstance(item, Flows) else 1.0
+
+    @property
+    def flow_bounds(self) -> tuple[int, int]:
+        """The fewest and the most flows there can be."""
+        counts = [bounds(self.count_of(item)) for item in self.flows]
+        return sum(int(low) for low, _ in counts), sum(int(high) for _, high in counts)
 
     def repeated_flows(self, given: Mapping[str, float]) -> dict[str, int]:
         """See `Network.repeated`: the items of several flows that one record describes."""
@@ -258,13 +264,18 @@ class ManyFlows(Record):
         for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
             if isinstance(item, Flows) and not isinstance(item.each, list):
                 name = f"{self.key}.flows.{g}"
-                found[name] = int(given.get(f"{name}.count", self.most_of(item)))
+                found[name] = int(given.get(f"{name}.count", bounds(self.count_of(item))[1]))
         return found
 
 
-def check_control(name: str, flow: FlowSpec, transport: Any) -> None:
-    """Raise InputError if the flow of this name has a congestion control of linux and is another TCP."""
-    if flow.congestion_control is not None and not sender_of(transport, flow).own_association:
+def check_own(name: str, flow: FlowSpec, transport: Any) -> None:
+    """Raise InputError if the flow of this name has a field that is not for its sender."""
+    sender = sender_of(transport, flow)
+    given = next((field for field in flow.not_of_udp if getattr(flow, field) is not None), None)
+    if given is not None and sender is transport and sender.datagrams:
+        remedy = "write protocol: newreno beside it, or udp"
+        raise InputError(f"{name}.{given} is of TCP; {remedy}")
+    if flow.congestion_control is not None and not sender.own_association:
         remedy = "write protocol: linux beside it"
         raise InputError(f"{name}.congestion_control is for linux alone; {remedy}")
 

@@ -1,11 +1,54 @@
-"""Answers of a transport to networks: congestion control, options of its model, and what it refuses.
+"""Answers of a transport to networks: which of them it goes over, options of its model, what it refuses.
 
 The defaults are those of a transport without an association. A new transport overrides what differs.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from netcarlo.errors import nearest
+from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES, WINDOWS, WITH_FLUID
+from netcarlo.kernels.space import protocols
+from netcarlo.schema import unsupported
+
+TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
+"""TCPs of ns-2 by their loss recovery, with every congestion control."""
+
+PROTOCOLS = (*TCPS, *WINDOWS, "vegas", "linux", "linux26", "sctp", "udp")
+"""All protocols; a congestion control of ns-2 is sack with that control."""
+
+
+class Kind(Protocol):
+    """What a transport asks a network."""
+
+    key: ClassVar[str]
+    """Its field of a scenario."""
+    family: ClassVar[str]
+    """Its name in the kernels."""
+    of_hosts: ClassVar[tuple[str, ...]]
+    """Fields about applications and receivers that it knows."""
+
+
+def allowed(network: type[Kind] | Kind) -> tuple[str, ...]:
+    """Return the protocols that go over a kind of network."""
+    return protocols(network.family)
+
+
+def refused(protocol: str, network: type[Kind] | Kind) -> str:
+    """Return what is wrong with a protocol over a kind of network, and what is allowed; empty if nothing."""
+    known = allowed(network)
+    if protocol in known:
+        return ""
+    some = f"allowed with {network.key} is {', '.join(known)}"
+    if protocol in PROTOCOLS:
+        return f"is not for {network.key}; {some}"
+    if found := unsupported.known(protocol):
+        longer = {"linux": "linux (CUBIC, BBR)"}
+        names = ", ".join(longer.get(name, name) for name in known)
+        return f"is not supported: {found.what}; {found.remedy}. Supported with {network.key}: {names}"
+    remedy = nearest(protocol, known)
+    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
 
 
 class Answers:
@@ -31,6 +74,11 @@ class Answers:
     not_of_flows: ClassVar[Mapping[str, str]] = {}
     """Fields of flows of shared links that are not for it, each with what is wrong and the remedy."""
 
+    def supports(self, network: type[Kind] | Kind) -> str:
+        """Return why it does not go over a kind of network, and what is allowed; empty if it does."""
+        text = refused(str(self.protocol), network)
+        return f"transport.protocol = {self.protocol} {text}" if text else ""
+
     @property
     def control(self) -> str:
         """Congestion control in the address of its model: a name or the path of a file; "" for its own."""
@@ -50,6 +98,11 @@ class Answers:
     def growth(self) -> str:
         """Name of what makes its window grow: its congestion control, or the protocol itself."""
         return self.control or str(self.protocol)
+
+    @property
+    def only_packets(self) -> str:
+        """Congestion control that fluid models and formulae do not know with it; empty if they do."""
+        return "" if self.protocol == "sack" and self.control in WITH_FLUID else self.control
 
     @property
     def receiver_bytes(self) -> Any:

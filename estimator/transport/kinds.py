@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, UDP, WITH_FLUID
+from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, OWN, UDP, WITH_FLUID
 from netcarlo.transport.answers import Answers
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
@@ -61,7 +61,14 @@ def own_association(tcps: Iterable[Any]) -> str:
     return next((tcp.own_association for tcp in tcps if tcp.own_association), "")
 
 
-def of_own(kind: str) -> str:
-    """Return how a user's control of this kind is written beside other TCPs; empty for other kinds."""
+def not_mixed(kinds: Iterable[str], where: str, *, own: bool = True) -> str:
+    """Return which of these kinds of senders cannot be `where` others are, and what can; empty if all can.
+
+    Without `own`, a congestion control of a user cannot, either.
+    """
+    wrong = sorted(set(kinds) - {name for name in NUMBERS if own or name != OWN})
+    if not wrong:
+        return ""
+    text = f"transport cannot be {wrong[0]} {where}; allowed is {', '.join(TCPS)}, linux"
     remedy = "; for a control of your own write protocol: linux, and let it return a window and a rate"
-    return remedy if kind.endswith(".py") else ""
+    return text + remedy if own and wrong[0].endswith(".py") else text

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator,
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.senders import NOTIFIED, OWN, PROBING, SCHEMES
+from netcarlo.kernels.senders import OWN
 from netcarlo.schema import units, unsupported
 from netcarlo.schema.quantity import (
     Constant,
@@ -27,7 +27,7 @@ from netcarlo.schema.quantity import (
     Window,
     bounds,
 )
-from netcarlo.transport.answers import Answers
+from netcarlo.transport.answers import PROTOCOLS, TCPS, Answers, Kind
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
@@ -40,11 +40,6 @@ from netcarlo.transport.congestion import (
 )
 from netcarlo.transport.messages import Messages
 from netcarlo.transport.udp import Udp
-
-TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
-"""TCPs of ns-2 by their loss recovery, with every congestion control."""
-PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "linux26", "sctp", "udp")
-"""All protocols; those of `BUILT_IN` are sack with that congestion control."""
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
@@ -361,6 +356,12 @@ class Linux(Tcp):
     queues_measured: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not for linux yet; remove it, or write linux26"}
     not_told = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
+
+    def supports(self, network: type[Kind] | Kind) -> str:
+        """See `Answers.supports`; messages and autotuning go over few networks."""
+        fields = [field for field in OF_HOSTS if self.given(field) and field not in network.of_hosts]
+        text = f"transport.{fields[0]} is for paths with drop-tail queues; remove it" if fields else ""
+        return super().supports(network) or text
 
     @property
     def kind(self) -> str:

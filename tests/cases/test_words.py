@@ -14,7 +14,7 @@ from netcarlo.networks.registry import KINDS
 from netcarlo.schema import unsupported
 from netcarlo.schema.document import read_value
 from netcarlo.sweeps.space.file import load_sweep
-from netcarlo.transport.tcp import PROTOCOLS
+from netcarlo.transport.answers import PROTOCOLS, allowed
 
 WORDS = Path(__file__).with_name("words")
 PATH = {
@@ -80,7 +80,7 @@ def test_known_protocols_are_never_taken_for_misspellings_and_the_remedy_works(n
 
 
 def test_no_known_name_is_one_of_ours():
-    ours = {*PROTOCOLS, *(name for kind in KINDS for name in kind.transports)}
+    ours = {*PROTOCOLS, *(name for kind in KINDS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
     for name in ("quic", "dctcp", "mptcp", "prague"):
         assert nearest(name, ours).startswith("known are")

@@ -9,9 +9,9 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
+from netcarlo.transport.answers import PROTOCOLS
 from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
-from netcarlo.transport.tcp import PROTOCOLS
 
 PAGE = Path(__file__).parents[2] / "docs" / "models" / "matrix.md"
 
@@ -44,7 +44,7 @@ REASON = (
 HEAD = """\
 # Which transport goes with which network
 
-*Made from `Network.transports` and `Network.unknown` by `python -m tests.networks.matrix`, and compared
+*Made from `Answers.supports` and `Network.unknown` by `python -m tests.networks.matrix`, and compared
 with them by `tests/networks/test_matrix.py`, which estimates every cell that is not empty.*
 
 A cell names the fidelities ([what they are](../fidelity.md)) of a network in its simplest form; more of it

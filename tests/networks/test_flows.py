@@ -93,6 +93,20 @@ def test_tcp_beside_udp_as_the_transport() -> None:
     assert found == ["udp", "reno"] and list(many.network.kinds(many.transport)) == ["reno"]
 
 
+@pytest.mark.parametrize(("key", "field", "value"), [
+    *((key, *given) for key in NETWORKS for given in (("window", 9), ("payload", "1000 B"))),
+    ("shared", "start", "100 ms"), ("shared", "packets", 9),
+])  # fmt: skip
+def test_fields_of_tcp_beside_udp_as_the_transport_are_refused(key: str, field: str, value: Any) -> None:
+    udp = {"protocol": "udp", **STREAM}
+    text = f"{key}.flows.0.{field} is of TCP; write protocol: newreno beside it, or udp"
+    with pytest.raises(InputError, match=text):
+        scenario(key, {field: value}, transport=udp)
+    assert scenario(key, {field: value, "protocol": "newreno"}, transport=udp)
+    if field != "window":
+        assert scenario(key, {"udp": {**STREAM, field: value}}, transport=udp)
+
+
 def test_fields_that_ask_for_delays() -> None:
     many: Any = scenario("shared", {}, {"count": 2, "each": {"late": "1 s"}})
     assert many.network.asks_for_delays == "shared.flows.1.each.late"

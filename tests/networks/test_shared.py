@@ -143,7 +143,7 @@ def test_a_scenario_is_written_as_it_is_read():
     assert Scenario.check(one.model_dump(mode="json", exclude_none=True)) == one
     assert fields.quantity(one, "shared.flows.0.each.window").high == 4096
     other = one.with_values({"shared.flows.0.count": 7, "shared.graph.each.queue": 9})
-    assert (other.shared.most_flows, other.shared.graph.each.queue) == (8, 9)
+    assert (other.shared.flow_bounds[1], other.shared.graph.each.queue) == (8, 9)
 
 
 def test_the_columns_of_links_and_hosts():

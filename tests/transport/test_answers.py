@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from netcarlo.errors import InputError
+from netcarlo.networks.registry import BY_KEY
 from netcarlo.scenario import Scenario
+from netcarlo.transport.answers import PROTOCOLS, allowed, refused
 
 ESTIMATOR = Path(__file__).parents[2] / "estimator"
 CLASSES = {"Tcp", "Linux", "Linux26", "Vegas", "Sctp", "Udp"}
@@ -81,6 +84,42 @@ def test_what_a_transport_is_for() -> None:
         "linux": {"own_association", "stamped", "queues_measured"}, "sctp": {"two_paths"},
         "udp": {"datagrams"},
     }  # fmt: skip
+
+
+def test_a_transport_says_over_which_networks_it_goes() -> None:
+    kinds = BY_KEY.items()
+    over = {name: [key for key, kind in kinds if not refused(name, kind)] for name in PROTOCOLS}
+    everywhere = ["paths", "wireless", "adhoc", "shared"]
+    assert over.pop("elfn") == over.pop("eln") == ["adhoc"]
+    assert all(networks == everywhere for networks in over.values())
+    for kind in BY_KEY.values():
+        assert set(allowed(kind)) == {protocol for protocol in PROTOCOLS if not refused(protocol, kind)}
+        assert refused("cubik", kind).startswith("is an unknown protocol; did you mean 'cubic'")
+        assert "Supported with" in refused("quic", kind)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("messages", {"size": "20 kB", "pause": "1 s"}), ("autotuning", True)]
+)
+def test_what_hosts_do_goes_over_paths_with_drop_tail_queues(field: str, value: Any) -> None:
+    asked = {"protocol": "linux", field: value}
+    drop_tail, managed = ({**PATH, "hops": [PATH["hops"][0] | more]} for more in ({}, {"queue": "codel"}))
+    found = Scenario.check({**drop_tail, "transport": asked})
+    assert found.transport.supports(found.network) == ""
+    text = f"transport.{field} is for paths with drop-tail queues; remove it"
+    assert [found.transport.supports(kind) for kind in BY_KEY.values() if kind.key != "paths"] == [text] * 3
+    with pytest.raises(InputError, match=text):
+        Scenario.check({**managed, "transport": asked})
+
+
+def test_controls_that_only_packets_know() -> None:
+    found = {
+        ("sack", "cubic"): "", ("sack", "standard"): "",
+        ("newreno", "cubic"): "cubic", ("linux26", "bic"): "bic",
+    }  # fmt: skip
+    for (protocol, control), known in found.items():
+        assert transport(protocol, congestion_control=control).only_packets == known
+    assert transport("cubic").only_packets == transport("vegas").only_packets == ""
 
 
 def test_a_chunk_that_finds_no_room_is_refused_with_a_remedy() -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.senders import WITH_FLUID
-from netcarlo.transport.kinds import FLUID_TCPS
 
 NO_TIME = (ManetOut.FIRST_RX, ManetOut.LAST_RX)
 """Times that it does not know."""
@@ -22,7 +21,7 @@ def unknown(transport: Any) -> str:
     known = WITH_FLUID
     if transport.protocol not in known:
         return f"there is no fluid model of {transport.protocol}, but of {', '.join(known)}"
-    if (control := transport.control) and (control not in FLUID_TCPS or transport.protocol != "sack"):
+    if control := transport.only_packets:
         return f"the fluid model knows the congestion controls of sack only, and not {control}"
     if transport.given("send_buffer"):
         return "the fluid model has no send_buffer"

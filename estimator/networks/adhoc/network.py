@@ -12,7 +12,6 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.base.rows import split
-from netcarlo.kernels.space import protocols
 from netcarlo.networks import classes
 from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
@@ -31,7 +30,7 @@ class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = protocols("adhoc")
+    family = "adhoc"
     outcomes = outcomes.OUTCOMES
     unread = UNREAD
     no_warm_up = "write adhoc.mobility.warm_up"

@@ -120,7 +120,7 @@ class PathNetwork(Routed):
         transport = run.transport
         if transport.protocol not in (*FLUID_TCPS, "sctp"):
             return f"there is no fluid model of {transport.protocol}, but of {', '.join(FLUID_TCPS)}, sctp"
-        if (control := transport.control) and (control not in FLUID_TCPS or transport.protocol != "sack"):
+        if control := transport.only_packets:
             return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
         if transport.given("send_buffer"):
             return "the fluid model has no send_buffer"
@@ -130,7 +130,7 @@ class PathNetwork(Routed):
         transport = run.transport
         if transport.protocol not in (*FLUID_TCPS, "sctp"):
             return f"there is no formula of {transport.protocol}"
-        if (control := transport.control) and (control not in FLUID_TCPS or transport.protocol != "sack"):
+        if control := transport.only_packets:
             unknown = f"{control} of {transport.protocol}"
             return f"the formulae know the congestion controls of sack only, and not {unknown}"
         if self.mobility is not None:

@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from netcarlo.kernels.space import protocols
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import extents, outcomes, rows, workload
@@ -23,7 +22,7 @@ class Routed(Network):
 
     key = "paths"
     written = "hops"
-    transports = protocols("path")
+    family = "path"
     outcomes: ClassVar = outcomes.OUTCOMES
     unread = UNREAD
     no_warm_up = "remove it"

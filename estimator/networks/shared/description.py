@@ -18,7 +18,6 @@ from pydantic import (
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.senders import LINUX_KINDS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import MOST_HOPS, MOST_LINKS
 from netcarlo.networks import flows
@@ -43,14 +42,11 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.schema.unsupported import OVERHEAD
-from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1
 """Of a row, tree or graph: no route can be longer than MOST_HOPS."""
 MOST_CABLES = MOST_LINKS // 2
-MIXED = (*TCPS, *LINUX_KINDS)
-"""The TCPs that flows of one network can be."""
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MOST_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
@@ -407,7 +403,7 @@ class SharedSpec(flows.ManyFlows):
 
     @model_validator(mode="after")
     def _flows_exist(self) -> Self:
-        if self.least_flows < 1:
+        if self.flow_bounds[0] < 1:
             raise InputError("flows can be none at all; raise a count")
         least, links = self.least_routers, self.least_links
         for name, flow in self.each_flow():
@@ -443,16 +439,6 @@ class SharedSpec(flows.ManyFlows):
         if self.links is not None:
             return [link.ends for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
-
-    @property
-    def least_flows(self) -> int:
-        """The fewest flows there can be."""
-        return sum(int(bounds(item.count)[0]) if isinstance(item, Flows) else 1 for item in self.flows)
-
-    @property
-    def most_flows(self) -> int:
-        """The most flows there can be."""
-        return sum(item.most_each if isinstance(item, Flows) else 1 for item in self.flows)
 
     @property
     def classes(self) -> list[tuple[str, Flows]]:

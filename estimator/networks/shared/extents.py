@@ -23,7 +23,7 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
     """Return what a scenario over these links is compared as: each protocol of its flows."""
     lines = _forward(shared)
     common = known(
-        flows=Extent(shared.least_flows, shared.most_flows),
+        flows=Extent(*shared.flow_bounds),
         cables=Extent(shared.least_cables, shared.most_cables),
         queue=drop_tail(lines),
         rate=over(*(line.rate for line in lines)),

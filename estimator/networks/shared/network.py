@@ -9,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
-from netcarlo.kernels.senders import OWN, UDP
+from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     Flow,
@@ -19,11 +19,10 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
     of_classes,
 )
-from netcarlo.kernels.space import protocols
 from netcarlo.networks import link_events
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
-from netcarlo.networks.flows import check_control
+from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.outcome import joined
@@ -41,7 +40,6 @@ from netcarlo.networks.shared import (
     workload,
 )
 from netcarlo.networks.shared.description import (
-    MIXED,
     MOST_CABLES,
     Cable,
     SharedSpec,
@@ -51,7 +49,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import FLUID_TCPS, TCPS, of_own, own_association, sender_of
+from netcarlo.transport.kinds import FLUID_TCPS, not_mixed, own_association, sender_of
 
 NO_FLUID = (FlowOut.HANDSHAKES,)
 """What the fluid model does not know of a flow."""
@@ -61,7 +59,7 @@ class SharedNetwork(SharedSpec, Network):
     """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
-    transports = protocols("shared")
+    family = "shared"
     outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
     unread = UNREAD
 
@@ -71,18 +69,15 @@ class SharedNetwork(SharedSpec, Network):
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
         found = self.kinds(run.transport)
-        mixed = {*MIXED, *(() if self.classes else (OWN,))}
-        if (len(found) > 1 or self.classes) and (wrong := set(found) - mixed):
-            allowed = f"allowed is {', '.join(TCPS)}, linux"
-            where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
-            allowed += of_own(min(wrong)) if OWN in mixed else ""
-            raise InputError(f"transport cannot be {min(wrong)} {where}; {allowed}")
+        where = "beside other TCPs" if len(found) > 1 else "where flows come and go" if self.classes else ""
+        if where and (text := not_mixed(found, where, own=not self.classes)):
+            raise InputError(text)
         if self.classes and run.transport.datagrams:
             name = self.classes[0][0]
             raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
-        self._check_flows(run.transport)
+        self._check_senders(run.transport)
         self.check_flows(run.transport)
-        most = self.most_flows
+        most = self.flow_bounds[1]
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
             raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
@@ -95,17 +90,17 @@ class SharedNetwork(SharedSpec, Network):
         if self.failures and self.aqm:
             raise InputError(f"shared.failures and {self.aqm[0]} are both given; write red, or remove one")
 
-    def _check_flows(self, transport: Any) -> None:
+    def _check_senders(self, transport: Any) -> None:
         """Fields that are not for the transport of a flow, and packets that find no room."""
-        for name, flow in self.each_flow():
+        for name, flow in self.described():
+            check_own(name, flow, transport)
             sender = sender_of(transport, flow)
             if flow.udp is None:
                 for field, reason in sender.not_of_flows.items():
                     if getattr(flow, field):
-                        raise InputError(f"shared.{name}.{field} {reason}")
+                        raise InputError(f"{name}.{field} {reason}")
                 if reason := sender.refuses(flow.payload or sender.payload):
-                    raise InputError(f"shared.{name}.payload {reason}")
-            check_control(f"shared.{name}", flow, transport)
+                    raise InputError(f"{name}.payload {reason}")
 
     # Models.
 

@@ -329,7 +329,7 @@ def features(rows: SharedRows) -> dict[str, Floats]:
 
 def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
-    flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
+    flows = shared.flow_bounds[1] * (Flow.COLUMNS + FlowOut.COLUMNS)
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
     pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)

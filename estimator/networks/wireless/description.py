@@ -543,9 +543,10 @@ class Wireless(flows.ManyFlows):
                 other = "" if name.endswith("first") else ", or gateway"
                 raise InputError(f"{name} = {number} is no station; {allowed}{other}")
 
-    def most_of(self, item: Any) -> int:
-        """Return the most flows that an item can be: unless it says how many, one for each station."""
-        return self.most_stations if item.count is None else item.most_each
+    def count_of(self, item: Any) -> Number:
+        """Return how many flows an item describes: unless it says how many, one for each station."""
+        several = isinstance(item, Flows) and item.count is None
+        return self.stations if several else super().count_of(item)
 
     @property
     def has_own_tcps(self) -> bool:
@@ -559,13 +560,7 @@ class Wireless(flows.ManyFlows):
             each = 2 if self.flows == "both" else 1
             stations = (1, 1) if self.chain else (self.least_stations, self.most_stations)
             return each * stations[0], each * stations[1]
-        least = most = 0
-        for item in self.flows:
-            count: Any = 1.0
-            if isinstance(item, Flows):
-                count = self.stations if item.count is None else item.count
-            least, most = least + int(bounds(count)[0]), most + int(bounds(count)[1])
-        return least, most
+        return super().flow_bounds
 
     def _spaced(self) -> bool:
         layout = self.chain or self.tree

@@ -9,12 +9,10 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
-from netcarlo.kernels.senders import NUMBERS
-from netcarlo.kernels.space import protocols
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
-from netcarlo.networks.flows import OF_TCP, check_control
+from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import joined
@@ -38,14 +36,14 @@ from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import TCPS, of_own, own_association
+from netcarlo.transport.kinds import not_mixed, own_association
 
 
 class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = protocols("wireless")
+    family = "wireless"
     outcomes = outcomes.OUTCOMES
     unread = UNREAD
 
@@ -64,17 +62,11 @@ class WirelessNetwork(Wireless, Network):
 
     def _check_own(self, transport: Any) -> None:
         """TCPs of their own are those that go beside each other, and datagrams have no window."""
-        for name, flow in self.each_flow():
-            given = next((field for field in OF_TCP if getattr(flow, field) is not None), None)
-            if given is not None and flow.protocol is None and transport.datagrams:
-                remedy = "write protocol: newreno beside it, or udp"
-                raise InputError(f"wireless.{name}.{given} is of TCP; {remedy}")
-            check_control(f"wireless.{name}", flow, transport)
-        wrong = sorted(set(self.kinds(transport)) - {*NUMBERS})
-        if self.has_own_tcps and wrong:
-            what = "where flows of 802.11 have a TCP of their own"
-            allowed = f"allowed is {', '.join(TCPS)}, linux{of_own(wrong[0])}"
-            raise InputError(f"transport cannot be {wrong[0]} {what}; {allowed}")
+        for name, flow in self.described():
+            check_own(name, flow, transport)
+        where = "where flows of 802.11 have a TCP of their own"
+        if self.has_own_tcps and (text := not_mixed(self.kinds(transport), where)):
+            raise InputError(text)
 
     def _check_linux(self, run: Run) -> None:
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""

@@ -24,8 +24,7 @@ def _streams(wireless: Wireless, transport: Any, stations: float) -> list[tuple[
     found: list[tuple[Any, float]] = []
     for item in wireless.flows:
         if isinstance(item, Flows) and isinstance(item.each, FlowSpec):
-            count = stations if item.count is None else mean(item.count)
-            found.append((sender_of(transport, item.each), count))
+            found.append((sender_of(transport, item.each), mean(wireless.count_of(item))))
         else:
             several = item.each if isinstance(item, Flows) else item
             each = several if isinstance(several, list) else [several]

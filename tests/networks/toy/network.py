@@ -22,7 +22,7 @@ class ToyNetwork(Network):
     """A line of this `delay` that loses a datagram with the probability `loss`."""
 
     key = "toy"
-    transports = ("udp",)
+    family = "toy"
     outcomes = (Outcome("luck", MORE, "share of the datagrams that were not lost", SHARE),)
     no_warm_up = "remove it"
     untraced = "toy networks"
