@@ -1,4 +1,4 @@
-"""Every command and program that README, guide, tutorials and some other pages of docs show is run."""
+"""Every command, file and program that README, tutorials, how-to pages and some other pages show is run."""
 
 import ast
 import re
@@ -10,35 +10,39 @@ from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
-from netcarlo.cli import console
 from netcarlo.cli.main import app
+from tests import pages
 from tests.campaigns.catalogue import campaigns
 
 ROOT = Path(__file__).parent.parent
-TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
-HOW_TO = [ROOT / "docs" / f"{name}.md" for name in ("guide", "sweeps", "compare")]
-PAGES = [ROOT / "README.md", *HOW_TO, *TUTORIALS]
-OTHERS = "architecture", "planning", "models/formulas", "models/bianchi"
-PROGRAMS = [*PAGES, *(ROOT / "docs" / f"{name}.md" for name in OTHERS)]
-EVERY = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+DOCS = ROOT / "docs"
+HOW_TO = sorted({*(DOCS / "howto").glob("*.md")} - {DOCS / "howto" / "index.md"})
+TUTORIALS = [DOCS / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
+PAGES = [ROOT / "README.md", DOCS / "index.md", *TUTORIALS, *HOW_TO, DOCS / "sweeps.md", DOCS / "compare.md"]
+"""Pages that are executed from top to bottom (`tests.pages`)."""
+PROGRAMS = [DOCS / f"{name}.md" for name in ("architecture", "planning", "models/formulas", "models/bianchi")]
+"""Other pages whose Python programs are run."""
+EVERY = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 
 
-def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
+def of(page: Path) -> str:
+    """Identifier of a page."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(language: str, of_pages: list[Path] = PAGES) -> list[str]:
     """The fenced blocks of a language, over some pages."""
-    text = "\n".join(page.read_text() for page in pages)
+    text = "\n".join(page.read_text() for page in of_pages)
     return re.findall(rf"^```{re.escape(language)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: Path) -> list[str]:
     """The commands that a page shows, in its order."""
-    return [
-        line for block in blocks("sh", [page]) for line in block.splitlines() if line.startswith("netcarlo ")
-    ]
+    return [command for block in pages.blocks(page) for command in pages.commands(block)]
 
 
-@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", EVERY, ids=of)
 def test_commands_are_ones_that_there_are(page: Path) -> None:
     group = typer.main.get_command(app)
     for command in commands(page):
@@ -53,9 +57,7 @@ OF_TESTS = re.compile(r"python -m (tests[\w.]*)(?: (\w+)\b(?!\.))?")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "page", sorted({*ROOT.glob("*.md"), *EVERY}), ids=lambda page: page.relative_to(ROOT).as_posix()
-)
+@pytest.mark.parametrize("page", sorted({*ROOT.glob("*.md"), *EVERY}), ids=of)
 def test_programs_of_the_tests_exist(page: Path) -> None:
     known = campaigns()
     for program, argument in OF_TESTS.findall(page.read_text()):
@@ -64,16 +66,10 @@ def test_programs_of_the_tests_exist(page: Path) -> None:
         assert program != "tests.campaigns" or argument in {*known, "NAME", ""}, argument
 
 
-@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", EVERY, ids=of)
 def test_programs_are_python(page: Path) -> None:
     for block in blocks("python", [page]):
         compile(block, page.name, "exec")
-
-
-NAMES = (
-    "my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "my_call", "buffers", "main_and_backup_line"
-)  # fmt: skip
-"""Of the scenarios and sweeps that the pages show."""
 
 
 @pytest.fixture
@@ -88,21 +84,57 @@ def test_commands_are_found() -> None:
     assert found >= {"estimate", "trace", "reproduce", "devices", "sweep", "report", "query", "export"}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the commands of a page in this process, which compiles what models have in common only once.
+def test_there_is_a_page_for_each_question() -> None:
+    assert len(HOW_TO) >= 25
+    index = (DOCS / "howto" / "index.md").read_text()
+    for page in HOW_TO:
+        text = page.read_text()
+        assert f"({page.name})" in index, "the page is not in the index"
+        assert commands(page) or any(map(pages.is_program, pages.blocks(page))), "the page runs nothing"
+        assert "\nSee also: " in text, "the page does not lead on"
+        assert len(text.split()) < 600, "the page is not about one question"
 
-    The models of a command that has a limit of time are compiled before it.
-    """
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(console, "leave", sys.exit)
-    for command in commands(page):
-        if "--time" in command:
-            assert CliRunner().invoke(app, ["warm", shlex.split(command)[2], "--quiet"]).exit_code == 0
-        done = CliRunner().invoke(app, shlex.split(command)[1:])
-        assert done.exit_code == 0, f"{command}: {done.stderr} {done.exception!r}"
-        assert "rror" not in done.stderr, command
+
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_files_of_a_page_are_read(page: Path, folder: Path) -> None:
+    """Every scenario, sweep and plan that a page shows is accepted."""
+    from netcarlo import load_scenario
+    from netcarlo.planning import load_plan
+    from netcarlo.sweeps.space.file import load_sweep
+
+    for file in pages.save_files(page, folder):
+        text = file.read_text()
+        if file.suffix == ".yaml" and "metrics:" not in text:
+            load = load_plan if "quantity:" in text else load_sweep if "axes:" in text else load_scenario
+            load(file)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_page_runs_and_prints_what_it_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for ran in pages.run(page, tmp_path):
+        assert pages.missing(ran) == [], f"`python -m tests.pages --write {of(page)}` renews it\n{ran.output}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "wrong"),
+    [("one   1\n...\n", []), ("one 2\ntwo\n", ["one 2"]), ("two\none 1\n", ["one 1"]), ("...\nno", ["no"])],
+)
+def test_an_output_that_is_not_the_real_one_is_found(shown: str, wrong: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        f"```python\nimport netcarlo\nprint('one', 1)\nprint('two')\n```\n\n```text\n{shown}\n```\n"
+    )
+    [ran] = pages.run(page, tmp_path)
+    assert ran.output == "one 1\ntwo\n" and pages.missing(ran) == wrong
+
+
+def test_an_output_is_renewed() -> None:
+    block = pages.Block("text", "one 1\n...\n", "", 0)
+    assert pages.renewed(pages.Ran(["program"], "zero\none 2\ntwo\n", block)) == "one 2\n...\n"
 
 
 @pytest.mark.full
@@ -114,7 +146,7 @@ def test_program_runs(program: str, folder: Path) -> None:
 
 @pytest.mark.full
 def test_notebook_runs_and_shows_its_results() -> None:
-    cells = blocks("{code-cell}", [ROOT / "docs" / "notebook.md"])
+    cells = blocks("{code-cell}", [DOCS / "notebook.md"])
     known: dict[str, Any] = {}
     shown = []
     for cell in cells:
@@ -127,13 +159,3 @@ def test_notebook_runs_and_shows_its_results() -> None:
     assert table.index.tolist() == ["goodput_bps", "timeouts"]
     assert figure.data[0].type == "histogram" and len(figure.data[0].x) == 40
     assert differing.loc["timeouts", "high"] < 0 and sweep.shape == (2, 3)
-
-
-@pytest.mark.parametrize("text", [block for block in blocks("yaml") if "transport:" in block])
-def test_yaml_is_a_scenario_or_a_sweep(text: str, folder: Path) -> None:
-    from netcarlo import load_scenario
-    from netcarlo.sweeps.space.file import load_sweep
-
-    (folder / "file.yaml").write_text(text)
-    load = load_sweep if "axes:" in text else load_scenario
-    assert load(folder / "file.yaml").name in NAMES

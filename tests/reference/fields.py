@@ -27,13 +27,13 @@ Every field of every file that netcarlo reads, with its unit, its default, what 
 
 * **Unit.** A value is written with a unit of the kind that is named: `200 ms` for s, `5 Mbit/s` for bit/s,
   `1500 B` for B, `2 %` for a share. Packets, shares and numbers may be bare. Wherever a value has a unit it
-  may be a [distribution](../guide.md#random-quantities), unless it is *not random*.
+  may be a [distribution](../howto/random-quantities.md), unless it is *not random*.
 * **Default.** With *none* nothing is given, and the meaning says what then holds; *derived* follows from
   other fields.
 * **Places.** `N` is the number of an item, `NAME` its name; `hops` at the top of a scenario is short for one
   of `paths`.
 
-For editors: [`netcarlo schema`](../guide.md#a-file-to-start-from). What is measured: [outcomes](outcomes.md).
+For editors: [`netcarlo schema`](../howto/start-from-a-file.md). What is measured: [outcomes](outcomes.md).
 """
 
 

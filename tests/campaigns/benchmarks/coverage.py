@@ -1,4 +1,4 @@
-"""How often 95 % intervals contain the true value: the tables of docs/statistics.md.
+"""How often 95 % intervals contain the true value: the tables of docs/results/interval-coverage.md.
 
     python -m tests.campaigns coverage [--scale 1]
 

@@ -3,8 +3,8 @@
     python -m tests.campaigns adaptive [sweep ...] [--networks 64] [--replications 5] [--wrong 0.01]
                                        [--sample 0.1]
 
-Prints the table of docs/sweeps.md.  Each sweep (all four unless named) is run twice on one core: with
-`fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells whether the
+Prints the table of docs/results/adaptive-fidelity.md.  Each sweep (all four unless named) is run twice on
+one core: with `fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells whether the
 first is right:
 
 * goals: in how many cells more than half of the replications meet the goal in both, or in neither,
