@@ -4,8 +4,8 @@
                                        [--sample 0.1]
 
 Prints the table of docs/results/adaptive-fidelity.md.  Each sweep (all four unless named) is run twice on
-one core: with `fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells whether the
-first is right:
+one core: with `fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells
+whether the first is right:
 
 * goals: in how many cells more than half of the replications meet the goal in both, or in neither,
 * winners: on how many networks, at each point of the other axes, both name the same setting,
