@@ -1,4 +1,4 @@
-"""Tools that some tests need, and the option that makes their absence a failure."""
+"""A browser that tests share, tools that some need, and the option that makes their absence a failure."""
 
 import os
 from collections.abc import Iterator
@@ -7,6 +7,8 @@ import pytest
 
 from tests import tiers
 from tests.failures import Failures
+from tests.reports.browser import Browser, Page, started
+from tests.shared import Shared
 from tests.tools import OF_THE_MACHINE, TOOLS, find
 
 
@@ -16,9 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py"
-    )
+    config.addinivalue_line("markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py")
     config.pluginmanager.register(Failures(config))
     tiers.configure(config)
 
@@ -69,3 +69,24 @@ def one_process_compiles() -> Iterator[None]:
 
             patch.setattr(compilers, "cores", lambda: 1)
         yield
+
+
+@pytest.fixture(scope="session")
+def shared_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared[Browser]]:
+    """The browser of this process; tests use `browser` or `page`."""
+    shared = Shared(lambda: started(tmp_path_factory.mktemp("profile")), Browser.answers)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def browser(shared_browser: Shared[Browser]) -> Browser:
+    """A headless browser, shared by all tests: `with browser.page() as other` opens another page."""
+    return shared_browser.get()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a context of its own, so that it shows nothing of what earlier tests left behind."""
+    with browser.page() as opened:
+        yield opened

@@ -1,11 +1,15 @@
 """A plugin of pytest: `pytest` runs the first tier of tests, `pytest --full` all of them.
 
 A test is marked `full` if it takes longer than about a second with nothing compiled, because it compiles a
-model that no test of the first tier needs, runs many scenarios, starts a browser, a cluster or other
-processes, or executes documentation.  A test that is named (`pytest FILE::NAME`) runs whatever its tier.
+model that no test of the first tier needs, runs many scenarios, starts a cluster or other processes, or
+executes documentation. Where only some parameters of a test take long, only these are marked (`parameters`).
+Tests with a browser are in the second tier, but for one of each kind of page (`tests/reports/first_look.py`).
+A test that is named (`pytest FILE::NAME`) runs whatever its tier.
 """
 
 import os
+from collections.abc import Container, Iterable
+from typing import Any
 
 import pytest
 
@@ -62,6 +66,11 @@ def configure(config: pytest.Config) -> None:
     """Register the marker and the hooks."""
     config.addinivalue_line("markers", "full: takes long, only `pytest --full` runs it, see tests/tiers.py")
     config.pluginmanager.register(Tiers(config))
+
+
+def parameters(values: Iterable[Any], *, full: Container[Any]) -> list[Any]:
+    """Return the values of a parameter of a test; with those in `full` it runs in the second tier only."""
+    return [pytest.param(value, marks=pytest.mark.full) if value in full else value for value in values]
 
 
 def named(config: pytest.Config) -> bool:

@@ -33,7 +33,7 @@ def border(found: Frontier) -> Plot:
             {
                 "x": [rounded(best.beside / across.factor)], "y": [rounded(best.value / scale.factor)],
                 "mode": "markers", "name": "cheapest so far" if found.so_far else "cheapest",
-                "marker": {"size": 15, "symbol": "star", "color": INK},
+                "marker": {"size": 15, "symbol": "star", "color": INK}, "cliponaxis": False,
                 "hovertemplate": f"{words.priced(found, best)}<extra></extra>",
             }
         )  # fmt: skip

@@ -103,7 +103,6 @@ def call(name, parameter, value):
     return function(FIRST[name], *more, **{parameter: value})
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("name", "parameter"), CASES, ids=[f"{n}-{p}" for n, p in CASES])
 def test_any_value_of_any_argument_is_accepted_or_an_input_error(no_work, name, parameter):
     refused: list[InputError] = []

@@ -8,13 +8,13 @@ import pytest
 from netcarlo import simulate
 from netcarlo.scenario import load_scenario
 from tests.properties.capacity import broken
+from tests.tiers import parameters
 
 HERE = Path(__file__).parent / "fluid_over_the_line"
 RATES = {"shared": 2e6, "path": 5e6, "vegas": 23e3, "loss_one": 5e6}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", RATES)
+@pytest.mark.parametrize("name", parameters(RATES, full=["vegas"]))
 @pytest.mark.parametrize("duration", ["500 ms", "2 s", "20 s"])
 def test_a_fluid_stays_below_the_line(name: str, duration: str) -> None:
     scenario = load_scenario(HERE / f"{name}.yaml", values={"duration": duration})

@@ -21,6 +21,7 @@ from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import scratch
 from tests.kernels.shared import test_shared as shared
 from tests.kernels.wireless import test_wireless as wireless
+from tests.tiers import parameters
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.run import simulate
 
@@ -71,8 +72,7 @@ def test_bbr3_paces_the_window_of_one_packet() -> None:
     assert took["1.5 s"] > took["0.5 s"] + 0.2  # two rounds more and a part of the third
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("control", ["reno", "cubic", "bbr", "bbr3"])
+@pytest.mark.parametrize("control", parameters(["reno", "cubic", "bbr", "bbr3"], full=("reno", "bbr3")))
 def test_lossy_handshakes_equal_their_twin(control: str) -> None:
     """SYNs, SYN-ACKs and third packets are lost in outages and at random."""
     hop = {"rate": "5 Mbit/s", "delay": "20 ms", "queue": 30, "loss": 0.25, "ack_loss": 0.3}

@@ -58,7 +58,6 @@ def test_bases_are_accepted(base, tmp_path):
     assert check(base, BASES[base], tmp_path) == ()
 
 
-@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::netcarlo.schema.notes.Note")
 @pytest.mark.parametrize("row", REMEDIES, ids=lambda row: f"{row['base']}-{row['says'][:40]}")
 def test_what_a_message_suggests_is_accepted(row, tmp_path):

@@ -45,11 +45,11 @@ def outcomes(network: str, transport: str, size: int, **more: Any) -> dict[str, 
 
 CELLS = [
     ("path", "newreno"), ("path", "linux"), ("path", "sctp"), ("path", "udp"), ("shared links", "newreno"),
-    ("shared links", "udp"), ("cell", "udp"), ("ad hoc network", "newreno"),
+    pytest.param("shared links", "udp", marks=pytest.mark.full), ("cell", "udp"),
+    ("ad hoc network", "newreno"),
 ]  # fmt: skip
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("network", "transport"), CELLS)
 @given(size=st.integers(1, 30_000))
 @settings(deadline=None, max_examples=8)

@@ -18,6 +18,7 @@ from netcarlo.kernels.wireless.layout import Flow
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema.notes import Note
 from netcarlo.simulation.ensemble import build
+from tests.tiers import parameters
 
 WIFI = Path(__file__).with_name("wifi_cbr_phase_lock.yaml")
 UDP = {"protocol": "udp", "rate": "8 Mbit/s"}
@@ -90,8 +91,7 @@ def test_every_network_takes_jitter(name: str) -> None:
         assert spread == pytest.approx(2 * share * interval, abs=2)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["path", "shared links", "cell"])
+@pytest.mark.parametrize("name", parameters(["path", "shared links", "cell"], full=["shared links"]))
 def test_jitter_keeps_the_rate(name: str) -> None:
     data = {"duration": "20 s", "transport": {**UDP, "rate": "1 Mbit/s"}, **NETWORKS[name]}
     sent = [

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from netcarlo.cli.main import app
 from netcarlo.cli.new import FAMILIES
+from tests.tiers import parameters
 
 NEXT = {"sweep": ["sweep", "sweep.yaml", "--out", "store", "-q"], "plan": ["plan", "plan.yaml", "-q"]}
 
@@ -22,8 +23,7 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", parameters(FAMILIES, full=("shared", "sweep", "plan")))
 def test_a_new_file_runs(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert f"netcarlo {NEXT.get(family, ['estimate'])[0]} {family}.yaml" in run("new", family)

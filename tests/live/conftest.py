@@ -1,12 +1,11 @@
-"""Live pages that are served from this process, and a browser."""
+"""Live pages that are served from this process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from netcarlo.live import server
-from tests.reports.browser import Page, browser
 
 LOSSY = """\
 name: lossy
@@ -61,10 +60,3 @@ def served() -> Callable[[Path], str]:
         return known[file]
 
     return serve
-
-
-@pytest.fixture(scope="session")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page of a headless browser."""
-    with browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened

@@ -20,7 +20,8 @@ from netcarlo.planning import plan as answer_plan
 from netcarlo.reports.parts import scales
 from netcarlo.reports.plan import words as plan_words
 from netcarlo.scenario import scenario_of
-from tests.reports.browser import Page, browser
+from tests.reports.browser import Browser, Page
+from tests.reports.first_look import WINDOWS, check, first_look
 
 Serve = Callable[[Path], str]
 pytestmark = pytest.mark.needs("chromium")
@@ -109,6 +110,33 @@ def rest(page: Page, text: str = "packets: 40 replications") -> None:
     page.wait(condition, most_s=240)  # where nothing is compiled yet
 
 
+def first_look_at(page: Page, address: str, name: str, *, text: str, says: str) -> None:
+    """Check what a visitor sees once the page is at rest, with `text` among its numbers."""
+    for window, (width, height, mobile) in WINDOWS.items():
+        page.visit(address, width=width, height=height, mobile=mobile)
+        rest(page, text)
+        page.wait(DRAWN)
+        check(page, f"{name}-{window}", says=says, figure="figure-0", origin=address)
+
+
+def test_first_look_at_live_scenario(page: Page, served: Serve, lossy: Path) -> None:
+    number, unit, _ = estimated(lossy)
+    text = "packets: 40 replications"
+    first_look_at(page, served(lossy), "live_scenario", text=text, says=f"{number} {unit}")
+
+
+def test_first_look_at_live_plan(page: Page, served: Serve, plan: Path) -> None:
+    says = plan_words.known(answer_plan(load_plan(plan), target="cpu"))
+    first_look_at(page, served(plan), "live_plan", text="best guess", says=says)
+
+
+def test_first_look_at_estimate(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
+    number, unit, _ = estimated(lossy)
+    file = tmp_path / "estimate.html"
+    file.write_text(take(served(lossy), "report.html"), encoding="utf-8")
+    first_look(page, file, says=f"{number} {unit}", figure="figure-0")
+
+
 @pytest.mark.full
 def test_a_slider_is_dragged_and_the_new_number_read(page: Page, served: Serve, lossy: Path) -> None:
     address = served(lossy)
@@ -185,9 +213,9 @@ def test_a_bad_value_in_the_address_is_refused_by_name_and_the_page_lives_on(
 
 
 @pytest.mark.full
-def test_two_visitors_see_each_his_own(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
+def test_two_visitors_see_each_his_own(browser: Browser, page: Page, served: Serve, lossy: Path) -> None:
     address = served(lossy)
-    with browser(tmp_path) as other:
+    with browser.page() as other:
         page.visit(f"{address}?hops.0.delay=20%20ms", **WIDE)
         other.visit(f"{address}?hops.0.delay=30%20ms", **PHONE)
         rest(page)

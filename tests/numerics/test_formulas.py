@@ -152,8 +152,7 @@ def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math
     return packets / rounds
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("p", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("p", [pytest.param(0.001, marks=pytest.mark.full), 0.01, 0.1])
 @pytest.mark.parametrize("ack_every", [1, 2])
 @pytest.mark.parametrize("most", [30.0, math.inf])
 def test_the_response_function_of_bic_is_that_of_its_control(p: float, ack_every: int, most: float) -> None:

@@ -8,41 +8,65 @@ import select
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+ANSWER_S = 60
+"""Longest time that a command of the DevTools protocol may take [s]."""
 
-class Page:
-    """One page of a headless browser; remembers what its console and its network said."""
 
-    def __init__(self, commands: int, answers: int) -> None:
-        self._commands, self._answers = commands, answers
-        self._buffer, self._next, self._session = b"", 0, ""
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Runtime", "Log", "Page", "Network"):
-            self.call(f"{domain}.enable")
+class Browser:
+    """A headless browser; each of its pages has a context of its own."""
 
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """A DevTools command and its result."""
+    def __init__(self, profile: Path) -> None:
+        """Start a browser with an empty profile in this folder."""
+        to_child, self._commands = _pipe()
+        self._answers, from_child = _pipe()
+
+        def use_pipes() -> None:
+            os.dup2(to_child, 3)
+            os.dup2(from_child, 4)
+
+        self.process = subprocess.Popen(
+            [
+                "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run", f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank",
+            ],
+            preexec_fn=use_pipes, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        for end in (to_child, from_child):
+            os.close(end)
+        self._buffer, self._next = b"", 0
+        self._events: dict[str, list[dict[str, Any]]] = {}
+        """Events of each session that is attached."""
+
+    def call(self, method: str, session: str = "", *, timeout_s: float = ANSWER_S, **params: Any) -> Any:
+        """Return the result of a DevTools command, which is for a page if it names a session.
+
+        Raises RuntimeError where the command is refused or the browser has ended, TimeoutError where it does
+        not answer.
+        """
         self._next += 1
         message: dict[str, Any] = {"id": self._next, "method": method, "params": params}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        if session:
+            message["sessionId"] = session
+        try:
+            os.write(self._commands, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise RuntimeError("the browser ended") from None
+        deadline = time.monotonic() + timeout_s
         while True:
-            answer = self._read(timeout_s=60)
+            answer = self._read(deadline)
             if answer.get("id") == self._next:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
-                return dict(answer["result"])
-            self.events.append(answer)
+                return answer["result"]
+            if "method" in answer:
+                self._events.get(answer.get("sessionId", ""), []).append(answer)
 
-    def _read(self, *, timeout_s: float) -> dict[str, Any]:
-        deadline = time.monotonic() + timeout_s
+    def _read(self, deadline: float) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             if not select.select([self._answers], [], [], max(deadline - time.monotonic(), 0))[0]:
                 raise TimeoutError("the browser did not answer")
@@ -52,6 +76,58 @@ class Page:
             self._buffer += chunk
         message, _, self._buffer = self._buffer.partition(b"\0")
         return dict(json.loads(message))
+
+    @contextmanager
+    def page(self) -> Iterator["Page"]:
+        """Open a page in a context of its own: what it stores, saves and emulates ends with it."""
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        try:
+            target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+            session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            self._events[session] = []
+            yield Page(self, session, context, self._events[session])
+            del self._events[session]
+        finally:
+            with suppress(RuntimeError, TimeoutError):  # of a browser that ended, or hangs
+                self.call("Target.disposeBrowserContext", browserContextId=context)
+
+    def answers(self) -> bool:
+        """Tell whether the browser is there and answers."""
+        try:
+            return bool(self.call("Browser.getVersion"))
+        except (RuntimeError, TimeoutError):
+            return False
+
+    def close(self) -> None:
+        """End the browser."""
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for end in (self._commands, self._answers):
+            os.close(end)
+
+
+class Page:
+    """A page of a browser; remembers what its console and its network said."""
+
+    def __init__(self, browser: Browser, session: str, context: str, events: list[dict[str, Any]]) -> None:
+        self._browser, self._session, self._context, self.events = browser, session, context, events
+        for domain in ("Runtime", "Log", "Page", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the result of a DevTools command to this page."""
+        return dict(self._browser.call(method, self._session, **params))
+
+    def save_to(self, folder: Path) -> None:
+        """Save what the page downloads in this folder."""
+        self._browser.call(
+            "Browser.setDownloadBehavior",
+            behavior="allow", downloadPath=str(folder), browserContextId=self._context,
+        )  # fmt: skip
 
     def open(self, path: Path, *, width: int, height: int, mobile: bool = False) -> None:
         """Show a file in a window of this size and wait until its plots are drawn."""
@@ -92,7 +168,7 @@ class Page:
         return result["result"].get("value")
 
     def complaints(self, origin: str = "file:") -> list[str]:
-        """Errors and warnings of the console, uncaught exceptions, and requests to elsewhere."""
+        """Errors and warnings of the console, uncaught exceptions, and requests that fail or go elsewhere."""
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
@@ -102,6 +178,8 @@ class Page:
                 found.append(str(params["args"]))
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
                 found.append(str(params["entry"]["text"]))
+            elif method == "Network.loadingFailed" and not params.get("canceled"):
+                found.append(f"a request failed: {params['errorText']}")
             elif method == "Network.requestWillBeSent" and _elsewhere(params["request"]["url"], origin):
                 found.append(f"request to {params['request']['url']}")
         return found
@@ -142,26 +220,17 @@ def _pipe() -> tuple[int, int]:
 
 
 @contextmanager
-def browser(profile: Path) -> Iterator[Page]:
-    """A headless browser with an empty profile in this folder."""
-    to_child, commands = _pipe()
-    answers, from_child = _pipe()
-
-    def use_pipes() -> None:
-        os.dup2(to_child, 3)
-        os.dup2(from_child, 4)
-
-    process = subprocess.Popen(
-        [
-            "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            "--no-first-run", f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank",
-        ],
-        preexec_fn=use_pipes, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+def started(profile: Path) -> Iterator[Browser]:
+    """Start a browser with an empty profile in this folder, and end it."""
+    found = Browser(profile)
     try:
-        yield Page(commands, answers)
+        yield found
     finally:
-        process.terminate()
-        process.wait(timeout=20)
-        for descriptor in (to_child, commands, answers, from_child):
-            os.close(descriptor)
+        found.close()
+
+
+@contextmanager
+def browser(profile: Path) -> Iterator[Page]:
+    """Start a browser for one page, for programs; tests share theirs, see `tests/conftest.py`."""
+    with started(profile) as found, found.page() as page:
+        yield page

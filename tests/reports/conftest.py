@@ -1,12 +1,10 @@
 """A reproduction of each study, shared by the tests of their pages."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from netcarlo.studies.evaluation import Evaluation
-from tests.reports.browser import Page, browser
 from tests.studies.reproductions import reproduction, written
 
 
@@ -40,10 +38,3 @@ def wds() -> tuple[Path, Evaluation]:
 def manet_probing() -> tuple[Path, Evaluation]:
     """The same of the study of TCP-Probing: an ad hoc network, and maps."""
     return reproduction("manet_probing")
-
-
-@pytest.fixture(scope="session")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page of a headless browser."""
-    with browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened

@@ -10,6 +10,7 @@ from netcarlo.reports.study import calibration
 from netcarlo.studies.study import Study
 from tests.reports import exported
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 from tests.studies.known_study import brief, own_module, write
 
 Found = tuple[Study, Calibrated]
@@ -21,6 +22,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     with pytest.MonkeyPatch.context() as patch:
         own_module(patch, study.name)
         return study, calibrate(study, target="cpu")
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_calibration(found: Found, page: Page, tmp_path: Path) -> None:
+    study, result = found
+    file = tmp_path / "calibration.html"
+    file.write_text(calibration.calibration_page(result, study), encoding="utf-8")
+    says = f"is {100 * result.in_sample[0].mean:.2f} % with random numbers that the search has not seen"
+    first_look(page, file, says=says, figure="calibration-errors")
 
 
 @pytest.mark.full

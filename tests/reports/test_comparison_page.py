@@ -16,6 +16,7 @@ from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
 from tests.reports import exported
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 from tests.reports.test_take import taken
 
 WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
@@ -114,6 +115,11 @@ def pages(found: dict[str, Comparison], tmp_path_factory: pytest.TempPathFactory
     for name, one in found.items():
         (folder / f"{name}.html").write_text(comparison_page(one), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in found}
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_comparison(found: dict[str, Comparison], pages: dict[str, Path], page: Page) -> None:
+    first_look(page, pages["constant"], says=words.headline(found["constant"]), figure="differences")
 
 
 @pytest.mark.full

@@ -11,14 +11,16 @@ import pytest
 import netcarlo
 from netcarlo.planning import Frontier, frontier, make_plan
 from netcarlo.planning import run as runs
-from netcarlo.reports.frontier import figures
+from netcarlo.reports.frontier import figures, words
 from netcarlo.reports.frontier.page import frontier_page
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 from tests.reports.test_plan_page import DATA, WINDOWS, Made
 
 ASKED: dict[str, Any] = {
     **DATA,
     "resources": {},
+    "quantity": {**DATA["quantity"], "step": 3},
     "across": {"name": "rate", "field": "hops.0.rate", "log": ["4 Mbit/s", "32 Mbit/s"], "points": 4},
     "cost": "queue + rate / 1e6",
     "currency": "EUR",
@@ -53,6 +55,13 @@ def test_it_shows_itself(found: Frontier) -> None:
     known = "queue at 4 values of rate, cheapest Design("
     assert repr(found).startswith(f"Frontier of {found.plan.name}: {known}")
     assert len(ET.fromstring(found._repr_html_()).findall("tbody/tr")) == 4
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_frontier(found: Frontier, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "frontier.html"
+    file.write_text(frontier_page(found), encoding="utf-8")
+    first_look(page, file, says=words.headline(found), figure="frontier")
 
 
 @pytest.mark.full

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+import netcarlo.reports
 from netcarlo.numerics.statistics import paired
 from netcarlo.reports import trace_page
 from netcarlo.reports.parts.bars import FEW
@@ -14,6 +15,7 @@ from netcarlo.reports.parts.figures import errors, identity
 from netcarlo.reports.study.lines import gains, lines
 from netcarlo.reports.study.maps import heat
 from netcarlo.reports.study.runs import over_time, spread
+from netcarlo.reports.study.verdict import headline
 from netcarlo.scenario import load_scenario
 from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.trace import trace
@@ -21,6 +23,8 @@ from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load
 from tests.reports import exported
 from tests.reports.browser import Page
+from tests.reports.first_look import WINDOWS as LOOKS
+from tests.reports.first_look import faults, first_look
 
 Reproduced = tuple[Path, Evaluation]
 WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True), "print": (794, 1123, False)}
@@ -39,6 +43,19 @@ def study(request: pytest.FixtureRequest) -> Reproduced:
         "reproduced" if request.param == "sctp_linkdown" else request.param
     )
     return found
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_study(reproduced: Reproduced, page: Page) -> None:
+    out, evaluation = reproduced
+    first_look(
+        page, out / "sctp_linkdown" / "report.html", says=headline(evaluation), figure="identity-utilisation"
+    )
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_index(reproduced: Reproduced, page: Page) -> None:
+    first_look(page, reproduced[0] / "index.html", says="1 study is within the declared tolerance.")
 
 
 @pytest.mark.full
@@ -123,10 +140,8 @@ def test_report_prints_in_full_width(reproduced: Reproduced, page: Page, tmp_pat
     page.open(reproduced[0] / "sctp_linkdown" / "report.html", width=794, height=1123)
     page.call("Emulation.setEmulatedMedia", media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    try:
-        assert overflow(page) <= 0
-    finally:
-        page.call("Emulation.setEmulatedMedia", media="")
+    assert overflow(page) <= 0
+    page.call("Emulation.setEmulatedMedia", media="")
     page.pdf(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert page.complaints() == []
@@ -203,6 +218,7 @@ def test_no_more_than_two_bands_and_bars_of_every_line(study: Reproduced) -> Non
             assert all(barred) and (barred == known or sum(known) > FEW)
 
 
+@pytest.mark.full
 def test_differences_are_those_of_paired_runs(mobility: Reproduced) -> None:
     evaluation = mobility[1]
     figure = evaluation.study.description.spreads[0]
@@ -221,6 +237,7 @@ def test_differences_are_those_of_paired_runs(mobility: Reproduced) -> None:
     assert found["y"][at] - found["error_y"]["arrayminus"][at] == pytest.approx(expected.ci_low)
 
 
+@pytest.mark.full
 def test_lines_that_are_apart_have_no_differences(wds: Reproduced) -> None:
     figures = {figure.figure: figure for figure in wds[1].study.description.figures}
     assert gains(wds[1], figures["3"]) is None  # radio and cables
@@ -245,3 +262,41 @@ def test_the_browser_notices_what_it_should(page: Page, tmp_path: Path) -> None:
     found = " ".join(page.complaints())
     assert all(word in found for word in ("said", "thrown", "request to http://127.0.0.1"))
     assert overflow(page) > 0
+
+
+@pytest.mark.needs("chromium")
+def test_a_first_look_notices_what_it_should(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text(
+        "<p>seen at once</p><p style='display: none'>hidden</p>"
+        "<p style='margin-left: -900px; width: 800px'>beside</p><p style='margin-top: 2000px'>far below</p>"
+        "<div id='empty'><svg class='main-svg'></svg></div><script src='missing.js'></script>"
+    )
+    width, height, mobile = LOOKS["desktop"]
+    page.open(tmp_path / "bad.html", width=width, height=height, mobile=mobile)
+    found = faults(page, says="seen at once", figure="")
+    assert len(found) == 2 and all("ERR_FILE_NOT_FOUND" in fault for fault in found)
+    for said in ("far below", "hidden", "beside", "nowhere"):
+        assert f"not seen without scrolling: {said}" in faults(page, says=said, figure="")
+    for figure in ("empty", "none"):
+        assert f"figure {figure} shows nothing" in faults(page, says="seen at once", figure=figure)
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<div style=\"width: 3000px\">wide</div>')")
+    assert any("wider than its window" in fault for fault in faults(page, says="seen at once", figure=""))
+
+
+def test_every_kind_of_page_has_a_first_look() -> None:
+    """Check that each template, and each kind of live page, is opened by a test of the first tier."""
+    tests, kinds = Path(__file__).parents[1], {"live_scenario", "live_plan"}
+    for template in (Path(netcarlo.reports.__file__).parent / "templates").glob("*.html"):
+        if template.read_text(encoding="utf-8").startswith('{% extends "base.html" %}'):
+            kinds.add(template.stem)
+    found = re.findall(
+        r"((?:^@.*\n)*)^def test_first_look_at_(\w+)\(",
+        "".join(
+            file.read_text(encoding="utf-8")
+            for name in ("reports", "live")
+            for file in (tests / name).glob("test_*.py")
+        ),
+        flags=re.MULTILINE,
+    )
+    assert kinds - {kind for _, kind in found} == set()
+    assert [kind for marks, kind in found if "full" in marks] == []

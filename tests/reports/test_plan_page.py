@@ -19,6 +19,7 @@ from netcarlo.reports.plan import figures, words
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 
 WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
 
@@ -199,6 +200,13 @@ def pages(answers: dict[str, Answer], tmp_path_factory: pytest.TempPathFactory) 
         found[case] = folder / f"{case}.html"
         found[case].write_text(plan_page(answer), encoding="utf-8")
     return found
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_plan(answers: dict[str, Answer], page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "plan.html"
+    file.write_text(plan_page(answers["both"]), encoding="utf-8")
+    first_look(page, file, says="Queue: 17 packets.", figure="probability")
 
 
 @pytest.mark.full

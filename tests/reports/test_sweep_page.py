@@ -23,7 +23,9 @@ from netcarlo.reports.sweep.page import Sections, sweep_page
 from netcarlo.reports.sweep.results import Results
 from netcarlo.sweeps.analysis import population
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 from tests.sweeps import tables
+from tests.tiers import parameters
 
 WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
 MIB = 1 << 20
@@ -400,8 +402,10 @@ SPECIAL: dict[str, tuple[Made, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("case", SPECIAL)
+SLOW = ("few networks yet", "independent draws", "many axes", "many labels")
+
+
+@pytest.mark.parametrize("case", parameters(SPECIAL, full=SLOW))
 def test_special_sweeps_have_a_page(case: str) -> None:
     (manifest, frame), says = SPECIAL[case]
     assert says in sweep_page(manifest, frame, store="results/it")
@@ -441,6 +445,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def show(page: Page, path: Path, window: str) -> None:
     width, height, mobile = WINDOWS[window]
     page.open(path, width=width, height=height, mobile=mobile)
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_sweep(page: Page, tmp_path: Path) -> None:
+    manifest, frame = made(axes=[AXES[0], AXES[1], AXES[3]], outcomes=["goodput_bps", "timeouts"])
+    file = tmp_path / "sweep.html"
+    file.write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
+    mean = frame[frame["protocol"] == "TCP"]["goodput_bps"].mean() / 1e6
+    says = f"TCP has the highest mean goodput over 12 points: {mean:.2f} Mbit/s"
+    first_look(page, file, says=says, figure="map")
 
 
 @pytest.mark.full

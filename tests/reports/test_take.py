@@ -27,7 +27,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def taken(page: Page, folder: Path, plot: str, kind: str) -> bytes:
     """The file that a figure's button saves."""
-    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    page.save_to(folder)
     page.evaluate(
         f"[...document.getElementById('{plot}').parentNode.querySelectorAll('.take button')]"
         f".find(b => b.textContent === '{kind}').click()"
@@ -142,12 +142,9 @@ def test_address_that_says_nothing_is_not_heeded(sweep: Path, page: Page, addres
 @pytest.mark.full
 def test_page_is_readable_in_the_dark(sweep: Path, page: Page) -> None:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    try:
-        show(page, sweep, "wide")
-        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 233, 239)"
-        assert page.barriers() == []
-    finally:
-        page.call("Emulation.setEmulatedMedia", features=[])
+    show(page, sweep, "wide")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 233, 239)"
+    assert page.barriers() == []
 
 
 @pytest.mark.full

@@ -26,6 +26,7 @@ from netcarlo.simulation.outcomes import MEANING
 from tests.reports import exported
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
+from tests.reports.first_look import first_look
 
 WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True)}
 MIB = 1 << 20
@@ -168,6 +169,26 @@ def test_the_page_says_what_was_set_and_drawn_and_what_came_of_it() -> None:
     assert "transport.window" not in found and "seed" not in found
     text = trace_page(path_events(), "a path", scenario=scenario, outcomes=outcomes)
     assert "1.25 Mbit/s" in text and 'id="setting"' in text
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_trace(page: Page, tmp_path: Path) -> None:
+    """A trace of a path that is down for a second."""
+    hop = {"rate": "10 Mbit/s", "delay": "10 ms", "outages": [{"start": "2 s", "duration": "1 s"}]}
+    scenario = Scenario.check({"duration": "9 s", "transport": {"protocol": "newreno"}, "hops": [hop]})
+    outcomes = pd.DataFrame([dict.fromkeys(MEANING, np.nan) | {"goodput_bps": 1.25e6}])
+    text = trace_page(
+        path_events(), "A path that is down", scenario=scenario, outcomes=outcomes,
+        interruptions=[Interruption("outage", 2.0, 3.0)],
+    )  # fmt: skip
+    (tmp_path / "trace.html").write_text(text, encoding="utf-8")
+    first_look(page, tmp_path / "trace.html", says="1.25 Mbit/s", figure="window")
+
+
+@pytest.mark.needs("chromium")
+def test_first_look_at_trace_of_moving_nodes(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "map.html").write_text(trace_page(FRAME, "A node walks away"), encoding="utf-8")
+    first_look(page, tmp_path / "map.html", says=f"{len(FRAME)} events in 40.020 s.", figure="map")
 
 
 @pytest.mark.full

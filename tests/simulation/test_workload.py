@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from netcarlo.studies import study as studies
 from netcarlo.studies.cells import _planned
 from netcarlo.sweeps.execution.forecast import check as check_sweep
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
+from tests.tiers import parameters
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -71,15 +73,22 @@ def test_a_sweep_with_a_large_cell_is_refused_unasked() -> None:
         check_sweep(sweep)
 
 
-def shipped() -> list[Path]:
-    return [
+SLOW = (
+    "handover_map", "link_and_buffer", "link_planning", "mesh_planning", "mobility_planning", "modern",
+    "multihoming_planning", "shared_planning",
+)  # fmt: skip
+"""Files whose work takes more than 0.2 s to estimate."""
+
+
+def shipped() -> list[Any]:
+    found = [
         path
         for path in sorted(CONFIGS.rglob("*.yaml"))
         if path.name != "study.yaml" and path.parent.name != "references"
     ]
+    return parameters(found, full=[path for path in found if path.stem in SLOW])
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
 def test_all_that_is_shipped_starts_unasked(path) -> None:
     data = files.read_yaml(path).data

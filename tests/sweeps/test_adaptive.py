@@ -23,7 +23,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import document
 from netcarlo.sweeps.analysis import decisions
 from netcarlo.sweeps.execution import adaptive
-from netcarlo.sweeps.execution.executors import open_workers
+from netcarlo.sweeps.execution.executors import Workers, open_workers
 from netcarlo.sweeps.execution.forecast import forecast
 from netcarlo.sweeps.execution.run import Summary
 from netcarlo.sweeps.space import identity
@@ -31,7 +31,7 @@ from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store.query import query
 from netcarlo.sweeps.store.store import Store
-from tests.reports.browser import browser
+from tests.reports.browser import Page
 from tests.sweeps.examples import all_keys
 
 AUTO: dict[str, Any] = {
@@ -205,11 +205,13 @@ def test_the_same_bits_whatever_runs_it_and_however_it_is_interrupted(
 
 
 @pytest.mark.full
-def test_the_same_bits_from_processes(whole: tuple[Sweep, Store, Summary], tmp_path: Path) -> None:
+def test_the_same_bits_from_processes(
+    whole: tuple[Sweep, Store, Summary], two_processes: Workers, tmp_path: Path
+) -> None:
     space, first, _ = whole
     store = Store.create(tmp_path / "store", space.manifest())
-    with open_workers(workers=2, models=space.models()) as found:
-        adaptive.run(space, store, executor=found.executor, slots=found.slots, target=found.target, chunk=40)
+    options = {"executor": two_processes.executor, "slots": two_processes.slots, "chunk": 40}
+    adaptive.run(space, store, target=two_processes.target, **options)
     assert store.digest() == first.digest()
 
 
@@ -394,7 +396,8 @@ def test_a_forecast_reaches_from_the_sample_to_packets_everywhere() -> None:
 
 
 @pytest.mark.full
-def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.needs("chromium")
+def test_from_the_command_line(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("auto.yaml").write_text(document.yaml_text(AUTO))
 
@@ -423,12 +426,11 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     said("export", "store", "--to", "netcdf", "--out", "cells.nc")
     said("report", "store", "--out", "page.html")
     said("sweep", "auto.yaml", "--out", "store", "--set", "auto.wrong=10 %", code=2)  # another sweep
-    with browser(tmp_path / "profile") as page:
-        page.open(tmp_path / "page.html", width=1600, height=1000)
-        assert page.complaints() == []
-        text = page.evaluate("document.getElementById('screened').innerText")
-        assert re.match(r"\d+ of 400 cells \([\d.]+ %\) were answered without packets\.", text)
-        assert "of each decision (fast) at most 5.00 % of the cells are expected to be wrong" in text
-        assert "packets everywhere would have taken about" in text
-        rows = page.evaluate("document.querySelectorAll('table.answered tbody tr').length")
-        assert rows == 3
+    page.open(tmp_path / "page.html", width=1600, height=1000)
+    assert page.complaints() == []
+    text = page.evaluate("document.getElementById('screened').innerText")
+    assert re.match(r"\d+ of 400 cells \([\d.]+ %\) were answered without packets\.", text)
+    assert "of each decision (fast) at most 5.00 % of the cells are expected to be wrong" in text
+    assert "packets everywhere would have taken about" in text
+    rows = page.evaluate("document.querySelectorAll('table.answered tbody tr').length")
+    assert rows == 3

@@ -22,7 +22,7 @@ from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps import api
 from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution.adaptive import run
-from netcarlo.sweeps.execution.executors import open_workers
+from netcarlo.sweeps.execution.executors import Workers
 from netcarlo.sweeps.execution.rerun import rerun
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.space import Sweep
@@ -205,7 +205,7 @@ def test_without_replications_only_what_is_compared_with_runs_again(launched: An
 
 
 @pytest.mark.full
-def test_it_is_so_with_kernels_and_processes(tmp_path: Path) -> None:
+def test_it_is_so_with_kernels_and_processes(two_processes: Workers, tmp_path: Path) -> None:
     losses = {"field": "hops.1.loss", "values": ["2 %"]}
     keeping = {**DRAWN, "keep": "replications", "draw": {"count": 4, "blocks": 2}}
     small = sweep({**keeping, "axes": {**DRAWN["axes"], "loss": losses}}, replications=2)
@@ -214,8 +214,7 @@ def test_it_is_so_with_kernels_and_processes(tmp_path: Path) -> None:
     store = made(small, tmp_path / "store")
     row = store.frame().iloc[-1]
     store = grown(store, large)
-    with open_workers(workers=2) as found:
-        summary = run(large, store, executor=found.executor, slots=found.slots, chunk=5)
+    summary = run(large, store, executor=two_processes.executor, slots=two_processes.slots, chunk=5)
     assert summary.networks == (36 * 4) - (12 * 2)
     alike(store, made(large, tmp_path / "whole"))
     assert store.frame(["cell"]).iloc[row["cell"]]["cell"] == row["cell"]

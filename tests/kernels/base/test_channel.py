@@ -19,6 +19,7 @@ from netcarlo.networks.path.description import Bursts
 from netcarlo.scenario import Scenario
 from netcarlo.schema.draws import Draws
 from tests.kernels.beside_twin import differing
+from tests.tiers import parameters
 from tests.twins import simulate
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import as_datagrams, describe, sctp_rows, tcp_rows, with_bursts
@@ -32,8 +33,7 @@ ROWS = {
 }
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("model", ROWS)
+@pytest.mark.parametrize("model", parameters(ROWS, full=["udp"]))
 def test_kernel_equals_twin(model: str) -> None:
     rows = with_bursts(ROWS[model](), seed=5)
     out = launch.run(models.model(model), rows)
@@ -92,8 +92,7 @@ def observed(gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return batches.mean(axis=0), batches.std(axis=0, ddof=1) / 10
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("numbers", CHANNELS)
+@pytest.mark.parametrize("numbers", parameters(CHANNELS, full=CHANNELS[:1]))
 def test_losses_follow_each_other_as_in_a_channel_of_two_states(numbers: tuple[float, ...]) -> None:
     """Within 5 standard errors; bursts that are 20 % longer are found in all four."""
     found, error = observed(channel(*numbers, seed=1))

@@ -12,6 +12,7 @@ from netcarlo.kernels.congestion import bic, cubic, westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp.sender import CONTROL_WORDS as MEMORY_WORDS
 from netcarlo.transport import congestion as control
+from tests.tiers import parameters
 from tests.twins import simulate
 from tests.twins.path.scenarios import MS, SECOND, describe, tcp_rows
 from tests.twins.tcp.congestion import Bic, Counting, Cubic, Westwood, cube_root
@@ -52,9 +53,8 @@ def test_names_are_known_to_scenarios() -> None:
     assert {f"tcp_sack_{name}" for name in control.BUILT_IN} < set(models.NAMES)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("module", "twin"), MODULES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", parameters(range(6), full=range(2, 6)))
 def test_every_step_is_that_of_the_twin(module: ModuleType, twin: type[Counting], seed: int) -> None:
     rng = np.random.default_rng(seed)
     naive, memory = twin(), np.zeros(MEMORY_WORDS)

@@ -7,6 +7,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, NEVER, Hop, Out, P, Rows, Trace
 from netcarlo.kernels.runtime import launch
 from tests.kernels.tcp.test_properties import clean_row, round_trip
+from tests.tiers import parameters
 from tests.twins import simulate
 from tests.twins.path.scenarios import MS, SECOND, describe, fill, stack, tcp_rows
 
@@ -75,8 +76,7 @@ def test_packets_leave_a_delay_element_at_ticks() -> None:
     assert out[Out.RTT_SUM] > free[Out.RTT_SUM] and out[Out.ACKED] < free[Out.ACKED]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("tcp", TCPS)
+@pytest.mark.parametrize("tcp", parameters(TCPS, full=["tcp_sack"]))
 def test_hosts_equal_their_twin(tcp: str) -> None:
     """All at once: a buffer in every row, clocks on every hop."""
     rows = tcp_rows(60, seed=22)

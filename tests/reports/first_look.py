@@ -1,0 +1,62 @@
+"""What a reader sees of a page before scrolling or clicking, on a screen and on a phone.
+
+Each kind of page has a test of this, `test_first_look_at_NAME`. Where the environment variable
+NETCARLO_SCREENSHOTS names a folder, these tests write a PNG of each page at each width into it.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from tests.reports.browser import Page
+
+WINDOWS = {"desktop": (1400, 900, False), "phone": (390, 844, True)}
+"""Width and height of a window [pixels], and whether it is that of a phone."""
+
+_IN_WINDOW = """
+(said => {
+  const holds = element => element.textContent.replace(/\\s+/g, ' ').includes(said);
+  return [...document.querySelectorAll('body *')].some(element => {
+    if (!holds(element) || [...element.children].some(holds) || !element.checkVisibility()) { return false; }
+    const box = element.getBoundingClientRect();
+    return box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight;
+  });
+})"""
+
+_DRAWN = """
+(name => {
+  const figure = document.getElementById(name);
+  const marks = '.main-svg .trace path, .main-svg .bars path, .main-svg image, .main-svg .violins path';
+  if (!figure || figure.getBoundingClientRect().right > innerWidth) { return false; }
+  return [...figure.querySelectorAll(marks)].some(mark => {
+    const box = mark.getBoundingClientRect();
+    return box.width + box.height > 2 && box.right <= innerWidth;
+  });
+})"""
+
+
+def first_look(page: Page, file: Path, *, says: str, figure: str = "") -> None:
+    """Check a page at each width: its answer `says` this, and its main `figure` has this name."""
+    for window, (width, height, mobile) in WINDOWS.items():
+        page.open(file, width=width, height=height, mobile=mobile)
+        check(page, f"{file.stem}-{window}", says=says, figure=figure)
+
+
+def check(page: Page, name: str, *, says: str, figure: str, origin: str = "file:") -> None:
+    """Check the page that is open now. `origin` is where it comes from; `name` is that of its screenshot."""
+    found = faults(page, says=says, figure=figure, origin=origin)
+    if folder := os.environ.get("NETCARLO_SCREENSHOTS"):
+        page.screenshot(Path(folder) / f"{name}.png")
+    assert not found, f"{name}: {'; '.join(found)}"
+
+
+def faults(page: Page, *, says: str, figure: str, origin: str = "file:") -> list[str]:
+    """Return the faults that a reader notices at once in the page that is open."""
+    found = page.complaints(origin)
+    if (over := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
+        found.append(f"the page is {over} pixels wider than its window")
+    if not page.evaluate(f"{_IN_WINDOW}({json.dumps(says)})"):
+        found.append(f"not seen without scrolling: {says}")
+    if figure and not page.evaluate(f"{_DRAWN}({json.dumps(figure)})"):
+        found.append(f"figure {figure} shows nothing")
+    return found
