@@ -117,7 +117,11 @@ class OfScenario(Subject):
         for name, value in self._values(state, variant).items():
             said += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         control = runs.control(state.of)
-        return shlex.join([*said, *(["--control", control, "--of", state.of] if control else [])])
+        if control:
+            said += ["--control", control]
+        if control or runs.scenario.precision is not None:  # the outcome decides how much is simulated
+            said += ["--of", state.of]
+        return shlex.join(said)
 
     def drawn(self, state: State, *, budget_s: float) -> Drawn:
         """The outcome along a slider, how its interval shrinks, and all outcomes of the first variant."""

@@ -1,12 +1,16 @@
 """Answers at rest are those of `estimate`, to the digit, whatever batches they came in."""
 
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from netcarlo import estimate
+from netcarlo.cli.main import app
 from netcarlo.live import words
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
@@ -128,6 +132,25 @@ def test_numbers_that_packets_overtook_do_not_pass_for_the_last(lossy: Path) -> 
     late = subject.numbers(state, "me")
     assert subject.drawn(state, budget_s=60).rest
     assert (early.rest, late.rest) == (False, True) and early.items != late.items
+
+
+@pytest.mark.parametrize("of", ["goodput_bps", "timeouts"])
+def test_the_command_on_the_page_says_what_the_page_says(
+    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a precision, of other outcomes than the goodput, too."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "precise.yaml"
+    file.write_text(json.dumps({**FIXED, "precision": "6 %"}))
+    subject = OfScenario(kinds.read(file, kinds.SCENARIO), {}, Desk())
+    state, _ = subject.state(f"?of={of}")
+    runs = subject.known.runs(subject.scenario(state))
+    rested(runs, of)
+    [command] = subject.numbers(state, "me").commands
+    said = CliRunner().invoke(app, [*shlex.split(command)[1:], "--json"])
+    found = json.loads(said.stdout)["outcomes"]
+    look = runs.look(of)
+    assert look is not None and (found[of]["n"], found[of]["mean"]) == (look.mean.n, look.mean.mean)
 
 
 @pytest.mark.full
