@@ -64,6 +64,13 @@ def visit(self: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+def offline(_app: Any, _name: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Remove the MathJax that Plotly would load from the internet; no figure has equations."""
+    if "body" in context:
+        context["body"] = re.sub(r'<script src="https://[^"]*mathjax[^"]*"></script>', "", context["body"])
+
+
 def setup(app: Any) -> None:
-    """Let Sphinx write equations like this."""
+    """Let Sphinx write equations and pages like this."""
     app.add_html_math_renderer("mathml", (visit, None), (visit, None))
+    app.connect("html-page-context", offline)
