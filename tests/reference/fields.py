@@ -1,8 +1,9 @@
-"""The page of all fields of all files that users write."""
+"""The pages of all fields of all files that users write."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from netcarlo.estimation.reference import Mapping
@@ -18,6 +19,17 @@ from tests.reference.markdown import KNOWN, page, slug, table
 FILES: dict[str, type[Record]] = {
     "Scenarios": Scenario, "Sweeps": SweepSpec, "Plans": PlanSpec, "Studies": Description, "Mappings": Mapping
 }  # fmt: skip
+PAGES = {
+    "scenarios": "Scenarios", "transports": "Transports", "paths": "Paths and mobile hosts",
+    "shared": "Shared links", "wireless": "802.11", "adhoc": "Ad hoc networks", "sweeps": "Sweeps",
+    "plans": "Plans", "studies": "Studies", "mappings": "Mappings",
+}  # fmt: skip
+"""Titles of the pages of fields, by the end of their names."""
+PARTS = {
+    "transport": "transports", "mobility": "paths", "paths": "paths", "shared": "shared",
+    "wireless": "wireless", "adhoc": "adhoc",
+}  # fmt: skip
+"""Pages of the parts of a scenario."""
 NAMES = {
     "CoDel": "CoDel", "FqCoDel": "FQ-CoDel", "Pie": "PIE", "Red": "RED", "Tcp": "TCP", "Sctp": "SCTP",
     "Udp": "UDP", "GaussMarkov": "Gauss-Markov", "Linux26": "Linux 2.6", "OnOff": "On and off",
@@ -28,8 +40,8 @@ Every field of every file that netcarlo reads, with its unit, its default, what 
 * **Unit.** A value is written with a unit of the kind that is named: `200 ms` for s, `5 Mbit/s` for bit/s,
   `1500 B` for B, `2 %` for a share. Packets, shares and numbers may be bare. Wherever a value has a unit it
   may be a [distribution](../howto/random-quantities.md), unless it is *not random*.
-* **Default.** With *none* nothing is given, and the meaning says what then holds; *derived* follows from
-  other fields.
+* **Default.** *none*: the field is not set, and its meaning says what then holds; *derived*: the value
+  follows from other fields.
 * **Places.** `N` is the number of an item, `NAME` its name; `hops` at the top of a scenario is short for one
   of `paths`.
 
@@ -90,17 +102,44 @@ def sections(top: type[Record]) -> list[Section]:
     return found
 
 
-def fields_page() -> str:
-    """The page."""
-    lines = ["# Fields", "", KNOWN, "", INTRODUCTION]
+@cache
+def pages() -> dict[str, list[tuple[Section, type[Record]]]]:
+    """The sections of each page, with the record of the file that they belong to; a record is shown once."""
     shown: set[type[Record]] = set()
+    found: dict[str, list[tuple[Section, type[Record]]]] = {name: [] for name in PAGES}
     for heading, top in FILES.items():
-        lines += [f"## {heading}", ""]
         for section in sections(top):
             if section.record not in shown:
-                lines += _section(section, top)
+                place = section.places[0].split(".")[0]
+                name = PARTS.get(place, "scenarios") if top is Scenario else heading.lower()
+                found[name].append((section, top))
                 shown.add(section.record)
-    return page(lines)
+    return found
+
+
+def fields_page() -> str:
+    """The page that explains the tables and lists the sections of the others."""
+    lines = ["# Fields", "", KNOWN, "", INTRODUCTION, "| page | sections |", "|---|---|"]
+    for name, found in pages().items():
+        titles = [section.title for section, top in found if section.record is not top]
+        links = [f"[{title}]({_file(name)}#{slug(title)})" for title in titles]
+        lines.append(f"| [{PAGES[name]}]({_file(name)}) | {', '.join(links)} |")
+    return page([*lines, "", "```{toctree}", ":hidden:", "", *(_file(name)[:-3] for name in PAGES), "```"])
+
+
+def part_page(name: str) -> str:
+    """The page of a part of the fields.  Links lead to other pages where the section is there."""
+    lines = [f"# Fields: {PAGES[name][0].lower() + PAGES[name][1:]}", "", KNOWN, ""]
+    lines += ["[What unit, default and places mean](fields.md).", ""]
+    for section, top in pages()[name]:
+        lines += _section(section, top)
+    where = {slug(section.title): _file(other) for other in PAGES for section, _ in pages()[other]}
+    where |= {slug(section.title): "" for section, _ in pages()[name]}
+    return re.sub(r"\]\(#([\w-]+)\)", lambda link: f"]({where[link[1]]}#{link[1]})", page(lines))
+
+
+def _file(name: str) -> str:
+    return f"fields-{name}.md"
 
 
 def _section(section: Section, top: type[Record]) -> list[str]:
@@ -111,7 +150,7 @@ def _section(section: Section, top: type[Record]) -> list[str]:
     more = " and elsewhere" if len(section.places) > 3 else ""
     base = f"[{section.base}](#{slug(section.base)})"
     same = f" It has the fields of {base}; these differ:" if section.base else ""
-    head = [f"### {section.title}", "", f"At {places}{more}. {text}{same}", ""]
+    head = [f"## {section.title}", "", f"At {places}{more}. {text}{same}", ""]
     return [*head, *table(HEAD, _rows(section))]
 
 
