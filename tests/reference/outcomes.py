@@ -19,7 +19,7 @@ network has those outcomes of paths that make sense there, and its own. Files: [
 """
 CLASSES = """\
 Where flows name a `class`, each class has these; of `class: video` they are `video_mean_delay_s` and so on
-([how](../models/shared.md#delays-by-class)).
+([how](../models/delays.md)).
 """
 RELATED = """\
 These hold in every replication, between the outcomes of a run, of a class of flows, and of a flow or a link.
