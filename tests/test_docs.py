@@ -95,18 +95,34 @@ def test_there_is_a_page_for_each_question() -> None:
         assert len(text.split()) < 600, "the page is not about one question"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=of)
-def test_files_of_a_page_are_read(page: Path, folder: Path) -> None:
-    """Every scenario, sweep and plan that a page shows is accepted."""
+def load(file: Path) -> None:
+    """Read a scenario, sweep or plan as its command does."""
     from netcarlo import load_scenario
     from netcarlo.planning import load_plan
     from netcarlo.sweeps.space.file import load_sweep
 
+    text = file.read_text()
+    read = load_plan if "quantity:" in text else load_sweep if "axes:" in text else load_scenario
+    read(file)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_files_of_a_page_are_read(page: Path, folder: Path) -> None:
     for file in pages.save_files(page, folder):
-        text = file.read_text()
-        if file.suffix == ".yaml" and "metrics:" not in text:
-            load = load_plan if "quantity:" in text else load_sweep if "axes:" in text else load_scenario
+        if file.suffix == ".yaml" and "metrics:" not in file.read_text():
             load(file)
+
+
+WHOLE = re.compile(r"^(duration|scenario):", re.MULTILINE)
+OTHERS = [page for page in EVERY if page not in PAGES]
+
+
+@pytest.mark.parametrize(
+    "text", [text for text in blocks("yaml", OTHERS) if WHOLE.search(text) and "transport:" in text]
+)
+def test_whole_scenarios_sweeps_and_plans_are_read(text: str, folder: Path) -> None:
+    (folder / "file.yaml").write_text(text)
+    load(folder / "file.yaml")
 
 
 @pytest.mark.full
