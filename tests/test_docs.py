@@ -95,6 +95,12 @@ def test_there_is_a_page_for_each_question() -> None:
         assert len(text.split()) < 600, "the page is not about one question"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_lines_are_short(page: Path) -> None:
+    lines = [line for line in page.read_text().splitlines() if not line.startswith("|")]  # rows of tables
+    assert [line for line in lines if len(line) > 120] == []
+
+
 def load(file: Path) -> None:
     """Read a scenario, sweep or plan as its command does."""
     from netcarlo import load_scenario
