@@ -46,6 +46,10 @@ class Run(Record):
     }
 
 
+ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
+"""Columns that all flows of a row have in common."""
+
+
 def row_parameters(run: Run, draws: Draws) -> Ints:
     """Parameters [n, len(P)] of rows but those of the transport."""
     table = np.zeros((len(draws.replications), len(P)), np.int64)

@@ -9,37 +9,40 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
 from netcarlo.transport.tcp import SLOW_STARTS, Linux, Sctp
-from netcarlo.transport.udp import Datagrams, Udp
 
 
-def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, name: str = "transport") -> None:
-    """Fill in what a transport says of parameters [n, len(P)].
+def fill(
+    table: Ints, transport: Any, draws: Draws, *, at: str = "transport", override: Any = None,
+    name: str = "transport",
+) -> None:  # fmt: skip
+    """Fill in what a transport, or the datagrams of a flow, say of parameters [n, len(P)].
 
-    Fields that the record `override` (the field `name` of a scenario) gives replace those of the transport;
-    the phase of the clock is drawn for `name`.
+    Its record is the field `at` of a scenario. Fields that the record `override` (the field `name`) gives
+    replace those of the transport; the phase of the clock is drawn for `name`.
     """
 
     def where(field: str) -> tuple[str, Any]:
         given = getattr(override, field, None) is not None
-        return (name, override) if given else ("transport", transport)
+        return (name, override) if given else (at, transport)
 
     def value(field: str, factor: float = 1) -> Ints:
-        at, record = where(field)
-        return draws.whole(f"{at}.{field}", getattr(record, field), factor)
+        owner, record = where(field)
+        return draws.whole(f"{owner}.{field}", getattr(record, field), factor)
 
     for field, (column, factor) in transport.fills.items():
         table[:, column] = value(field, factor)
     finite = override is not None and (override.bytes is not None or override.packets is not None)
-    limited = (name, override) if finite else ("transport", transport)
+    limited = (name, override) if finite else (at, transport)
     table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
     table[:, P.SHORT] = draws.short(*limited, table[:, P.DATA])
-    if isinstance(transport, Udp):
-        interval = 8e9 * table[:, P.DATA] / draws.floats("transport.rate", transport.rate)
+    if transport.datagrams:
+        interval = 8e9 * table[:, P.DATA] / draws.floats(f"{at}.rate", transport.rate)
         table[:, P.INTERVAL] = np.maximum(np.rint(interval), 1)
-        table[:, P.SPREAD] = spread(transport, "transport", draws, table[:, P.INTERVAL])
+        most = np.rint(table[:, P.INTERVAL] * draws.floats(f"{at}.jitter", transport.jitter))
+        table[:, P.SPREAD] = 2 * most  # width of the distribution of gaps [ns]
         table[:, P.STOP] = np.iinfo(np.int64).max >> 1
         if transport.stop is not None:
-            table[:, P.STOP] = draws.whole("transport.stop", transport.stop, NS)
+            table[:, P.STOP] = draws.whole(f"{at}.stop", transport.stop, NS)
         return
     if isinstance(transport, Sctp):
         table[:, P.RESPONSE_ALTERNATE] = 1
@@ -59,8 +62,3 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
         table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")
     else:
         table[:, P.CLOCK_PHASE] = value("clock_phase", NS)
-
-
-def spread(udp: Datagrams, name: str, draws: Draws, interval: Any) -> Any:
-    """Widths [n] of the distributions [ns] of the gaps between datagrams with these mean gaps."""
-    return 2 * np.rint(interval * draws.floats(f"{name}.jitter", udp.jitter))

@@ -51,6 +51,13 @@ class Datagrams(Record, Answers):
     uniform."""
 
     datagrams: ClassVar[bool] = True
+    not_of_flows: ClassVar = {"ecn": "is not for udp; remove it"}
+
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
+        "start": (P.START, NS),
+        "payload": (P.DATA, 1),
+        "header": (P.HEADER, 1),
+    }
 
     @property
     def kind(self) -> str:
@@ -74,9 +81,3 @@ class Udp(Datagrams, Classed):
 
     protocol: Literal["udp"]
     """Datagrams."""
-
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
-        "start": (P.START, NS),
-        "payload": (P.DATA, 1),
-        "header": (P.HEADER, 1),
-    }

@@ -107,6 +107,15 @@ def test_fields_of_tcp_beside_udp_as_the_transport_are_refused(key: str, field: 
         assert scenario(key, {"udp": {**STREAM, field: value}}, transport=udp)
 
 
+@pytest.mark.parametrize(("flow", "transport"), [
+    ({"udp": STREAM}, {"protocol": "newreno"}), ({}, {"protocol": "udp", **STREAM}),
+])  # fmt: skip
+def test_routers_mark_no_datagrams(flow: dict[str, Any], transport: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"shared\.flows\.0\.ecn is not for udp; remove it"):
+        scenario("shared", {**flow, "ecn": True}, transport=transport)
+    assert scenario("shared", flow, transport=transport)
+
+
 def test_fields_that_ask_for_delays() -> None:
     many: Any = scenario("shared", {}, {"count": 2, "each": {"late": "1 s"}})
     assert many.network.asks_for_delays == "shared.flows.1.each.late"

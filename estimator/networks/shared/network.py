@@ -95,12 +95,11 @@ class SharedNetwork(SharedSpec, Network):
         for name, flow in self.described():
             check_own(name, flow, transport)
             sender = sender_of(transport, flow)
-            if flow.udp is None:
-                for field, reason in sender.not_of_flows.items():
-                    if getattr(flow, field):
-                        raise InputError(f"{name}.{field} {reason}")
-                if reason := sender.refuses(flow.payload or sender.payload):
-                    raise InputError(f"{name}.payload {reason}")
+            for field, reason in sender.not_of_flows.items():
+                if getattr(flow, field):
+                    raise InputError(f"{name}.{field} {reason}")
+            if reason := sender.refuses(flow.payload or sender.payload):
+                raise InputError(f"{name}.payload {reason}")
 
     # Models.
 

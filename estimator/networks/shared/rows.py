@@ -23,6 +23,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
 from netcarlo.networks.rooms import along, rings, room
+from netcarlo.networks.run import ROW
 from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
@@ -41,8 +42,6 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
 from netcarlo.transport import kinds
-from netcarlo.transport.columns import spread
-from netcarlo.transport.udp import Datagrams
 
 
 class Member(NamedTuple):
@@ -187,8 +186,7 @@ def _flows(
             forth.links[:, k, :length] = member.spec.route
             forth.hops[:, k] = length
     _put_routes(table, forth, reverse_routes(net, forth))
-    for column in (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE):
-        table[:, :, column] = parameters[:, None, column]
+    table[:, :, ROW] = parameters[:, None, ROW]
     present = np.stack([member.present for member in members], axis=1)
     count = present.sum(axis=1)
     if not present.all():
@@ -237,27 +235,16 @@ def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> In
 def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
     """Fill in what a flow sends [n, Flow.COLUMNS]."""
     name, flow = member.name, member.spec
+    at = f"{name}.udp" if sender is flow.udp else "transport"
+    transports.fill(table, sender, draws, at=at, override=flow, name=name)
     table[:, Flow.KIND] = kinds.number(sender)
     if not sender.datagrams:
-        transports.fill(table, sender, draws, override=flow, name=name)
         table[:, Flow.ECN] = int(flow.ecn)
         return
-    udp: Datagrams = sender
-    at = f"{name}.udp" if udp is flow.udp else "transport"
-    size = draws.whole(f"{at}.payload", udp.payload)
-    interval = np.rint(8e9 * size / draws.floats(f"{at}.rate", udp.rate))
-    table[:, P.DATA], table[:, P.HEADER] = size, draws.whole(f"{at}.header", udp.header)
-    table[:, P.LIMIT], table[:, P.SHORT] = draws.limit(at, udp, size), draws.short(at, udp, size)
-    phase = draws.uniform(f"{name}.phase")
-    table[:, P.START] = draws.whole(f"{at}.start", udp.start, NS) + (interval * phase).astype(np.int64)
-    table[:, P.INTERVAL] = interval
-    table[:, P.STOP] = np.iinfo(np.int64).max >> 1
-    if udp.stop is not None:
-        table[:, P.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
-    table[:, P.SPREAD] = spread(udp, at, draws, interval)
-    if isinstance(udp, Stream) and udp.on is not None:
-        table[:, Flow.ON] = draws.whole(f"{at}.on", udp.on, NS)
-        table[:, Flow.OFF] = draws.whole(f"{at}.off", udp.off, NS)
+    table[:, P.START] += (table[:, P.INTERVAL] * draws.uniform(f"{name}.phase")).astype(np.int64)
+    if isinstance(sender, Stream) and sender.on is not None:
+        table[:, Flow.ON] = draws.whole(f"{at}.on", sender.on, NS)
+        table[:, Flow.OFF] = draws.whole(f"{at}.off", sender.off, NS)
 
 
 def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:

@@ -9,6 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
 from netcarlo.networks.flows import fill, jitter_of
+from netcarlo.networks.run import ROW
 from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import geometry
 from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
@@ -16,14 +17,9 @@ from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns, kinds
-from netcarlo.transport.udp import Datagrams
 
 GATEWAY = -1
 """The gateway as the end of a flow: its number differs between rows."""
-
-
-ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
-"""What the transports of all flows of a row have in common."""
 
 
 PASSED = (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER)
@@ -248,12 +244,14 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     sender = kinds.sender_of(transport, spec)
+    table[:, Flow.STOP], table[:, Flow.ITEM] = parameters[:, P.END], end.item
+    if sender is spec.udp:
+        parameters = np.zeros_like(parameters)
+        columns.fill(parameters, sender, draws, at=f"{end.name}.udp")
     table[:, Flow.SIZE] = parameters[:, P.DATA]
     table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
     table[:, Flow.SHORT] = parameters[:, P.SHORT]
-    table[:, Flow.STOP] = parameters[:, P.END]
-    table[:, Flow.ITEM] = end.item
     if not sender.datagrams:
         table[:, Flow.TCP] = 1
         table[:, Flow.KIND] = kinds.number(sender) if end.item else 0
@@ -261,16 +259,8 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
             table[:, Flow.ACK_COST] = draws.whole(
                 "wireless.receiver.ack_time", wireless.receiver.ack_time, NS
             )
-    else:
-        udp: Datagrams = sender
-        at = f"{end.name}.udp" if udp is spec.udp else "transport"
-        table[:, Flow.SIZE] = draws.whole(f"{at}.payload", udp.payload)
-        table[:, Flow.HEADER] = draws.whole(f"{at}.header", udp.header)
-        table[:, Flow.START] = draws.whole(f"{at}.start", udp.start, NS)
-        if udp.stop is not None:
-            table[:, Flow.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
-        table[:, Flow.LIMIT] = draws.limit(at, udp, table[:, Flow.SIZE])
-        table[:, Flow.SHORT] = draws.short(at, udp, table[:, Flow.SIZE])
+    elif sender.stop is not None:
+        table[:, Flow.STOP] = parameters[:, P.STOP]
     if spec.start is not None:
         table[:, Flow.START] = draws.whole(f"{end.name}.start", spec.start, NS)
     if spec.stop is not None:
@@ -279,11 +269,8 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
         table[:, Flow.LIMIT] = draws.limit(end.name, spec, table[:, Flow.SIZE])
         table[:, Flow.SHORT] = draws.short(end.name, spec, table[:, Flow.SIZE])
     if sender.datagrams:
-        rate = draws.floats(f"{at}.rate", udp.rate)
-        table[:, Flow.INTERVAL] = np.rint(8e9 * table[:, Flow.SIZE] / rate)
-        table[:, Flow.SPREAD] = columns.spread(udp, at, draws, table[:, Flow.INTERVAL])
-        phase = draws.uniform(end.phase)
-        table[:, Flow.START] += (table[:, Flow.INTERVAL] * phase).astype(np.int64)
+        table[:, Flow.INTERVAL], table[:, Flow.SPREAD] = parameters[:, P.INTERVAL], parameters[:, P.SPREAD]
+        table[:, Flow.START] += (table[:, Flow.INTERVAL] * draws.uniform(end.phase)).astype(np.int64)
     return table
 
 
