@@ -58,9 +58,9 @@ def of_record(label: str, record: Mapping[str, Any]) -> Side:
             name: row for name, row in record["outcomes"].items() if row["n"] and row["mean"] is not None
         }
         tables = {name: _row(row, corrected=bool(record.get("saving"))) for name, row in found.items()}
-        quantities = {name: BY_NAME.get(name) or Outcome(name, None, "") for name in found}
+        quantities = {name: BY_NAME.get(name) or Outcome(name, None, None, "") for name in found}
         for text, row in record["goals"].items():
-            quantities[text] = Outcome(text, None, "how often it is met", YES_NO)
+            quantities[text] = Outcome(text, None, None, "how often it is met", YES_NO)
             tables[text] = of_spread(HERE, [row["n"]], [row["probability"]], [np.nan])
         provenance = record["provenance"]
         return Side(

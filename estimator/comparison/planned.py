@@ -53,9 +53,9 @@ def _side(label: str, record: Mapping[str, Any]) -> Side:
     for name, text in written(about.get("scenario", {})).items():
         setting.setdefault(name, text)
     axes = {quantity: unit} if across is None else {across: record["across_unit"], quantity: unit}
-    quantities = {name: Outcome(name, None, "how often it holds", SHARE) for name in rows}
+    quantities = {name: Outcome(name, None, None, "how often it holds", SHARE) for name in rows}
     words = f"{first['find']} {quantity.replace('_', ' ')} that does"
-    quantities[LIMIT] = Outcome(LIMIT, None, words, ANY, words, unit)
+    quantities[LIMIT] = Outcome(LIMIT, None, None, words, ANY, words, unit)
     tables = {
         name: pd.DataFrame(
             [row[1:] for row in found], columns=["n", "mean", "low", "high"], index=cells(r[0] for r in found)

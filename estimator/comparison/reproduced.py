@@ -36,7 +36,7 @@ def of_folder(label: str, folder: Path) -> Side:
         tables: dict[str, pd.DataFrame] = {}
         for metric, part in known.groupby("metric", sort=False):
             metric = str(metric)
-            quantities[metric] = Outcome(metric, None, "", ANY, unit=part["unit"].iloc[0])
+            quantities[metric] = Outcome(metric, None, None, "", ANY, unit=part["unit"].iloc[0])
             part = part.drop_duplicates(places)
             n, mean, low, high = (
                 pd.to_numeric(part[c]).to_numpy(np.float64)

@@ -42,9 +42,9 @@ def of_store(label: str, store: Store) -> Side:
     if not len(ok):
         raise InputError(f"{label}: holds no finished cell yet; wait for the first chunk")
     at = cells(ok[list(axes)].itertuples(index=False, name=None) if axes else [()] * len(ok))
-    quantities = {name: BY_NAME.get(name) or Outcome(name, None, "") for name in sweep["outcomes"]}
+    quantities = {name: BY_NAME.get(name) or Outcome(name, None, None, "") for name in sweep["outcomes"]}
     for name, text in goals.items():
-        quantities[name] = Outcome(name, None, text, SHARE if drawn else YES_NO, f"goal {name}")
+        quantities[name] = Outcome(name, None, None, text, SHARE if drawn else YES_NO, f"goal {name}")
     side: dict[str, Any] = {
         "label": label,
         "kind": "store",

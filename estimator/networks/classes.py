@@ -6,51 +6,160 @@ there are.
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from netcarlo.kernels.base.delays import SHIFT, DelayOut
 from netcarlo.kernels.base.layout import FOREVER, NS, P
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome
-from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome, measured
+from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
 
 QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
 
 _DELAY = "time from first being put out to arrival, of distinct data packets"
 
+
+class Class(NamedTuple):
+    """A class of flows in the rows of a network."""
+
+    word: str
+    """Its name."""
+    bounded: bool = True
+    """Whether one of its flows has a bound, `late`."""
+    lasting: bool = True
+    """Whether it has flows that do not come and go."""
+
+
+class Counted(NamedTuple):
+    """What flows of rows sent, [n, F] each, as far as outcomes of classes consider it."""
+
+    number: Ints
+    """Class of a flow, from 1 on; 0 where it has none."""
+    bounded: Any
+    """True if packets of the flow can be late."""
+    lost: Ints
+    """Packets that were lost."""
+    settled: Ints
+    """Packets that were lost or received."""
+    never: Ints
+    """Lost packets that are not retransmitted (UDP)."""
+    goodput: Any
+    """Goodput [bit/s]; NaN for flows that come and go."""
+
+
+class ClassOutput:
+    """What a kernel wrote for classes of flows, and what their outcomes are computed from [n, classes]."""
+
+    def __init__(self, table: Ints, flows: Counted) -> None:
+        """`table` has the columns of `DelayOut` [n, classes, columns]."""
+        self.table, self.flows = table, flows
+
+    def __getitem__(self, column: DelayOut) -> Ints:
+        """Return a column of each class."""
+        return self.table[..., column]
+
+    @cached_property
+    def mine(self) -> Bools:
+        """Which flows are of each class [n, classes, F]."""
+        return members(self.flows.number, self.table.shape[1])
+
+    def total(self, of_flows: Any) -> Any:
+        """Return the sum of an array [n, F] over the flows of each class."""
+        return (self.mine * of_flows[:, None]).sum(axis=2)
+
+    @property
+    def packets(self) -> Floats:
+        """Packets that arrived; NaN instead of 0."""
+        return divisors(self[DelayOut.PACKETS])
+
+    @property
+    def ended(self) -> Ints:
+        """Packets that arrived, or were lost and are not retransmitted."""
+        found: Ints = self[DelayOut.PACKETS] + self.total(self.flows.never)
+        return found
+
+    @cached_property
+    def goodput(self) -> Floats:
+        """Goodput of the flows of each class [n, classes, F] [bit/s]; NaN for others."""
+        return np.where(self.mine, self.flows.goodput[:, None], np.nan)
+
+    def loss_ratio(self) -> Floats:
+        """Share of the packets that were lost."""
+        return np.asarray(self.total(self.flows.lost) / divisors(self.total(self.flows.settled)))
+
+
+def members(number: Ints, count: int) -> Bools:
+    """Return which flows [n, F], whose classes have these numbers, are of each of them [n, classes, F]."""
+    return np.asarray(number[:, None, :] == np.arange(1, count + 1)[:, None])
+
+
+def _quantile(out: ClassOutput, q: float) -> Floats:
+    return quantiles(out.table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
+
+
+def _jitter_s(out: ClassOutput) -> Floats:
+    jitter = out[DelayOut.JITTER]  # NEVER: a fluid has none
+    return np.where(jitter < 0, np.nan, jitter / out.packets / NS)
+
+
+def _over(function: Any, values: Floats) -> Floats:
+    """A statistic along the last axis of what is not NaN; NaN where all is."""
+    found = np.full(values.shape[:-1], np.nan)
+    some = ~np.isnan(values).all(axis=-1)
+    if some.any():
+        found[some] = function(values[some], axis=-1)
+    return found
+
+
 KINDS = (
-    Outcome("mean_delay_s", LESS, f"mean {_DELAY}", label="mean delay"),
+    Outcome(
+        "mean_delay_s",
+        lambda out: (out[DelayOut.SUM] + out[DelayOut.SUM_HIGH] * 2.0**63) / out.packets / NS,
+        LESS, f"mean {_DELAY}", label="mean delay",
+    ),
     *(
-        Outcome(name, LESS, f"{100 * q:.0f} % quantile of the {_DELAY}, to 1.6 % of it", label=words)
+        Outcome(
+            name, partial(_quantile, q=q), LESS, f"{100 * q:.0f} % quantile of the {_DELAY}, to 1.6 % of it",
+            label=words,
+        )
         for (name, q), words in zip(
             QUANTILES.items(), ("median delay", "95 % delay", "99 % delay"), strict=True
         )
     ),
-    Outcome("jitter_s", LESS, "mean jitter (RFC 3550)", label="jitter"),
-    Outcome("late", LESS, "share of what arrived that was late", SHARE, "late packets", FRACTION),
+    Outcome("jitter_s", _jitter_s, LESS, "mean jitter (RFC 3550)", label="jitter", fluid=False),
+    Outcome(
+        "late", lambda out: out[DelayOut.LATE] / out.packets, LESS,
+        "share of what arrived that was late", SHARE, "late packets", FRACTION, when=attrgetter("bounded"),
+    ),
     Outcome(
         "in_time",
-        MORE,
-        "share of the distinct data packets sent, lost ones included, that arrived within `late`; packets "
-        "still on their way at the end do not count",
-        SHARE,
-        "packets in time",
-        FRACTION,
+        lambda out: (out[DelayOut.PACKETS] - out[DelayOut.LATE]) / divisors(out.ended), MORE,
+        "share of the distinct data packets sent, lost ones included, that arrived within `late`; "
+        "packets still on their way at the end do not count", SHARE, "packets in time", FRACTION,
+        when=attrgetter("bounded"),
     ),
-    Outcome("loss_ratio", LESS, "share of the data packets put out that were lost", SHARE, "loss", FRACTION),
-    Outcome("mean_flow_bps", MORE, "mean goodput of a flow", label="goodput of a flow"),
-    Outcome("worst_flow_bps", MORE, "goodput of the flow that gets least", label="worst goodput of a flow"),
-)
+    Outcome(
+        "loss_ratio", ClassOutput.loss_ratio, LESS, "share of the data packets put out that were lost", SHARE,
+        "loss", FRACTION,
+    ),
+    Outcome(
+        "mean_flow_bps", lambda out: _over(np.nanmean, out.goodput), MORE, "mean goodput of a flow",
+        label="goodput of a flow", when=attrgetter("lasting"),
+    ),
+    Outcome(
+        "worst_flow_bps", lambda out: _over(np.nanmin, out.goodput), MORE,
+        "goodput of the flow that gets least", label="worst goodput of a flow", when=attrgetter("lasting"),
+    ),
+)  # fmt: skip
 """The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
 
 OF_DELIVERED = ("mean_delay_s", *QUANTILES, "jitter_s", "late")
 """Outcomes that consider delivered packets only, so that losses do not make them worse."""
-
-BOUNDED = ("late", "in_time")
-"""Outcomes of classes whose flows have a bound, `late`."""
 
 
 def of_delivered(name: str) -> str | None:
@@ -72,53 +181,19 @@ def outcome(name: str) -> Outcome | None:
     return None
 
 
-class Counted(NamedTuple):
-    """What flows of rows sent, [n, F] each, as far as outcomes of classes consider it."""
-
-    number: Ints
-    """Class of a flow, from 1 on; 0 where it has none."""
-    bounded: Any
-    """True if packets of the flow can be late."""
-    lost: Ints
-    """Packets that were lost."""
-    settled: Ints
-    """Packets that were lost or received."""
-    never: Ints
-    """Lost packets that are not retransmitted (UDP)."""
-    goodput: Any
-    """Goodput [bit/s]; NaN for flows that come and go."""
-
-
 def named(names: Mapping[int, str], table: Ints, flows: Counted) -> dict[str, Any]:
     """Return the outcomes of classes by name, [n] each.
 
     `names` are those of the classes by place in `table` [n, classes, DelayOut.COLUMNS].
     """
-    mine = flows.number[:, None, :] == np.arange(1, table.shape[1] + 1)[:, None]  # [n, classes, F]
-
-    def total(of_flows: Any) -> Any:
-        return (mine * of_flows[:, None]).sum(axis=2)
-
-    bounded = (mine & flows.bounded[:, None]).any(axis=(0, 2))
-    goodput = np.where(mine, flows.goodput[:, None], np.nan)
-    packets, jitter = divisors(table[..., DelayOut.PACKETS]), table[..., DelayOut.JITTER]
-    found = {
-        "mean_delay_s": (table[..., DelayOut.SUM] + table[..., DelayOut.SUM_HIGH] * 2.0**63) / packets / NS,
-        **{
-            name: quantiles(table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
-            for name, q in QUANTILES.items()
-        },
-        "jitter_s": np.where(jitter < 0, np.nan, jitter / packets / NS),  # a fluid has none
-        "late": table[..., DelayOut.LATE] / packets,
-        "in_time": (table[..., DelayOut.PACKETS] - table[..., DelayOut.LATE])
-        / divisors(table[..., DelayOut.PACKETS] + total(flows.never)),
-        "loss_ratio": total(flows.lost) / divisors(total(flows.settled)),
-        "mean_flow_bps": _over(np.nanmean, goodput),
-        "worst_flow_bps": _over(np.nanmin, goodput),
-    }
-    for name in BOUNDED:
-        found[name][:, ~bounded] = np.nan
-    return {f"{word}_{name}": values[:, k] for k, word in names.items() for name, values in found.items()}
+    output = ClassOutput(table, flows)
+    values = [(kind, kind.column(output)) for kind in KINDS if callable(kind.column)]
+    found = {}
+    for k, one in of_flows(names, flows.number, flows.bounded).items():
+        for kind, of_all in values:
+            there = kind.when is None or kind.when(one)
+            found[f"{one.word}_{kind.name}"] = of_all[:, k] if there else np.full(len(table), np.nan)
+    return found
 
 
 def named_of_one(
@@ -135,10 +210,22 @@ def named_of_one(
     return named({0: word}, table.reshape(-1, 1, DelayOut.COLUMNS), counted)
 
 
-def _over(function: Any, values: Floats) -> Floats:
-    """A statistic along the last axis of what is not NaN; NaN where all is."""
-    found = np.full(values.shape[:-1], np.nan)
-    some = ~np.isnan(values).all(axis=-1)
-    if some.any():
-        found[some] = function(values[some], axis=-1)
-    return found
+def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any = True) -> dict[int, Class]:
+    """Return the classes by place; flows [n, F] have these numbers, a bound or not, and last or come and go."""
+    mine = members(number, max(names, default=-1) + 1)
+    bounds, lasts = (
+        np.any(mine & np.broadcast_to(each, number.shape)[:, None], axis=(0, 2)).tolist()
+        for each in (bounded, lasting)
+    )
+    return {k: Class(word, bounds[k], lasts[k]) for k, word in names.items()}
+
+
+def of_one(word: str, rows: Ints) -> list[Class]:
+    """Return the class `word` of a network with one flow with these parameters [n, len(P)]; none without one."""
+    return [Class(word, bounded=bool((rows[:, P.LATE] < FOREVER).any()))] if word else []
+
+
+def measured_of(found: Iterable[Class], *, fluid: bool) -> Iterator[str]:
+    """Yield the names of the outcomes of these classes that packet or `fluid` models measure."""
+    for one in found:
+        yield from (f"{one.word}_{name}" for name in measured(KINDS, one, fluid=fluid))

@@ -13,10 +13,12 @@ from pydantic import PrivateAttr
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.networks import flows
+from netcarlo.networks.classes import Class, measured_of, of_one
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
-from netcarlo.networks.outcome import Outcome
+from netcarlo.networks.outcome import Outcome, measured
+from netcarlo.networks.output import Output, by_part, evaluated
 from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
@@ -47,7 +49,7 @@ class Network(Record):
     written: ClassVar[str] = ""
     """What a user writes for that field, where that is something shorter."""
     outcomes: ClassVar[tuple[Outcome, ...]]
-    """The outcomes that no kind before it has."""
+    """All outcomes that it measures; those that no kind before it has are `outcome.declared`."""
     unread: ClassVar[dict[str, tuple[str, ...]]]
     """Patterns of the fields that cheap models of the network do not read, by fidelity (and protocol)."""
     no_warm_up: ClassVar[str] = ""
@@ -128,17 +130,27 @@ class Network(Record):
 
     # Outcomes.
 
-    @abstractmethod
+    def output(self, rows: Any, integers: Ints | None = None) -> Output:
+        """Return what outcomes and their conditions are computed from; conditions do without integers."""
+        return Output(rows, integers)
+
     def named(self, integers: Ints, rows: Any) -> Named:
-        """The outcomes of rows by name."""
+        """Return the outcomes of rows by name."""
+        return evaluated(self.outcomes, self.output(rows, integers))
+
+    def measured_classes(self, rows: Any) -> Sequence[Class]:
+        """Return the classes of flows whose outcomes are measured."""
+        return of_one(self.word, self.output(rows).p)
+
+    def measured(self, rows: Any, fidelity: Fidelity) -> list[str]:
+        """Return the names of the outcomes that are measured in one of the rows at least."""
+        fluid = fidelity == "fluid"
+        own = measured(self.outcomes, self.output(rows), fluid=fluid)
+        return [*own, *measured_of(self.measured_classes(rows), fluid=fluid)]
 
     @abstractmethod
     def sent(self, integers: Ints, rows: Any) -> int:
         """Data packets put out in all replications."""
-
-    @abstractmethod
-    def filled(self, rows: Any, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """Made-up integers: `some(*shape)` where the kernel of this fidelity fills them, else NEVER or 0."""
 
     def datagrams(self, run: Run) -> frozenset[str]:
         """Return the classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for
@@ -151,7 +163,9 @@ class Network(Record):
         return None
 
     def by_part(self, part: str, integers: Ints, rows: Any) -> Named:
-        """The outcomes of each of its flows or links by name, [n, parts]."""
+        """Return the outcomes of each of its flows or links by name, [n, parts]."""
+        if found := by_part(self.outcomes, part, self.output(rows, integers)):
+            return found
         raise InputError(f"there are no outcomes by {part} with {self.key}")
 
     # One replication.

@@ -1,13 +1,15 @@
-"""What an outcome is: its name, meaning and unit, which way it is better, and what values it can have."""
+"""Declaration of an outcome: name, meaning, unit, range, what it is computed from, when it is measured."""
 
 import math
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum, IntEnum, auto
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from netcarlo.numerics import portable, statistics
-from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.numerics.statistics import Mean, Means
 from netcarlo.schema import units
 
@@ -45,17 +47,54 @@ def dimension(name: str) -> units.Dimension:
     return next(known, units.PLAIN)
 
 
+Column = IntEnum | tuple[IntEnum, ...] | Callable[[Any], Any]
+"""A column of what a kernel wrote, several columns to be added, or a function of an `Output`."""
+
+
+class By(NamedTuple):
+    """A part of a network that has an outcome of its own."""
+
+    part: Literal["flows", "links", "classes"]
+    column: Column
+    """What it is computed from, for each part: an array [n, parts]."""
+
+
+class Otherwise(Enum):
+    """The value of an outcome in a row in which it is not measured."""
+
+    MISSING = auto()
+    """NaN."""
+    COMPUTED = auto()
+    """As computed from its column."""
+    ABSENT = auto()
+    """As computed; without any row in which it is measured, the table of outcomes lacks it."""
+
+
 class Outcome(NamedTuple):
-    """An outcome of a replication; the end of its name says its `dimension`."""
+    """Declaration of an outcome of a replication; the end of its name says its `dimension`.
+
+    Tables, intervals, reports, the reference and `simulation.measurable` read it. A kind of network lists all
+    outcomes that it has. Those that a kind before it in the registry declares have no meaning, see `same`.
+    """
 
     name: str
+    column: Column | None
+    """What it is computed from. None: only `by` parts of the network."""
     better: Direction
     meaning: str
     values: Values = POSITIVE
     label: str = ""
-    """What it is called in figures, where that is not its name."""
+    """Name in figures; empty: `name`."""
     unit: str = ""
-    """In which they show it, where that is not the unit of its dimension."""
+    """Unit in figures; empty: that of the dimension."""
+    when: Callable[[Any], Bools | bool] | None = None
+    """Condition on the rows of an `Output` [n]: true where the outcome is measured. None: everywhere."""
+    otherwise: Otherwise = Otherwise.MISSING
+    """Value in the other rows."""
+    fluid: bool = True
+    """False: only packet models measure it; fluid models write 0 or NEVER."""
+    by: tuple[By, ...] = ()
+    """Parts of the network that have it, too."""
 
     @property
     def words(self) -> str:
@@ -97,6 +136,19 @@ class Outcome(NamedTuple):
         return found._replace(mean=mean, ci_low=low, ci_high=high)
 
 
-def joined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Tables of outcomes [n, ...], one behind the other in each row as kernels write them."""
-    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+def same(name: str, column: Column | None, **fields: Any) -> Outcome:
+    """Return an outcome that a kind of network before this one in the registry declares, as computed here."""
+    return Outcome(name, column, NEITHER, "", **fields)
+
+
+def declared(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Return the outcomes of a replication without those of `same` and those of parts only."""
+    return tuple(outcome for outcome in outcomes if outcome.meaning and outcome.column is not None)
+
+
+def measured(outcomes: Iterable[Outcome], output: Any, *, fluid: bool) -> Iterator[str]:
+    """Yield the names of the outcomes that packet or `fluid` models measure in a row of an `Output`."""
+    for each in outcomes:
+        known = each.column is not None and (each.fluid or not fluid)
+        if known and (each.when is None or np.any(each.when(output))):
+            yield each.name

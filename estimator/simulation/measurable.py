@@ -1,20 +1,17 @@
-"""Which outcomes a scenario has: of those of `outcomes.MEANING`, the ones that its runs can measure.
+"""Which outcomes the runs of a scenario measure.
 
-No list says so.  The code that names what an engine wrote (or the formulae) is given rows of the scenario and
-made-up numbers in every column that the engine fills for such rows: an outcome that never gets a value, or
-none but 0, is not measured.  Whether it happens in a run is another question: that a finite transfer
-completes, say.
+The declarations of outcomes say so (`Outcome.when` and `Outcome.fluid`) for some rows of the scenario;
+formulae are evaluated. An outcome that is measured need not have a value in a run: a transfer may not end.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from netcarlo.errors import InputError, nearest
-from netcarlo.kernels.base.layout import NEVER
 from netcarlo.networks.outcome import dimension
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema.fields import flat
 from netcarlo.schema.quantity import bounds
@@ -44,14 +41,8 @@ def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> t
     built = build_rows(scenario, replications=np.arange(n), given=given)
     if scenario.fidelity == "formula":
         frame = named.by_formula(scenario, *built).frame
-    else:
-        with np.errstate(all="ignore"):
-            frame = named.outcomes(scenario.network, _filled(scenario, built.rows), *built).frame
-    names = named.listed(frame)
-    values = frame[names].to_numpy(np.float64)
-    # What a formula says may be 0; what an engine does not fill is.
-    seen = ~np.isnan(values) if scenario.fidelity == "formula" else np.nan_to_num(values) != 0
-    return tuple(name for name, has in zip(names, seen.any(axis=0), strict=True) if has)
+        return tuple(name for name in named.listed(frame) if frame[name].notna().any())
+    return tuple(named.ordered(scenario.network.measured(built.rows, scenario.fidelity)))
 
 
 def check(names: Collection[str], scenario: Scenario) -> None:
@@ -80,13 +71,3 @@ def _listed(names: Collection[str], *, like: str) -> str:
     ordered = [*(name for name in MEANING if name in names), *sorted(of_classes(names))]
     alike = [name for name in ordered if dimension(name) is dimension(like)]
     return ", ".join([*alike, *(name for name in ordered if name not in alike)])
-
-
-def _filled(scenario: Scenario, rows: Any) -> Ints:
-    """Made-up numbers [n, ...], NEVER among them, where the engine writes some; NEVER or 0 elsewhere."""
-    rng = np.random.default_rng(1)
-
-    def some(*shape: int) -> Ints:
-        return np.where(rng.random(shape) < 0.2, NEVER, rng.integers(1 << 20, 1 << 40, shape))
-
-    return scenario.network.filled(rows, some, scenario.fidelity)

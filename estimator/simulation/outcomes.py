@@ -4,7 +4,7 @@ Names end in their unit; those without one are numbers of data packets or of eve
 that did not happen is NaN, and so is what only mobile hosts, or other kinds of networks, have.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from netcarlo.networks import classes
 from netcarlo.networks.family import Network
-from netcarlo.networks.outcome import Outcome
+from netcarlo.networks.outcome import Outcome, declared
 from netcarlo.networks.registry import KINDS
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 
 T = TypeVar("T")
 
-OUTCOMES = tuple(outcome for kind in KINDS for outcome in kind.outcomes)
+OUTCOMES = tuple(outcome for kind in KINDS for outcome in declared(kind.outcomes))
 """The outcomes of a replication, in the order of `Outcomes.frame`."""
 
 
@@ -55,9 +55,14 @@ def of_classes(names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in _LISTED and name in MEANING]
 
 
+def ordered(names: Collection[str]) -> list[str]:
+    """Return those of the names that are outcomes, in the order of a frame."""
+    return [*(name for name in MEANING if name in names), *of_classes(names)]
+
+
 def listed(frame: pd.DataFrame) -> list[str]:
-    """The outcomes that a frame of them has, in order."""
-    return [*(name for name in MEANING if name in frame), *of_classes(map(str, frame))]
+    """Return the outcomes that a frame of them has, in order."""
+    return ordered([str(name) for name in frame])
 
 
 def values_of(frame: pd.DataFrame, name: str) -> Floats:
@@ -100,6 +105,5 @@ def by_formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
 
 
 def _frame(found: dict[str, Any], drawn: pd.DataFrame) -> pd.DataFrame:
-    names = [*(name for name in MEANING if name in found), *of_classes(found)]
-    frame = pd.DataFrame({name: found[name] for name in names}, index=drawn.index)
+    frame = pd.DataFrame({name: found[name] for name in ordered(found)}, index=drawn.index)
     return pd.concat([frame, drawn], axis=1)

@@ -7,9 +7,9 @@ from netcarlo.comparison.differences import FALSE, Estimates, bracketed, indepen
 from netcarlo.networks.outcome import ANY, YES_NO, Outcome
 
 TIME, COUNT, HELD = (
-    Outcome("delay_s", None, "", ANY),
-    Outcome("timeouts", None, ""),
-    Outcome("x", None, "", YES_NO),
+    Outcome("delay_s", None, None, "", ANY),
+    Outcome("timeouts", None, None, ""),
+    Outcome("x", None, None, "", YES_NO),
 )
 ROWS, SWEEPS = 60, 150
 

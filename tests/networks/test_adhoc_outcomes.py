@@ -8,13 +8,16 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, NodeOut
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START
 from netcarlo.kernels.base.rows import concatenate, trim
-from netcarlo.networks.adhoc.outcomes import COUNTS, MEANING, energy_J, states_s, tables
-from netcarlo.networks.outcome import dimension
+from netcarlo.networks.adhoc.outcomes import OUTCOMES, energy_J, states_s, tables
+from netcarlo.networks.outcome import declared, dimension
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import outcomes
 from netcarlo.simulation.simulate import simulate_all
+
+OWN = {outcome.name for outcome in declared(OUTCOMES)}
+COUNTS = {outcome.name: outcome.column for outcome in OUTCOMES if isinstance(outcome.column, ManetOut)}
 
 S = 10**9
 MS = 10**6
@@ -159,7 +162,7 @@ def test_a_path_has_none_of_them():
             "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}],
         }
     )  # fmt: skip
-    assert not {*MEANING} & {*simulate(path, target="cpu").frame}
+    assert not OWN & {*simulate(path, target="cpu").frame}
 
 
 @pytest.mark.full
@@ -177,7 +180,7 @@ def test_a_network_from_end_to_end():
     idle = 3 * 0.843 * found["elapsed_s"]
     assert found["energy_J"].between(idle, 1.3 * idle).all()
     alone = simulate(network, first=2, replications=1, target="cpu").frame
-    assert (alone.loc[2, list(MEANING)].dropna() == found.loc[2, list(MEANING)].dropna()).all()
+    assert (alone.loc[2, list(OWN)].dropna() == found.loc[2, list(OWN)].dropna()).all()
     table = estimate(network, target="cpu", goals=["transfer_s <= 10 s", "energy_J <= 1 kJ"])
     assert table.goals["probability"].tolist() == [1, 1]
     assert table.table.loc["finished", "mean"] == 1 and "mean_cwnd_packets" not in table.table.index

@@ -8,7 +8,8 @@ from netcarlo.estimation.reference import load_mapping, read_rows
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut
-from netcarlo.networks.shared.outcomes import MEANING, by_flow, by_link, tables
+from netcarlo.networks.outcome import declared
+from netcarlo.networks.shared.outcomes import OUTCOMES, by_flow, by_link, tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
@@ -140,7 +141,8 @@ def test_a_dumbbell_from_end_to_end():
     assert mean["tcp_goodput_bps"] == pytest.approx((8e6 - 1e6 * 1498 / 1470) / 1.04, rel=0.02)
     assert mean["goodput_bps"] == pytest.approx(mean["tcp_goodput_bps"] + mean["udp_bps"], rel=1e-3)
     assert mean["worst_flow_bps"] < mean["mean_flow_bps"] < mean["best_flow_bps"]
-    assert found.table["n"][list(MEANING)].max() == 3
+    own = [outcome.name for outcome in declared(OUTCOMES) if outcome.name in found.table.index]
+    assert found.table["n"][own].max() == 3
     rows = build(found.scenario).rows
     each = by_flow(found.outcomes.integers, rows)
     assert np.nansum(each["goodput_bps"][:, :4], axis=1) == pytest.approx(

@@ -8,12 +8,17 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.wireless.layout import DELAY_LOW, FlowOut, NodeOut, WifiOut
-from netcarlo.networks.wireless.outcomes import MEANING, _delays, tables
+from netcarlo.networks.outcome import declared
+from netcarlo.networks.wireless.network import WirelessNetwork
+from netcarlo.networks.wireless.outcomes import tables
+from netcarlo.networks.wireless.output import quantile_s
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import outcomes
 from netcarlo.simulation.simulate import simulate_all
+
+OWN = {outcome.name for outcome in declared(WirelessNetwork.outcomes)}
 
 
 def scenario(wireless, transport=None, **fields):
@@ -134,7 +139,7 @@ def test_a_frame_has_the_outcomes_of_its_own_network():
             "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}],
         }
     )  # fmt: skip
-    assert not {*MEANING} & {*simulate(path, target="cpu").frame}
+    assert not OWN & {*simulate(path, target="cpu").frame}
     wifi = named([{}], [{}] * 2, wireless={"cell": {"stations": 1}})
     assert not {"acked", "mean_cwnd_packets", "mean_rtt_s", "handovers"} & {*wifi}
 
@@ -162,7 +167,7 @@ def test_a_cell_from_end_to_end():
     sent = found[["loss_source", "loss_retries"]].sum(axis=1)
     assert (found["loss_ratio"] - sent).abs().max() < 0.02  # queues changed since the warm-up
     alone = simulate(cell, first=2, replications=1, target="cpu").frame
-    assert (alone.loc[2, list(MEANING)].dropna() == found.loc[2, list(MEANING)].dropna()).all()
+    assert (alone.loc[2, list(OWN)].dropna() == found.loc[2, list(OWN)].dropna()).all()
     table = estimate(cell, target="cpu", goals=["fairness >= 0.5"]).table
     assert table.loc["goodput_bps", "n"] == 4
     assert "acked" not in table.index
@@ -228,7 +233,6 @@ def test_each_quantile_of_the_delay_is_that_of_its_level():
     flows = np.zeros((1, 1, FlowOut.COLUMNS), np.int64)
     for place, count in ((10, 50), (20, 45), (30, 4), (40, 1)):
         flows[..., FlowOut.DELAYS + place] = count
-    found = _delays(flows)
-    for name, level in (("delay_p50_s", 11), ("delay_p95_s", 21), ("delay_p99_s", 31)):
+    for share, level in ((0.5, 11), (0.95, 21), (0.99, 31)):
         edge = 2.0 ** (DELAY_LOW + level // 4) * (1 + level % 4 / 4) * 1e-9
-        assert found[name][0] == pytest.approx(edge), name
+        assert quantile_s(flows, share)[0] == pytest.approx(edge), share

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from netcarlo.networks import classes
-from netcarlo.networks.outcome import ANY, FRACTION, SHARE, YES_NO, Outcome, dimension
+from netcarlo.networks.outcome import ANY, FRACTION, SHARE, YES_NO, Outcome, declared, dimension
 from netcarlo.networks.registry import KINDS
 from netcarlo.networks.relations import RELATIONS, RUN
 from tests.reference.markdown import KNOWN, page, table
@@ -40,7 +40,7 @@ def outcomes_page() -> str:
     """The page."""
     lines = ["# Outcomes", "", KNOWN, "", INTRODUCTION]
     for kind in KINDS:
-        lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(kind.outcomes))]
+        lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(declared(kind.outcomes)))]
     lines += ["## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.KINDS, "CLASS_"))]
     return page(
         [

@@ -48,7 +48,8 @@ def plan(label: str, low: float) -> Side:
         "fast": bands.assign(low=[0.4, 0.5], high=[0.6, 0.7]),
         "limit": limit.assign(low=low, high=low + 1),
     }
-    quantities = {"fast": Outcome("fast", None, "", SHARE), "limit": Outcome("limit", None, "", ANY, "users")}
+    fast, most = Outcome("fast", None, None, "", SHARE), Outcome("limit", None, None, "", ANY, "users")
+    quantities = {"fast": fast, "limit": most}
     return Side(label, "plan", {"seed": "1"}, {"users": ""}, quantities, tables)
 
 

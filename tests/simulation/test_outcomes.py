@@ -6,7 +6,7 @@ from netcarlo.kernels.base.layout import NEVER, Out
 from netcarlo.kernels.wireless.layout import DELAY_BINS, DELAY_LOW
 from netcarlo.networks.outcome import Outcome
 from netcarlo.networks.path.network import PathNetwork
-from netcarlo.networks.path.outcomes import MOBILE, first_outage_end_s
+from netcarlo.networks.path.output import first_outage_end_s
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -102,6 +102,10 @@ def test_the_first_outage_is_the_earliest_on_any_hop():
     assert np.isnan(first_outage_end_s(ensemble().rows)).all()
 
 
+MOBILE = (
+    "handovers", "prepared", "false_alarms", "lost_in_handover", "lost_in_buffer", "buffered", "tunnelled",
+    "copies", "discarded", "reordered",
+)  # fmt: skip
 MOVING = {"mobility": {"protocol": "himipv6", "times": ["3 s"]}, "hops": [HOP, HOP]}
 
 

@@ -3,23 +3,23 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
+from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import split
 from netcarlo.networks import classes
 from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
+from netcarlo.networks.adhoc.output import LOST, AdhocOutput
 from netcarlo.networks.adhoc.unread import UNREAD
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.flows import late_ns
-from netcarlo.networks.outcome import joined
+from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -96,16 +96,20 @@ class AdhocNetwork(Adhoc, Network):
 
     # Outcomes.
 
+    def output(self, rows: ManetRows, integers: Ints | None = None) -> Output:
+        """Return the flow and the nodes."""
+        return AdhocOutput(rows, integers)
+
     def named(self, integers: Ints, rows: ManetRows) -> Named:
-        """Those of the flow, of the network and of the nodes together, and of the flow's class."""
+        """Return the outcomes of the flow, the network and the nodes together, and of the flow's class."""
         values: Named = outcomes.named(integers, rows)
         if self.word:
-            lost = integers[:, outcomes.LOST].sum(axis=1)
+            out = self.output(rows, integers)
+            lost = out[LOST]
             values |= classes.named_of_one(
                 self.word, split(integers, rows)["delays"], rows.parameters,
-                lost=lost, settled=lost + integers[:, ManetOut.RECEIVED],
-                missing=integers[:, ManetOut.SENT]
-                - integers[:, [ManetOut.DELIVERED, ManetOut.IN_FLIGHT]].sum(axis=1),
+                lost=lost, settled=lost + out[ManetOut.RECEIVED],
+                missing=out[ManetOut.SENT] - out[ManetOut.DELIVERED, ManetOut.IN_FLIGHT],
                 goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
@@ -113,19 +117,6 @@ class AdhocNetwork(Adhoc, Network):
     def sent(self, integers: Ints, rows: ManetRows) -> int:
         """Of the one flow."""
         return int(integers[:, ManetOut.SENT].sum())
-
-    def filled(self, rows: ManetRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """No end of an endless transfer."""
-        n = len(rows.parameters)
-        head = some(n, ManetOut.COLUMNS)
-        endless = rows.parameters[:, P.LIMIT] >= ENDLESS
-        for column in (ManetOut.COMPLETED, ManetOut.FINISHED):
-            head[endless, column] = NEVER
-        nodes = np.maximum(some(n, rows.times.shape[1], NodeOut.COLUMNS), 0)  # every time is known
-        if fidelity == "fluid":
-            head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
-            nodes[:, :, NodeOut.TRANSMIT] = NEVER
-        return joined(head, nodes, some(n, DelayOut.COLUMNS if self.word else 0))
 
     # One replication.
 

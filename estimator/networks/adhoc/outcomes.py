@@ -1,324 +1,263 @@
-"""What came of an ad hoc network: its flow, its routes, its links, and the energy of its nodes."""
+"""Outcomes of ad hoc networks: of the flow, its routes, the links, and the energy of the nodes."""
 
-from enum import IntEnum
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.layout import NS, STATUS_NO_START, P
-from netcarlo.kernels.base.rows import split
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
-from netcarlo.numerics.arrays import Floats, Ints, divisors, seconds
+from netcarlo.networks.adhoc.output import AdhocOutput, Power, energy_J, states_s, tables
+from netcarlo.networks.outcome import (
+    FRACTION,
+    LESS,
+    MORE,
+    NEITHER,
+    SHARE,
+    YES_NO,
+    Otherwise,
+    Outcome,
+    same,
+)
+from netcarlo.networks.output import Seconds, evaluated
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 
 
-class Power(IntEnum):
-    """Columns of `ManetRows.parameters` behind those of the engine, which does not read them."""
+def _goodput_bps(out: AdhocOutput) -> Floats:
+    useful = np.where(out.p[:, P.INTERVAL] > 0, out[ManetOut.DELIVERED], out[ManetOut.IN_ORDER])
+    return np.asarray((useful * out.p[:, P.DATA] * 8.0 - out.short_bits) / out.active_s)
 
-    TRANSMIT = Manet.COLUMNS  # [uW]
-    RECEIVE = Manet.COLUMNS + 1
-    OVERHEAR = Manet.COLUMNS + 2
-    IDLE = Manet.COLUMNS + 3
-    BATTERY = Manet.COLUMNS + 4  # [uJ]; 0: none
+
+def _throughput_bps(out: AdhocOutput) -> Floats:
+    wire = out[ManetOut.RECEIVED] * (out.p[:, P.DATA] + out.p[:, P.HEADER])
+    return np.asarray((wire * 8.0 - out.short_bits) / out.active_s)
+
+
+def _completion_s(out: AdhocOutput) -> Floats:
+    return np.where(out.completed, out.active_s, np.nan)
+
+
+def _transfer_bps(out: AdhocOutput) -> Floats:
+    payload = out[ManetOut.ACKED] * out.p[:, P.DATA] - out.p[:, P.SHORT]
+    return np.asarray(payload * 8.0 / out.transfer_s())
+
+
+def _link_changes_per_pair_s(out: AdhocOutput) -> Floats:
+    pairs = out.nodes * (out.nodes - 1) / 2
+    return np.asarray(out[ManetOut.LINK_CHANGES] / pairs / out.time_us * 1e6)
+
+
+def _joules_per_megabyte(out: AdhocOutput) -> Floats:
+    short = np.where(out.completed, out.p[:, P.SHORT], 0)  # of the last packet
+    megabytes = (out[ManetOut.DELIVERED] * out.p[:, P.DATA] - short) / 1e6
+    return np.asarray(out.joules.sum(axis=1) / divisors(megabytes))
+
+
+def _network_life_s(out: AdhocOutput) -> Floats:
+    battery, most = divisors(out.p[:, Power.BATTERY]) / 1e6, out.joules.max(axis=1, initial=0.0)
+    return np.asarray(battery / divisors(most) * out[ManetOut.ELAPSED] / NS)
 
 
 OUTCOMES = (
-    Outcome("elapsed_s", NEITHER, "when the run ended: with the transfer or the duration"),
     Outcome(
-        "transfer_s",
-        LESS,
-        "from the start to the acknowledgement of the last packet of a finite transfer",
-        label="transfer time",
-    ),
-    Outcome("transfer_bps", MORE, "payload of a finite transfer over that time"),
-    Outcome(
-        "finished",
-        MORE,
-        "1 if a finite transfer was acknowledged in full, else 0",
-        YES_NO,
-        label="finished transfers",
-        unit=FRACTION,
-    ),
-    Outcome("probes", NEITHER, "probe segments put out"),
-    Outcome("probe_cycles", NEITHER, "times that the sender stopped to probe, or was frozen"),
-    Outcome("probe_time_s", NEITHER, "time for which it was"),
-    Outcome("spared", NEITHER, "losses after which the window was not reduced"),
-    Outcome("drops_route", LESS, "data packets given up on a broken link without another route"),
-    Outcome("drops_buffer", LESS, "data packets that waited for a route in vain"),
-    Outcome("mean_route_hops", NEITHER, "mean number of hops of the data packets that reached the sink"),
-    Outcome("breaks", LESS, "links that the MAC gave up", label="broken links"),
-    Outcome("false_breaks", LESS, "of those, links that were there", label="links given up that were there"),
-    Outcome("discoveries", LESS, "route requests originated"),
-    Outcome("routing_frames", LESS, "route requests, replies and errors put on the air"),
-    Outcome("route_errors", LESS, "route errors originated"),
-    Outcome(
-        "salvaged",
-        NEITHER,
-        "packets sent another way by the node that found the link broken",
-        label="salvaged packets",
-    ),
-    Outcome("shortened", NEITHER, "routes shortened because a later node heard the packet itself"),
-    Outcome("waited_s", LESS, "time during which the source had packets and no route"),
-    Outcome(
-        "connected_share",
-        MORE,
-        "share of the time with a path between source and sink",
-        SHARE,
-        label="time with a path",
-        unit=FRACTION,
+        "elapsed_s", lambda out: out[ManetOut.ELAPSED] / NS, NEITHER, "when the run ended: with the "
+        "transfer or the duration",
     ),
     Outcome(
-        "split_share",
-        LESS,
-        "share of the time in which some node is out of reach of the source",
-        SHARE,
-        label="time in which some node is out of reach",
-        unit=FRACTION,
+        "transfer_s", AdhocOutput.transfer_s, LESS, "from the start to the acknowledgement of the last "
+        "packet of a finite transfer", label="transfer time", when=AdhocOutput.finite,
     ),
     Outcome(
-        "share_hops_1",
-        NEITHER,
-        "share of the connected time with a shortest path of 1 hop",
-        SHARE,
-        label="connected time with 1 hop",
-        unit=FRACTION,
+        "transfer_bps", _transfer_bps, MORE, "payload of a finite transfer over that time",
+        when=AdhocOutput.finite,
     ),
     Outcome(
-        "share_hops_2",
-        NEITHER,
-        "share of the connected time with a shortest path of 2 hops",
-        SHARE,
-        label="connected time with 2 hops",
+        "finished", lambda out: out.finished.astype(np.int64), MORE, "1 if a finite transfer was "
+        "acknowledged in full, else 0", YES_NO, label="finished transfers", unit=FRACTION,
+        when=AdhocOutput.finite, otherwise=Otherwise.COMPUTED,
+    ),
+    Outcome("probes", ManetOut.PROBES, NEITHER, "probe segments put out"),
+    Outcome(
+        "probe_cycles", ManetOut.PROBE_CYCLES, NEITHER, "times that the sender stopped to probe, or was "
+        "frozen",
+    ),
+    Outcome("probe_time_s", lambda out: out[ManetOut.PROBE_TIME] / NS, NEITHER, "time for which it was"),
+    Outcome("spared", ManetOut.SPARED, NEITHER, "losses after which the window was not reduced"),
+    Outcome(
+        "drops_route", ManetOut.DROPS_ROUTE, LESS, "data packets given up on a broken link without another "
+        "route",
+    ),
+    Outcome("drops_buffer", ManetOut.DROPS_BUFFER, LESS, "data packets that waited for a route in vain"),
+    Outcome(
+        "mean_route_hops", lambda out: out[ManetOut.HOPS] / divisors(out[ManetOut.ARRIVED]), NEITHER,
+        "mean number of hops of the data packets that reached the sink",
+    ),
+    Outcome("breaks", ManetOut.BREAKS, LESS, "links that the MAC gave up", label="broken links", fluid=False),
+    Outcome(
+        "false_breaks", ManetOut.FALSE_BREAKS, LESS, "of those, links that were there",
+        label="links given up that were there",
+    ),
+    Outcome("discoveries", ManetOut.DISCOVERIES, LESS, "route requests originated", fluid=False),
+    Outcome(
+        "routing_frames", ManetOut.ROUTING_FRAMES, LESS, "route requests, replies and errors put on the air",
+        fluid=False,
+    ),
+    Outcome("route_errors", ManetOut.ROUTE_ERRORS, LESS, "route errors originated", fluid=False),
+    Outcome(
+        "salvaged", ManetOut.SALVAGED, NEITHER, "packets sent another way by the node that found the link "
+        "broken", label="salvaged packets", fluid=False,
+    ),
+    Outcome(
+        "shortened", ManetOut.SHORTENED, NEITHER, "routes shortened because a later node heard the packet "
+        "itself", fluid=False,
+    ),
+    Outcome(
+        "waited_s", lambda out: out[ManetOut.WAITED] / NS, LESS, "time during which the source had packets "
+        "and no route",
+    ),
+    Outcome(
+        "connected_share", lambda out: out[ManetOut.CONNECTED] / out.time_us, MORE,
+        "share of the time with a path between source and sink", SHARE, label="time with a path",
         unit=FRACTION,
     ),
     Outcome(
-        "share_hops_3",
-        NEITHER,
-        "share of the connected time with a shortest path of 3 hops",
-        SHARE,
-        label="connected time with 3 hops",
+        "split_share", lambda out: out[ManetOut.SPLIT] / out.time_us, LESS, "share of the time in which "
+        "some node is out of reach of the source", SHARE, label="time in which some node is out of reach",
         unit=FRACTION,
     ),
     Outcome(
-        "share_hops_4",
-        NEITHER,
-        "share of the connected time with a shortest path of 4 hops",
-        SHARE,
-        label="connected time with 4 hops",
+        "share_hops_1", lambda out: out[ManetOut.HOPS_1] / out.connected_us, NEITHER,
+        "share of the connected time with a shortest path of 1 hop", SHARE, label="connected time with 1 hop",
         unit=FRACTION,
     ),
     Outcome(
-        "share_hops_5",
-        NEITHER,
-        "share of the connected time with a shortest path of 5 hops or more",
-        SHARE,
-        label="connected time with 5 hops or more",
-        unit=FRACTION,
+        "share_hops_2", lambda out: out[ManetOut.HOPS_2] / out.connected_us, NEITHER,
+        "share of the connected time with a shortest path of 2 hops", SHARE,
+        label="connected time with 2 hops", unit=FRACTION,
     ),
-    Outcome("mean_shortest_hops", NEITHER, "mean hops of the shortest path over the connected time"),
     Outcome(
-        "mean_kept_hops",
-        NEITHER,
+        "share_hops_3", lambda out: out[ManetOut.HOPS_3] / out.connected_us, NEITHER,
+        "share of the connected time with a shortest path of 3 hops", SHARE,
+        label="connected time with 3 hops", unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_4", lambda out: out[ManetOut.HOPS_4] / out.connected_us, NEITHER,
+        "share of the connected time with a shortest path of 4 hops", SHARE,
+        label="connected time with 4 hops", unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_5", lambda out: out[ManetOut.HOPS_5] / out.connected_us, NEITHER,
+        "share of the connected time with a shortest path of 5 hops or more", SHARE,
+        label="connected time with 5 hops or more", unit=FRACTION,
+    ),
+    Outcome(
+        "mean_shortest_hops", lambda out: out[ManetOut.HOPS_SHORTEST] / out.connected_us, NEITHER,
+        "mean hops of the shortest path over the connected time",
+    ),
+    Outcome(
+        "mean_kept_hops", lambda out: out[ManetOut.HOPS_KEPT] / out.connected_us, NEITHER,
         "mean hops of a route that is kept until it breaks, over the connected time",
     ),
     Outcome(
-        "breaks_per_connected_s",
-        LESS,
-        "breaks of such routes per second of connected time",
-        label="route breaks while connected",
+        "breaks_per_connected_s", lambda out: out[ManetOut.KEPT_BREAKS] / out.connected_us * 1e6, LESS,
+        "breaks of such routes per second of connected time", label="route breaks while connected",
         unit="1/s",
     ),
-    Outcome("mean_route_life_s", MORE, "mean life of those that broke"),
     Outcome(
-        "outages_per_s",
-        LESS,
-        "times without a path per second that began and ended in the run",
-        label="outages",
-        unit="1/s",
-    ),
-    Outcome("mean_outage_s", LESS, "mean length of those"),
-    Outcome(
-        "link_changes_per_pair_s",
-        NEITHER,
-        "links that came or went per second and pair of nodes",
-        label="link changes of a pair",
-        unit="1/s",
-    ),
-    Outcome("mean_degree", NEITHER, "mean number of nodes in range of a node"),
-    Outcome("connected_s", MORE, "time with a path between source and sink"),
-    Outcome("kept_breaks", LESS, "breaks of a route that is kept until it breaks"),
-    Outcome("kept_life_s", NEITHER, "how long the routes that broke had lived, summed"),
-    Outcome("outages", LESS, "times without a path that began and ended in the run"),
-    Outcome("outage_time_s", LESS, "how long those were, summed"),
-    Outcome("energy_source_J", LESS, "energy that the source drew", label="energy of the source"),
-    Outcome("energy_sink_J", LESS, "energy that the sink drew", label="energy of the sink"),
-    Outcome("energy_J", LESS, "energy that all nodes drew", label="energy"),
-    Outcome(
-        "energy_most_J", LESS, "energy of the node that drew most", label="energy of the node that draws most"
+        "mean_route_life_s", lambda out: out[ManetOut.KEPT_LIFE] / 1e6 / divisors(out[ManetOut.KEPT_BREAKS]),
+        MORE, "mean life of those that broke",
     ),
     Outcome(
-        "joules_per_MB",
-        LESS,
-        "energy of all nodes over the decimal megabytes of distinct payload that arrived",
-        label="energy per delivered data",
-        unit="J/MB",
+        "outages_per_s", lambda out: out[ManetOut.OUTAGES] / out.time_us * 1e6, LESS,
+        "times without a path per second that began and ended in the run", label="outages", unit="1/s",
     ),
-    Outcome("network_life_s", MORE, "time until the first battery would be empty at its mean power"),
-)
-"""The outcomes that only ad hoc networks have."""
+    Outcome(
+        "mean_outage_s", lambda out: out[ManetOut.OUTAGE_TIME] / 1e6 / divisors(out[ManetOut.OUTAGES]), LESS,
+        "mean length of those",
+    ),
+    Outcome(
+        "link_changes_per_pair_s", _link_changes_per_pair_s, NEITHER, "links that came or went per second "
+        "and pair of nodes", label="link changes of a pair", unit="1/s",
+    ),
+    Outcome(
+        "mean_degree", lambda out: 2 * out[ManetOut.LINK_TIME] / out.nodes / out.time_us, NEITHER,
+        "mean number of nodes in range of a node",
+    ),
+    Outcome(
+        "connected_s", lambda out: out[ManetOut.CONNECTED] / 1e6, MORE,
+        "time with a path between source and sink",
+    ),
+    Outcome("kept_breaks", ManetOut.KEPT_BREAKS, LESS, "breaks of a route that is kept until it breaks"),
+    Outcome(
+        "kept_life_s", lambda out: out[ManetOut.KEPT_LIFE] / 1e6, NEITHER,
+        "how long the routes that broke had lived, summed",
+    ),
+    Outcome("outages", ManetOut.OUTAGES, LESS, "times without a path that began and ended in the run"),
+    Outcome(
+        "outage_time_s", lambda out: out[ManetOut.OUTAGE_TIME] / 1e6, LESS, "how long those were, summed",
+    ),
+    Outcome(
+        "energy_source_J", lambda out: out.of_node(out.joules, Manet.SOURCE), LESS,
+        "energy that the source drew", label="energy of the source", when=AdhocOutput.powered,
+        otherwise=Otherwise.COMPUTED, fluid=False,
+    ),
+    Outcome(
+        "energy_sink_J", lambda out: out.of_node(out.joules, Manet.SINK), LESS, "energy that the sink drew",
+        label="energy of the sink", when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+    ),
+    Outcome(
+        "energy_J", lambda out: out.joules.sum(axis=1), LESS, "energy that all nodes drew", label="energy",
+        when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+    ),
+    Outcome(
+        "energy_most_J", lambda out: out.joules.max(axis=1, initial=0.0), LESS,
+        "energy of the node that drew most", label="energy of the node that draws most",
+        when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+    ),
+    Outcome(
+        "joules_per_MB", _joules_per_megabyte, LESS, "energy of all nodes over the decimal megabytes of "
+        "distinct payload that arrived", label="energy per delivered data", unit="J/MB",
+        when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+    ),
+    Outcome(
+        "network_life_s", _network_life_s, MORE, "time until the first battery would be empty at its mean "
+        "power", when=AdhocOutput.has_battery, fluid=False,
+    ),
+    same("goodput_bps", _goodput_bps),
+    same("throughput_bps", _throughput_bps),
+    same("delivered", ManetOut.DELIVERED),
+    same("in_order", ManetOut.IN_ORDER),
+    same("received", ManetOut.RECEIVED),
+    same("acked", ManetOut.ACKED),
+    same("sent", ManetOut.SENT),
+    same("retransmitted", ManetOut.RETRANSMITTED),
+    same("timeouts", ManetOut.TIMEOUTS),
+    same("fast_retransmits", ManetOut.FAST_RETRANSMITS),
+    same("cwnd_reductions", ManetOut.CWND_CUTS),
+    same("drops_queue", ManetOut.DROPS_QUEUE),
+    same("drops_random", ManetOut.DROPS_RANDOM),
+    same("ack_drops", ManetOut.ACK_DROPS, fluid=False),
+    same("handshakes", ManetOut.HANDSHAKES, fluid=False),
+    same("in_flight", ManetOut.IN_FLIGHT, fluid=False),
+    same("attempts", ManetOut.EXCHANGES, fluid=False),
+    same(
+        "failed_attempt_ratio", lambda out: out[NodeOut.FAILED] / divisors(out[NodeOut.SENT]), fluid=False
+    ),
+    same("first_delivery_s", Seconds(ManetOut.FIRST_RX), fluid=False),
+    same("last_delivery_s", Seconds(ManetOut.LAST_RX), fluid=False),
+    same("completion_s", _completion_s, when=AdhocOutput.finite),
+)  # fmt: skip
+"""Outcomes of ad hoc networks."""
 
-MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
-COUNTS = {
-    "delivered": ManetOut.DELIVERED,
-    "in_order": ManetOut.IN_ORDER,
-    "received": ManetOut.RECEIVED,
-    "acked": ManetOut.ACKED,
-    "sent": ManetOut.SENT,
-    "retransmitted": ManetOut.RETRANSMITTED,
-    "timeouts": ManetOut.TIMEOUTS,
-    "fast_retransmits": ManetOut.FAST_RETRANSMITS,
-    "cwnd_reductions": ManetOut.CWND_CUTS,
-    "drops_queue": ManetOut.DROPS_QUEUE,
-    "drops_random": ManetOut.DROPS_RANDOM,
-    "drops_route": ManetOut.DROPS_ROUTE,
-    "drops_buffer": ManetOut.DROPS_BUFFER,
-    "ack_drops": ManetOut.ACK_DROPS,
-    "handshakes": ManetOut.HANDSHAKES,
-    "in_flight": ManetOut.IN_FLIGHT,
-    "attempts": ManetOut.EXCHANGES,
-    "probes": ManetOut.PROBES,
-    "probe_cycles": ManetOut.PROBE_CYCLES,
-    "spared": ManetOut.SPARED,
-    "breaks": ManetOut.BREAKS,
-    "false_breaks": ManetOut.FALSE_BREAKS,
-    "discoveries": ManetOut.DISCOVERIES,
-    "routing_frames": ManetOut.ROUTING_FRAMES,
-    "route_errors": ManetOut.ROUTE_ERRORS,
-    "salvaged": ManetOut.SALVAGED,
-    "shortened": ManetOut.SHORTENED,
-    "kept_breaks": ManetOut.KEPT_BREAKS,
-    "outages": ManetOut.OUTAGES,
-}
-
-
-LOST = [ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM]
-"""All ways to be lost."""
-
-
-def tables(integers: Ints, rows: ManetRows) -> Ints:
-    """The outcomes by node, [n, N, NodeOut.COLUMNS], in the integers [n, ...] of `rows`.
-
-    Those of nodes that a row does not have are zero.
-    """
-    return split(integers, rows)["nodes"]
-
-
-def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
-    """How long each node is in each state of its radio, [n, N] each; zero for nodes that are not there.
-
-    Frames on the air at the end count in full.  NaN where that is not known (of a fluid).
-    """
-    nodes = tables(integers, rows)
-    found = {
-        "transmit": nodes[:, :, NodeOut.TRANSMIT],
-        "receive": nodes[:, :, NodeOut.RECEIVE],
-        "overhear": nodes[:, :, NodeOut.OVERHEAR],
-    }
-    elapsed = np.where(_present(rows), integers[:, ManetOut.ELAPSED, None], 0)
-    found["idle"] = np.maximum(elapsed - sum(found.values()), 0)
-    known = found["transmit"] >= 0
-    return {state: np.where(known, time / NS, np.nan) for state, time in found.items()}
-
-
-def energy_J(integers: Ints, rows: ManetRows) -> Floats:  # noqa: N802
-    """The energy that each node drew, [n, N]; zero for nodes that are not there."""
-    watts = {power.name.lower(): rows.parameters[:, power, None] / 1e6 for power in Power}
-    return np.asarray(sum(time * watts[state] for state, time in states_s(integers, rows).items()))
-
-
-def named(integers: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
-    """The outcomes of rows [n] by name, [n] each."""
+def named(integers: Ints, rows: ManetRows) -> dict[str, Any]:
+    """Return the outcomes of rows [n] by name, [n] each."""
     if (seldom := np.flatnonzero(integers[:, ManetOut.STATUS] == STATUS_NO_START)).size:
         raise InputError(
             f"adhoc.mobility.start.apart is so in none of {MOST_ATTEMPTS} draws of row {seldom[0]}; allowed "
             "is what some of them have; raise max or lower min"
         )
-    found: dict[str, Ints | Floats] = {name: integers[:, column] for name, column in COUNTS.items()}
-    return found | _flow(integers, rows) | _network(integers, rows) | _energy(integers, rows)
+    return evaluated(OUTCOMES, AdhocOutput(rows, integers))
 
 
-def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
-    p = rows.parameters
-    start, elapsed = p[:, P.START], out[:, ManetOut.ELAPSED]
-    done, finished = out[:, ManetOut.COMPLETED] >= 0, out[:, ManetOut.FINISHED] >= 0
-    active_s = divisors(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
-    useful = np.where(p[:, P.INTERVAL] > 0, out[:, ManetOut.DELIVERED], out[:, ManetOut.IN_ORDER])
-    transfer_s = np.where(finished, (out[:, ManetOut.FINISHED] - start) / NS, np.nan)
-    short_bits = np.where(done, 8.0 * p[:, P.SHORT], 0.0)  # of the last packet
-    wire = out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER])
-    nodes = tables(out, rows)
-    return {
-        "goodput_bps": (useful * p[:, P.DATA] * 8.0 - short_bits) / active_s,
-        "throughput_bps": (wire * 8.0 - short_bits) / active_s,
-        "first_delivery_s": seconds(out[:, ManetOut.FIRST_RX]),
-        "last_delivery_s": seconds(out[:, ManetOut.LAST_RX]),
-        "completion_s": np.where(done, active_s, np.nan),
-        "elapsed_s": elapsed / NS,
-        "transfer_s": transfer_s,
-        "transfer_bps": (out[:, ManetOut.ACKED] * p[:, P.DATA] - p[:, P.SHORT]) * 8.0 / transfer_s,
-        "finished": finished.astype(np.int64),
-        "probe_time_s": out[:, ManetOut.PROBE_TIME] / NS,
-        "waited_s": out[:, ManetOut.WAITED] / NS,
-        "mean_route_hops": out[:, ManetOut.HOPS] / divisors(out[:, ManetOut.ARRIVED]),
-        "failed_attempt_ratio": nodes[:, :, NodeOut.FAILED].sum(axis=1)
-        / divisors(nodes[:, :, NodeOut.SENT].sum(axis=1)),
-    }
-
-
-def _network(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
-    nodes = rows.parameters[:, Manet.NODES]
-    time_us = divisors(out[:, ManetOut.ELAPSED] // 1000)
-    connected_us = divisors(out[:, ManetOut.CONNECTED])
-    breaks, outages = out[:, ManetOut.KEPT_BREAKS], out[:, ManetOut.OUTAGES]
-    hops = {f"share_hops_{k}": out[:, ManetOut.HOPS_1 + k - 1] / connected_us for k in range(1, 6)}
-    return {
-        **hops,
-        "connected_share": out[:, ManetOut.CONNECTED] / time_us,
-        "split_share": out[:, ManetOut.SPLIT] / time_us,
-        "mean_shortest_hops": out[:, ManetOut.HOPS_SHORTEST] / connected_us,
-        "mean_kept_hops": out[:, ManetOut.HOPS_KEPT] / connected_us,
-        "breaks_per_connected_s": breaks / connected_us * 1e6,
-        "mean_route_life_s": out[:, ManetOut.KEPT_LIFE] / 1e6 / divisors(breaks),
-        "outages_per_s": outages / time_us * 1e6,
-        "mean_outage_s": out[:, ManetOut.OUTAGE_TIME] / 1e6 / divisors(outages),
-        "link_changes_per_pair_s": out[:, ManetOut.LINK_CHANGES]
-        / (nodes * (nodes - 1) / 2) / time_us * 1e6,
-        "mean_degree": 2 * out[:, ManetOut.LINK_TIME] / nodes / time_us,
-        "connected_s": out[:, ManetOut.CONNECTED] / 1e6,
-        "kept_life_s": out[:, ManetOut.KEPT_LIFE] / 1e6,
-        "outage_time_s": out[:, ManetOut.OUTAGE_TIME] / 1e6,
-    }  # fmt: skip
-
-
-def _energy(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
-    p, each = rows.parameters, np.arange(len(out))
-    joules = energy_J(out, rows)
-    most, total = joules.max(axis=1, initial=0.0), joules.sum(axis=1)
-    short = np.where(out[:, ManetOut.COMPLETED] >= 0, p[:, P.SHORT], 0)  # of the last packet
-    megabytes = (out[:, ManetOut.DELIVERED] * p[:, P.DATA] - short) / 1e6
-    battery = divisors(p[:, Power.BATTERY]) / 1e6
-    return {
-        "energy_source_J": joules[each, p[:, Manet.SOURCE]],
-        "energy_sink_J": joules[each, p[:, Manet.SINK]],
-        "energy_J": total,
-        "energy_most_J": most,
-        "joules_per_MB": total / divisors(megabytes),
-        "network_life_s": battery / divisors(most) * out[:, ManetOut.ELAPSED] / NS,
-    }
-
-
-def _present(rows: ManetRows) -> NDArray[np.bool_]:
-    """Which nodes [n, N] there are."""
-    return np.asarray(np.arange(rows.times.shape[1]) < rows.parameters[:, Manet.NODES, None])
+__all__ = ["OUTCOMES", "Power", "energy_J", "named", "states_s", "tables"]

@@ -5,8 +5,7 @@ what has come behind it meanwhile: that is for an engine with events.  Link 2 k 
 back; hosts stand at the ends of the path, without cables of their own.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import Hop, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
@@ -26,15 +25,15 @@ from netcarlo.kernels.shared.layout import (
     Link,
     LinkOut,
     Shared,
-    SharedOut,
     SharedRows,
 )
 from netcarlo.networks import aqm, classes, link_events
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.offered import Offered, of_links
-from netcarlo.networks.outcome import joined
-from netcarlo.networks.path import outcomes, rows, workload
+from netcarlo.networks.output import Output
+from netcarlo.networks.path import managed_outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
+from netcarlo.networks.path.managed_outcomes import ManagedOutput
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
 from netcarlo.networks.rooms import rings, room
@@ -57,6 +56,8 @@ def manager(hops: list[HopSpec]) -> str:
 
 class ManagedPath(Routed):
     """A path of which a queue at least is managed."""
+
+    outcomes: ClassVar = managed_outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
@@ -133,32 +134,26 @@ class ManagedPath(Routed):
 
     # Outcomes.
 
+    def output(self, rows: SharedRows, integers: Ints | None = None) -> Output:
+        """Return the flow, as one of a path, and the links."""
+        return ManagedOutput(rows, integers)
+
     def named(self, integers: Ints, rows: SharedRows) -> Named:
-        """Those of any path but when data first and last arrived, and what its queues tell."""
-        values = named(integers, rows)
+        """Outcomes of a path, queue statistics, and outcomes of the class of the flow."""
+        values = super().named(integers, rows)
         if self.word:
-            flow = _flow(integers)
-            lost = flow[:, FlowOut.DROPS_QUEUE] + flow[:, FlowOut.DROPS_RANDOM]
+            out = self.output(rows, integers)
+            lost = out[FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM]
             values |= classes.named_of_one(
                 self.word, integers[:, -DelayOut.COLUMNS :], rows.flows[:, 0],
-                lost=lost, settled=flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT],
+                lost=lost, settled=out[FlowOut.SENT] - out[FlowOut.IN_FLIGHT],
                 missing=lost, goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
         """Of the flow."""
-        return int(_flow(integers)[:, FlowOut.SENT].sum())
-
-    def filled(self, rows: SharedRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """No end of an endless flow, of UDP nothing that is counted of TCP."""
-        n, links = rows.links.shape[:2]
-        flow = some(n, FlowOut.COLUMNS)
-        flow[rows.flows[:, 0, P.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
-        for column in (FlowOut.SAMPLES, FlowOut.RTT_SAMPLES):
-            flow[rows.flows[:, 0, Flow.KIND] == UDP, column] = 0
-        measured = some(n, DelayOut.COLUMNS if self.word else 0)
-        return joined(some(n, SharedOut.COLUMNS), flow[:, None], some(n, links, LinkOut.COLUMNS), measured)
+        return int(self.output(rows, integers)[FlowOut.SENT].sum())
 
 
 def build(route: Route, run: Run, draws: Draws) -> SharedRows:
@@ -222,30 +217,3 @@ def _manage(links: Ints, route: Route, draws: Draws) -> None:
             aqm.fill(table, managed, at, draws)
             links[who, 2 * place[who] + back] = table[who]
         place += present
-
-
-def _flow(integers: Ints) -> Ints:
-    """Outcomes of the flow [n, FlowOut.COLUMNS]."""
-    return integers[:, SharedOut.COLUMNS : SharedOut.COLUMNS + FlowOut.COLUMNS]
-
-
-def named(integers: Ints, found: SharedRows) -> Named:
-    """The outcomes of rows [n] by name, [n] each."""
-    flow, n = _flow(integers), len(integers)
-    out = np.zeros((n, len(Out)), np.int64)
-    out[:, list(outcomes.TIMES.values())] = NEVER
-    for column in FlowOut:
-        if column.name in Out.__members__:
-            out[:, Out[column.name]] = flow[:, column]
-    hops = np.zeros((n, PATHS, 0, len(Hop)), np.int64)
-    outages = np.full((n, PATHS, 1, 1, 2), FOREVER, np.int64)
-    parameters = found.flows[:, 0, : len(P)]
-    values = outcomes.named(out, Rows(parameters, found.constants, hops, outages, found.losses))
-    begin, size = SharedOut.COLUMNS + FlowOut.COLUMNS, found.links.shape[1] * LinkOut.COLUMNS
-    links = integers[:, begin : begin + size].reshape(n, -1, LinkOut.COLUMNS)
-    forth = links[:, ::2]
-    held: Floats = forth[:, :, LinkOut.QUEUE_SUM] + forth[:, :, LinkOut.QUEUE_SUM_HIGH] * 2.0**63
-    values["mean_queue"] = held.max(axis=1) / (parameters[:, P.END] - parameters[:, P.START])
-    values["longest_wait_s"] = links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS
-    values["marked"] = flow[:, FlowOut.MARKED]
-    return values

@@ -1,14 +1,12 @@
 """Paths of hops, one or two, to a fixed or a mobile host: what the house asks of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import Hop, Out, P, Rows
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import NUMBERS
 from netcarlo.networks import classes
@@ -16,9 +14,11 @@ from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_paths
-from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
+from netcarlo.networks.output import Output
+from netcarlo.networks.path import formula, interruptions, rows, workload
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
+from netcarlo.networks.path.output import ENDS, PathOutput
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, varying
 from netcarlo.networks.run import Run
@@ -29,14 +29,6 @@ from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
 from netcarlo.transport.kinds import FLUID_TCPS
 from netcarlo.transport.tcp import OF_HOSTS
-
-FLUID = (
-    Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
-    Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.COMPLETED,
-    Out.CWND_SUM, Out.RTT_SUM, Out.SAMPLES, Out.RTT_SAMPLES, Out.SENT_ALTERNATE,
-    Out.DROPS_HANDOVER, Out.DROPS_BUFFER, Out.HANDOVERS, Out.PREPARED, Out.FALSE_ALARMS,
-)  # fmt: skip
-"""What the fluid model fills."""
 
 
 class PathNetwork(Routed):
@@ -179,16 +171,20 @@ class PathNetwork(Routed):
 
     # Outcomes.
 
+    def output(self, rows: Rows, integers: Ints | None = None) -> Output:
+        """Return one association."""
+        return PathOutput(rows, integers)
+
     def named(self, integers: Ints, rows: Rows) -> Named:
-        """Those of one association, and of its class."""
-        values = outcomes.named(integers, rows)
+        """Return the outcomes of one association, and of its class."""
+        values = super().named(integers, rows)
         if self.word:
-            ends = integers[:, outcomes.ENDS]
-            lost = ends.sum(axis=1) - integers[:, [Out.RECEIVED, Out.DISCARDED]].sum(axis=1)
+            out = self.output(rows, integers)
+            ends = out[ENDS]
             values |= classes.named_of_one(
                 self.word, split(integers, rows)["delays"], rows.parameters,
-                lost=lost, settled=ends.sum(axis=1),
-                missing=ends.sum(axis=1) - integers[:, [Out.COPIES, Out.DELIVERED]].sum(axis=1),
+                lost=ends - out[Out.RECEIVED, Out.DISCARDED], settled=ends,
+                missing=ends - out[Out.COPIES, Out.DELIVERED],
                 goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
@@ -196,26 +192,6 @@ class PathNetwork(Routed):
     def sent(self, integers: Ints, rows: Rows) -> int:
         """Of one association."""
         return int(integers[:, Out.SENT].sum())
-
-    def filled(self, rows: Rows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """No end of an endless transfer, and what outages and handovers bring only with them."""
-        p, (columns, tables) = rows.parameters, rows.tables()
-        out = some(len(p), columns + sum(table.room * table.columns for table in tables))
-        if fidelity == "fluid":
-            empty = np.zeros(len(Out), np.int64)
-            empty[[*outcomes.TIMES.values(), Out.COMPLETED]] = NEVER
-            unknown = [column for column in Out if column not in FLUID]
-            out[:, unknown] = empty[unknown]
-            out[:, Out.SENT] = out[:, outcomes.ENDS].sum(axis=1)  # nothing is on its way at the end
-            if self.word:
-                out[:, columns + DelayOut.JITTER] = NEVER
-        out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
-        if self.mobility is None:
-            if len(self.routes) == 1:
-                out[:, Out.SILENCE] = 0
-            for column in (Out.RESUME_TX, Out.RESUME_RX):
-                out[np.isnan(outcomes.first_outage_end_s(rows)), column] = NEVER
-        return out
 
     # One replication.
 

@@ -1,11 +1,17 @@
-"""What came of flows that come and go: how many, how much, how long they took, by size."""
+"""Outcomes of flows that come and go: how many, how much, how long they took, by size."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.classes import MEAN_BITS, SIZES, SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
-from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows, classes
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
+from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome, same
+from netcarlo.networks.output import by_part
+from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
 
@@ -21,121 +27,120 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 _OF = "flows that started after the warm-up and arrived in full"
 
+Function = Callable[[Ints, Floats], Ints | Floats]
+"""An outcome from columns [..., ClassOut.COLUMNS] of one class, or the sums of some, and the window [s]."""
 
-def _of_size(size: str, flows: str) -> list[Outcome]:
-    of = f", {flows.removeprefix('flows of ')}" if size else ""
+
+def _of_all(out: SharedOutput, function: Function) -> Ints | Floats:
+    return function(out.table(ClassOut).sum(axis=1), out.window_s)
+
+
+def _of_each(out: SharedOutput, function: Function) -> Ints | Floats:
+    return function(out.table(ClassOut), out.window_s[:, None])
+
+
+def _outcome(name: str, function: Function, better: Any, meaning: str, *fields: Any, **named: Any) -> Outcome:
+    """An outcome of all classes together and of each."""
+    return Outcome(
+        name, partial(_of_all, function=function), better, meaning, *fields,
+        by=(By("classes", partial(_of_each, function=function)),), **named,
+    )  # fmt: skip
+
+
+def _sizes(out: Ints, size: int | None) -> Ints:
+    """Return the columns [..., SizeOut.COLUMNS] of flows of one size, or the sums of all."""
+    sizes = out[..., ClassOut.SIZE :].reshape(*out.shape[:-1], SIZES, SizeOut.COLUMNS)
+    return np.asarray(sizes.sum(axis=-2) if size is None else sizes[..., size, :])
+
+
+def _mean(out: Ints, window_s: Floats, *, size: int | None, column: int, unit: float) -> Floats:
+    of = _sizes(out, size)
+    return np.asarray(of[..., column] / divisors(of[..., SizeOut.FLOWS]) / unit)
+
+
+def _time(out: Ints, window_s: Floats, *, size: int | None, q: float) -> Floats:
+    times = _sizes(out, size)[..., SizeOut.TIMES : SizeOut.SLOWDOWNS]
+    return quantiles(times, q) * 2.0**TIME_SHIFT / NS
+
+
+def _slowdown(out: Ints, window_s: Floats, *, size: int | None, q: float) -> Floats:
+    return quantiles(_sizes(out, size)[..., SizeOut.SLOWDOWNS :], q) / 2.0**SLOWDOWN_BITS
+
+
+def _of_size(size: int | None, end: str, flows: str) -> list[Outcome]:
+    """The outcomes of flows of one size, or of all, whose names have this `end`."""
+    of = f", {flows.removeprefix('flows of ')}" if end else ""
     time, slow = "completion time", "slowdown (completion time over that of an ideal transfer alone)"
     found = [
-        Outcome(f"completion_mean{size}_s", LESS, f"mean {time} of {flows}", label=f"mean {time}{of}"),
-        Outcome(f"slowdown_mean{size}", LESS, f"mean {slow} of {flows}", label=f"mean slowdown{of}"),
-    ]
+        _outcome(
+            f"completion_mean{end}_s", partial(_mean, size=size, column=SizeOut.TIME, unit=NS), LESS,
+            f"mean {time} of {flows}", label=f"mean {time}{of}",
+        ),
+        _outcome(
+            f"slowdown_mean{end}", partial(_mean, size=size, column=SizeOut.SLOWDOWN, unit=2.0**MEAN_BITS),
+            LESS, f"mean {slow} of {flows}", label=f"mean slowdown{of}",
+        ),
+    ]  # fmt: skip
     for name, q in QUANTILES.items():
         part = f"{100 * q:.0f} % quantile"
         found += [
-            Outcome(
-                f"completion_{name}{size}_s", LESS, f"{part} of the {time} of {flows}, to 1.6 % of it",
-                label=f"{name} of completion times{of}",
+            _outcome(
+                f"completion_{name}{end}_s", partial(_time, size=size, q=q), LESS,
+                f"{part} of the {time} of {flows}, to 1.6 % of it", label=f"{name} of completion times{of}",
             ),
-            Outcome(
-                f"slowdown_{name}{size}", LESS, f"{part} of the {slow} of {flows}, to 1.6 % of it",
-                label=f"{name} of slowdowns{of}",
+            _outcome(
+                f"slowdown_{name}{end}", partial(_slowdown, size=size, q=q), LESS,
+                f"{part} of the {slow} of {flows}, to 1.6 % of it", label=f"{name} of slowdowns{of}",
             ),
         ]  # fmt: skip
     return found
 
 
-OUTCOMES = (
-    Outcome(
-        "arrivals", NEITHER, "flows that started after the warm-up, or were refused then",
-        label="flows that came",
+_OF_ALL = {outcome.name: outcome for outcome in _of_size(None, "", _OF)}
+
+MEAN, P95 = _OF_ALL.pop("completion_mean_s"), _OF_ALL.pop("completion_p95_s")
+"""Those that finite flows have, too."""
+
+_OUTCOMES = (
+    _outcome(
+        "arrivals", lambda out, window_s: out[..., ClassOut.ARRIVALS], NEITHER,
+        "flows that started after the warm-up, or were refused then", label="flows that came",
+    ),
+    _outcome(
+        "blocked_share",
+        lambda out, window_s: out[..., ClassOut.BLOCKED] / divisors(out[..., ClassOut.ARRIVALS]), LESS,
+        "share of the flows that came and found no free slot", SHARE, label="flows refused", unit=FRACTION,
+    ),
+    _outcome(
+        "offered_bps", lambda out, window_s: 8.0 * out[..., ClassOut.OFFERED] / window_s, NEITHER,
+        "payload of flows that came from warm-up to end, over that time", label="offered load",
     ),
     Outcome(
-        "blocked_share", LESS, "share of the flows that came and found no free slot", SHARE,
-        label="flows refused", unit=FRACTION,
+        "carried_bps",
+        lambda out: np.where(out.slots, out.useful_bits, 0.0).sum(axis=1) / out.window_s, MORE,
+        "their payload that arrived from warm-up to end, over that time", label="carried load",
     ),
-    Outcome(
-        "offered_bps", NEITHER, "payload of flows that came from warm-up to end, over that time",
-        label="offered load",
-    ),
-    Outcome(
-        "carried_bps", MORE, "their payload that arrived from warm-up to end, over that time",
-        label="carried load",
-    ),
-    *(
-        outcome
-        for outcome in _of_size("", _OF)
-        if outcome.name not in ("completion_mean_s", "completion_p95_s")  # which finite flows have, too
-    ),
-    *(outcome for name, flows in OF_SIZE.items() for outcome in _of_size(f"_{name}", flows)),
+    *_OF_ALL.values(),
+    *(each for k, (name, flows) in enumerate(OF_SIZE.items()) for each in _of_size(k, f"_{name}", flows)),
+    same("arrived", None, by=(By("classes", lambda out: out.table(ClassOut)[:, :, ClassOut.COMPLETED]),)),
+    same("active", None, by=(By("classes", lambda out: out.table(ClassOut)[:, :, ClassOut.ACTIVE]),)),
 )  # fmt: skip
+
+OUTCOMES = tuple(
+    each._replace(when=SharedOutput.come_and_go, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
+)
 """The outcomes that only networks with such flows have."""
 
 
-def table(integers: Ints, rows: SharedRows) -> Ints:
-    """The outcomes of the classes [n, C, ClassOut.COLUMNS]."""
-    at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
-    end = at + classes(rows) * ClassOut.COLUMNS
-    return integers[:, at:end].reshape(len(integers), classes(rows), ClassOut.COLUMNS)
+def short(out: SharedOutput) -> Ints:
+    """Return what acknowledged last packets of flows of classes lack of whole ones [n] [byte]."""
+    return out[ClassOut.SHORT]
 
 
 def by_class(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """Outcomes of the classes [n, C] by name, as in `OUTCOMES`; and `arrived` and `active`.
+    """Return the outcomes of the classes [n, C] by name.
 
     `arrived` counts the flows that arrived in full after the warm-up, also those that started before, and
     `active` those in progress at the end.
     """
-    out = table(integers, rows)
-    found = _all(out, _window_s(rows)[:, None])
-    found["arrived"], found["active"] = out[:, :, ClassOut.COMPLETED], out[:, :, ClassOut.ACTIVE]
-    return found
-
-
-def named(integers: Ints, rows: SharedRows, useful_bits: Floats) -> dict[str, Ints | Floats]:
-    """The outcomes of all classes together by name, [n] each; `useful_bits` [n, F] are those of flows.
-
-    Without classes there are none.
-    """
-    if classes(rows) == 0:
-        return {}
-    slots, window_s = rows.flows[:, :, Flow.CLASS] > 0, _window_s(rows)
-    found = _all(table(integers, rows).sum(axis=1), window_s)
-    found["carried_bps"] = np.where(slots, useful_bits, 0.0).sum(axis=1) / window_s
-    return found
-
-
-def short(integers: Ints, rows: SharedRows) -> Ints:
-    """Bytes [n] that acknowledged last packets of flows of classes fall short of whole ones."""
-    return np.asarray(table(integers, rows)[:, :, ClassOut.SHORT].sum(axis=1))
-
-
-def _window_s(rows: SharedRows) -> Floats:
-    return divisors(rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP]) / NS
-
-
-def _all(out: Ints, window_s: Floats) -> dict[str, Ints | Floats]:
-    """Of outcomes [..., ClassOut.COLUMNS], of one class or the sums of some."""
-    came = out[..., ClassOut.ARRIVALS]
-    found: dict[str, Ints | Floats] = {
-        "arrivals": came,
-        "blocked_share": out[..., ClassOut.BLOCKED] / divisors(came),
-        "offered_bps": 8.0 * out[..., ClassOut.OFFERED] / window_s,
-    }
-    sizes = out[..., ClassOut.SIZE :].reshape(*out.shape[:-1], SIZES, SizeOut.COLUMNS)
-    found |= _times("", sizes.sum(axis=-2))
-    for k, name in enumerate(OF_SIZE):
-        found |= _times(f"_{name}", sizes[..., k, :])
-    return found
-
-
-def _times(size: str, out: Ints) -> dict[str, Ints | Floats]:
-    """Of outcomes [..., SizeOut.COLUMNS]."""
-    flows = divisors(out[..., SizeOut.FLOWS])
-    times, slowdowns = out[..., SizeOut.TIMES : SizeOut.SLOWDOWNS], out[..., SizeOut.SLOWDOWNS :]
-    found: dict[str, Ints | Floats] = {
-        f"completion_mean{size}_s": out[..., SizeOut.TIME] / flows / NS,
-        f"slowdown_mean{size}": out[..., SizeOut.SLOWDOWN] / flows / 2.0**MEAN_BITS,
-    }
-    for name, q in QUANTILES.items():
-        found[f"completion_{name}{size}_s"] = quantiles(times, q) * 2.0**TIME_SHIFT / NS
-        found[f"slowdown_{name}{size}"] = quantiles(slowdowns, q) / 2.0**SLOWDOWN_BITS
-    return found
+    return by_part((*OUTCOMES, MEAN, P95), "classes", SharedOutput(rows, integers))

@@ -13,7 +13,8 @@ from netcarlo.kernels.shared.layout import classes as that_come_and_go
 from netcarlo.networks import classes
 from netcarlo.networks.flows import by_place
 from netcarlo.networks.shared.description import SharedSpec
-from netcarlo.networks.shared.outcomes import LOST, SETTLED, by_flow, tables
+from netcarlo.networks.shared.outcomes import LOST, SETTLED
+from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.numerics.arrays import Ints
 
 
@@ -25,16 +26,25 @@ def table(integers: Ints, rows: SharedRows) -> Ints:
     return integers[:, at:end].reshape(len(integers), gauges(rows), DelayOut.COLUMNS)
 
 
+def of_rows(shared: SharedSpec, rows: SharedRows) -> dict[int, classes.Class]:
+    """Return the classes of flows whose delays are measured, by place in `table`."""
+    number, kinds = rows.flows[:, :, Flow.GAUGE], rows.flows[:, :, Flow.KIND]
+    names = by_place(shared.described(), number, kinds, gauges(rows))
+    bounded, lasting = rows.flows[:, :, Flow.BOUND] < FOREVER, rows.flows[:, :, Flow.CLASS] == 0
+    return classes.of_flows(names, number, bounded, lasting)
+
+
 def named(shared: SharedSpec, integers: Ints, rows: SharedRows) -> dict[str, Any]:
     """Return the outcomes of the classes by name, [n] each; none where nothing is measured."""
     if gauges(rows) == 0:
         return {}
-    flows, out = rows.flows, tables(integers, rows).flows
+    flows, output = rows.flows, SharedOutput(rows, integers)
+    out = output.table(FlowOut)
     names = by_place(shared.described(), flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND], gauges(rows))
-    lost, goodput = out[:, :, LOST].sum(axis=2), by_flow(integers, rows)["goodput_bps"]
+    lost = out[:, :, LOST].sum(axis=2)
     return classes.named(names, table(integers, rows), classes.Counted(
         number=flows[:, :, Flow.GAUGE], bounded=flows[:, :, Flow.BOUND] < FOREVER,
         lost=lost, settled=out[:, :, SETTLED].sum(axis=2),
         never=np.where(flows[:, :, Flow.KIND] == UDP, lost, 0),
-        goodput=np.where(flows[:, :, Flow.CLASS] == 0, goodput, np.nan),
+        goodput=np.where(flows[:, :, Flow.CLASS] == 0, output.goodput_bps, np.nan),
     ))  # fmt: skip

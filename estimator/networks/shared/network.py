@@ -7,29 +7,22 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
-from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
-    Flow,
     FlowOut,
-    LinkOut,
-    SharedOut,
     SharedRows,
-    of_classes,
 )
 from netcarlo.networks import link_events
+from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
-from netcarlo.networks.outcome import joined
+from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
 from netcarlo.networks.shared import (
     backups,
-    completions,
     delays,
     extents,
     failures,
@@ -44,6 +37,7 @@ from netcarlo.networks.shared.description import (
     Cable,
     SharedSpec,
 )
+from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.networks.shared.unread import UNREAD
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
@@ -51,16 +45,13 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import FLUID_TCPS, not_mixed, own_association, sender_of
 
-NO_FLUID = (FlowOut.HANDSHAKES,)
-"""What the fluid model does not know of a flow."""
-
 
 class SharedNetwork(SharedSpec, Network):
     """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
     family = "shared"
-    outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
+    outcomes = outcomes.OUTCOMES
     unread = UNREAD
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
@@ -202,6 +193,14 @@ class SharedNetwork(SharedSpec, Network):
 
     # Outcomes.
 
+    def output(self, rows: SharedRows, integers: Ints | None = None) -> Output:
+        """Return the flows, the links and the classes of flows that come and go."""
+        return SharedOutput(rows, integers)
+
+    def measured_classes(self, rows: SharedRows) -> Sequence[Class]:
+        """Return the classes of flows whose delays are measured."""
+        return [*delays.of_rows(self, rows).values()]
+
     def named(self, integers: Ints, rows: SharedRows) -> Named:
         """Return the outcomes of the flows and of the links together, and of classes of flows."""
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
@@ -209,26 +208,6 @@ class SharedNetwork(SharedSpec, Network):
     def sent(self, integers: Ints, rows: SharedRows) -> int:
         """Of all flows."""
         return int(outcomes.tables(integers, rows).flows[:, :, FlowOut.SENT].sum())
-
-    def filled(self, rows: SharedRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """No end of endless flows, of UDP nothing that is counted of TCP."""
-        n = len(rows.parameters)
-        flows = some(n, rows.flows.shape[1], FlowOut.COLUMNS)
-        links = some(n, rows.links.shape[1], LinkOut.COLUMNS)
-        flows[rows.flows[:, :, P.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
-        for column in (FlowOut.SAMPLES, FlowOut.RTT_SAMPLES):
-            flows[rows.flows[:, :, Flow.KIND] == UDP, column] = 0
-        if fidelity == "fluid":
-            flows[:, :, NO_FLUID] = 0
-        measured = some(n, of_classes(rows))
-        if fidelity == "fluid":  # which knows no classes that come and go, and no jitter
-            measured[:, DelayOut.JITTER :: DelayOut.COLUMNS] = NEVER
-        return joined(some(n, SharedOut.COLUMNS), flows, links, measured)
-
-    def by_part(self, part: str, integers: Ints, rows: SharedRows) -> Named:
-        """Those of each flow, of each link, or of each class of flows that come and go."""
-        by = {"flows": outcomes.by_flow, "links": outcomes.by_link, "classes": completions.by_class}
-        return by[part](integers, rows)
 
     # Fields.
 

@@ -1,136 +1,199 @@
-"""What came of shared networks: their flows, their links, and both by name."""
+"""Outcomes of shared networks, of their flows and of their links."""
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, NS, STATUS_NO_NUMBER, P
-from netcarlo.kernels.senders import NAMES, UDP
-from netcarlo.kernels.shared.layout import (
-    MOST_HOPS,
-    NOWHERE,
-    Flow,
-    FlowOut,
-    Link,
-    LinkOut,
-    Shared,
-    SharedOut,
-    SharedRows,
-)
+from netcarlo.kernels.base.layout import NS, STATUS_NO_NUMBER
+from netcarlo.kernels.senders import NAMES
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.packet import NUMBER_BITS
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, By, Outcome, same
+from netcarlo.networks.output import by_part, evaluated
 from netcarlo.networks.shared import completions
-from netcarlo.numerics.arrays import Floats, Ints, divisors
-
-OUTCOMES = (
-    Outcome(
-        "tcp_goodput_bps",
-        MORE,
-        "payload of the TCP flows over the time from warm-up to end",
-        label="goodput of the TCP flows",
-    ),
-    Outcome(
-        "acked_bps",
-        MORE,
-        "payload of the TCP flows acknowledged between warm-up and end",
-        label="acknowledged TCP payload",
-    ),
-    Outcome(
-        "worst_flow_bps",
-        MORE,
-        "goodput of the TCP flow that gets least",
-        label="goodput of the worst-off flow",
-    ),
-    Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows", label="mean goodput of a flow"),
-    Outcome(
-        "best_flow_bps", MORE, "goodput of the TCP flow that gets most", label="goodput of the best-off flow"
-    ),
-    *(
-        Outcome(f"{kind}_bps", MORE, f"mean goodput of the {of} flows", label=f"goodput of a {of} flow")
-        for kind in NAMES.values()
-        for of in [kind.replace("_", " ")]
-    ),
-    Outcome(
-        "utilisation",
-        MORE,
-        "share of its rate that the busiest link carries, headers included",
-        SHARE,
-        label="utilisation of the busiest link",
-        unit=FRACTION,
-    ),
-    Outcome(
-        "drop_ratio",
-        LESS,
-        "share of the packets that reached the busiest link and that its queue dropped",
-        SHARE,
-        label="drops at the busiest link",
-        unit=FRACTION,
-    ),
-    Outcome(
-        "longest_wait_s",
-        LESS,
-        "longest time that a packet waited in a queue, until the end at most, if it was not dropped",
-    ),
-    Outcome(
-        "transmissions",
-        NEITHER,
-        "packets that all links sent, acknowledgements included",
-        label="packets on all links",
-    ),
-    Outcome("marked", NEITHER, "data packets that routers marked", label="marked packets"),
-    Outcome(
-        "completed_share",
-        MORE,
-        "share of the finite flows that arrived in full, warm-up included",
-        SHARE,
-        label="completed transfers",
-        unit=FRACTION,
-    ),
-    Outcome(
-        "completion_mean_s",
-        LESS,
-        "mean time from start to the arrival of the last missing packet, of the finite flows that arrived, "
-        "warm-up included",
-        label="mean completion time",
-    ),
-    Outcome(
-        "completion_p95_s",
-        LESS,
-        "95 % quantile of the times of the finite flows that arrived, warm-up included",
-        label="95 % quantile of completion times",
-    ),
-)
-"""The outcomes that only shared networks have."""
-
-MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
-
-COUNTS = {
-    "delivered": FlowOut.DELIVERED,
-    "received": FlowOut.RECEIVED,
-    "sent": FlowOut.SENT,
-    "retransmitted": FlowOut.RETRANSMITTED,
-    "timeouts": FlowOut.TIMEOUTS,
-    "fast_retransmits": FlowOut.FAST_RETRANSMITS,
-    "cwnd_reductions": FlowOut.CWND_CUTS,
-    "drops_queue": FlowOut.DROPS_QUEUE,
-    "drops_random": FlowOut.DROPS_RANDOM,
-    "ack_drops": FlowOut.ACK_DROPS,
-    "handshakes": FlowOut.HANDSHAKES,
-    "in_flight": FlowOut.IN_FLIGHT,
-    "marked": FlowOut.MARKED,
-}
+from netcarlo.networks.shared.output import SharedOutput, over
+from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 LOST = [FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM]
 SETTLED = [FlowOut.RECEIVED, *LOST]
 """Columns that count data packets that are no longer in flight."""
 
-OF_FLOW = (
-    *("goodput_bps", "useful_bits", "acked_bps", "acked_bits", "completion_s", "base_rtt_s"),
-    *("mean_cwnd_packets", "mean_rtt_s", "acked", "in_order", "in_flight_before", *COUNTS),
-)
-"""Names of what `by_flow` tells."""
+
+def _count(name: str, column: FlowOut, **fields: Any) -> Outcome:
+    return same(name, column, by=(By("flows", column),), **fields)
+
+
+def _tcp_goodput_bps(out: SharedOutput) -> Floats:
+    return np.asarray(np.where(out.tcp, out.useful_bits, 0.0).sum(axis=1) / out.window_s)
+
+
+def _acked_bps(out: SharedOutput) -> Floats:
+    bits = out.acked_bits().sum(axis=1) - 8.0 * completions.short(out)
+    return np.asarray(bits / out.window_s)
+
+
+def _kind(out: SharedOutput, number: int) -> Bools:
+    return np.asarray(out.lasting & (out.flows[:, :, Flow.KIND] == number))
+
+
+def _goodput_bps(out: SharedOutput, number: int) -> Floats:
+    return over(np.nanmean, np.where(_kind(out, number), out.goodput_bps, np.nan))
+
+
+def _has_kind(out: SharedOutput, number: int) -> Bools:
+    return _kind(out, number).any(axis=1)
+
+
+def _fairness(out: SharedOutput) -> Floats:
+    mine = out.lasting_bps
+    squares = (~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)
+    return np.asarray(np.nansum(mine, axis=1) ** 2 / divisors(squares))
+
+
+def _loss_ratio(out: SharedOutput) -> Floats:
+    flows = out.table(FlowOut)
+    arrived = np.where(out.udp, flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
+    settled = np.where(out.udp, flows[:, :, SETTLED].sum(axis=2), 0).sum(axis=1)
+    return 1.0 - arrived / divisors(settled)
+
+
+def _p95(values: Floats, axis: int) -> Floats:
+    return np.asarray(np.nanquantile(values, 0.95, axis=axis))
+
+
+def _completion(out: SharedOutput, statistic: Any, of_classes: Outcome) -> Floats:
+    if out.come_and_go().any():
+        assert callable(of_classes.column)
+        return np.asarray(of_classes.column(out))
+    return over(statistic, out.completion_s)
+
+
+def _all_completed_s(out: SharedOutput) -> Floats:
+    all_done = (out.done | ~out.finite).all(axis=1)
+    return np.where(all_done, over(np.nanmax, out.completion_s), np.nan)
+
+
+OUTCOMES = (
+    Outcome(
+        "tcp_goodput_bps", _tcp_goodput_bps, MORE, "payload of the TCP flows over the time from warm-up to "
+        "end", label="goodput of the TCP flows", when=SharedOutput.has_tcp,
+    ),
+    Outcome(
+        "acked_bps", _acked_bps, MORE, "payload of the TCP flows acknowledged between warm-up and end",
+        label="acknowledged TCP payload", when=SharedOutput.has_tcp,
+        by=(By("flows", SharedOutput.acked_bps),),
+    ),
+    Outcome(
+        "worst_flow_bps", lambda out: over(np.nanmin, out.lasting_bps), MORE,
+        "goodput of the TCP flow that gets least", label="goodput of the worst-off flow",
+        when=SharedOutput.has_lasting_tcp,
+    ),
+    Outcome(
+        "mean_flow_bps", lambda out: over(np.nanmean, out.lasting_bps), MORE, "mean goodput of the TCP flows",
+        label="mean goodput of a flow", when=SharedOutput.has_lasting_tcp,
+    ),
+    Outcome(
+        "best_flow_bps", lambda out: over(np.nanmax, out.lasting_bps), MORE,
+        "goodput of the TCP flow that gets most", label="goodput of the best-off flow",
+        when=SharedOutput.has_lasting_tcp,
+    ),
+    *(
+        Outcome(
+            f"{kind}_bps", partial(_goodput_bps, number=number), MORE, f"mean goodput of the {of} flows",
+            label=f"goodput of a {of} flow", when=partial(_has_kind, number=number),
+        )
+        for number, kind in NAMES.items()
+        for of in [kind.replace("_", " ")]
+    ),
+    Outcome(
+        "utilisation", lambda out: out.of_busiest(out.utilisation), MORE, "share of its rate that the "
+        "busiest link carries, headers included", SHARE, label="utilisation of the busiest link",
+        unit=FRACTION, by=(By("links", lambda out: out.utilisation),),
+    ),
+    Outcome(
+        "drop_ratio", lambda out: out.of_busiest(out.drop_ratio), LESS, "share of the packets that reached "
+        "the busiest link and that its queue dropped", SHARE, label="drops at the busiest link",
+        unit=FRACTION, by=(By("links", lambda out: out.drop_ratio),),
+    ),
+    Outcome(
+        "longest_wait_s", lambda out: out.table(LinkOut)[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS, LESS,
+        "longest time that a packet waited in a queue, until the end at most, if it was not dropped",
+        by=(By("links", lambda out: out.each(LinkOut.WAIT_MOST) / NS),),
+    ),
+    Outcome(
+        "transmissions", LinkOut.SENT, NEITHER, "packets that all links sent, acknowledgements included",
+        label="packets on all links", by=(By("links", LinkOut.SENT),),
+    ),
+    Outcome(
+        "marked", FlowOut.MARKED, NEITHER, "data packets that routers marked", label="marked packets",
+        by=(By("flows", FlowOut.MARKED),),
+    ),
+    Outcome(
+        "completed_share", lambda out: (out.finite & out.done).sum(axis=1) / divisors(out.finite.sum(axis=1)),
+        MORE, "share of the finite flows that arrived in full, warm-up included", SHARE,
+        label="completed transfers", unit=FRACTION, when=SharedOutput.has_finite,
+    ),
+    Outcome(
+        "completion_mean_s", partial(_completion, statistic=np.nanmean, of_classes=completions.MEAN), LESS,
+        "mean time from start to the arrival of the last missing packet, of the finite flows that arrived, "
+        "warm-up included", label="mean completion time", when=SharedOutput.transfers, by=completions.MEAN.by,
+    ),
+    Outcome(
+        "completion_p95_s", partial(_completion, statistic=_p95, of_classes=completions.P95), LESS,
+        "95 % quantile of the times of the finite flows that arrived, warm-up included",
+        label="95 % quantile of completion times", when=SharedOutput.transfers, by=completions.P95.by,
+    ),
+    *completions.OUTCOMES,
+    same(
+        "goodput_bps", lambda out: out.useful_bits.sum(axis=1) / out.window_s,
+        by=(By("flows", lambda out: out.goodput_bps),),
+    ),
+    _count("delivered", FlowOut.DELIVERED),
+    _count("received", FlowOut.RECEIVED),
+    _count("sent", FlowOut.SENT),
+    _count("retransmitted", FlowOut.RETRANSMITTED),
+    _count("timeouts", FlowOut.TIMEOUTS),
+    _count("fast_retransmits", FlowOut.FAST_RETRANSMITS),
+    _count("cwnd_reductions", FlowOut.CWND_CUTS),
+    _count("drops_queue", FlowOut.DROPS_QUEUE),
+    _count("drops_random", FlowOut.DROPS_RANDOM),
+    _count("ack_drops", FlowOut.ACK_DROPS),
+    _count("handshakes", FlowOut.HANDSHAKES, fluid=False),
+    _count("in_flight", FlowOut.IN_FLIGHT),
+    same("acked", FlowOut.ACKED, by=(By("flows", lambda out: out.of_tcp(FlowOut.ACKED)),)),
+    same("in_order", FlowOut.IN_ORDER, by=(By("flows", lambda out: out.of_tcp(FlowOut.IN_ORDER)),)),
+    same("fairness", _fairness, when=SharedOutput.has_lasting_tcp),
+    same("loss_ratio", _loss_ratio, when=SharedOutput.has_udp),
+    same(
+        "mean_cwnd_packets", lambda out: over(np.nanmean, out.mean_cwnd), when=SharedOutput.has_lasting_tcp,
+        by=(By("flows", lambda out: out.mean_cwnd),),
+    ),
+    same(
+        "mean_rtt_s", lambda out: over(np.nanmean, out.mean_rtt_s), when=SharedOutput.has_lasting_tcp,
+        by=(By("flows", lambda out: out.mean_rtt_s),),
+    ),
+    same(
+        "completion_s", _all_completed_s, when=SharedOutput.has_finite,
+        by=(By("flows", lambda out: out.completion_s),),
+    ),
+    same(
+        "mean_queue", lambda out: over(np.nanmax, out.mean_queue),
+        by=(By("links", lambda out: out.mean_queue),),
+    ),
+    # Of flows and links only.
+    same("useful_bits", None, by=(By("flows", lambda out: out.useful_bits),)),
+    same("acked_bits", None, by=(By("flows", SharedOutput.acked_bits),)),
+    same("base_rtt_s", None, by=(By("flows", SharedOutput.base_rtt_s),)),
+    same("in_flight_before", None, by=(By("flows", FlowOut.IN_FLIGHT_BEFORE),)),
+    same("arrivals", None, by=(By("links", LinkOut.ARRIVALS),)),
+    same("drops", None, by=(By("links", LinkOut.DROPS),)),
+)  # fmt: skip
+"""Outcomes of shared networks, and those of their flows, links and classes of flows that come and go."""
+
+OF_FLOW = tuple(outcome.name for outcome in OUTCOMES if any(by.part == "flows" for by in outcome.by))
+"""Names of the outcomes of a flow."""
 
 
 class Tables(NamedTuple):
@@ -154,48 +217,17 @@ def tables(integers: Ints, rows: SharedRows) -> Tables:
 
 
 def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's of UDP.
+    """Return the outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's
+    of UDP.
 
-    All but `completion_s` count from the end of the warm-up on.  `in_flight_before` are the data packets in
+    All but `completion_s` count from the end of the warm-up.  `in_flight_before` are the data packets in
     flight then, so that of every flow
     `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_random` + `in_flight`.
 
     `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
-    or to the arrival of the last missing packet.  It counts where the last link of the route passes it on
-    or, if that is slower, the cable to the sink: of a packet at an edge of the window, the part inside.
+    or to the arrival of the last missing packet.
     """
-    p, flows, out = rows.parameters, rows.flows, tables(integers, rows).flows
-    present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
-    tcp = present & (flows[:, :, Flow.KIND] != UDP)
-    start, completed = flows[:, :, P.START], out[:, :, FlowOut.COMPLETED]
-    begin = np.maximum(start, p[:, Shared.WARM_UP, None])
-    slots = flows[:, :, Flow.CLASS] > 0  # of flows that come and go: only sums are of use
-    done = present & ~slots & (completed >= 0)
-    active_s = divisors(np.where(done, completed, p[:, P.END, None]) - begin) / NS
-    bits = 8.0 * out[:, :, FlowOut.USEFUL]
-    acked = 8.0 * flows[:, :, P.DATA] * out[:, :, FlowOut.ACKED]
-    all_acked = out[:, :, FlowOut.FINISHED] >= p[:, Shared.WARM_UP, None]
-    acked -= np.where(all_acked, 8.0 * flows[:, :, P.SHORT], 0.0)
-    found: dict[str, Ints | Floats] = {
-        "goodput_bps": np.where(present, bits / active_s, np.nan),
-        "useful_bits": np.where(present, bits, 0.0),
-        "acked_bps": np.where(tcp, acked / active_s, np.nan),
-        "acked_bits": np.where(tcp, acked, 0.0),
-        "completion_s": np.where(done, (completed - start) / NS, np.nan),
-        "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
-        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM]
-        / 1024.0
-        / divisors(np.where(slots, 0, out[:, :, FlowOut.SAMPLES])),
-        "mean_rtt_s": _long(out, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH)
-        / NS
-        / divisors(np.where(slots, 0, out[:, :, FlowOut.RTT_SAMPLES])),
-        "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
-        "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
-        "in_flight_before": np.where(present, out[:, :, FlowOut.IN_FLIGHT_BEFORE], np.nan),
-    }
-    for name, column in COUNTS.items():
-        found[name] = np.where(present, out[:, :, column], np.nan)
-    return found
+    return by_part(OUTCOMES, "flows", SharedOutput(rows, integers))
 
 
 def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
@@ -204,25 +236,12 @@ def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     Outcomes count from the end of the warm-up. `drop_ratio` is `drops` over `arrivals`, without the packets
     that reached a managed queue during the warm-up and are dropped after it.
     """
-    p, out = rows.parameters, tables(integers, rows).links
-    present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
-    window_ns = divisors(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
-    drops = out[:, :, LinkOut.DROPS] - out[:, :, LinkOut.DROPS_BEFORE]
-    found: dict[str, Ints | Floats] = {
-        "utilisation": out[:, :, LinkOut.BUSY] / window_ns,
-        "drop_ratio": drops / np.maximum(out[:, :, LinkOut.ARRIVALS], 1),
-        "mean_queue": _long(out, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH) / window_ns,
-        "longest_wait_s": out[:, :, LinkOut.WAIT_MOST] / NS,
-        "arrivals": out[:, :, LinkOut.ARRIVALS].astype(np.float64),
-        "drops": out[:, :, LinkOut.DROPS].astype(np.float64),
-        "transmissions": out[:, :, LinkOut.SENT].astype(np.float64),
-    }
-    return {name: np.where(present, values, np.nan) for name, values in found.items()}
+    return by_part(OUTCOMES, "links", SharedOutput(rows, integers))
 
 
-def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """The outcomes of rows [n] by name, [n] each."""
-    p, flows = rows.parameters, rows.flows
+def named(integers: Ints, rows: SharedRows) -> dict[str, Any]:
+    """Return the outcomes of rows [n] by name, [n] each."""
+    p = rows.parameters
     if (many := np.flatnonzero(integers[:, SharedOut.STATUS] == STATUS_NO_NUMBER)).size:
         count = int(p[many[0], Shared.FLOWS])
         most = 1 << NUMBER_BITS - (count - 1).bit_length()
@@ -230,80 +249,4 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
             f"duration is so long that a flow of row {many[0]} sends more than {most} packets; allowed is "
             f"what can be numbered where there are {count} flows; shorten it, or lower a count"
         )
-    out = tables(integers, rows)
-    flow, link = by_flow(integers, rows), by_link(integers, rows)
-    present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
-    udp = present & (flows[:, :, Flow.KIND] == UDP)
-    tcp = present & ~udp
-    window_s = divisors(p[:, P.END] - p[:, Shared.WARM_UP]) / NS
-    goodput = np.asarray(flow["goodput_bps"])
-    lasting = flows[:, :, Flow.CLASS] == 0
-    mine = np.where(tcp & lasting, goodput, np.nan)
-    bits = np.asarray(flow["useful_bits"])
-    total = {name: out.flows[:, :, column].sum(axis=1) for name, column in COUNTS.items()}
-    arrived = np.where(udp, out.flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
-    settled = out.flows[:, :, SETTLED].sum(axis=2)
-    busiest = np.nanargmax(np.asarray(link["utilisation"]), axis=1)
-    each = np.arange(len(p))
-    acked_bits = np.sum(flow["acked_bits"], axis=1) - 8.0 * completions.short(integers, rows)
-    found: dict[str, Ints | Floats] = {
-        **total,
-        "goodput_bps": bits.sum(axis=1) / window_s,
-        "tcp_goodput_bps": np.where(tcp.any(axis=1), np.where(tcp, bits, 0.0).sum(axis=1) / window_s, np.nan),
-        "acked_bps": np.where(tcp.any(axis=1), acked_bits / window_s, np.nan),
-        "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
-        "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
-        "fairness": np.nansum(mine, axis=1) ** 2
-        / divisors((~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)),
-        "loss_ratio": 1.0 - arrived / divisors(np.where(udp, settled, 0).sum(axis=1)),
-        "worst_flow_bps": _over(np.nanmin, mine),
-        "mean_flow_bps": _over(np.nanmean, mine),
-        "best_flow_bps": _over(np.nanmax, mine),
-        "mean_cwnd_packets": _over(np.nanmean, np.asarray(flow["mean_cwnd_packets"])),
-        "mean_rtt_s": _over(np.nanmean, np.asarray(flow["mean_rtt_s"])),
-        "utilisation": np.asarray(link["utilisation"])[each, busiest],
-        "drop_ratio": np.asarray(link["drop_ratio"])[each, busiest],
-        "mean_queue": _over(np.nanmax, np.asarray(link["mean_queue"])),
-        "longest_wait_s": out.links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS,
-        "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
-    }
-    for number, kind in NAMES.items():
-        of_kind = present & lasting & (flows[:, :, Flow.KIND] == number)
-        found[f"{kind}_bps"] = _over(np.nanmean, np.where(of_kind, goodput, np.nan))
-    found |= _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))
-    return found | completions.named(integers, rows, bits.astype(np.float64))
-
-
-def propagation_ns(rows: SharedRows) -> Ints:
-    """Twice the propagation delay of each flow [n, F] without any time for bytes, access included."""
-    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
-    delay = rows.links[:, :, Link.DELAY]
-    each = np.arange(len(delay))[:, None, None]
-    links = np.where(route != NOWHERE, delay[each, np.maximum(route, 0)], 0).sum(axis=2)
-    return np.asarray(2 * (links + rows.flows[:, :, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=2)))
-
-
-def _long(out: Ints, low: int, high: int) -> Floats:
-    """Sums of two words (`kernels.sums`)."""
-    return out[:, :, low] + out[:, :, high] * 2.0**63
-
-
-def _completion(times_s: Floats, finite: NDArray[np.bool_]) -> dict[str, Floats]:
-    """Of the finite flows, given the times [n, F] that they took; NaN for those that did not arrive."""
-    done = (finite & ~np.isnan(times_s)).sum(axis=1)
-    all_done = finite.any(axis=1) & (done == finite.sum(axis=1))
-    return {
-        "completed_share": done / divisors(finite.sum(axis=1)),
-        "completion_mean_s": _over(np.nanmean, times_s),
-        "completion_p95_s": _over(lambda x, axis: np.nanquantile(x, 0.95, axis=axis), times_s),
-        "completion_s": np.where(all_done, _over(np.nanmax, times_s), np.nan),
-    }
-
-
-def _over(function: object, values: Floats) -> Floats:
-    """A statistic of the flows or links [n, k] that are not NaN; NaN where all are."""
-    some = ~np.isnan(values).all(axis=1)
-    found = np.full(len(values), np.nan)
-    if some.any():
-        found[some] = function(values[some], axis=1)  # type: ignore[operator]
-    return found
+    return evaluated(OUTCOMES, SharedOutput(rows, integers))

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
 from netcarlo.networks import classes
 from netcarlo.networks.flows import by_place
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.networks.wireless.outcomes import by_flow, tables
+from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.numerics.arrays import Ints
 
 LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
@@ -21,17 +23,24 @@ def table(integers: Ints, rows: WifiRows) -> Ints:
     return integers[:, at:].reshape(len(integers), gauges(rows), DelayOut.COLUMNS)
 
 
+def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
+    """Return the classes of flows whose delays are measured, by place in `table`."""
+    flows = WifiOutput(rows).flows
+    number, kinds = flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND]
+    names = by_place(wireless.described(), number, kinds, gauges(rows))
+    return classes.of_flows(names, number, flows[:, :, Flow.BOUND] < FOREVER)
+
+
 def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
     """Return the outcomes of the classes by name, [n] each; none where nothing is measured."""
-    count, f_max = gauges(rows), rows.most_flows
-    if count == 0:
+    if gauges(rows) == 0:
         return {}
-    out = tables(integers, flows=f_max, classes=count).flows
-    flows = rows.network[:, : f_max * len(Flow)].reshape(len(integers), f_max, len(Flow))  # FLOWS_AT is 0
-    names = by_place(wireless.described(), flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND], count)
+    output = WifiOutput(rows, integers)
+    flows, out = output.flows, output.table(FlowOut)
+    names = by_place(wireless.described(), flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND], gauges(rows))
     lost = out[:, :, LOST].sum(axis=2)
     return classes.named(names, table(integers, rows), classes.Counted(
         number=flows[:, :, Flow.GAUGE], bounded=flows[:, :, Flow.BOUND] < FOREVER,
         lost=lost, settled=lost + out[:, :, FlowOut.RECEIVED], never=out[:, :, FlowOut.LOST],
-        goodput=by_flow(integers, rows)["goodput_bps"],
+        goodput=np.where(output.there, output.goodput, np.nan),
     ))  # fmt: skip

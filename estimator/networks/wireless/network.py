@@ -7,15 +7,14 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
+from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, gauges
+from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
-from netcarlo.networks.outcome import joined
+from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import (
@@ -32,6 +31,7 @@ from netcarlo.networks.wireless import (
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.networks.wireless.offered import of_radio
+from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -170,32 +170,22 @@ class WirelessNetwork(Wireless, Network):
 
     # Outcomes.
 
+    def output(self, rows: WifiRows, integers: Ints | None = None) -> Output:
+        """Return the flows and the nodes."""
+        return WifiOutput(rows, integers)
+
+    def measured_classes(self, rows: WifiRows) -> Sequence[Class]:
+        """Return the classes of flows whose delays are measured."""
+        return [*delays.of_rows(self, rows).values()]
+
     def named(self, integers: Ints, rows: WifiRows) -> Named:
         """Return the outcomes of the flows and of the nodes together, and of classes of flows."""
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
-
-    def by_part(self, part: str, integers: Ints, rows: WifiRows) -> Named:
-        """Those of each flow."""
-        return outcomes.by_flow(integers, rows) if part == "flows" else super().by_part(part, integers, rows)
 
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Of all flows."""
         found = outcomes.tables(integers, flows=rows.most_flows, classes=gauges(rows))
         return int(found.flows[:, :, FlowOut.SENT].sum())
-
-    def filled(self, rows: WifiRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """No end of endless flows, and of TCP nothing that is counted of UDP."""
-        n, f_max = len(rows.parameters), rows.most_flows
-        flows, nodes = some(n, f_max, FlowOut.COLUMNS), some(n, rows.nodes.shape[1], NodeOut.COLUMNS)
-        spec = rows.network[:, : f_max * len(Flow)].reshape(n, f_max, len(Flow))
-        flows[spec[:, :, Flow.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
-        for column in (FlowOut.ARRIVED, FlowOut.LOST):  # of UDP
-            flows[spec[:, :, Flow.TCP] == 1, column] = 0
-        if fidelity == "fluid":
-            flows[:, :, fluid.NO_FLOW], nodes[:, :, fluid.NO_NODE] = 0, 0
-            flows[:, :, fluid.NO_TIME] = NEVER
-        classes = some(n, gauges(rows), DelayOut.COLUMNS)
-        return joined(some(n, WifiOut.COLUMNS), flows, nodes, classes)
 
     # One replication.
 

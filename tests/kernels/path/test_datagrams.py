@@ -11,7 +11,7 @@ from netcarlo import estimate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import STATUS_OK, Out, Rows
 from netcarlo.kernels.runtime import launch
-from netcarlo.networks.path.outcomes import ENDS
+from netcarlo.networks.path.output import ENDS
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.trace import trace
 from tests.kernels.beside_twin import differing

@@ -10,7 +10,8 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.toy.engine import Line, ToyOut, ToyRows
 from netcarlo.networks.family import Fidelity, Named, Network
-from netcarlo.networks.outcome import MORE, SHARE, Outcome
+from netcarlo.networks.outcome import MORE, SHARE, Outcome, same
+from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, constants, parameters
 from netcarlo.networks.traffic import datagrams, mean
 from netcarlo.numerics.arrays import Floats, Ints
@@ -18,12 +19,29 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Delay, Probability, bounds
 
 
+def luck(out: Output) -> Floats:
+    """What was not lost, of what was sent."""
+    return np.asarray(1 - out[ToyOut.LOST] / np.maximum(out[ToyOut.SENT], 1))
+
+
+def goodput_bps(out: Output) -> Floats:
+    """What arrived over the time from start to end."""
+    p = out.p
+    return np.asarray(8.0 * out[ToyOut.ARRIVED] * p[:, P.DATA] / (p[:, P.END] - p[:, P.START]) * NS)
+
+
 class ToyNetwork(Network):
     """A line of this `delay` that loses a datagram with the probability `loss`."""
 
     key = "toy"
     family = "toy"
-    outcomes = (Outcome("luck", MORE, "share of the datagrams that were not lost", SHARE),)
+    outcomes = (
+        Outcome("luck", luck, MORE, "share of the datagrams that were not lost", SHARE),
+        same("sent", ToyOut.SENT),
+        same("received", ToyOut.ARRIVED),
+        same("drops_random", ToyOut.LOST),
+        same("goodput_bps", goodput_bps),
+    )
     no_warm_up = "remove it"
     untraced = "toy networks"
 
@@ -80,22 +98,6 @@ class ToyNetwork(Network):
         """What is offered."""
         return datagrams(run.transport, mean(run.duration))
 
-    def named(self, integers: Ints, rows: ToyRows) -> Named:
-        """Datagrams."""
-        p, sent = rows.parameters, np.maximum(integers[:, ToyOut.SENT], 1)
-        arrived = integers[:, ToyOut.ARRIVED]
-        return {
-            "sent": integers[:, ToyOut.SENT],
-            "received": arrived,
-            "drops_random": integers[:, ToyOut.LOST],
-            "goodput_bps": 8.0 * arrived * p[:, P.DATA] / (p[:, P.END] - p[:, P.START]) * NS,
-            "luck": 1 - integers[:, ToyOut.LOST] / sent,
-        }
-
     def sent(self, integers: Ints, rows: ToyRows) -> int:
         """Of the one stream."""
         return int(integers[:, ToyOut.SENT].sum())
-
-    def filled(self, rows: ToyRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
-        """All of it."""
-        return some(len(rows.parameters), ToyOut.COLUMNS)

@@ -1,0 +1,241 @@
+"""What the 802.11 engine wrote, and what outcomes of flows and nodes are computed from."""
+
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.senders import UDP
+from netcarlo.kernels.wireless.layout import (
+    DELAY_BINS,
+    DELAY_LOW,
+    Flow,
+    FlowOut,
+    Link,
+    NodeOut,
+    Radio,
+    WifiRows,
+)
+from netcarlo.networks.output import Output
+from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
+
+
+class WifiOutput(Output):
+    """Rows [n] of 802.11 networks and what the engine wrote for their F flows and N nodes."""
+
+    parts = {FlowOut: "flows", NodeOut: "nodes"}
+    rows: WifiRows
+
+    def present(self, columns: type[IntEnum]) -> Bools:
+        """Return which flows [n, F] a row has."""
+        assert columns is FlowOut
+        return self.there
+
+    # Rows.
+
+    @cached_property
+    def flows(self) -> Ints:
+        """The flows [n, F, len(Flow)]."""
+        most = self.rows.most_flows
+        return self.rows.network[:, : most * len(Flow)].reshape(len(self.p), most, len(Flow))
+
+    @cached_property
+    def there(self) -> Bools:
+        """Which flows a row has [n, F]."""
+        return np.arange(self.rows.most_flows) < self.p[:, Radio.FLOWS, None]
+
+    @property
+    def tcp(self) -> Bools:
+        """Which flows are TCP or SCTP [n, F], those that a row does not have among them or not."""
+        return self.flows[:, :, Flow.TCP] == 1
+
+    @property
+    def time_ns(self) -> Floats:
+        """Time from the warm-up to the end [n] [ns]."""
+        return divisors(self.p[:, P.END] - self.p[:, Radio.WARM_UP])
+
+    @property
+    def first_start(self) -> Ints:
+        """The first start of a flow [n] [ns]."""
+        start = np.where(self.there, self.flows[:, :, Flow.START], self.p[:, P.END, None])
+        return np.asarray(start.min(axis=1))
+
+    @property
+    def ends(self) -> Bools:
+        """Which flows have an end, or a time at which they stop [n, F]."""
+        stops = self.flows[:, :, Flow.STOP] < self.p[:, P.END, None]
+        return (self.flows[:, :, Flow.LIMIT] < ENDLESS) | stops
+
+    @cached_property
+    def listed(self) -> Bools:
+        """Which flows are of a list of flows [n, F]."""
+        return self.there & (self.flows[:, :, Flow.ITEM] > 0)
+
+    @property
+    def listed_tcp(self) -> Bools:
+        """Which flows of a list are TCP [n, F]."""
+        return self.listed & self.tcp
+
+    @cached_property
+    def way(self) -> tuple[Ints, Ints]:
+        """The first and the last node of the way of each flow [n, F] of a list."""
+        p, each = self.p, np.arange(len(self.p))[:, None]
+        at = np.where(self.listed, self.flows[:, :, Flow.FORTH_AT], 0)
+        hops = np.where(self.listed, self.flows[:, :, Flow.FORTH], 1)
+
+        def node(hop: Ints, column: Link) -> Ints:
+            link = self.rows.network[each, p[:, Radio.PATHS_AT, None] + at + hop]
+            return np.asarray(self.rows.network[each, p[:, Radio.LINKS_AT, None] + link * len(Link) + column])
+
+        return node(np.zeros_like(hops), Link.FROM), node(hops - 1, Link.TO)
+
+    @property
+    def up(self) -> Bools:
+        """Which flows of a list go to the gateway [n, F]."""
+        return self.listed & (self.way[1] == self.p[:, Radio.NODES, None] - 1)
+
+    @property
+    def down(self) -> Bools:
+        """Which flows of a list come from the gateway [n, F]."""
+        return self.listed & (self.way[0] == self.p[:, Radio.NODES, None] - 1)
+
+    def of_kind(self, number: int) -> Bools:
+        """Return which flows of a list have the sender with this number [n, F], see `kernels.senders`."""
+        if number == UDP:
+            return self.listed & ~self.tcp
+        return self.listed & self.tcp & (self.flows[:, :, Flow.KIND] == number)
+
+    # Flows [n, F].
+
+    @cached_property
+    def measured(self) -> tuple[Ints, Ints]:
+        """From when until when a flow is measured [ns].
+
+        From its start or the warm-up, whichever is later, to the end or to completion; of no length where it
+        is not there.
+        """
+        completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
+        begin = np.maximum(self.flows[:, :, Flow.START], self.p[:, Radio.WARM_UP, None])
+        end = np.where(completed >= 0, completed, self.p[:, P.END, None])
+        return begin, np.where(self.there, end, begin)
+
+    @cached_property
+    def active_s(self) -> Floats:
+        """Time for which a flow is measured [s]; NaN for a flow that is not measured."""
+        begin, end = self.measured
+        return divisors(end - begin) / NS
+
+    @cached_property
+    def part(self) -> Floats:
+        """For how much of the time from the first begin to the last end of all flows each is measured.
+
+        Rates add up if each is multiplied by its part: what flows carry one after the other is not more. The
+        part is exactly 1 where all flows are measured equally long.
+        """
+        begin, end = self.measured
+        there, most = end > begin, np.iinfo(np.int64).max
+        first = np.where(there, begin, most).min(axis=1, initial=most)
+        last = np.where(there, end, 0).max(axis=1, initial=0)
+        return np.asarray((end - begin) / divisors(last - first)[:, None])
+
+    @cached_property
+    def arrived(self) -> Ints:
+        """Packets that arrived: of TCP those in order, of UDP distinct ones."""
+        out = self.table(FlowOut)
+        return np.where(self.tcp, out[:, :, FlowOut.IN_ORDER], out[:, :, FlowOut.DELIVERED])
+
+    @cached_property
+    def short_bits(self) -> Floats:
+        """What the last packet lacks of a whole one [bit]; 0 if it did not arrive after the warm-up."""
+        counts = self.table(FlowOut)[:, :, FlowOut.COMPLETED] >= self.p[:, Radio.WARM_UP, None]
+        return np.where(counts, 8.0 * self.flows[:, :, Flow.SHORT], 0.0)
+
+    @cached_property
+    def goodput(self) -> Floats:
+        """Goodput [bit/s]; 0 for an absent flow, NaN for a flow that ended before the measurement."""
+        bits = self.arrived * self.flows[:, :, Flow.SIZE] * 8.0 - self.short_bits
+        return np.where(self.there, bits / self.active_s, 0.0)
+
+    @property
+    def throughput(self) -> Floats:
+        """All that arrived, with headers [bit/s]; 0 for an absent flow, NaN for one that is not measured."""
+        size = self.flows[:, :, Flow.SIZE] + self.flows[:, :, Flow.HEADER]
+        wire = self.table(FlowOut)[:, :, FlowOut.RECEIVED] * size * 8.0 - self.short_bits
+        return np.where(self.there, wire / self.active_s, 0.0)
+
+    def counted(self, where: Bools) -> Bools:
+        """Return which of these flows were measured."""
+        return where & ~np.isnan(self.goodput)
+
+    def total(self, where: Bools) -> Floats:
+        """Return the goodput of these flows together [n]; NaN without any."""
+        return _sum(self.goodput * self.part, self.counted(where))
+
+    def least(self, where: Bools) -> Floats:
+        """Return the least goodput of these flows [n]; NaN without any."""
+        return least(self.goodput, self.counted(where))
+
+    def most(self, where: Bools) -> Floats:
+        """Return the most goodput of these flows [n]; NaN without any."""
+        return -least(-self.goodput, self.counted(where))
+
+    def mean(self, where: Bools) -> Floats:
+        """Return the mean goodput of these flows [n]; NaN without any."""
+        counted = self.counted(where)
+        return _sum(self.goodput, counted) / divisors(counted.sum(axis=1))
+
+    def all_done(self, times: Ints) -> Floats:
+        """Return the time [n] from the first start to the last of the times [n, F]; NaN if one is missing."""
+        done = (~self.there | (times >= 0)).all(axis=1)
+        return np.where(done, (times.max(axis=1, initial=-1) - self.first_start) / NS, np.nan)
+
+    # Conditions [n].
+
+    def all_end(self) -> Bools:
+        """Whether all flows have an end, or a time at which they stop."""
+        return np.asarray((~self.there | self.ends).all(axis=1))
+
+    def all_finite(self) -> Bools:
+        """Whether all flows have an end."""
+        return np.asarray((~self.there | (self.flows[:, :, Flow.LIMIT] < ENDLESS)).all(axis=1))
+
+    def has_udp(self) -> Bools:
+        """Whether there is a UDP flow."""
+        return np.asarray((self.there & ~self.tcp).any(axis=1))
+
+    def has_listed_tcp(self) -> Bools:
+        """Whether there is a TCP flow in a list of flows."""
+        return self.listed_tcp.any(axis=1)
+
+    def has_intervals(self) -> Bools:
+        """Whether packets are counted by interval."""
+        return self.p[:, Radio.BIN] > 0
+
+
+def quantile_s(flows: Ints, share: float) -> Floats:
+    """Return a quantile of the delays of flows [n, F, FlowOut.COLUMNS] together [n] [s].
+
+    It is interpolated inside the bins of the histogram.
+    """
+    counts = flows[:, :, FlowOut.DELAYS : FlowOut.DELAYS + DELAY_BINS].sum(axis=1)
+    edge = 2.0 ** (DELAY_LOW + np.arange(DELAY_BINS + 1) // 4) * (1 + np.arange(DELAY_BINS + 1) % 4 / 4)
+    below = np.cumsum(counts, axis=1)
+    n, rows = below[:, -1], np.arange(len(counts))
+    wanted = share * n
+    k = np.argmax(below >= wanted[:, None], axis=1)
+    here = counts[rows, k]
+    part = (wanted - (below[rows, k] - here)) / np.maximum(here, 1)
+    return np.where(n > 0, (edge[k] + part * (edge[k + 1] - edge[k])) / NS, np.nan)
+
+
+def least(values: Any, where: Bools) -> Floats:
+    """Return the least of values [n, F] in these places; NaN where there are none."""
+    found = np.where(where, values, np.inf).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _sum(values: Floats, where: Bools) -> Floats:
+    """Return the sum of values [n, F] in these places; NaN where there are none."""
+    return np.where(where.any(axis=1), np.where(where, values, 0.0).sum(axis=1), np.nan)
