@@ -1,6 +1,7 @@
 """The recipes of `docs/architecture.md`, carried out in a copy of the house (a network: `test_toy`)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -260,8 +261,61 @@ def test_a_study(tmp_path: Path) -> None:
     assert json.loads(ask(house, "-c", REPRODUCE)) == [True, 2]
 
 
+OUTCOME = """\
+    Outcome(
+        "received_per_acked", lambda out: out[Out.RECEIVED] / divisors(out[Out.ACKED]), LESS,
+        "data packets that arrived per acknowledged one", when=PathOutput.answers, fluid=False,
+    ),"""
+COUNT = """\
+    Outcome(
+        "acks_sent", FlowOut.ACKS_SENT, NEITHER, "acknowledgements that receivers sent",
+        by=(By("flows", FlowOut.ACKS_SENT),),
+    ),"""
+ASK = """
+import json, sys
+from netcarlo import Scenario
+from netcarlo.simulation import measurable
+from netcarlo.simulation.ensemble import build
+sys.path.append(sys.argv[2])
+from tests.reference.outcomes import outcomes_page
+scenarios = [Scenario.check(data) for data in json.loads(sys.argv[1])]
+print(json.dumps({
+    "measured": [measurable.outcomes(scenario) for scenario in scenarios],
+    "page": outcomes_page(),
+}))
+"""
+
+
+@pytest.mark.full
+def test_an_outcome(tmp_path: Path) -> None:
+    """One declaration: it is estimated, measurable where it says so, by flow, and in the reference."""
+    timeouts = '    Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),'
+    house = build(
+        tmp_path,
+        files={},
+        lines={
+            "networks/path/outcomes.py": {timeouts: OUTCOME},
+            "networks/shared/outcomes.py": {"    *completions.OUTCOMES,": COUNT},
+        },
+    )
+    brief = {"duration": "1 s", "replications": 2}
+    tcp, udp = {"protocol": "newreno"}, {"protocol": "udp", "rate": "1 Mbit/s"}
+    path = {**brief, **PATH, "transport": tcp}
+    shared = {**brief, "shared": {"dumbbell": HOP, "flows": [{"count": 2}]}, "transport": tcp}
+    of_path, of_shared = answers(house, path, shared)
+    assert of_path["received_per_acked"] > 0
+    assert of_shared["acks_sent"] > 0 and "received_per_acked" not in of_shared
+    asked = [path, {**path, "fidelity": "fluid"}, {**path, "transport": udp}, shared]
+    found = json.loads(ask(house, "-c", ASK, json.dumps(asked), str(Path(__file__).parents[1])))
+    assert ["received_per_acked" in names for names in found["measured"]] == [True, False, False, False]
+    assert ["acks_sent" in names for names in found["measured"]] == [False, False, False, True]
+    line = "| `received_per_acked` | number | less | data packets that arrived per acknowledged one |"
+    assert line in found["page"] and "acknowledgements that receivers sent |" in found["page"]
+
+
 @pytest.mark.parametrize(
-    "what", ["congestion control", "TCP variant", "handover protocol", "study", "network"]
+    "what", ["congestion control", "TCP variant", "handover protocol", "study", "network", "outcome"]
 )
 def test_each_recipe_is_written_down(what: str) -> None:
-    assert f"**A {what}.**" in (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+    assert re.search(rf"\*\*An? {what}\.\*\*", page)

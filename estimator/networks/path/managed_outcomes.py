@@ -42,7 +42,7 @@ class ManagedOutput(PathOutput):
         """Mean length of the longest queue on the way of the data [packets]."""
         forth = self.table(LinkOut)[:, ::2]
         held: Floats = forth[:, :, LinkOut.QUEUE_SUM] + forth[:, :, LinkOut.QUEUE_SUM_HIGH] * 2.0**63
-        return held.max(axis=1) / self.observed
+        return np.asarray(held.max(axis=1) / self.observed)
 
     def longest_wait_s(self) -> Floats:
         """Longest time that a packet waited in a queue."""

@@ -76,11 +76,11 @@ class PathOutput(Output):
 
     def two_paths(self) -> Bools:
         """Whether the association has two paths."""
-        return self.p[:, P.N_PATHS] == PATHS
+        return np.asarray(self.p[:, P.N_PATHS] == PATHS)
 
     def answers(self) -> Bools:
         """Whether the receiver answers, so that the sender has a window and measures round-trip times."""
-        return self.p[:, P.INTERVAL] == 0
+        return np.asarray(self.p[:, P.INTERVAL] == 0)
 
     def finite(self) -> Bools:
         """Whether the transfer has an end."""

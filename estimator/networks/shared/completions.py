@@ -39,12 +39,10 @@ def _of_each(out: SharedOutput, function: Function) -> Ints | Floats:
     return function(out.table(ClassOut), out.window_s[:, None])
 
 
-def _outcome(name: str, function: Function, better: Any, meaning: str, *fields: Any, **named: Any) -> Outcome:
-    """An outcome of all classes together and of each."""
-    return Outcome(
-        name, partial(_of_all, function=function), better, meaning, *fields,
-        by=(By("classes", partial(_of_each, function=function)),), **named,
-    )  # fmt: skip
+def _outcome(name: str, function: Function, *what: Any, **fields: Any) -> Outcome:
+    """Return an outcome of all classes together and of each; `what` is what `Outcome` has next."""
+    by = By("classes", partial(_of_each, function=function))
+    return Outcome(name, partial(_of_all, function=function), *what, **fields)._replace(by=(by,))
 
 
 def _sizes(out: Ints, size: int | None) -> Ints:

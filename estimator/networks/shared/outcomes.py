@@ -43,7 +43,7 @@ def _goodput_bps(out: SharedOutput, number: int) -> Floats:
 
 
 def _has_kind(out: SharedOutput, number: int) -> Bools:
-    return _kind(out, number).any(axis=1)
+    return np.asarray(_kind(out, number).any(axis=1))
 
 
 def _fairness(out: SharedOutput) -> Floats:
@@ -56,7 +56,7 @@ def _loss_ratio(out: SharedOutput) -> Floats:
     flows = out.table(FlowOut)
     arrived = np.where(out.udp, flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
     settled = np.where(out.udp, flows[:, :, SETTLED].sum(axis=2), 0).sum(axis=1)
-    return 1.0 - arrived / divisors(settled)
+    return np.asarray(1.0 - arrived / divisors(settled))
 
 
 def _p95(values: Floats, axis: int) -> Floats:

@@ -57,7 +57,7 @@ class SharedOutput(Output):
     @cached_property
     def udp(self) -> Bools:
         """Which flows are UDP [n, F]."""
-        return self.there & (self.flows[:, :, Flow.KIND] == UDP)
+        return np.asarray(self.there & (self.flows[:, :, Flow.KIND] == UDP))
 
     @cached_property
     def tcp(self) -> Bools:
@@ -194,11 +194,11 @@ class SharedOutput(Output):
 
     def has_udp(self) -> Bools:
         """Whether there is a UDP flow."""
-        return self.udp.any(axis=1)
+        return np.asarray(self.udp.any(axis=1))
 
     def has_tcp(self) -> Bools:
         """Whether there is a TCP flow."""
-        return self.tcp.any(axis=1)
+        return np.asarray(self.tcp.any(axis=1))
 
     def has_lasting_tcp(self) -> Bools:
         """Whether there is a TCP flow that does not come and go."""

@@ -70,7 +70,7 @@ def _goodput_bps(out: WifiOutput, number: int) -> Floats:
 
 
 def _has_kind(out: WifiOutput, number: int) -> Bools:
-    return out.of_kind(number).any(axis=1)
+    return np.asarray(out.of_kind(number).any(axis=1))
 
 
 OUTCOMES = (

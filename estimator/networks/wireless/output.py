@@ -49,7 +49,7 @@ class WifiOutput(Output):
     @property
     def tcp(self) -> Bools:
         """Which flows are TCP or SCTP [n, F], those that a row does not have among them or not."""
-        return self.flows[:, :, Flow.TCP] == 1
+        return np.asarray(self.flows[:, :, Flow.TCP] == 1)
 
     @property
     def time_ns(self) -> Floats:
@@ -94,18 +94,18 @@ class WifiOutput(Output):
     @property
     def up(self) -> Bools:
         """Which flows of a list go to the gateway [n, F]."""
-        return self.listed & (self.way[1] == self.p[:, Radio.NODES, None] - 1)
+        return np.asarray(self.listed & (self.way[1] == self.p[:, Radio.NODES, None] - 1))
 
     @property
     def down(self) -> Bools:
         """Which flows of a list come from the gateway [n, F]."""
-        return self.listed & (self.way[0] == self.p[:, Radio.NODES, None] - 1)
+        return np.asarray(self.listed & (self.way[0] == self.p[:, Radio.NODES, None] - 1))
 
     def of_kind(self, number: int) -> Bools:
         """Return which flows of a list have the sender with this number [n, F], see `kernels.senders`."""
         if number == UDP:
             return self.listed & ~self.tcp
-        return self.listed & self.tcp & (self.flows[:, :, Flow.KIND] == number)
+        return np.asarray(self.listed & self.tcp & (self.flows[:, :, Flow.KIND] == number))
 
     # Flows [n, F].
 
@@ -207,7 +207,7 @@ class WifiOutput(Output):
 
     def has_listed_tcp(self) -> Bools:
         """Whether there is a TCP flow in a list of flows."""
-        return self.listed_tcp.any(axis=1)
+        return np.asarray(self.listed_tcp.any(axis=1))
 
     def has_intervals(self) -> Bools:
         """Whether packets are counted by interval."""

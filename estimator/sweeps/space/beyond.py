@@ -10,6 +10,7 @@ from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import validated
 from netcarlo.simulation.validated import Outside
+from netcarlo.sweeps.space import identity
 
 if TYPE_CHECKING:
     from netcarlo.sweeps.space.space import Sweep
@@ -48,8 +49,6 @@ class Beyond(NamedTuple):
 
 def beyond(sweep: "Sweep") -> Beyond:
     """Look at the cells of a sweep."""
-    from netcarlo.sweeps.space import identity
-
     n = sweep.n_cells
     numbers = len(next(iter(sweep.batches(np.zeros(1, np.int64)))).given)
     most = min(n, LOOKED_AT, max(LEAST, NUMBERS // max(numbers, 1)))

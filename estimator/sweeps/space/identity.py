@@ -7,7 +7,7 @@ results of changed physics never pass for others.
 import hashlib
 from collections.abc import Iterable
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
 from netcarlo.schema.names import with_values
 from netcarlo.simulation.provenance import model_version
-from netcarlo.sweeps.space.space import Batch, Sweep
+
+if TYPE_CHECKING:
+    from netcarlo.sweeps.space.space import Batch, Sweep
 
 
-def scenario(sweep: Sweep, cell: int) -> Scenario:
+def scenario(sweep: "Sweep", cell: int) -> Scenario:
     """The scenario of a cell with every drawn, derived and swept value written in it."""
     batch = next(iter(sweep.batches(np.array([cell]))))
     return _resolved(sweep, batch, 0)[0]
@@ -30,7 +32,7 @@ def key(resolved: Scenario) -> str:
     return _hash(fields.texts(resolved))
 
 
-def keys(sweep: Sweep, batch: Batch) -> list[str]:
+def keys(sweep: "Sweep", batch: "Batch") -> list[str]:
     """The keys of the cells of a batch: `key` of each `scenario`, much faster."""
     n = len(batch.at)
     counts = [values for name, values in batch.given.items() if name.endswith(".count")]
@@ -43,7 +45,7 @@ def keys(sweep: Sweep, batch: Batch) -> list[str]:
     return found
 
 
-def _alike(sweep: Sweep, batch: Batch, members: Ints) -> list[str]:
+def _alike(sweep: "Sweep", batch: "Batch", members: Ints) -> list[str]:
     """The keys of cells that differ in numbers only: the text that is hashed is put together from its
     pieces."""
     items, sources = _example(sweep, batch, int(members[0]))
@@ -61,7 +63,7 @@ def _alike(sweep: Sweep, batch: Batch, members: Ints) -> list[str]:
     return [_digest(text) for text in texts]
 
 
-def _example(sweep: Sweep, batch: Batch, i: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+def _example(sweep: "Sweep", batch: "Batch", i: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """The fields of cell `i` as texts, and the given field that each is from.
 
     They are kept, as all cells of its variant and counts differ in the given fields only: checking a scenario
@@ -82,7 +84,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, str]]:
+def _resolved(sweep: "Sweep", batch: "Batch", i: int) -> tuple[Scenario, dict[str, str]]:
     """The scenario of cell `i` of a batch, and the given field that each of its fields is from."""
     variant = sweep.variants[batch.variant]
     data = variant.model_dump(mode="json", exclude_none=True)
