@@ -1,13 +1,14 @@
 """Flows that come and go, from a scenario to its outcomes: known answers, and what is refused."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from netcarlo import InputError, simulate
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.shared.classes import SLOWDOWN_BITS, TIME_SHIFT, SizeOut
+from netcarlo.kernels.shared.classes import SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import Flow
 from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.completions import OF_SIZE, by_class
@@ -170,7 +171,8 @@ def test_a_rate_per_time_is_a_quantity():
 def test_each_quantile_of_completion_times_is_that_of_its_level():
     """A naive twin: of the flows in order, the one before which the level's share comes."""
     rng = np.random.default_rng(9)
-    out = np.zeros((1, SizeOut.COLUMNS), np.int64)
+    made = np.zeros((1, 1, ClassOut.COLUMNS), np.int64)
+    out = made[0, :, ClassOut.SIZE : ClassOut.SIZE + SizeOut.COLUMNS]
     times, slowdowns = (
         out[0, at:end]
         for at, end in ((SizeOut.TIMES, SizeOut.SLOWDOWNS), (SizeOut.SLOWDOWNS, SizeOut.COLUMNS))
@@ -178,7 +180,8 @@ def test_each_quantile_of_completion_times_is_that_of_its_level():
     for counts in (times, slowdowns):
         counts += rng.integers(1, 40, len(counts))
     out[0, SizeOut.FLOWS] = times.sum()
-    found = completions._times("", out)
+    output = SimpleNamespace(table=lambda columns: made, window_s=np.ones(1))
+    of_all = {outcome.name: outcome.column for outcome in (*completions.OUTCOMES, completions.P95)}
     for name, counts, unit in (
         ("completion_{}_s", times, 2.0**TIME_SHIFT / NS),
         ("slowdown_{}", slowdowns, 2.0**-SLOWDOWN_BITS),
@@ -187,4 +190,5 @@ def test_each_quantile_of_completion_times_is_that_of_its_level():
         flows = np.repeat((ends[:-1] + ends[1:]) / 2, counts)
         for level, share in (("p50", 0.50), ("p95", 0.95), ("p99", 0.99)):
             expected = flows[int(share * len(flows))] * unit
-            assert found[name.format(level)][0] == pytest.approx(expected), (name, level)
+            value = of_all[name.format(level)](output)[0]
+            assert value == pytest.approx(expected), (name, level)
