@@ -211,7 +211,7 @@ def named_of_one(
 
 
 def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any = True) -> dict[int, Class]:
-    """Return the classes by place; flows [n, F] have these numbers, a bound or not, and last or come and go."""
+    """Return the classes by place, of flows [n, F] with these numbers; `lasting` ones do not come and go."""
     mine = members(number, max(names, default=-1) + 1)
     bounds, lasts = (
         np.any(mine & np.broadcast_to(each, number.shape)[:, None], axis=(0, 2)).tolist()
@@ -221,7 +221,7 @@ def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any 
 
 
 def of_one(word: str, rows: Ints) -> list[Class]:
-    """Return the class `word` of a network with one flow with these parameters [n, len(P)]; none without one."""
+    """Return the class of a network with one flow with these parameters [n, len(P)]; none if not measured."""
     return [Class(word, bounded=bool((rows[:, P.LATE] < FOREVER).any()))] if word else []
 
 
