@@ -17,7 +17,7 @@ class Traced(NamedTuple):
     """A replication with its trace."""
 
     frame: pd.DataFrame
-    """A row per event in the order of the simulation; the columns are in docs/guide.md."""
+    """A row per event in the order of the simulation; the columns are in docs/reference/trace.md."""
     outcomes: Outcomes
     """The same as `simulate` finds for that replication."""
 

@@ -35,7 +35,7 @@ class Chunk:
     """What came of some cells."""
 
     cells: "pa.Table"
-    """A row per cell; docs/sweeps.md names the columns."""
+    """A row per cell; docs/reference/store.md names the columns."""
     replications: "pa.Table | None"
     networks: int
     """Replications simulated."""

@@ -138,7 +138,7 @@ def about(manifest: Mapping[str, Any]) -> About:
 
 
 def schema(about: About) -> pa.Schema:
-    """The columns of a table of cells that is complete, by docs/sweeps.md."""
+    """The columns of a table of cells that is complete, see docs/reference/store.md."""
     fields = [("cell", pa.int64()), *((name, pa.string()) for name in ("key", "status", "error"))]
     fields += [(name, pa.string()) for name in ANSWERED if about.auto]
     if about.draw:
