@@ -50,3 +50,9 @@ def test_an_explanation_is_short(page: Path) -> None:
 def test_lines_fit_a_screen(page: Path) -> None:
     lines = enumerate(page.read_text().splitlines(), 1)
     assert [number for number, line in lines if len(line) > WIDTH and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name)
+def test_no_line_is_a_comment(page: Path) -> None:
+    """Markdown of the site takes a line that begins with a percent sign for a comment, and leaves it out."""
+    assert re.findall(r"^ *%.*", page.read_text(), re.MULTILINE) == []

@@ -3,7 +3,7 @@
 What is on a hop when it goes down, or comes to it until it is up again, is lost.  If enough of a round trip
 is left to tell of that, it is a loss like others; else the sender falls silent, tries again when its timer
 runs out, each time after twice as long, and finds the path again with the first try after the outage.
-docs/models/formulas.md has the derivation.
+docs/models/formulas-outages.md has the derivation.
 """
 
 from typing import NamedTuple
