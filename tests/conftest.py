@@ -54,6 +54,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run kernels as plain Python: same bits, and for few packets cheaper than to compile a model."""
+    from tests.kernels.beside_twin import as_python
+
+    monkeypatch.setattr("netcarlo.kernels.runtime.compile.cpu_loop", as_python)
+
+
+@pytest.fixture
 def tool() -> object:
     """`tool(name)` is the path of a tool that the test's `needs` mark names."""
     return find

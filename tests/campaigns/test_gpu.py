@@ -10,7 +10,7 @@ from tests.campaigns.benchmarks.gpu import rehearsal
 from tests.campaigns.benchmarks.gpu.lease import LEAST_S, Lease
 from tests.campaigns.benchmarks.gpu.one import Timed
 from tests.campaigns.benchmarks.gpu.rehearsal import CRASHES, MISSING
-from tests.campaigns.benchmarks.gpu.scenarios import Size, count, sizes_of
+from tests.campaigns.benchmarks.gpu.scenarios import KINDS, Size, count, outcomes_of, sizes_of
 from tests.device.cupy import Event, fake_cupy
 
 
@@ -46,6 +46,13 @@ def test_what_no_longer_fits_is_named(tmp_path: Path) -> None:
     lease = Lease(tmp_path, tmp_path, LEAST_S / 2, 60)
     assert list(lease.run("tcp_sack", [Size.read("1e5x1")], check=True)) == []
     assert lease.left_out == ["tcp_sack 1e5x1"] and not lease.failed
+
+
+@pytest.mark.parametrize("name", ["udp", "tcp_linux_cubic_messages", "wifi_udp", "manet_udp", "fluid"])
+def test_outcomes_are_stored_beside_the_fields_of_rows(name: str) -> None:
+    """The outcomes of a benchmark once took the place of the field `network` of 802.11."""
+    stored = {"outcomes", outcomes_of(name, 1.0)}
+    assert not any(stored & {*kind._fields} for kind in KINDS.values())
 
 
 def test_sizes_are_rows_and_seconds() -> None:

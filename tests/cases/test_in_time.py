@@ -11,6 +11,8 @@ from netcarlo.networks import classes
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import measurable
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 RATE = {"udp": {"rate": "1 Mbit/s", "payload": "1000 B", "header": "0 B"}}
 
 
@@ -56,7 +58,6 @@ def test_late_and_lost_packets_are_both_missing():
     assert frame.call_in_time.to_numpy() == pytest.approx(arrived / (frame.delivered + gone), abs=1e-12)
 
 
-@pytest.mark.full
 def test_what_waits_too_long_is_not_in_time():
     """An unlimited queue loses nothing; packets in it at the end do not count."""
     flows = [{"count": 10, "each": {"class": "video", "late": "50 ms", **RATE}}]
@@ -72,7 +73,6 @@ def test_what_waits_too_long_is_not_in_time():
     assert (frame.video_in_time < 0.05).all()
 
 
-@pytest.mark.full
 def test_a_retransmitted_packet_counts_once():
     """TCP repairs its losses: only what arrives late is missing."""
     hop = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": 50, "loss": "2 %"}
@@ -85,7 +85,6 @@ def test_a_retransmitted_packet_counts_once():
     assert frame.bulk_in_time.to_numpy() == pytest.approx(1 - frame.bulk_late, abs=1e-12)
 
 
-@pytest.mark.full
 def test_managed_queues_of_a_path():
     call = {"protocol": "udp", "rate": "12 Mbit/s", "payload": "972 B", "class": "call", "late": "40 ms"}
     hop = {"rate": "8 Mbit/s", "delay": "2 ms", "queue": 500, "codel": {}}
@@ -98,7 +97,6 @@ def test_managed_queues_of_a_path():
     assert frame.call_in_time.to_numpy() == pytest.approx(in_time.to_numpy(), abs=0.002)
 
 
-@pytest.mark.full
 def test_an_overloaded_cell():
     call = {"source": "gateway", "sink": "station", "class": "call", "late": "100 ms",
             "udp": {"rate": "6 Mbit/s", "payload": "1000 B"}}  # fmt: skip
@@ -113,7 +111,6 @@ def test_an_overloaded_cell():
     assert frame.call_in_time.to_numpy() == pytest.approx(in_time.to_numpy(), abs=0.01)
 
 
-@pytest.mark.full
 def test_an_ad_hoc_network():
     steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340)]  # then the sink is out of range
     nodes = [[{"time": "0 s", "x": "0 m"}], [{"time": time, "x": f"{x} m"} for time, x in steps]]
@@ -126,7 +123,6 @@ def test_an_ad_hoc_network():
     assert (frame.call_in_time < 0.3).all() and (frame.call_late < 0.05).all()
 
 
-@pytest.mark.full
 def test_a_fluid_knows_it():
     found = simulate(shared(10, fidelity="fluid"), target="cpu").frame
     assert found.video_in_time.to_numpy() == pytest.approx(0.8, abs=0.02)
@@ -141,7 +137,6 @@ def test_only_classes_with_a_bound_have_it():
     assert classes.outcome("call_in_time").better == "more"  # type: ignore[union-attr]
 
 
-@pytest.mark.full
 def test_the_warm_up_does_not_count():
     """A burst in the first second makes the class lose packets; all is in time afterwards."""
     burst = {"udp": {"rate": "20 Mbit/s", "payload": "1000 B", "stop": "1 s"}}

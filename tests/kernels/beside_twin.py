@@ -28,6 +28,22 @@ def run_as_python(model: str | Any, rows: Any) -> NDArray[np.int64]:
     return out
 
 
+def as_python(model: Any) -> Callable[..., Any]:
+    """Return what `compile.cpu_loop` returns for a model, uncompiled."""
+    flow = model.make(compilers.plain)
+
+    def loop(lo: int, hi: int, *arrays: Any) -> Any:
+        *rows, losses, scratch, memory, out, trace = arrays
+        events = 0
+        with np.errstate(over="ignore"):  # NumPy's scalars warn of what Philox intends
+            for k in range(lo, hi):
+                of_row = [field[k] for field in rows]
+                events = flow(*of_row, losses, scratch, memory, out[k], trace)
+        return events
+
+    return loop
+
+
 def differing(
     out: NDArray[np.int64],
     twin: Callable[[int], NDArray[np.int64]],

@@ -24,7 +24,7 @@ class Size(NamedTuple):
     text: str
     rows: int
     seconds: float
-    """Of a path; networks have their own."""
+    """Of the lossy hop; random scenarios have their own."""
 
     @classmethod
     def read(cls, text: str) -> "Size":
@@ -33,9 +33,10 @@ class Size(NamedTuple):
         return cls(text, int(float(rows)), float(seconds))
 
 
-def network(name: str) -> bool:
-    """Whether the model reads a network rather than a path."""
-    return models.model(name).address.family != "path"
+def repeats(name: str) -> bool:
+    """Return whether the benchmark repeats a random scenario: of a network, or with messages or datagrams."""
+    address = models.model(name).address
+    return address.family != "path" or address.messages or address.sender == "udp"
 
 
 def kind_of(name: str) -> Any:
@@ -44,20 +45,20 @@ def kind_of(name: str) -> Any:
 
 
 def count(name: str, size: Size) -> int:
-    """The replications of a size for a model: networks, whose packets cost more, have a tenth."""
-    return size.rows // 10 if network(name) else size.rows
+    """Return the replications of a size: a tenth for a random scenario, whose packets cost more."""
+    return size.rows // 10 if repeats(name) else size.rows
 
 
 def sizes_of(name: str, sizes: list[Size]) -> list[Size]:
     """The sizes that differ for a model."""
-    if not network(name):
+    if not repeats(name):
         return sizes
     return list({size.rows: size for size in reversed(sizes)}.values())[::-1]
 
 
 def benchmark(name: str, scenarios: Any, rows: int, seconds: float) -> Any:
-    """Replications to time: of a lossy hop, or of the first of some networks."""
-    if not network(name):
+    """Return replications to time: of a lossy hop, or of the first of some random scenarios."""
+    if not repeats(name):
         return lossy_hop.rows(rows, **HOP, duration_s=seconds)
     first = {field: np.repeat(getattr(scenarios, field)[:1], rows, axis=0) for field in scenarios._fields[:4]}
     first["parameters"][:, P.REPLICATION] = np.arange(rows)
@@ -65,11 +66,13 @@ def benchmark(name: str, scenarios: Any, rows: int, seconds: float) -> Any:
 
 
 def outcomes_of(name: str, seconds: float) -> str:
-    """Where the CPU's outcomes of the benchmark are stored."""
-    return "network" if network(name) else f"hop_{seconds:g}"
+    """Return the key of the CPU's outcomes of the benchmark; a name with a space is no field of rows."""
+    return "outcomes repeated" if repeats(name) else f"outcomes hop {seconds:g}"
 
 
 def packets(name: str, out: Any) -> int:
-    """Packets of a path; of a network, frames on the air or events."""
-    column = ManetOut.EXCHANGES if models.model(name).address.family == "adhoc" else WifiOut.EVENTS
-    return int(out[:, column if network(name) else Out.SENT].sum())
+    """Return the packets of a path or of an ad hoc fluid; of other networks, frames on the air or events."""
+    address = models.model(name).address
+    of_adhoc = ManetOut.SENT if address.fluid else ManetOut.EXCHANGES
+    columns = {"path": Out.SENT, "adhoc": of_adhoc}
+    return int(out[:, columns.get(address.family, WifiOut.EVENTS)].sum())
