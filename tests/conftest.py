@@ -93,6 +93,20 @@ def browser(shared_browser: Shared[Browser]) -> Browser:
     return shared_browser.get()
 
 
+@pytest.fixture(scope="session")
+def shared_page(shared_browser: Shared[Browser]) -> Iterator[Shared[Page]]:
+    """A page for all first looks; tests use `glance`."""
+    shared = Shared(lambda: shared_browser.get().page(), Page.answers)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def glance(shared_page: Shared[Page]) -> Page:
+    """A page for tests that only look at it: a context for each would take more time than the look."""
+    return shared_page.get()
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a context of its own, so that it shows nothing of what earlier tests left behind."""

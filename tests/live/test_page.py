@@ -112,29 +112,29 @@ def rest(page: Page, text: str = "packets: 40 replications") -> None:
 
 def first_look_at(page: Page, address: str, name: str, *, text: str, says: str) -> None:
     """Check what a visitor sees once the page is at rest, with `text` among its numbers."""
-    for window, (width, height, mobile) in WINDOWS.items():
-        page.visit(address, width=width, height=height, mobile=mobile)
-        rest(page, text)
-        page.wait(DRAWN)
-        check(page, f"{name}-{window}", says=says, figure="figure-0", origin=address)
+    width, height, mobile = WINDOWS["desktop"]
+    page.visit(address, width=width, height=height, mobile=mobile)
+    rest(page, text)
+    page.wait(DRAWN)
+    check(page, name, says=says, figure="figure-0", origin=address)
 
 
-def test_first_look_at_live_scenario(page: Page, served: Serve, lossy: Path) -> None:
+def test_first_look_at_live_scenario(glance: Page, served: Serve, lossy: Path) -> None:
     number, unit, _ = estimated(lossy)
     text = "packets: 40 replications"
-    first_look_at(page, served(lossy), "live_scenario", text=text, says=f"{number} {unit}")
+    first_look_at(glance, served(lossy), "live_scenario", text=text, says=f"{number} {unit}")
 
 
-def test_first_look_at_live_plan(page: Page, served: Serve, plan: Path) -> None:
+def test_first_look_at_live_plan(glance: Page, served: Serve, plan: Path) -> None:
     says = plan_words.known(answer_plan(load_plan(plan), target="cpu"))
-    first_look_at(page, served(plan), "live_plan", text="best guess", says=says)
+    first_look_at(glance, served(plan), "live_plan", text="best guess", says=says)
 
 
-def test_first_look_at_estimate(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
+def test_first_look_at_estimate(glance: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
     number, unit, _ = estimated(lossy)
     file = tmp_path / "estimate.html"
     file.write_text(take(served(lossy), "report.html"), encoding="utf-8")
-    first_look(page, file, says=f"{number} {unit}", figure="figure-0")
+    first_look(glance, file, says=f"{number} {unit}", figure="figure-0")
 
 
 @pytest.mark.full

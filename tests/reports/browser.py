@@ -111,7 +111,7 @@ class Browser:
 
 
 class Page:
-    """A page of a browser; remembers what its console and its network said."""
+    """A page of a browser. It remembers what its console and its network said."""
 
     def __init__(self, browser: Browser, session: str, context: str, events: list[dict[str, Any]]) -> None:
         self._browser, self._session, self._context, self.events = browser, session, context, events
@@ -121,6 +121,13 @@ class Page:
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the result of a DevTools command to this page."""
         return dict(self._browser.call(method, self._session, **params))
+
+    def answers(self) -> bool:
+        """Tell whether the page is there and answers."""
+        try:
+            return self.evaluate("1 + 1") == 2
+        except (RuntimeError, TimeoutError):
+            return False
 
     def save_to(self, folder: Path) -> None:
         """Save what the page downloads in this folder."""
@@ -143,14 +150,15 @@ class Page:
     def visit(self, address: str, *, width: int, height: int, mobile: bool = False) -> None:
         """Go to an address in a window of this size."""
         self.events.clear()
+        self.resize(width=width, height=height, mobile=mobile)
+        self.call("Page.navigate", url=address)
+
+    def resize(self, *, width: int, height: int, mobile: bool = False) -> None:
+        """Give the window this size, as on a phone or not."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=mobile,
-        )
-        self.call("Page.navigate", url=address)
+            width=width, height=height, deviceScaleFactor=1, mobile=mobile,
+        )  # fmt: skip
 
     def wait(self, condition: str, *, most_s: float = 60) -> None:
         """Wait until a JavaScript expression is true in the page."""

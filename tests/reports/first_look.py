@@ -1,11 +1,13 @@
 """What a reader sees of a page before scrolling or clicking, on a screen and on a phone.
 
-Each kind of page has a test of this, `test_first_look_at_NAME`. Where the environment variable
+Each kind of page has a test of this, `test_first_look_at_NAME`. It opens the page on a screen and then makes
+the window that of a phone; tests of the second tier open pages on a phone. Where the environment variable
 NETCARLO_SCREENSHOTS names a folder, these tests write a PNG of each page at each width into it.
 """
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from tests.reports.browser import Page
@@ -35,18 +37,30 @@ _DRAWN = """
 })"""
 
 
+_SETTLED = """
+[...document.querySelectorAll('.main-svg')].every(drawn => {
+  const box = drawn.getBoundingClientRect(), room = drawn.closest('.js-plotly-plot').getBoundingClientRect();
+  return Math.abs(box.width - room.width) < 2 && Math.abs(box.height - room.height) < 2;
+})"""
+
+
 def first_look(page: Page, file: Path, *, says: str, figure: str = "") -> None:
-    """Check a page at each width: its answer `says` this, and its main `figure` has this name."""
-    for window, (width, height, mobile) in WINDOWS.items():
-        page.open(file, width=width, height=height, mobile=mobile)
-        check(page, f"{file.stem}-{window}", says=says, figure=figure)
+    """Check the page in a file: its answer `says` this, and its main `figure` has this name."""
+    width, height, mobile = WINDOWS["desktop"]
+    page.open(file, width=width, height=height, mobile=mobile)
+    check(page, file.stem, says=says, figure=figure)
 
 
 def check(page: Page, name: str, *, says: str, figure: str, origin: str = "file:") -> None:
-    """Check the page that is open now. `origin` is where it comes from; `name` is that of its screenshot."""
-    found = faults(page, says=says, figure=figure, origin=origin)
-    if folder := os.environ.get("NETCARLO_SCREENSHOTS"):
-        page.screenshot(Path(folder) / f"{name}.png")
+    """Check the page that is open now at each width. `origin` is where it comes from."""
+    found = []
+    for window, (width, height, mobile) in WINDOWS.items():
+        page.resize(width=width, height=height, mobile=mobile)
+        with suppress(TimeoutError):  # is reported below
+            page.wait(_SETTLED, most_s=30)
+        found += [f"{window}: {fault}" for fault in faults(page, says=says, figure=figure, origin=origin)]
+        if folder := os.environ.get("NETCARLO_SCREENSHOTS"):
+            page.screenshot(Path(folder) / f"{name}-{window}.png")
     assert not found, f"{name}: {'; '.join(found)}"
 
 

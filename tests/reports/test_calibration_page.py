@@ -25,12 +25,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_calibration(found: Found, page: Page, tmp_path: Path) -> None:
+def test_first_look_at_calibration(found: Found, glance: Page, tmp_path: Path) -> None:
     study, result = found
     file = tmp_path / "calibration.html"
     file.write_text(calibration.calibration_page(result, study), encoding="utf-8")
     says = f"is {100 * result.in_sample[0].mean:.2f} % with random numbers that the search has not seen"
-    first_look(page, file, says=says, figure="calibration-errors")
+    first_look(glance, file, says=says, figure="calibration-errors")
 
 
 @pytest.mark.full

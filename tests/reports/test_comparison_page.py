@@ -119,8 +119,8 @@ def pages(found: dict[str, Comparison], tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_comparison(found: dict[str, Comparison], pages: dict[str, Path], page: Page) -> None:
-    first_look(page, pages["constant"], says=words.headline(found["constant"]), figure="differences")
+def test_first_look_at_comparison(found: dict[str, Comparison], pages: dict[str, Path], glance: Page) -> None:
+    first_look(glance, pages["constant"], says=words.headline(found["constant"]), figure="differences")
 
 
 @pytest.mark.full
@@ -138,6 +138,7 @@ def test_page_is_drawn_without_complaints(pages: dict[str, Path], page: Page, ca
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
+@pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_intervals_leave_the_page_with_the_differences(
     pages: dict[str, Path], page: Page, tmp_path: Path

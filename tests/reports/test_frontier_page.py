@@ -20,7 +20,7 @@ from tests.reports.test_plan_page import DATA, WINDOWS, Made
 ASKED: dict[str, Any] = {
     **DATA,
     "resources": {},
-    "quantity": {**DATA["quantity"], "step": 3},
+    "quantity": {**DATA["quantity"], "step": 13},
     "across": {"name": "rate", "field": "hops.0.rate", "log": ["4 Mbit/s", "32 Mbit/s"], "points": 4},
     "cost": "queue + rate / 1e6",
     "currency": "EUR",
@@ -58,10 +58,10 @@ def test_it_shows_itself(found: Frontier) -> None:
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_frontier(found: Frontier, page: Page, tmp_path: Path) -> None:
+def test_first_look_at_frontier(found: Frontier, glance: Page, tmp_path: Path) -> None:
     file = tmp_path / "frontier.html"
     file.write_text(frontier_page(found), encoding="utf-8")
-    first_look(page, file, says=words.headline(found), figure="frontier")
+    first_look(glance, file, says=words.headline(found), figure="frontier")
 
 
 @pytest.mark.full

@@ -46,16 +46,19 @@ def study(request: pytest.FixtureRequest) -> Reproduced:
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_study(reproduced: Reproduced, page: Page) -> None:
+def test_first_look_at_study(reproduced: Reproduced, glance: Page) -> None:
     out, evaluation = reproduced
     first_look(
-        page, out / "sctp_linkdown" / "report.html", says=headline(evaluation), figure="identity-utilisation"
+        glance,
+        out / "sctp_linkdown" / "report.html",
+        says=headline(evaluation),
+        figure="identity-utilisation",
     )
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_index(reproduced: Reproduced, page: Page) -> None:
-    first_look(page, reproduced[0] / "index.html", says="1 study is within the declared tolerance.")
+def test_first_look_at_index(reproduced: Reproduced, glance: Page) -> None:
+    first_look(glance, reproduced[0] / "index.html", says="1 study is within the declared tolerance.")
 
 
 @pytest.mark.full

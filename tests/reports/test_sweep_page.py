@@ -448,13 +448,13 @@ def show(page: Page, path: Path, window: str) -> None:
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_sweep(page: Page, tmp_path: Path) -> None:
+def test_first_look_at_sweep(glance: Page, tmp_path: Path) -> None:
     manifest, frame = made(axes=[AXES[0], AXES[1], AXES[3]], outcomes=["goodput_bps", "timeouts"])
     file = tmp_path / "sweep.html"
     file.write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
     mean = frame[frame["protocol"] == "TCP"]["goodput_bps"].mean() / 1e6
     says = f"TCP has the highest mean goodput over 12 points: {mean:.2f} Mbit/s"
-    first_look(page, file, says=says, figure="map")
+    first_look(glance, file, says=says, figure="map")
 
 
 @pytest.mark.full

@@ -82,6 +82,7 @@ def test_numbers_are_those_of_the_figure_that_is_shown(sweep: Path, page: Page, 
     assert page.complaints() == []
 
 
+@pytest.mark.full
 def test_map_is_a_row_for_each_of_its_fields(sweep: Path, page: Page, tmp_path: Path) -> None:
     show(page, sweep, "wide")
     table = list(csv.reader(taken(page, tmp_path, "map", "CSV").decode().splitlines()))

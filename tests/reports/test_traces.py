@@ -172,7 +172,7 @@ def test_the_page_says_what_was_set_and_drawn_and_what_came_of_it() -> None:
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_trace(page: Page, tmp_path: Path) -> None:
+def test_first_look_at_trace(glance: Page, tmp_path: Path) -> None:
     """A trace of a path that is down for a second."""
     hop = {"rate": "10 Mbit/s", "delay": "10 ms", "outages": [{"start": "2 s", "duration": "1 s"}]}
     scenario = Scenario.check({"duration": "9 s", "transport": {"protocol": "newreno"}, "hops": [hop]})
@@ -182,13 +182,13 @@ def test_first_look_at_trace(page: Page, tmp_path: Path) -> None:
         interruptions=[Interruption("outage", 2.0, 3.0)],
     )  # fmt: skip
     (tmp_path / "trace.html").write_text(text, encoding="utf-8")
-    first_look(page, tmp_path / "trace.html", says="1.25 Mbit/s", figure="window")
+    first_look(glance, tmp_path / "trace.html", says="1.25 Mbit/s", figure="window")
 
 
 @pytest.mark.needs("chromium")
-def test_first_look_at_trace_of_moving_nodes(page: Page, tmp_path: Path) -> None:
+def test_first_look_at_trace_of_moving_nodes(glance: Page, tmp_path: Path) -> None:
     (tmp_path / "map.html").write_text(trace_page(FRAME, "A node walks away"), encoding="utf-8")
-    first_look(page, tmp_path / "map.html", says=f"{len(FRAME)} events in 40.020 s.", figure="map")
+    first_look(glance, tmp_path / "map.html", says=f"{len(FRAME)} events in 40.020 s.", figure="map")
 
 
 @pytest.mark.full
