@@ -14,6 +14,7 @@ from netcarlo.kernels.shared.layout import SharedOut
 from netcarlo.kernels.wireless.layout import WifiOut
 from netcarlo.networks.family import Network
 from netcarlo.networks.outcome import declared
+from netcarlo.networks.path.managed import ManagedPath
 from netcarlo.networks.registry import BY_KEY, KINDS
 from netcarlo.scenario import Scenario
 
@@ -70,6 +71,14 @@ def test_a_kind_answers_everything(kind: type[Network]) -> None:
     assert (ROOT / "kernels" / FOLDERS[kind.key]).is_dir()
     names = [outcome.name for other in KINDS for outcome in declared(other.outcomes)]
     assert len(set(names)) == len(names)
+
+
+def test_an_outcome_of_several_kinds_is_declared_by_one_of_them() -> None:
+    """Others say with `same` what they compute it from; each kind computes it once."""
+    known = {outcome.name for kind in KINDS for outcome in declared(kind.outcomes)}
+    for kind in (*KINDS, ManagedPath):
+        computed = [outcome.name for outcome in kind.outcomes if outcome.column is not None]
+        assert len(set(computed)) == len(computed) and set(computed) <= known, kind.key
 
 
 def test_fields_of_a_scenario_are_in_the_order_in_which_they_enter_its_identity() -> None:

@@ -48,6 +48,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "linux": paths(protocol="linux", congestion_control="cubic"),
     "linux26": paths(protocol="linux26", congestion_control="cubic"),
     "sctp": paths(OUTAGE, protocol="sctp"),
+    "datagrams": paths(protocol="udp", rate="1 Mbit/s"),
     "mobile": {
         **paths([HOPS[0], {"rate": "2 Mbit/s", "delay": "2 ms"}]),
         "mobility": {"protocol": "fmipv6", "every": "0.5 s", "outage": "0.1 s"},
@@ -89,6 +90,15 @@ def measured(asked: Scenario) -> set[str]:
         integers = run_as_python(model_of(asked).name, built.rows)
         frame = outcomes(asked.network, integers, *built).frame
     return {name for name in MEANING if name in frame and frame[name].notna().any()}
+
+
+MANY = {"shared": {"dumbbell": DUMBBELL, "flows": [{"count": 60}]}}, {"wireless": {"cell": {"stations": 30}}}
+
+
+@pytest.mark.parametrize("network", MANY, ids=lambda network: next(iter(network)))
+def test_many_finite_flows_have_a_completion_time(network: dict[str, Any]) -> None:
+    asked = {"duration": "1 s", "transport": {"protocol": "newreno", "packets": 10}, **network}
+    assert "completion_s" in measurable.outcomes(Scenario.check(asked))
 
 
 @pytest.mark.parametrize(("name", "cheap"), CASES, ids=lambda each: each)
