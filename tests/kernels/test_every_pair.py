@@ -2,6 +2,8 @@
 
 The models are those of the covering set (`tests.covering`) that simulate packets.  They run as Python,
 because compiling all of them takes a quarter of an hour.
+Paths are cheap, about 15 ms each with their twin, so there are more of them: enough that those of everyday
+models meet every event several times.
 `NETCARLO_LONG=N pytest tests/kernels/test_every_pair.py` compares N times as many networks.
 """
 
@@ -18,14 +20,24 @@ from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.any_model import scenarios, simulate
 
 PACKETS = {name: address for name, address in covering.addresses().items() if not address.fluid}
+EVERYDAY = {*covering.EVERYDAY, "tcp_vegas_reordering"}
 NAMES = [name for name in covering.chosen() if name in PACKETS]
-SCENARIOS = 2 * int(os.environ.get("NETCARLO_LONG", "1"))
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+NETWORKS, PATHS, EVERYDAY_PATHS = 2, 6, 60
+"""Scenarios of a model: networks, and paths of a rare model and of an everyday one."""
+
+
+def count(name: str) -> int:
+    """Return how many scenarios of a model are compared."""
+    if PACKETS[name].family != "path":
+        return NETWORKS * LONG
+    return (EVERYDAY_PATHS if name in EVERYDAY else PATHS) * LONG
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
-    rows = scenarios(name, SCENARIOS, seed=41)
+    rows = scenarios(name, count(name), seed=41)
     out = run_as_python(name, rows)
     sent = ManetOut.SENT if models.model(name).address.family == "adhoc" else Out.SENT
     assert out[:, sent].any(), "the scenarios send nothing"

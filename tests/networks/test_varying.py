@@ -203,6 +203,18 @@ def test_cheap_models_refuse(hop: dict, fidelity: str) -> None:
         estimate(of, replications=2)
 
 
+def test_the_mean_of_a_trace_weights_steps_with_their_length() -> None:
+    """Check one of steps by hand, and four packets in 5 ms of Mahimahi."""
+    steps = parse(STEPS)
+    assert steps.mean("rate") == pytest.approx((1 * 8e6 + 0.5 * 0 + 1.5 * 2e6) / 3)
+    assert steps.mean("delay") == pytest.approx((1 * 0.010 + 0.5 * 0.020 + 1.5 * 0.005) / 3)
+    assert steps.mean("loss") == pytest.approx(1.5 * 0.01 / 3)
+    assert parse("time,rate\n0 s,1 Mbit/s\n2 s,\n").mean("delay") is None
+    packets = parse("1\n3\n3\n5\n")
+    assert packets.mean("rate") == pytest.approx(4 * 1500 * 8 / 0.005)
+    assert packets.mean("delay") is None
+
+
 def test_the_traces_of_the_examples_are_what_their_script_makes() -> None:
     folder = Path(__file__).parents[2] / "configs" / "examples"
     made = runpy.run_path(str(folder / "make_traces.py"))["FILES"]

@@ -121,3 +121,19 @@ def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
         "requirements": {"goodput": {"goal": "goodput_bps >= 4 Mbit/s", "probability": "90 %"}},
     })  # fmt: skip
     assert asked.requirements[0].quantile(np.arange(10.0)) == 1.0
+
+
+@pytest.mark.parametrize(("goal", "expected"), [("goodput_bps >= 1 bit/s", 1.0), ("completion_s <= 5 s", 9)])
+def test_what_did_not_happen_is_the_worst(goal: str, expected: float) -> None:
+    """Check a requirement at 90 % that one of ten replications lacks: the worst of the others decides."""
+    asked = make_plan({
+        "scenario": {
+            "duration": "1 s", "transport": {"protocol": "newreno", "packets": 9},
+            "hops": [{"rate": "10 Mbit/s", "delay": "1 ms"}],
+        },
+        "quantity": {"name": "delay", "field": "hops.0.delay", "values": ["1 ms", "2 ms"]},
+        "requirements": {"one": {"goal": goal, "probability": "90 %"}},
+    })  # fmt: skip
+    measured = np.array([*range(1, 10), np.nan])
+    assert asked.requirements[0].quantile(measured) == expected
+    assert not asked.requirements[0].held(measured)[-1]

@@ -20,7 +20,8 @@ from netcarlo.reports.parts.figures import Plot
 from netcarlo.reports.sweep.answers import means, verdict, winners
 from netcarlo.reports.sweep.maps import maps
 from netcarlo.reports.sweep.page import Sections, sweep_page
-from netcarlo.reports.sweep.results import Results
+from netcarlo.reports.sweep.results import Estimates, Results
+from netcarlo.reports.sweep.wins import clearly_better
 from netcarlo.sweeps.analysis import population
 from tests.reports.browser import Page
 from tests.reports.first_look import first_look
@@ -106,6 +107,25 @@ def test_wins_over_a_grid_count_what_is_clear(half: float, interval: str) -> Non
     assert (sctp["share"], sctp["interval"], sctp["lead"]) == ("50.0 %", interval, "+100 %")
     if half < 1e6:
         assert (sctp["gain"], sctp["gain_interval"]) == ("−25.0 %", "[−40.0, −20.0]")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_label_is_clearly_better_if_the_intervals_say_so(sign: int) -> None:
+    """Check all pairs of three labels, the baseline first, one by one."""
+    rng = np.random.default_rng(3)
+    values, gains = (
+        Estimates(mean, mean - rng.random((50, 3)), mean + rng.random((50, 3)), mean, mean.astype(str))
+        for mean in rng.normal(size=(2, 50, 3))
+    )
+    found = clearly_better(sign, values, gains)
+    for g in range(50):
+        for k in (1, 2):
+            gain_low, gain_high = gains.low[g, k], gains.high[g, k]
+            assert found[g, k, 0] == (gain_low > 0 if sign > 0 else gain_high < 0)
+            assert found[g, 0, k] == (gain_high < 0 if sign > 0 else gain_low > 0)
+        low, high = values.low[g], values.high[g]
+        assert found[g, 1, 2] == (low[1] > high[2] if sign > 0 else high[1] < low[2])
+        assert found[g, 2, 1] == (low[2] > high[1] if sign > 0 else high[2] < low[1])
 
 
 def test_an_outcome_that_is_negative_somewhere_has_no_gain_in_percent() -> None:

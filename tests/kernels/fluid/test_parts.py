@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from netcarlo.kernels.base.layout import FOREVER, MS, STREAM_LOSS, Hop, P
 from netcarlo.kernels.base.loss import gap, thresholds
-from netcarlo.kernels.fluid import failover, gaps, handovers, interruption
-from netcarlo.kernels.fluid.state import ONE, ONE_BITS
+from netcarlo.kernels.fluid import failover, gaps, handovers, interruption, queue
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, LinkFloat, LinkWord
 from netcarlo.kernels.fluid.way import HopWord, Way, WayWord, find_outage, prepare, words
 from netcarlo.kernels.fluid.wireless import balance, rates, ways
 from netcarlo.kernels.fluid.wireless.state import VisitFloat, VisitWord
@@ -19,6 +19,7 @@ from netcarlo.kernels.path.mobility.timeline import Handover
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import Way as SctpWay
 from netcarlo.kernels.sctp.state import way_at
+from netcarlo.kernels.shared import layout as shared
 from netcarlo.kernels.wireless import rate_control
 from netcarlo.kernels.wireless.layout import ARF, Link, Radio
 from netcarlo.kernels.wireless.state import LinkState
@@ -205,3 +206,18 @@ def test_attempts_at_a_rate_are_those_of_arf(
         shares.append(g[VisitFloat.SERVICE] / rates._DAMPING)
     assert sum(shares) == pytest.approx(1)
     assert counts / counts.sum() == pytest.approx(shares, abs=0.02)
+
+
+def test_a_full_queue_drops_the_packets_that_have_no_room() -> None:
+    """Check a step in which 40 packets of 1,000 bytes come to a link that sends 5 and has room for 10."""
+    s, g = np.zeros(LinkWord.SIZE, np.int64), np.zeros(LinkFloat.SIZE)
+    link = np.zeros(shared.Link.COLUMNS, np.int64)
+    link[shared.Link.QUEUE] = 10
+    s[[LinkWord.ARRIVED, LinkWord.ACCEPTED]] = 40 * ONE
+    s[[LinkWord.BYTES, LinkWord.CAPACITY]] = 40_000 * ONE, 5_000 * ONE
+    queue.serve(s, g, link, np.int64(MS), np.int64(MS), np.int64(MS))
+    assert s[LinkWord.TAIL] == 25 / 40 * ONE
+    assert (s[LinkWord.HELD], s[LinkWord.BACKLOG]) == (10 * ONE, 10_000 * ONE)
+    assert g[LinkFloat.WAIT] == 2.0
+    assert s[LinkWord.COUNTS + shared.LinkOut.DROPS] == 25 * ONE
+    assert s[LinkWord.COUNTS + shared.LinkOut.BUSY] == MS

@@ -97,6 +97,23 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
+@pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
+@pytest.mark.parametrize(("target", "packets"), [(3, 0), (2, 3)])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_codel_at_exactly_its_limits_equals_its_twin(aqm: int, target: int, packets: int) -> None:
+    """Check datagrams at 1.25 times the rate of a link: all times are multiples of a fifth of a packet's.
+
+    So some wait for exactly the target, and some leave exactly AQM_MTU bytes behind (RFC 8289, section 5.3).
+    """
+    limits = {"AQM_TARGET": target * PACKET, "AQM_MTU": packets * SIZE, "AQM_INTERVAL": 10 * PACKET}
+    flow = DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}
+    rows = dumbbell([flow], seconds=1, **managed(aqm, QUEUE=0, **limits))
+    out = run_as_python("shared_mixed_aqm", rows)
+    _, links = split(rows, out)
+    assert links["EARLY"][0, 0] > 10
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("aqm", [CODEL, PIE])
 def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:

@@ -442,6 +442,19 @@ def test_marks_replace_losses() -> None:
     assert k["MARKS"].sum() == 0 and k["EARLY"][0, 0] > 20 and f["RETRANSMITTED"].sum() > 20
 
 
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_red_that_marks_equals_its_twin() -> None:
+    """Check two flows that react to marks and one that does not; the mean queue often passes RED_LEAST."""
+    tcp = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": 64, "INITIAL_SSTHRESH": 32}
+    flows = [tcp | {"ECN": ecn, "START": k * 10_001_001} for k, ecn in enumerate((1, 1, 0))]
+    red = {"QUEUE": 40, "RED": RED_MARKS, "RED_LEAST": 3, "RED_MOST": 12, "RED_PROBABILITY": 6554}
+    rows = dumbbell(flows, seconds=3, **red, RED_WEIGHT=2, RED_PACKET=SIZE * LINK_BYTE)
+    out = run_as_python("shared_newreno", rows)
+    _, k = split(rows, out)
+    assert k["MARKS"][0, 0] > 20 and k["EARLY"][0, 0] > 5
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
 def test_times_of_sending_and_silence() -> None:
     """In the mean a flow sends for ON of every ON + OFF, at its rate."""
     every, on, off, seconds = MS, 100 * MS, 300 * MS, 40
