@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
-from netcarlo.kernels.base.delays import DelayOut
+from netcarlo.kernels.base import delays as meter
+from netcarlo.kernels.base.delays import DelayOut, Gauge
 from netcarlo.kernels.base.layout import Failover, Out, P, Rows
 from netcarlo.kernels.base.rows import split, trim
 from netcarlo.kernels.shared.layout import SharedOut, SharedRows
@@ -108,6 +111,25 @@ def test_measuring_changes_nothing_else(name: str, count: int) -> None:
     assert (with_delays[:, :behind] == out[:, :behind]).all()
     assert (with_delays[:, behind + DelayOut.COLUMNS :] == out[:, behind:]).all()
     assert with_delays.shape[1] == out.shape[1] + DelayOut.COLUMNS
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=40), st.integers(0, 10**9), st.integers(0, 39))
+def test_delays_of_a_flow_are_those_of_rfc_3550(of: list[int], bound: int, before: int) -> None:
+    """Check counts, sums and jitter (appendix A.8) one by one; the first packets do not count."""
+    gauge, at = 0, int(Gauge.SIZE)
+    m = np.zeros(at + DelayOut.COLUMNS, np.int64)
+    meter.prepare(m, gauge)
+    jitter, jitters = 0, 0
+    for k, delay in enumerate(of):
+        meter.arrived(m, at, gauge, np.int64(delay), bound, k >= before)
+        if k > 0:
+            jitter += abs(delay - of[k - 1]) - ((jitter + 8) >> 4)
+        jitters += jitter >> 4 if k >= before else 0
+    meter.finish(m, at)
+    counted = of[before:]
+    assert m[at + DelayOut.PACKETS] == len(counted) == m[at + DelayOut.DELAYS :].sum()
+    assert m[at + DelayOut.LATE] == sum(delay > bound for delay in counted)
+    assert (m[at + DelayOut.SUM], m[at + DelayOut.JITTER]) == (sum(counted), jitters)
 
 
 def test_all_of_them_measure_delays() -> None:

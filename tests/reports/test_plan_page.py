@@ -64,6 +64,13 @@ DATA: dict[str, Any] = {
 }
 
 
+def test_a_range_begins_with_the_smaller_value() -> None:
+    """Check it in both directions: values of a plan that looks for the smallest one fall."""
+    made = make_plan(DATA)
+    said = words.between(made, [20.0, 40.0])
+    assert said == words.between(made, [40.0, 20.0]) == "20 packets to 40 packets"
+
+
 CASES: dict[str, dict[str, Any]] = {
     "both": {},
     "log": {"quantity": {"name": "queue", "field": "hops.0.queue", "log": [1, 4096], "points": 30}},

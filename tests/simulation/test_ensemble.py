@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, LOSSES, Hop, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, LOSSES, Hop, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.scenario import Scenario
@@ -44,6 +44,14 @@ def test_units_become_the_integers_of_the_kernel():
     assert h[Hop.PRESENT] == 1
     assert rows.hops[:, 1].sum() == 0
     assert build(scenario(), replications=1).rows.parameters[0, P.LIMIT] == ENDLESS
+
+
+def test_each_direction_of_a_hop_has_its_own_columns():
+    back = {"rate": "2 Mbit/s", "delay": "3 ms", "queue": 9}
+    h = build(scenario([{**HOP, "queue": 7, "reverse": back}]), replications=1).rows.hops[0, 0, 0]
+    assert h[[Hop.DELAY, Hop.QUEUE]].tolist() == [10_000_000, 7]
+    assert h[[Hop.R_DELAY, Hop.R_QUEUE]].tolist() == [3_000_000, 9]
+    assert h[Hop.BYTE_TIME] == 2 * h[Hop.R_BYTE_TIME] == 8000 << BYTE_TIME_BITS
 
 
 def test_sctp_fills_its_own_columns():

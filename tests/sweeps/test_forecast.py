@@ -1,4 +1,7 @@
+from types import SimpleNamespace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from netcarlo.sweeps.execution import forecast as forecasts
@@ -73,3 +76,13 @@ def test_a_precision_is_forecast_from_the_variance(workers):
 
     summary = run(sweep, Nowhere(), executor=workers.executor, slots=workers.slots)
     assert found.networks == pytest.approx(summary.networks, rel=0.35)
+
+
+def test_half_the_error_needs_four_times_as_many_replications():
+    """Check a cell whose standard deviation is 30 % of its mean, with the margin of the stopping rule."""
+    values = {"goodput_bps": [1e6, np.nan], "goodput_bps_sd": [3e5, np.nan]}
+    pilot = object.__new__(forecasts._Pilot)
+    pilot.rows = pa.table({"status": ["ok", "failed"], **values})
+    for precision in (0.01, 0.02):
+        pilot.asked = SimpleNamespace(base=SimpleNamespace(precision=precision))
+        assert pilot.replications == pytest.approx(1.1 * (1.96 * 0.3 / precision) ** 2)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.adhoc import cache
+from netcarlo.kernels.adhoc import cache, motion
 from netcarlo.kernels.adhoc.layout import (
     DSR,
     GAUSS_MARKOV,
@@ -502,6 +502,19 @@ def waypoint_rows(count: int, nodes: int, before: int) -> ManetRows:
     rows = stack([one] * count)
     rows.parameters[:, P.REPLICATION] = np.arange(count)
     return rows
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_the_first_velocity_of_gauss_markov_remembers_nothing() -> None:
+    """Check that it is drawn whole, and that of a node with full memory stays."""
+    at = 1 + max(*Manet, *P)  # the words of the node
+    m = np.zeros(at + 1 + max(Node), np.int64)
+    m[[Manet.SPEED_MAX, Manet.MEMORY, Manet.FRESH]] = 10_000, 1 << 16, 0
+    motion._gauss_markov(m, np.int64(at))
+    first = m[[at + Node.VX, at + Node.VY]].tolist()
+    assert all(first)
+    motion._gauss_markov(m, np.int64(at))
+    assert m[[at + Node.VX, at + Node.VY]].tolist() == first
 
 
 def test_random_waypoint_is_in_its_steady_state() -> None:

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK, P
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared import arrivals
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.state import FlowWord
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import Ints, differences
 from tests.twins.rows import rows_of
@@ -50,6 +52,19 @@ def test_kernel_equals_twin() -> None:
     for kind in range(3):  # larger ones take too long here
         assert total[ClassOut.SIZE + kind * SizeOut.COLUMNS + SizeOut.FLOWS] > 0, kind
     assert (flows(rows, out)[rows.flows[:, :, Flow.CLASS] > 0][:, FlowOut.RETRANSMITTED] > 0).any()
+
+
+@pytest.mark.parametrize(("size", "of_size"), [
+    (1, 0), (10_000, 0), (10_001, 1), (100_000, 1), (100_001, 2), (1_000_000, 2), (1_000_001, 3), (10**9, 3),
+])  # fmt: skip
+def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int) -> None:
+    """Check that a flow of exactly 10 kB is one of up to 10 kB."""
+    at = 1 + max(*P, *Flow, *FlowWord)  # the outcomes of the class, behind the words of the flow
+    m = np.zeros(at + int(ClassOut.COLUMNS), np.int64)
+    m[[Flow.LATENCY, P.LIMIT, FlowWord.BYTES]] = 1, 1, size
+    arrivals._count(m, np.int64(0), np.int64(at), np.int64(1))
+    counted = m[at + ClassOut.SIZE :].reshape(-1, SizeOut.COLUMNS)[:, SizeOut.FLOWS]
+    assert counted.tolist() == [k == of_size for k in range(4)]
 
 
 @pytest.mark.full
