@@ -3,7 +3,7 @@
 The defaults are those of a transport without an association. A new transport overrides what differs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -103,6 +103,13 @@ class Answers:
     def only_packets(self) -> str:
         """Congestion control that fluid models and formulae do not know with it; empty if they do."""
         return "" if self.protocol == "sack" and self.control in WITH_FLUID else self.control
+
+    def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
+        """Return what a fluid model, which has these protocols, does not know of it; empty if nothing."""
+        if self.protocol not in known:
+            return f"there is no fluid model of {self.protocol}, but of {', '.join(known)}"
+        control = self.only_packets
+        return f"{model} knows the congestion controls of sack only, and not {control}" if control else ""
 
     @property
     def receiver_bytes(self) -> Any:

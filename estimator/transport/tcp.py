@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -240,6 +241,11 @@ class Tcp(Transport):
         """See `Answers.buffered`."""
         size = self.receiver_bytes
         return None if size is None else (size / low, size / low)
+
+    def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
+        """See `Answers.unknown_to_fluid`."""
+        text = "the fluid model has no send_buffer" if self.send_buffer is not None else ""
+        return super().unknown_to_fluid(known, model) or text
 
     def all_constants(self) -> dict[str, Number]:
         """The constants of the user's congestion control in the order of its file."""

@@ -122,6 +122,23 @@ def test_controls_that_only_packets_know() -> None:
     assert transport("cubic").only_packets == transport("vegas").only_packets == ""
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"protocol": "sack", "congestion_control": "cubic"}, ""),
+        ({"protocol": "sctp"}, "there is no fluid model of sctp, but of newreno, sack"),
+        (
+            {"protocol": "newreno", "congestion_control": "bic"},
+            "it knows the congestion controls of sack only, and",
+        ),
+        ({"protocol": "sack", "send_buffer": {"size": "64 kB"}}, "the fluid model has no send_buffer"),
+    ],
+)
+def test_what_a_fluid_model_does_not_know_of_a_transport(fields: dict[str, Any], said: str) -> None:
+    found = transport(**fields).unknown_to_fluid(("newreno", "sack"), "it")
+    assert found.startswith(said) and bool(found) == bool(said)
+
+
 def test_a_chunk_that_finds_no_room_is_refused_with_a_remedy() -> None:
     sctp = transport("sctp", receiver_window="20 kB")
     assert sctp.refuses(1452.0) == "" == transport("newreno").refuses(60000.0)

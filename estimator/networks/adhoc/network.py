@@ -11,8 +11,9 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import split
+from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks import classes
-from netcarlo.networks.adhoc import events, extents, fluid, outcomes, rows, workload
+from netcarlo.networks.adhoc import events, extents, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.adhoc.output import LOST, AdhocOutput
 from netcarlo.networks.adhoc.unread import UNREAD
@@ -55,7 +56,7 @@ class AdhocNetwork(Adhoc, Network):
         if fidelity == "fluid" and (field := asked_by(run.transport)):
             return f"the {fidelity} model knows no delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
-            return fluid.unknown(run.transport)
+            return run.transport.unknown_to_fluid(WITH_FLUID)
         return "there is no formula of ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:

@@ -106,17 +106,9 @@ class PathNetwork(Routed):
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model knows no delays of {of} (transport.{field})"
-        return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
-
-    def _unknown_to_fluid(self, run: Run) -> str:
-        transport = run.transport
-        if transport.protocol not in (*FLUID_TCPS, "sctp"):
-            return f"there is no fluid model of {transport.protocol}, but of {', '.join(FLUID_TCPS)}, sctp"
-        if control := transport.only_packets:
-            return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
-        if transport.given("send_buffer"):
-            return "the fluid model has no send_buffer"
-        return ""
+        if fidelity == "fluid":
+            return run.transport.unknown_to_fluid((*FLUID_TCPS, "sctp"), "the fluid model of a path")
+        return self._unknown_to_formula(run)
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
