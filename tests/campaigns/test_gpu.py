@@ -13,23 +13,25 @@ from tests.campaigns.benchmarks.gpu.rehearsal import CRASHES, MISSING
 from tests.campaigns.benchmarks.gpu.scenarios import KINDS, Size, count, outcomes_of, sizes_of
 from tests.device.cupy import Event, fake_cupy
 
+GOOD = rehearsal.GOOD[0]
+
 
 @pytest.mark.full
 @pytest.mark.needs("numba_cuda", "ptxas", "gcc")
 def test_a_lease_of_one_good_model(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "out"
-    rehearsal.prepared(data, ("udp",))
-    rehearsal.spoil(data, "udp")
+    rehearsal.prepared(data, (GOOD,))
+    rehearsal.spoil(data, GOOD)
     for kind in ("npz", "zip"):
-        (data / f"{CRASHES}.{kind}").write_bytes((data / f"udp.{kind}").read_bytes())
-    names, pretended = ("udp", CRASHES, MISSING), tmp_path / "pretended"
+        (data / f"{CRASHES}.{kind}").write_bytes((data / f"{GOOD}.{kind}").read_bytes())
+    names, pretended = (GOOD, CRASHES, MISSING), tmp_path / "pretended"
     done = rehearsal.measured(data, names, "200x0.2", limit_s=30, pretended=pretended, out=out)
     assert done.returncode == 1
     [row] = rehearsal.table(done.stdout)
-    assert row[:4] == ["udp", "200 (200x0.2)", "299 of 300", "200 of 200"]
+    assert row[:4] == [GOOD, "200 (200x0.2)", "299 of 300", "200 of 200"]
     assert f"{CRASHES} 200x0.2: exit -11" in done.stdout
     assert f"{MISSING} 200x0.2: exit 1: FileNotFoundError" in done.stdout
-    rehearsal.check_differing(out, "udp")
+    rehearsal.check_differing(out, GOOD)
 
 
 def test_a_process_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

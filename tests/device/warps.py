@@ -69,7 +69,7 @@ def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Regi
 
 def scenario(name: str, rows: int, *, seconds: float, window: int, loss: float) -> AnyRows:
     """What a model is run with."""
-    if scenarios.network(name):
+    if scenarios.repeats(name):
         return scenarios.benchmark(name, rows_of(name, 1, seed=7), rows, seconds)
     return lossy_hop.rows(rows, window=window, loss=loss, duration_s=seconds)
 

@@ -17,7 +17,7 @@ import numpy as np
 from tests.campaigns.benchmarks.gpu.checkout import ROOT
 from tests.campaigns.benchmarks.gpu.lease import COLUMNS
 
-GOOD = "udp", "tcp_newreno"
+GOOD = "fluid_newreno", "tcp_newreno"
 CRASHES, HANGS, MISSING = "tcp_tahoe", "tcp_reno", "tcp_vegas"
 
 CUPY = '''
@@ -108,22 +108,22 @@ def rehearse(folder: Path) -> None:
     data, out = folder / "data", folder / "out"
     prepared(data, GOOD)
     print(f"prepared {', '.join(GOOD)}", flush=True)
-    spoil(data, "udp")
+    spoil(data, "fluid_newreno")
     (data / "prediction.json").write_text('{"tcp_newreno": {"400x0.2": 1234}}')
     for model in (CRASHES, HANGS):
         for kind in ("npz", "zip"):
-            (data / f"{model}.{kind}").write_bytes((data / f"udp.{kind}").read_bytes())
+            (data / f"{model}.{kind}").write_bytes((data / f"fluid_newreno.{kind}").read_bytes())
     names = (*GOOD, CRASHES, HANGS, MISSING)
     done = measured(data, names, "200x0.2,400x0.2", limit_s=30, pretended=folder / "pretended", out=out)
     print(done.stdout, flush=True)
     assert done.returncode == 1
     results = table(done.stdout)
     found = {(row[0], row[1]): row for row in results}
-    assert [row[0] for row in results[:2]] == ["tcp_newreno", "udp"]  # the most wanted first
+    assert [row[0] for row in results[:2]] == ["tcp_newreno", "fluid_newreno"]  # the most wanted first
     assert found["tcp_newreno", "200 (200x0.2)"][2:4] == ["300 of 300", "200 of 200"]
     assert found["tcp_newreno", "400 (400x0.2)"][3] == "300 of 300"
     assert found["tcp_newreno", "400 (400x0.2)"][-1] == "1234"
-    assert found["udp", "200 (200x0.2)"][2] == "299 of 300"
+    assert found["fluid_newreno", "200 (200x0.2)"][2] == "299 of 300"
     assert re.search(r"tcp_newreno: assembled by the driver in \S+ s, 300 of 300 rows equal", done.stdout)
     for said in (f"{CRASHES} 200x0.2: exit -11", f"{HANGS} 200x0.2: stopped after 30 s"):
         assert said in done.stdout
@@ -132,4 +132,4 @@ def rehearse(folder: Path) -> None:
     timed = [record for record in records if "size" in record]
     assert len(timed) == 2
     assert all(0 < record["kernel_s"] < record["whole_s"] and record["packets"] > 1000 for record in timed)
-    check_differing(out, "udp")
+    check_differing(out, "fluid_newreno")
