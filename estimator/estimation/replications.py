@@ -19,7 +19,7 @@ class Replications(Sample):
     def __init__(
         self, scenario: Scenario, *, target: str = "auto", threads: int | None = None, large: bool = False
     ) -> None:
-        """Nothing is simulated yet; `target`, `threads` and `large` are as in `simulate`."""
+        """Keep the scenario; `target`, `threads` and `large` are passed to `simulate`."""
         super().__init__(scenario.fidelity)
         self.scenario = scenario
         self.seconds: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Which replications an estimate needs next, and the estimate that a sample of replications gives.
+"""Samples of replications: what an estimate needs next, and the estimate that they give.
 
 `estimate`, the live page and the cells of sweeps take these decisions here.  They depend on the values of the
 replications by number, not on how many are simulated at a time, so the answers are equal for any batches.
@@ -18,12 +18,12 @@ from netcarlo.simulation.outcomes import BY_NAME
 
 @dataclass(frozen=True)
 class Aim:
-    """The mean that replications are for."""
+    """Mean to estimate, with the rule that ends the sampling."""
 
     of: str
     """Outcome whose mean decides when to stop."""
     rule: StoppingRule
-    """When there are enough replications."""
+    """Stopping rule: decides when there are enough replications."""
     control: str | None = None
     """Cheap fidelity that is the control variate."""
 
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """The last time at which the stopping rule looked at a sample."""
+    """Last look of the stopping rule at a sample."""
 
     runs: int
     draws: int

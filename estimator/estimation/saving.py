@@ -1,4 +1,4 @@
-"""What a control variate saved."""
+"""Packet runs and time saved by a control variate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from netcarlo.estimation.replications import Replications
 
 @dataclass(frozen=True)
 class Saving:
-    """What a control saved, next to the plain mean of packet runs."""
+    """Packet runs and time saved by a control variate, compared with the plain mean of packet runs."""
 
     control: str
     packet_runs: int
     draws: int
-    """Of the cheap fidelity."""
+    """Draws of the cheap fidelity [n]."""
     packet_s: float
     draws_s: float
-    """Seconds spent on each, without compiling."""
+    """Time spent on packet runs and on draws [s], without compiling."""
     table: pd.DataFrame
     """A row per outcome that has a control: coefficient, correlation, variance_ratio and runs_saved."""
 
@@ -29,7 +29,7 @@ class Saving:
         return self.packet_s / self.packet_runs * float(self.table["runs_saved"][outcome]) - self.draws_s
 
     def sentence(self, outcome: str) -> str:
-        """What was saved for an outcome, in words."""
+        """Return a sentence about the saving for an outcome."""
         if outcome not in self.table.index:
             return f"{outcome} has no control: {self.control} does not know it, or it is always the same"
         ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
@@ -39,7 +39,7 @@ class Saving:
         )
 
     def record(self) -> dict[str, Any]:
-        """The same as data for JSON."""
+        """Return the savings as data for JSON."""
         return {**vars(self), "table": self.table.to_dict("index")}
 
 
