@@ -1,7 +1,7 @@
 """Docstrings that do not stand alone: `python -m tests.docstrings [PATH ...]` lists them with their places.
 
-A docstring is an imperative or a noun phrase that can be read without its neighbours, as in a tooltip.  This is
-checked for the docstrings of modules, classes and functions, and for the strings below attributes and constants.
+A docstring is an imperative or a noun phrase that can be read without its neighbours, as in a tooltip.
+Checked are docstrings of modules, classes and functions, and the strings below attributes and constants.
 """
 
 import ast
@@ -16,7 +16,7 @@ FOLDERS = "kernels", "estimator", "reports", "configs", "tests", "docs", ".ci", 
 
 _QUESTION = r"What|Whatever|Whether|How|Which|Who|Whose|Whom|Why|When|Where"
 _REFERENCE = r"It|Its|They|Their|Them|This|That|These|Those|He|His|Such|The same|The other|Another one"
-_CONTINUATION = r"And|Or|But|As|So|Of|Nor|Then|Than|Also|Likewise|Because|While|Though|Although|Until|Else|Except"
+_CONTINUATION = r"And|Or|But|As|So|Of|Nor|Then|Than|Also|Likewise|Because|While|Though|Although|Until|Else"
 _EMPTY = r"None|Nothing|Nobody|Everything|Everybody|Everyone|All that|Anything|Something|No,|Yes,"
 _BEGINNING = re.compile(rf"(?:{_QUESTION}|{_REFERENCE}|{_CONTINUATION}|{_EMPTY})(?!\w)(?!')")
 _TYPE = re.compile(r"[a-z]+[0-9]*\[")
