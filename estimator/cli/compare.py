@@ -20,27 +20,27 @@ def compare(
         list[str],
         typer.Argument(
             metavar="A B [C...]",
-            help="Scenarios, stores, results of plans and of estimate --json, reproduced studies.",
+            help="Scenarios, stores of sweeps, results of plans or of estimate --json, reproduced studies.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of comparison.html and comparison.csv.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for comparison.html and comparison.csv.")
     ] = None,
     of: Annotated[
         list[str] | None,
-        typer.Option(metavar="OUTCOME", help="Outcome that leads; may be given again."),
+        typer.Option(metavar="OUTCOME", help="Outcome to list first; repeatable."),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="[SIDE:]a.b=value",
-            help="Set a field of all scenarios, or of one: by its name, the stem of its file, or its letter "
-            "(A, B, ...). May be given again.",
+            help="Set a field of all scenarios or of one side: its name, the stem of its file or its letter "
+            "(A, B, ...); repeatable.",
         ),
     ] = None,
     equal: Annotated[
-        bool, typer.Option("--equal", help="Exit 1 if anything differs by more than chance.")
+        bool, typer.Option("--equal", help="Exit with 1 if anything differs by more than chance.")
     ] = False,
     replications: Replications = None,
     seed: Seed = None,
@@ -50,7 +50,7 @@ def compare(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Set results side by side: what changed in the setting, where, by how much, and what is noise."""
+    """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise."""
     from netcarlo import compare as run
     from netcarlo.comparison.differences import FALSE
     from netcarlo.reports.comparison import words

@@ -1,4 +1,4 @@
-"""What the commands share: options, progress, tables, JSON, and one line for what went wrong."""
+"""Options, progress, tables, JSON and error lines of the commands."""
 
 import codecs
 import errno
@@ -17,21 +17,25 @@ from unicodedata import category, normalize
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from netcarlo.errors import InputError
 from netcarlo.schema.destination import FULL
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
-Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Replications = Annotated[int | None, typer.Option(help="Replications, instead of the file's.")]
-Seed = Annotated[int | None, typer.Option(help="Seed, instead of the file's.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Start even what is forecast to take days, or much memory.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")]
+Target = Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to simulate.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Replications = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of replications; default: as the file says.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Random seed; default: as the file says.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Start even if the forecast is days of computing or much memory.")
+]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
+    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field of the file; repeatable.")
 ]
 
 STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
@@ -49,11 +53,12 @@ def _trusted(named: list[str] | None) -> list[str]:
 Trust = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="FILE|SHA256", callback=_trusted,
-        help="Let this Python run, or this data file be read, from wherever it comes.",
+        metavar="FILE|SHA256",
+        callback=_trusted,
+        help="Trust this Python file or data file, although it is outside the folder of the scenario.",
     ),
 ]
-"""What the option names is trusted as soon as it is read; the command needs its value for nothing."""
+"""Option that trusts a file as soon as it is read; commands do not use its value."""
 
 
 WIDEST = 1000
@@ -76,19 +81,13 @@ def values(settings: list[str] | None) -> dict[str, Any]:
 
 
 @contextmanager
-def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A function `update(done, total)`; after a second a terminal shows a bar with the time left."""
+def progress(title: str, quiet: bool, what: str = "replications") -> Iterator[Callable[[int, int], None]]:
+    """Yield `update(done, total)`; after a second, a terminal shows how many of `what` are done."""
     title = plain(title)
     bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), Done(what),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
     task = bar.add_task(title, total=None)
     late = threading.Timer(1.0, bar.start)
 
@@ -112,9 +111,37 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
             bar.stop()
 
 
+def clock(elapsed_s: float, left_s: float | None) -> str:
+    """Return `4 s elapsed, about 3 s left`; without a forecast only the elapsed time."""
+    text = f"{_whole(elapsed_s)} elapsed"
+    if left_s is None or not math.isfinite(left_s):
+        return text
+    return f"{text}, about {_whole(max(left_s, 1.0))} left"
+
+
+def _whole(value_s: float) -> str:
+    """Return a time in whole seconds below 100 s, else as `seconds` does."""
+    return f"{value_s:.0f} s" if value_s < 99.5 else seconds(value_s)
+
+
+class Done(ProgressColumn):
+    """Column of a progress bar: `25 of 40 cells, 4 s elapsed, about 3 s left`."""
+
+    def __init__(self, what: str) -> None:
+        """Count things that are called `what`."""
+        super().__init__()
+        self.what = what
+
+    def render(self, task: Task) -> Text:
+        """Return the text for a task; without a total only the elapsed time."""
+        count = "" if task.total is None else f"{task.completed:.0f} of {task.total:.0f} {self.what}, "
+        left = task.time_remaining if task.completed else None
+        return Text(count + clock(task.elapsed or 0.0, left))
+
+
 @contextmanager
 def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
-    """Say what is compiled, before it is: by `show` on a terminal, which has a clock, else by a line."""
+    """Announce each compilation: with `show` on a terminal, which has a progress bar, else with a line."""
     from netcarlo.kernels.runtime import cache
     from netcarlo.kernels.runtime import compile as compilers
 

@@ -18,13 +18,13 @@ def devices(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Compare the GPU with the CPU on 300 networks of each engine; exit 1 if wrong."
+            "--check", help="Compare GPU and CPU on 300 networks of each engine; exit with 1 if they differ."
         ),
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """List what simulations can run on."""
+    """List the processors and GPUs that simulations can run on."""
     from netcarlo.kernels.runtime import device
     from netcarlo.kernels.runtime.threads import cores
 
@@ -63,7 +63,7 @@ def _check(found: list[Row], as_json: bool, quiet: bool) -> None:
         head = f"{'engine':<20}{'model':<24}{'ready [s]':>10}{'launch [s]':>11}"
         console.echo(f"\n{head}   rows equal to the CPU's")
     seen: list[agreement.Agreement] = []
-    with console.progress("check", quiet) as progress:
+    with console.progress("check", quiet, "models") as progress:
         progress(0, len(agreement.EXAMPLES))
         try:
             for one in agreement.agreements():

@@ -18,7 +18,7 @@ def live(
     ] = "127.0.0.1",
     trust: Trust = None,
 ) -> None:
-    """Serve a page of a scenario or a plan: its numbers move, and the answer follows.  Ctrl-C ends it."""
+    """Serve an interactive page for a scenario or a plan. Ctrl-C ends it."""
     from netcarlo.live import server
 
     server.check_installed()

@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from netcarlo.cli import compare as cli_compare
-from netcarlo.cli import console
+from netcarlo.cli import console, help
 from netcarlo.cli import devices as cli_devices
 from netcarlo.cli import live as cli_live
 from netcarlo.cli import new as cli_new
@@ -23,12 +23,17 @@ from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli import warm as cli_warm
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
+from netcarlo.cli.help import Entry
 from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
 
 
 class _Commands(TyperGroup):
-    """The commands; bad input is one line on stderr and exit code 2."""
+    """The commands. Bad input is reported in lines on stderr, with exit code 2."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of `netcarlo` itself, flags without a type."""
+        return help.hide_types(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -54,6 +59,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    epilog="Begin with: netcarlo new path, then netcarlo estimate path.yaml",
 )
 
 
@@ -71,23 +77,31 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """How well will this transport do on networks like these?"""
+    """Estimate the performance of TCP, SCTP and UDP on simulated networks, with confidence intervals."""
 
 
-@app.command()
 def reproduce(
-    studies: Annotated[list[str] | None, typer.Argument(help="Studies; all unless given.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the reports.")] = Path(
+    studies: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDY...]", help="Names of studies; default: all.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the reports.")] = Path(
         "netcarlo-studies"
     ),
-    replications: Annotated[int | None, typer.Option(min=1, help="Per cell, instead of the study's.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed, instead of the study's.")] = None,
+    replications: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Replications per cell; default: as the study says."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Seed; default: as the study says.")
+    ] = None,
     target: Target = "auto",
-    check: Annotated[bool, typer.Option("--check", help="Exit 1 outside the declared tolerance.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 if a result is outside the declared tolerance.")
+    ] = False,
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate published studies and set every published number beside ours."""
+    """Simulate published studies and compare every published number with the simulated one."""
     from netcarlo import reproduce as run
     from netcarlo.reports.study.folder import FILES, write_study
     from netcarlo.reports.study.summary import summary
@@ -115,17 +129,17 @@ def reproduce(
         raise typer.Exit(1)
 
 
-@app.command()
 def calibrate(
-    study: Annotated[str, typer.Argument(help="A study that declares a calibration.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study that declares a calibration.")],
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the reports; written is STUDY/calibration in it.")
+        Path,
+        typer.Option(metavar="DIR", help="Folder for the reports; results are in DIR/STUDY/calibration."),
     ] = Path("netcarlo-studies"),
     target: Target = "auto",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Fit a study's free parameters to its published numbers; say which of them the numbers determine."""
+    """Fit the free parameters of a study to its published numbers; report which are determined."""
     from netcarlo.calibration.calibrate import calibrate as run
     from netcarlo.reports.parts.write import write_all
     from netcarlo.reports.study.calibration import calibration_page, summary
@@ -145,21 +159,27 @@ def calibrate(
         console.say(f"{folder / 'calibration.html'} and calibration.json")
 
 
-@app.command()
 def estimate(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
     set_: Set = None,
     precision: Annotated[
         str | None,
-        typer.Option(metavar="1%", help="Replicate until the half-width is this share of the mean."),
+        typer.Option(
+            metavar="1%", help="Add replications until half the 95 % interval is this fraction of the mean."
+        ),
     ] = None,
-    of: Annotated[str, typer.Option(help="The outcome that must be that precise.")] = "goodput_bps",
+    of: Annotated[
+        str, typer.Option(metavar="OUTCOME", help="Outcome that --precision refers to.")
+    ] = "goodput_bps",
     goal: Annotated[
-        list[str] | None, typer.Option(metavar="'outcome >= value'", help="Estimate how often this holds.")
+        list[str] | None,
+        typer.Option(metavar="'outcome >= value'", help="Estimate how often this holds; repeatable."),
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(metavar="formula|fluid", help="Sharpen the means by this cheap model of each network."),
+        typer.Option(
+            metavar="formula|fluid", help="Narrow the intervals with this cheap model as control variate."
+        ),
     ] = None,
     replications: Replications = None,
     seed: Seed = None,
@@ -169,7 +189,7 @@ def estimate(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
+    """Estimate the outcomes of a scenario, with 95 % intervals. Exit 1 if the precision is not reached."""
     from netcarlo import estimate as run
     from netcarlo import load_scenario
     from netcarlo.estimation import goals as goal_texts
@@ -215,15 +235,17 @@ def estimate(
         raise typer.Exit(1)
 
 
-@app.command()
 def validate(
     reference: Annotated[Path, typer.Argument(metavar="REFERENCE.csv")],
     mapping: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A mapping, or your own FILE.yaml; the file's name unless given."),
+        typer.Option(
+            metavar="NAME", help="Built-in mapping, or your FILE.yaml; default: the name of the reference."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="ROWS.csv", help="Write a row per scenario and metric.")
+        Path | None,
+        typer.Option(metavar="ROWS.csv", help="Write a CSV file with a row per scenario and metric."),
     ] = None,
     target: Target = "auto",
     trust: Trust = None,
@@ -231,7 +253,7 @@ def validate(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run every scenario of a reference file and print the errors per class."""
+    """Simulate every scenario of a reference file and print the errors by class of scenarios."""
     from netcarlo import validate as run
     from netcarlo.schema import output
 
@@ -249,18 +271,17 @@ def validate(
             _print_errors(str(metric), table.droplevel("metric"))
 
 
-@app.command()
 def trace(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
-    replication: Annotated[int, typer.Option(min=0, help="Which replication.")] = 0,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of trace.csv and trace.html.")] = Path(),
+    replication: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the replication.")] = 0,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for trace.csv and trace.html.")] = Path(),
     set_: Set = None,
     seed: Seed = None,
     trust: Trust = None,
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run one replication alone and write what happened over time, as a table and a page."""
+    """Simulate one replication and write its events over time as a table and a page."""
     from netcarlo import load_scenario
     from netcarlo import trace as run
     from netcarlo.reports import trace_page
@@ -289,12 +310,38 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-_OTHERS = (
-    cli_plan.plan, cli_live.live, cli_compare.compare, cli_new.new, cli_devices.devices, cli_schema.schema,
-    cli_warm.warm,
-)  # fmt: skip
-for command in (*cli_sweeps.COMMANDS, *_OTHERS):
-    app.command()(command)
+GROUPS = {
+    help.SCENARIO: (
+        Entry(estimate, "netcarlo estimate link.yaml --set hops.0.loss=1% --out answer"),
+        Entry(trace, "netcarlo trace link.yaml --replication 3 --out run"),
+        Entry(cli_live.live, "netcarlo live link.yaml"),
+    ),
+    help.SWEEP: (
+        Entry(cli_sweeps.sweep, "netcarlo sweep paths.yaml --out paths"),
+        Entry(cli_sweeps.status, "netcarlo status paths"),
+        Entry(cli_sweeps.report, "netcarlo report paths --out paths.html"),
+        Entry(cli_sweeps.query, 'netcarlo query paths "SELECT * FROM cells LIMIT 5"'),
+        Entry(cli_sweeps.export, "netcarlo export paths --to csv"),
+        Entry(cli_sweeps.rerun, "netcarlo rerun paths 1f0c --out cell.yaml"),
+        Entry(cli_sweeps.sensitivity, "netcarlo sensitivity paths --of goodput_bps"),
+    ),
+    help.PLAN: (Entry(cli_plan.plan, "netcarlo plan office.yaml --out office"),),
+    help.EVIDENCE: (
+        Entry(cli_compare.compare, "netcarlo compare cubic.yaml bbr.yaml --of goodput_bps"),
+        Entry(validate, "netcarlo validate measured.csv --mapping lab.yaml"),
+        Entry(reproduce, "netcarlo reproduce sctp_linkdown --check"),
+        Entry(calibrate, "netcarlo calibrate mobility"),
+    ),
+    help.TOOLS: (
+        Entry(cli_new.new, "netcarlo new path --out link.yaml"),
+        Entry(cli_schema.schema, "netcarlo schema scenario"),
+        Entry(cli_warm.warm, "netcarlo warm link.yaml"),
+        Entry(cli_devices.devices, "netcarlo devices --check"),
+    ),
+}
+"""Commands by panel of `netcarlo --help`."""
+for panel, entries in GROUPS.items():
+    help.register(app, panel, entries)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def new(
     ],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="FAMILY.yaml unless given.")] = None,
 ) -> None:
-    """Write a commented file to start from; editors complete and check it."""
+    """Write a commented starter file, which editors complete and check."""
     from netcarlo.schema import output
 
     if family not in FAMILIES:

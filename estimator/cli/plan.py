@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes
@@ -30,20 +30,25 @@ def plan(
     file: Annotated[Path, typer.Argument(metavar="PLAN.yaml")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of result.json and report.html; its runs are not repeated."),
+        typer.Option(
+            metavar="DIR", help="Folder for result.json and report.html; simulations in it are not repeated."
+        ),
     ] = None,
     set_: Set = None,
     time_: Annotated[
-        str | None, typer.Option("--time", metavar="60s", help="Answer with what is known by then.")
+        str | None,
+        typer.Option("--time", metavar="60s", help="Time limit; the answer is what is known by then."),
     ] = None,
     seed: Seed = None,
     target: Target = "auto",
     trust: Trust = None,
     yes: Yes = False,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only the answer, no progress and no tables.")
+    ] = False,
 ) -> None:
-    """Find the largest (smallest) value for which requirements hold.  Exit 1 if nothing could be decided."""
+    """Find the largest or smallest value that meets requirements. Exit 1 if nothing could be decided."""
     from netcarlo import planning
     from netcarlo.planning import Stopped, load_plan
     from netcarlo.planning.runner import JOURNAL
@@ -199,8 +204,7 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
             yield line
         return
     bar = Progress(
-        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
-        TextColumn("{task.percentage:.0f} %"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), console.Done("replications"),
         TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
     )  # fmt: skip
     with bar:

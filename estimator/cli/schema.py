@@ -13,7 +13,7 @@ Kind = Literal["scenario", "sweep", "plan", "study", "mapping"]
 def schema(
     kind: Annotated[Kind, typer.Argument(help="What the file is.")],
 ) -> None:
-    """Write the JSON Schema of a kind of file, short forms included, for editors to complete and check it."""
+    """Write the JSON Schema of a kind of file, with which editors complete and check it."""
     typer.echo(json.dumps(made(kind), indent=1, ensure_ascii=False))
 
 
@@ -43,7 +43,7 @@ def made(kind: Kind) -> Schema:
 
 
 def _scenario(*, cheap_cells: bool = False) -> Schema:
-    """That of a scenario, with `hops` for one path; in sweeps `cheap_cells` may be left to cheap models."""
+    """Return the schema of a scenario, with `hops` for one path; `cheap_cells` allows `fidelity: auto`."""
     from netcarlo.scenario import Scenario
     from netcarlo.schema import distributions, json_schema
 

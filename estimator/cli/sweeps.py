@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
@@ -26,27 +26,30 @@ LINE_S = 60.0
 
 MOST_TABLES = 24
 
-StoreUrl = Annotated[str, typer.Argument(metavar="STORE", help="Folder or fsspec URL.")]
+StoreUrl = Annotated[str, typer.Argument(metavar="STORE", help="Folder of a sweep, or fsspec URL.")]
 
 
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml")],
-    out: Annotated[str | None, typer.Option(metavar="STORE", help="Folder or fsspec URL.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="STORE", help="Folder for the results, or fsspec URL.")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes (with cuda: GPUs), instead of threads of this one.")
+        int | None, typer.Option(metavar="N", help="Worker processes (with cuda: GPUs); default: threads.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://HOST:PORT", help="An existing Dask scheduler.")
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Use an existing Dask scheduler.")
     ] = None,
     target: Target = "auto",
     chunk: Annotated[
-        int | None, typer.Option(min=1, metavar="CELLS", help="Cells of a chunk; by measured cost.")
+        int | None,
+        typer.Option(min=1, metavar="CELLS", help="Cells per chunk; default: chosen by measured cost."),
     ] = None,
     set_: Set = None,
     seed: Seed = None,
     replications: Replications = None,
     grow: Annotated[
-        bool, typer.Option("--grow", help="Add draws, values of axes, replications to a store of fewer.")
+        bool, typer.Option("--grow", help="Extend a store by draws, values of axes or replications.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
@@ -56,7 +59,7 @@ def sweep(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a space of networks; the same command resumes.  Exit 1 if a cell failed or it had to stop."""
+    """Simulate all cells of a sweep. The same command resumes. Exit 1 if a cell failed or the run stopped."""
     from netcarlo.sweeps.execution.adaptive import run
     from netcarlo.sweeps.execution.chunk import WrongVersion
     from netcarlo.sweeps.execution.executors import StoppedError, open_workers
@@ -137,7 +140,7 @@ def sweep(
 
 
 def status(store: StoreUrl, as_json: AsJson = False) -> None:
-    """What a store holds: cells done, failed and missing, files, digest, runs."""
+    """Show the state of a sweep: cells simulated, failed and missing; size, digest, runs."""
     from netcarlo.sweeps.analysis.decisions import answered
     from netcarlo.sweeps.store import growth
     from netcarlo.sweeps.store.store import Store
@@ -204,11 +207,11 @@ def _run(record: dict[str, Any]) -> str:
 
 def query(
     store: StoreUrl,
-    select: Annotated[str, typer.Argument(metavar='"SELECT ..."', help="SQL over cells, replications.")],
+    select: Annotated[str, typer.Argument(metavar='"SELECT ..."', help="SQL; tables: cells, replications.")],
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a store in SQL (DuckDB)."""
+    """Query the results of a sweep in SQL (DuckDB)."""
     from netcarlo.schema.output import csv_text
     from netcarlo.sweeps.store.query import query as run
     from netcarlo.sweeps.store.store import Store
@@ -224,10 +227,12 @@ def query(
 
 def export(
     store: StoreUrl,
-    to: Annotated[Literal["csv", "parquet", "netcdf"], typer.Option(help="The format.")],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="By default STORE with a suffix.")] = None,
+    to: Annotated[Literal["csv", "parquet", "netcdf"], typer.Option(help="Format of the file.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Name of the file; default: STORE with a suffix.")
+    ] = None,
 ) -> None:
-    """Write the cells of a store to one file."""
+    """Write the cells of a sweep to one file."""
     from netcarlo.schema import destination
     from netcarlo.sweeps.store.export import export as run
     from netcarlo.sweeps.store.store import Store
@@ -240,15 +245,18 @@ def export(
 
 def rerun(
     store: StoreUrl,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a cell, or how it begins.")],
-    replication: Annotated[int | None, typer.Option(min=0, help="Only this one.")] = None,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a cell, or its first digits.")],
+    replication: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Simulate only this replication.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="SCENARIO.yaml", help="Write the cell's scenario, as for trace.")
+        Path | None,
+        typer.Option(metavar="SCENARIO.yaml", help="Write the scenario of the cell, for netcarlo trace."),
     ] = None,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate one cell again and compare it with the store, bit by bit.  Exit 1 if it fails or differs."""
+    """Simulate one cell again and compare it with the store, bit by bit. Exit 1 if it fails or differs."""
     from netcarlo.schema import destination, output
     from netcarlo.schema import document as files
     from netcarlo.simulation.provenance import resolved
@@ -290,13 +298,14 @@ def rerun(
 
 def sensitivity(
     store: StoreUrl,
-    of: Annotated[str, typer.Option(help="An outcome.")] = "goodput_bps",
+    of: Annotated[str, typer.Option(metavar="OUTCOME", help="Outcome to explain.")] = "goodput_bps",
     where: Annotated[
-        list[str] | None, typer.Option(metavar="axis=value", help="Only there; may be given again.")
+        list[str] | None,
+        typer.Option(metavar="axis=value", help="Use only this value of an axis; repeatable."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Which drawn inputs matter: Sobol indices of an outcome, at every point of the axes."""
+    """Print which drawn inputs matter: Sobol indices of an outcome, at every point of the axes."""
     from netcarlo.sweeps.analysis.sensitivity import indices
     from netcarlo.sweeps.store.store import Store
 
@@ -334,10 +343,10 @@ def sensitivity(
 def report(
     store: StoreUrl,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="By default STORE with a suffix.")
+        Path | None, typer.Option(metavar="FILE.html", help="Name of the file; default: STORE with a suffix.")
     ] = None,
 ) -> None:
-    """Write one page about a sweep that opens offline."""
+    """Write the report of a sweep, one HTML page that works offline."""
     from netcarlo.reports.sweep.page import sweep_page
     from netcarlo.schema import destination, output
     from netcarlo.sweeps.store.store import Store
@@ -403,14 +412,13 @@ def _progress(title: str, quiet: bool) -> Iterator[Callable[["Summary"], None]]:
             nonlocal due
             if time.monotonic() > due:
                 due += LINE_S
-                share = (summary.done + summary.failed) / summary.todo
-                console.say(f"{title}: {100 * share:.0f} %, {_state(summary)}")
+                console.say(f"{title}: {_state(summary)}")
 
         yield line
         return
     bar = Progress(
-        TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:.0f} %"),
-        TimeElapsedColumn(), TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
+        TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
     )  # fmt: skip
     with bar:
         task: TaskID = bar.add_task(console.plain(title), total=None, state="")
@@ -430,13 +438,11 @@ def _state(summary: "Summary") -> str:
     parts = [
         *([summary.phase] if summary.phase else []),
         f"{summary.done + summary.failed} of {summary.todo} cells",
+        console.clock(summary.wall_s, summary.left_s),
+        *([f"{summary.failed} failed"] if summary.failed else []),
         f"{console.large(summary.networks / wall_s)} replications/s",
         f"{console.large(summary.packets / wall_s)} packets/s",
     ]
-    if math.isfinite(summary.left_s):
-        parts.append(f"{console.seconds(summary.left_s)} left")
-    if summary.failed:
-        parts.append(f"{summary.failed} failed")
     return ", ".join(parts)
 
 
@@ -470,7 +476,7 @@ def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> N
 
 
 def _answered(cells: dict[tuple[str, str], int]) -> str:
-    """How many cells were answered by what, and why by that."""
+    """Return the number of cells by the model that answered them, with the reason."""
     words = {"sample": "sampled", "doubt": "in doubt", "unknown": "unknown to cheap models", "clear": "clear"}
     total = sum(cells.values())
     parts = [

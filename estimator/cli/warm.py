@@ -22,7 +22,7 @@ def warm(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compile the models that files need, so that their first run starts at once."""
+    """Compile the models that files need, so that their first simulation starts at once."""
     from netcarlo.simulation.warm import compile_ahead
 
     values = console.values(set_)

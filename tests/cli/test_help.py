@@ -1,0 +1,73 @@
+"""Help of the command line: groups, examples that the parser accepts, flags without types; progress."""
+
+import io
+import re
+import shlex
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+from typer.core import TyperOption
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from netcarlo.cli import console, help
+from netcarlo.cli.main import GROUPS, app
+
+COMMANDS = get_command(app).commands
+PANELS = [help.SCENARIO, help.SWEEP, help.PLAN, help.EVIDENCE, help.TOOLS]
+
+
+def printed(*arguments: str) -> str:
+    found = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": "80"})
+    assert found.exit_code == 0
+    return found.stdout
+
+
+def test_commands_are_in_groups():
+    text = printed()
+    places = [text.index(panel) for panel in PANELS]
+    assert places == sorted(places)
+    assert sum(len(entries) for entries in GROUPS.values()) == len(COMMANDS)
+    for panel, entries in GROUPS.items():
+        for entry in entries:
+            assert text.index(panel) < text.index(f"│ {entry.run.__name__} ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_that_the_parser_accepts(name):
+    text = printed(name)
+    assert "<bool>" not in text and max(map(len, text.splitlines())) <= 80
+    command, example = COMMANDS[name], COMMANDS[name].epilog.removeprefix("Example: ")
+    assert " ".join(example.split()) in " ".join(text.split())
+    program, called, *arguments = shlex.split(example)
+    assert (program, called) == ("netcarlo", name)
+    with command.make_context(name, arguments, resilient_parsing=True) as context:
+        assert context.params
+
+
+def test_flags_have_no_type_and_values_have_one():
+    for command in COMMANDS.values():
+        context = command.make_context("x", [], resilient_parsing=True)
+        for one in command.get_params(context):
+            if isinstance(one, TyperOption):
+                assert (one.display_type_rich(context) == "") == one.is_flag, one.name
+
+
+def test_progress_tells_elapsed_from_remaining_time():
+    assert console.clock(4.2, 3.4) == "4 s elapsed, about 3 s left"
+    assert console.clock(4.2, None) == console.clock(4.2, float("nan")) == "4 s elapsed"
+    assert console.clock(0.0, 0.2) == "0 s elapsed, about 1 s left"
+    assert console.clock(600, 7200) == "10 min elapsed, about 2.0 h left"
+
+
+def test_a_bar_counts_and_tells_the_time():
+    ticks = iter(range(1000))
+    column = console.Done("cells")
+    bar = Progress(column, console=Console(file=io.StringIO()), get_time=lambda: float(next(ticks)))
+    task = bar.add_task("", total=None)
+    assert re.fullmatch(r"\d+ s elapsed", str(column.render(bar.tasks[0])))
+    bar.update(task, total=40, completed=10)
+    bar.update(task, completed=25)
+    text = str(column.render(bar.tasks[0]))
+    assert re.fullmatch(r"25 of 40 cells, \d+ s elapsed, about \d+ s left", text)
