@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from types import TracebackType
 
-LONGEST = 1000
+MAX_LINE = 1000
 """Most characters of a line; of a longer one the middle is left out."""
-MOST_LINES = 1000
+MAX_LINES = 1000
 """Most lines of one error."""
 
 
@@ -19,9 +19,9 @@ class InputError(ValueError):
     def __init__(self, *messages: str) -> None:
         """Take one message, or one for each fault; a message becomes a line."""
         lines = list(dict.fromkeys(map(_on_one_line, messages)))
-        if len(lines) > MOST_LINES:
-            rest = f"these are the first {MOST_LINES} of {len(lines)} faults; correct them and run it again"
-            lines = [*lines[:MOST_LINES], rest]
+        if len(lines) > MAX_LINES:
+            rest = f"these are the first {MAX_LINES} of {len(lines)} faults; correct them and run it again"
+            lines = [*lines[:MAX_LINES], rest]
         super().__init__(*lines)
 
     @property
@@ -36,10 +36,10 @@ class InputError(ValueError):
 
 def _on_one_line(message: str) -> str:
     line = " ".join(message.split())
-    return line if len(line) <= LONGEST else f"{line[:600]} ... {line[-300:]}"
+    return line if len(line) <= MAX_LINE else f"{line[:600]} ... {line[-300:]}"
 
 
-def after(error: InputError, words: str) -> InputError:
+def prefixed(error: InputError, words: str) -> InputError:
     """Return an error with words, such as the name of a file, before each line."""
     return InputError(*(f"{words}{line}" for line in error.lines))
 
@@ -76,14 +76,14 @@ class MachineError(Exception):
     """One line about what the machine could not do, such as a full disk; the input may be good."""
 
 
-NEAR = 0.75
+MIN_SIMILARITY = 0.75
 """Least similarity (`difflib`, 0 to 1) of a misspelling to the name that is meant; quic to cubic has 0.67.
 
 Two names with the same letters are similar, too: tpc and tcp.
 """
 
 
-def closest(name: str, known: Iterable[str], *, cutoff: float = NEAR) -> str | None:
+def closest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) -> str | None:
     """Return the known name that `name` misspells or is a word of; None if there is none."""
     names, written = sorted(known), name.lower()
     likeness = {each: SequenceMatcher(None, written, each.lower()).ratio() for each in names}
@@ -92,7 +92,7 @@ def closest(name: str, known: Iterable[str], *, cutoff: float = NEAR) -> str | N
     return max(near or words, key=lambda each: likeness[each], default=None)
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = NEAR) -> str:
+def suggest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) -> str:
     """Return the remedy for an unknown name: the known one that is meant, or all of them."""
     names = sorted(known)
     close = closest(name, names, cutoff=cutoff)

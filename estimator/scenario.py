@@ -17,11 +17,11 @@ from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.document import Document
 from netcarlo.schema.movable import Movable
-from netcarlo.schema.names import in_full, with_options, with_values
+from netcarlo.schema.names import expanded, with_options, with_values
 from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.answers import PROTOCOLS, refused
-from netcarlo.transport.classed import asked_by
+from netcarlo.transport.capabilities import PROTOCOLS, refused
+from netcarlo.transport.classed import delay_field
 from netcarlo.transport.congestion import NAMES, locate
 from netcarlo.transport.tcp import short_form
 
@@ -54,7 +54,7 @@ class Scenario(Networks):
     def _in_full(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        data = in_full(data)
+        data = expanded(data)
         if data.get("fidelity") == "auto":
             text = "is for sweeps, which have cells to choose from; write packet, or estimate with --control"
             data["fidelity"] = Wrong(text, " = auto")
@@ -99,7 +99,7 @@ class Scenario(Networks):
             raise InputError(f"{self.network.key} and mobility are both given; remove one")
         if text := self.transport.supports(self.network):
             raise InputError(text)
-        if (field := asked_by(self.transport)) and not self.network.one_flow:
+        if (field := delay_field(self.transport)) and not self.network.one_flow:
             one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
             remedy = "give it to flows, or remove it"
             raise InputError(f"transport.{field} is for {one}, which have one flow; {remedy}")
@@ -123,11 +123,11 @@ class Scenario(Networks):
         return Scenario.check(with_values(data, values))
 
 
-Asked = Scenario | str | Path | Mapping[str, Any]
+ScenarioLike = Scenario | str | Path | Mapping[str, Any]
 """A scenario, the path of its file, or data as in one."""
 
 
-def scenario_of(asked: Asked, *, values: Mapping[str, Any] | None = None) -> Scenario:
+def scenario_of(asked: ScenarioLike, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """The scenario that is asked for, with the fields in `values` set (see `Scenario.with_values`).
 
     Raises InputError.
@@ -172,7 +172,7 @@ def within_scenario(name: str, known: Collection[str]) -> str | None:
     return f"{head} is a field of the scenario; write it below scenario:"
 
 
-def refuse_outside(name: str, value: str, known: Collection[str], scenario: Any) -> None:
+def check_outside(name: str, value: str, known: Collection[str], scenario: Any) -> None:
     """Raise InputError for an option that sets a field of the scenario in the sweep or plan around it."""
     if within_scenario(name, known) is None:
         return

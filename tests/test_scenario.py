@@ -15,7 +15,7 @@ from netcarlo.schema.names import with_values
 from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.space.identity import key
-from netcarlo.transport.answers import PROTOCOLS, allowed
+from netcarlo.transport.capabilities import PROTOCOLS, allowed
 
 PLAIN = """\
 name: plain

@@ -15,7 +15,7 @@ from netcarlo.calibration.profile import Profile, Rise
 from netcarlo.calibration.result import Calibrated, Errors, Fold, Number, Parameter, Step, Verdict, Work
 from netcarlo.calibration.runner import AS_IT_IS, CandidateRunner
 from netcarlo.calibration.search import Numbers, Search
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.simulation.provenance import versions
 from netcarlo.studies.calibrated import Calibration
 from netcarlo.studies.study import Published, Study
@@ -112,7 +112,7 @@ def _numbers(study: Study, declared: Calibration) -> list[Published]:
     conditions = study.description.conditions
     for name in declared.leave_out:
         if name not in conditions:
-            raise InputError(f"calibration.leave_out: '{name}' is no condition; {nearest(name, conditions)}")
+            raise InputError(f"calibration.leave_out: '{name}' is no condition; {suggest(name, conditions)}")
     complete = [
         number for number in study.published
         if number.kind == "printed" and len(number.conditions) == len(conditions)

@@ -88,7 +88,7 @@ class CandidateRunner:
             Cell(conditions, scenario, np.zeros((0, 0), np.int64))
             for conditions, scenario in zip(self.cells, self._scenarios, strict=True)
         ]
-        self._largest = launches.largest(self._scenarios, self._target)
+        self._largest = launches.max_replications(self._scenarios, self._target)
         self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
 
     def _source(self, number: Published, target: Target) -> "_Source":

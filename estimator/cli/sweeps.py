@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from netcarlo.sweeps.execution.run import Summary
@@ -516,7 +516,7 @@ def _outcome(name: str, outcomes: list[str]) -> str:
     begin = [outcome for outcome in outcomes if outcome.startswith(name)]
     if len(begin) == 1:
         return begin[0]
-    raise InputError(f"--of {name} is no outcome of the sweep; {nearest(name, begin or outcomes)}")
+    raise InputError(f"--of {name} is no outcome of the sweep; {suggest(name, begin or outcomes)}")
 
 
 def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
@@ -527,7 +527,7 @@ def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
     for text in where:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or name not in known:
-            raise InputError(f"--where '{text}' names no axis; {nearest(name, known)}")
+            raise InputError(f"--where '{text}' names no axis; {suggest(name, known)}")
         choices = known[name]["values"]
         if known[name]["numeric"]:
             number = _number(value, known[name]["unit"], text)

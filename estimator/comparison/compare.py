@@ -25,12 +25,12 @@ from netcarlo.comparison.differences import (
 )  # fmt: skip
 from netcarlo.comparison.leading import leading, ordered
 from netcarlo.comparison.side import Side
-from netcarlo.errors import InputError, after
+from netcarlo.errors import InputError, prefixed
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.networks.outcome import Outcome
 from netcarlo.planning.designs import Frontier
 from netcarlo.planning.run import Answer
-from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
@@ -44,7 +44,7 @@ from netcarlo.simulation.provenance import provenance
 from netcarlo.simulation.simulate import resolve_target, simulate_all
 from netcarlo.sweeps.store.store import Store
 
-Result = Asked | Estimate | Answer | Frontier | Store
+Result = ScenarioLike | Estimate | Answer | Frontier | Store
 """What can be compared: a scenario, which is simulated; what was found; or the path of what keeps it: a
 store, the folder or `result.json` of a plan, what `netcarlo estimate --json` printed, the folder of a
 reproduced study."""
@@ -361,7 +361,7 @@ def _set(scenario: Scenario, mine: Mapping[str, Any], values: Mapping[str, Any])
     except InputError as error:
         keys = [key for key in values if {key, key.rpartition(":")[2]} & mine.keys()]
         options = " ".join(option_text(key, values[key]) for key in keys)
-        raise after(error, f"{options}: ") from None
+        raise prefixed(error, f"{options}: ") from None
 
 
 def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.comparison.side import Side
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.networks.outcome import Outcome, dimension
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import units
@@ -28,7 +28,7 @@ def leading(sides: Sequence[Side], of: Sequence[str] | None) -> tuple[str, ...]:
     if of:
         for name in of:
             if name not in known:
-                raise InputError(f"of: '{name}' was not measured on both sides; {nearest(name, known)}")
+                raise InputError(f"of: '{name}' was not measured on both sides; {suggest(name, known)}")
         return tuple(dict.fromkeys(of))
     asked = dict.fromkeys(name for side in sides for name in side.asked if name in known)
     directed = [name for name in known if _quantity(sides, name).better]

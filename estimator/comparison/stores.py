@@ -18,7 +18,7 @@ from netcarlo.networks.outcome import FRACTION, SHARE, YES_NO, Outcome
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
-from netcarlo.schema.names import full_names, in_full
+from netcarlo.schema.names import expanded, full_names
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.provenance import resolved
 from netcarlo.sweeps.analysis import population
@@ -128,7 +128,7 @@ def _setting(store: Store, base: Any) -> dict[str, str]:
 
 def _scenario(definition: Mapping[str, Any]) -> Any:
     """The base scenario with its defaults; as it was written where this version does not know it any more."""
-    data = in_full(dict(definition.get("scenario", {})))
+    data = expanded(dict(definition.get("scenario", {})))
     try:
         return Scenario.check(data)
     except (InputError, ValidationError):

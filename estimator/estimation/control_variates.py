@@ -17,10 +17,10 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 
-LEAST = 10
+MIN_RUNS = 10
 """Packet runs below which a coefficient is not worth estimating."""
 
-MOST_DRAWS = {"formula": 64, "fluid": 8}
+MAX_DRAWS = {"formula": 64, "fluid": 8}
 """Draws per packet run at most: a control that says nearly all shall not cost more than the runs."""
 
 
@@ -46,7 +46,7 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
     value is missing, the control is constant, or there are too few pairs.
     """
     n, m = len(y), len(x)
-    if n < LEAST or not (np.isfinite(y).all() and np.isfinite(x).all()):
+    if n < MIN_RUNS or not (np.isfinite(y).all() and np.isfinite(x).all()):
         return None
     everywhere, plain = statistics.mean(x), statistics.mean(y)
     a, b = x[:n] - math.fsum(x[:n]) / n, y - math.fsum(y) / n
@@ -71,7 +71,7 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
     )
 
 
-def draws_wanted(y: Floats, x: Floats, *, most: float) -> int:
+def draws_needed(y: Floats, x: Floats, *, most: float) -> int:
     """So many cheap draws for the packet runs `y` that the mean of the control adds a third to the variance.
 
     At most `most` for each run.

@@ -13,12 +13,12 @@ from netcarlo.estimation import goals as goal_texts
 from netcarlo.estimation.replications import Replications
 from netcarlo.estimation.saving import Saving, saved
 from netcarlo.numerics import statistics
-from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, measurable, validated
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
-from netcarlo.simulation.progress import Progress, told
+from netcarlo.simulation.progress import Progress, reporter
 from netcarlo.simulation.provenance import provenance
 from netcarlo.simulation.simulate import resolve_target
 
@@ -86,7 +86,7 @@ class Estimate:
 
 @checked
 def estimate(
-    scenario: Asked,
+    scenario: ScenarioLike,
     *,
     replications: int | None = None,
     seed: int | None = None,
@@ -116,9 +116,9 @@ def estimate(
         raise InputError("a goal of baseline is for sweeps; write a value")
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
-    target, tell = resolve_target(target), told(progress)
+    target, tell = resolve_target(target), reporter(progress)
     runs = Replications(scenario, target=target, threads=threads, large=large)
-    aim = runs.aim(of, control, most=replications or statistics.MOST)
+    aim = runs.aim(of, control, most=replications or statistics.MAX_REPLICATIONS)
     if control is not None:
         control_variates.check(scenario, control)
         runs.compile(scenario.fidelity, control)
@@ -158,5 +158,5 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     return pd.DataFrame(rows, index=pd.Index(names, name="outcome"), columns=columns)
 
 
-def _with(scenario: Asked, **given: float | str | None) -> Scenario:
+def _with(scenario: ScenarioLike, **given: float | str | None) -> Scenario:
     return scenario_of(scenario, values={name: value for name, value in given.items() if value is not None})

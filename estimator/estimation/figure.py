@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from netcarlo.estimation.estimate import Estimate
@@ -19,7 +19,7 @@ def figure(found: "Estimate", of: str) -> Any:
     import plotly.graph_objects as go
 
     if of not in found.to_frame().index:
-        raise InputError(f"'{of}' was not measured; {nearest(of, found.to_frame().index)}")
+        raise InputError(f"'{of}' was not measured; {suggest(of, found.to_frame().index)}")
     row = found.table.loc[of]
     drawn = go.Figure(go.Histogram(x=found.outcomes.frame[of], marker={"color": BARS}, name="replications"))
     drawn.add_vrect(row["ci_low"], row["ci_high"], fillcolor=SURE, opacity=0.35, line_width=0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
@@ -81,5 +81,5 @@ def known_outcome(name: str, scenario: Scenario | None = None) -> str:
     """The name itself; InputError if it is no outcome."""
     if name not in MEANING:  # classes of flows that there are not are another mistake
         known = measurable.outcomes(scenario) if scenario is not None else MEANING
-        raise InputError(f"'{name}' is no outcome; {nearest(name, known, cutoff=0.6)}")
+        raise InputError(f"'{name}' is no outcome; {suggest(name, known, cutoff=0.6)}")
     return name

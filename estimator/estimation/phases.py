@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.networks.sources import Source, in_step
+from netcarlo.networks.sources import Source, synchronised
 from netcarlo.scenario import Scenario
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.notes import Note
@@ -18,7 +18,7 @@ def note(scenario: Scenario) -> None:
     if scenario.fidelity != "packet":
         return
     draws = Draws(scenario.seed, np.zeros(1, np.int64), np.full(1, scenario.topology))
-    found = in_step(scenario.network.sources(scenario, draws))
+    found = synchronised(scenario.network.sources(scenario, draws))
     if not found:
         return
     text = (

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
-from netcarlo.errors import InputError, after, nearest
+from netcarlo.errors import InputError, prefixed, suggest
 from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
@@ -169,7 +169,7 @@ def load_mapping(name: str) -> Mapping:
         path = str(importlib.resources.files("netcarlo.configs") / "references" / f"{name}.yaml")
     else:
         raise InputError(
-            f"mapping '{name}' is unknown; {nearest(name, mapping_names())}; "
+            f"mapping '{name}' is unknown; {suggest(name, mapping_names())}; "
             "give --mapping a name or your own FILE.yaml"
         )
     document = kinds.read(path, kinds.MAPPING)
@@ -182,7 +182,7 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
     columns = table[0][1]
     for metric, expression in mapping.metrics.items():
         if not {metric, f"{metric}_mean"} & set(columns):
-            remedy = nearest(metric, columns)
+            remedy = suggest(metric, columns)
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
         for text in _texts(expression):
             with _about(f"metrics.{metric}"):
@@ -195,7 +195,7 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
                 continue
             rows.append(_row(columns, mapping, parts))
         except InputError as error:
-            raise after(error, f"{path}:{line}: ") from None
+            raise prefixed(error, f"{path}:{line}: ") from None
     return rows
 
 
@@ -218,7 +218,7 @@ def _about(place: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise after(error, f"{place}: ") from None
+        raise prefixed(error, f"{place}: ") from None
 
 
 def _texts(metric: Metric) -> tuple[str, ...]:
@@ -276,7 +276,7 @@ def _read_part(path: str | Path, name: str, part: Part, mapping: Mapping) -> _Ta
                 measured(metric, columns)
             found.setdefault(str(fill(mapping.id, columns)), []).append(columns)
         except InputError as error:
-            raise after(error, f"{beside}:{line}: ") from None
+            raise prefixed(error, f"{beside}:{line}: ") from None
     return found
 
 
@@ -339,7 +339,7 @@ def _cell(text: str) -> Value:
     """The number in a field, its text, or NaN if it is empty."""
     if not text:
         return math.nan
-    for kind in (int, float) if len(text) <= files.LONGEST_NUMBER else ():
+    for kind in (int, float) if len(text) <= files.MAX_NUMBER_LENGTH else ():
         try:
             return kind(text)
         except ValueError:

@@ -6,10 +6,10 @@ import numpy as np
 
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics.arrays import Floats
-from netcarlo.numerics.statistics import MOST, StoppingRule
+from netcarlo.numerics.statistics import MAX_REPLICATIONS, StoppingRule
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.outcomes import Outcomes, joined, values_of
-from netcarlo.simulation.progress import Told
+from netcarlo.simulation.progress import Report
 from netcarlo.simulation.simulate import simulate
 
 
@@ -27,7 +27,7 @@ class Replications(Sample):
         self._parts: dict[str, list[Outcomes]] = {}
         self._target, self._threads, self._large = target, threads, large
 
-    def aim(self, of: str, control: str | None = None, *, most: int = MOST) -> Aim:
+    def aim(self, of: str, control: str | None = None, *, most: int = MAX_REPLICATIONS) -> Aim:
         """Return the estimate that the scenario asks for: with its precision, or its number of replications.
 
         With a precision there are at most `most` replications.
@@ -60,7 +60,7 @@ class Replications(Sample):
         for fidelity in fidelities:
             simulate(self.at(fidelity), replications=1, target=self._target, large=self._large)
 
-    def extend(self, step: Step, *, progress: Told | None = None) -> None:
+    def extend(self, step: Step, *, progress: Report | None = None) -> None:
         """Simulate what a step lacks; if `progress` raises, the step is left out."""
         first, started = self.done(step.fidelity), time.perf_counter()
         if step.until <= first:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from netcarlo.estimation.control_variates import MOST_DRAWS, Controlled, controlled, draws_wanted
+from netcarlo.estimation.control_variates import MAX_DRAWS, Controlled, controlled, draws_needed
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, StoppingRule
@@ -124,7 +124,7 @@ class Sample(ABC):
                 draws = max(draws, runs)
                 if self.done(aim.control) >= draws:
                     y, x = self.values(aim.of)[:runs], self.values(aim.of, aim.control)
-                    draws = max(draws, draws_wanted(y, x, most=MOST_DRAWS[aim.control]))
+                    draws = max(draws, draws_needed(y, x, most=MAX_DRAWS[aim.control]))
                 if self.done(aim.control) < draws:
                     return look, Step(aim.control, draws)
             look = self._look(aim, runs, draws)

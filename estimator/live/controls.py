@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.networks.outcome import FRACTION
 from netcarlo.reports.parts import scales
 from netcarlo.scenario import Scenario, scenario_in
@@ -20,10 +20,10 @@ from netcarlo.schema import fields, units
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document
 from netcarlo.schema.movable import Movable
-from netcarlo.schema.names import full_names, in_full
+from netcarlo.schema.names import expanded, full_names
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
-from netcarlo.transport.answers import allowed
+from netcarlo.transport.capabilities import allowed
 from netcarlo.transport.congestion import NAMES
 
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -91,7 +91,7 @@ def controls(document: Document, base: Scenario) -> list[Control]:
     """
     if base.live:
         return [_asked(document, base, name, spec) for name, spec in base.live.items()]
-    data = in_full(document.data)
+    data = expanded(document.data)
     found: list[tuple[int, Control]] = []
     for full, value in fields.flat(base):
         if full in NEVER or full.startswith("live."):
@@ -265,7 +265,7 @@ def _asked(document: Document, base: Scenario, name: str, spec: Movable) -> Cont
 
 
 def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
-    full = full_names(in_full(document.data), name)[0]
+    full = full_names(expanded(document.data), name)[0]
     own, limit = fields.value(base, full), fields.quantity(base, full)
     label = scales.name_of(full, base) if "." in full else full.replace("_", " ")
     if limit is None or spec.values is not None:
@@ -314,4 +314,4 @@ def named(known: Sequence[Control], field: str) -> Control:
     for control in known:
         if control.field == field:
             return control
-    raise InputError(f"'{field}' does not move on this page; {nearest(field, [c.field for c in known])}")
+    raise InputError(f"'{field}' does not move on this page; {suggest(field, [c.field for c in known])}")

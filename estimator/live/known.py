@@ -8,7 +8,7 @@ from netcarlo.live.kept import Kept
 from netcarlo.live.runs import Look, Runs
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
-from netcarlo.simulation.progress import Told
+from netcarlo.simulation.progress import Report
 from netcarlo.sweeps.space.identity import key
 
 FIRST = 16
@@ -42,7 +42,7 @@ class Known:
     def _model(self, runs: Runs, kind: str) -> object:
         return launches.model_of(runs.at(kind))
 
-    def extend(self, runs: Runs, step: Step, check: Told) -> None:
+    def extend(self, runs: Runs, step: Step, check: Report) -> None:
         """More replications by a fidelity, whose model is compiled if need be."""
         if step.fidelity != "formula":
             cpu_loop(model := self._model(runs, step.fidelity))
@@ -79,7 +79,7 @@ class Sharpening:
         more = max(FIRST, min(done, round(BATCH_S * runs.per_s)))
         return step._replace(until=min(step.until, done + more))
 
-    def work(self, check: Told) -> None:
+    def work(self, check: Report) -> None:
         """One batch."""
         if (step := self._next()) is None:
             return

@@ -19,7 +19,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import BY_NAME
-from netcarlo.simulation.progress import Told
+from netcarlo.simulation.progress import Report
 
 FIRST_DRAWS = {"formula": 32, "fluid": 8}
 """Cheap draws of the first answer, where networks are drawn; else it is one."""
@@ -104,7 +104,7 @@ class Runs(Replications):
             self.firsts[of] = next((kind for kind in ("formula", "fluid") if self.knows(kind, of)), None)
         return self.firsts[of]
 
-    def extend(self, step: Step, *, progress: Told | None = None) -> None:
+    def extend(self, step: Step, *, progress: Report | None = None) -> None:
         """Simulate what a step lacks; if `progress` raises, the step is left out."""
         with self._locks[step.fidelity]:
             before = len(self._parts.get(step.fidelity, ()))

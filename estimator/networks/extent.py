@@ -42,7 +42,7 @@ def hull(extents: Iterable[Extent]) -> Extent | None:
     return Extent(min(e.low for e in found), max(e.high for e in found)) if found else None
 
 
-def over(*numbers: Number | None) -> Extent | None:
+def extent_of(*numbers: Number | None) -> Extent | None:
     """Return the extent of numbers of a scenario; what is not given or unlimited does not count."""
     found = [Extent(*bounds(number)) for number in numbers if number is not None]
     return hull(extent for extent in found if isfinite(extent.high))
@@ -68,7 +68,7 @@ def scaled(extent: Extent, least: float, most: float) -> Extent:
 def drop_tail(lines: Iterable[Any]) -> Extent | None:
     """Return the extent of the queues of hops or links; unlimited and managed ones do not count."""
     plain = [each for each in lines if not (each.codel or each.pie or each.fq_codel or each.red)]
-    return over(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
+    return extent_of(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
 
 
 def given(*fields: Any) -> Extent:
@@ -92,7 +92,7 @@ def varying(lines: Iterable[Any]) -> Extents:
 def outage(outages: Iterable[Outages]) -> Extent | None:
     """Return the extent of the lengths of outages: of random ones their mean."""
     given = [o for each in outages for o in ([each] if isinstance(each, OnOff) else each)]
-    return over(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
+    return extent_of(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
 
 
 def of_sender(sender: Sender, flow: Any = None) -> Extents:
@@ -102,7 +102,7 @@ def of_sender(sender: Sender, flow: Any = None) -> Extents:
     packets = getattr(flow, "packets", None) or sender.packets
     size = getattr(flow, "bytes", None) or sender.bytes
     low, high = bounds(payload)
-    windows, transfers = over(window), over(packets)
+    windows, transfers = extent_of(window), extent_of(packets)
     if (buffered := sender.buffered(low, high)) is not None:
         windows = Extent(*buffered)
     if size is not None:
@@ -110,7 +110,7 @@ def of_sender(sender: Sender, flow: Any = None) -> Extents:
     return known(payload=Extent(low, high), window=windows, transfer=transfers)
 
 
-def room(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> Extent:
+def path_capacity(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> Extent:
     """Return how many packets a path holds: its bandwidth-delay product and its queue."""
     return Extent(
         1 + rate.low * rtt.low // (8 * payload.high) + queue.low,
@@ -118,11 +118,11 @@ def room(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> Extent:
     )
 
 
-def in_flight(extents: Extents, room: Extent) -> Extents:
+def in_flight(extents: Extents, capacity: Extent) -> Extents:
     """Limit the window to the packets that the network holds: a larger one changes nothing."""
     if (window := extents.get("window")) is None:
         return extents
-    return extents | {"window": Extent(min(window.low, room.low), min(window.high, room.high))}
+    return extents | {"window": Extent(min(window.low, capacity.low), min(window.high, capacity.high))}
 
 
 def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any]]:

@@ -50,7 +50,7 @@ class Network(Record):
     """What a user writes for that field, where that is something shorter."""
     outcomes: ClassVar[tuple[Outcome, ...]]
     """All outcomes that it measures; those that no kind before it has are `outcome.declared`."""
-    unread: ClassVar[dict[str, tuple[str, ...]]]
+    ignored_fields: ClassVar[dict[str, tuple[str, ...]]]
     """Patterns of the fields that cheap models of the network do not read, by fidelity (and protocol)."""
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""

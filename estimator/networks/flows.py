@@ -20,7 +20,7 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number, Packets, Payload, Time, Transfer, Window, bounds
 from netcarlo.schema.record import Record
-from netcarlo.transport.classed import Classed, asked_by, class_of
+from netcarlo.transport.classed import Classed, class_of, delay_field
 from netcarlo.transport.congestion import CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS, kinds, sender_of
 from netcarlo.transport.udp import Datagrams
@@ -120,9 +120,9 @@ def one(transport: Any) -> Described:
     return [("transport", transport)]
 
 
-def asked(flows: Described) -> str:
+def first_delay_field(flows: Described) -> str:
     """Return the first field that asks for delays; empty if none does, and nothing is measured."""
-    return next((f"{name}.{field}" for name, flow in flows if (field := asked_by(flow))), "")
+    return next((f"{name}.{field}" for name, flow in flows if (field := delay_field(flow))), "")
 
 
 def word_of(flow: Any, transport: Any) -> str:
@@ -137,7 +137,7 @@ def word_of(flow: Any, transport: Any) -> str:
 
 def words(flows: Described, transport: Any) -> list[str]:
     """Return the classes by number less 1, first those that flows name; none where nothing is measured."""
-    if not asked(flows):
+    if not first_delay_field(flows):
         return []
     return list(dict.fromkeys([*_given(flows), *(word_of(flow, transport) for _, flow in flows)]))
 
@@ -213,7 +213,7 @@ class ManyFlows(Record):
     @property
     def asks_for_delays(self) -> str:
         """Return the first field that does; empty if none does."""
-        return asked(self.described())
+        return first_delay_field(self.described())
 
     def kinds(self, transport: Any) -> dict[str, Any]:
         """Return the TCPs, or SCTP, that its flows can be, by kind."""

@@ -27,7 +27,7 @@ def probability(losses: NDArray[np.uint32]) -> Floats:
     return np.where(lossless, 0.0, (1 - 2 * one) / (1 - one))
 
 
-def lossy(
+def loss_limited(
     p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, kind: Any, again: Floats | None = None
 ) -> Floats:
     """Packets per second of transports by the columns of `P` [..., len(P)]: PFTK, or its like for SCTP and
@@ -51,7 +51,7 @@ def first_rto_s(p: Ints, rtt_s: Floats) -> Floats:
     return np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
 
 
-def most_in_flight(p: Ints) -> Floats:
+def max_in_flight(p: Ints) -> Floats:
     """What windows and buffers allow [packet]."""
     buffer = np.where(p[..., P.SEND_BUFFER] > 0, p[..., P.SEND_BUFFER], np.inf)
     return np.minimum(p[..., P.WINDOW], buffer)

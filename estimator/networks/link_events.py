@@ -13,7 +13,7 @@ from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
 from netcarlo.networks.events import SENDER, only, table, whole
 
 OF_SENDER = ("send", "ack", "timeout", "recovery")
-GONE = ("dropped", "lost")
+DROPPED = ("dropped", "lost")
 CAUSES = ("queue", "random", "down")
 
 
@@ -45,7 +45,7 @@ def packets(
     at_link = pd.Series(link >= 0)
     found = frame["event"]
     sender = found.isin(OF_SENDER) & pd.Series(np.array(protocol)[flow] != "udp")
-    gone, size = found.isin(GONE), pd.Series(events[:, Trace.BYTES])
+    gone, size = found.isin(DROPPED), pd.Series(events[:, Trace.BYTES])
     frame.insert(2, "flow", flow)
     frame.insert(3, "protocol", _named(protocol, flow))
     frame.insert(4, "carries", _named([each.name.lower() for each in Carries], carries))

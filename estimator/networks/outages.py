@@ -29,7 +29,7 @@ class Outage(Record):
     """For how long; 0 is no outage."""
 
 
-MOST_OUTAGES = 4096
+MAX_OUTAGES = 4096
 """Most outages that a hop can be expected to have in a run."""
 
 

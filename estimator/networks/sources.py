@@ -26,7 +26,7 @@ class Source(NamedTuple):
         return together and self.interval == other.interval and not self.queues.isdisjoint(other.queues)
 
 
-def in_step(sources: Sequence[Source]) -> list[Source]:
+def synchronised(sources: Sequence[Source]) -> list[Source]:
     """Return the first source that meets others, followed by those; empty if none meet."""
     for k, source in enumerate(sources):
         if others := [other for other in sources[k + 1 :] if source.meets(other)]:

@@ -25,7 +25,7 @@ from netcarlo.schema import trusted, units
 from netcarlo.schema.document import csv_rows, read_text
 from netcarlo.schema.quantity import DAY, Quantity
 
-MOST = 1 << 17
+MAX_LINES = 1 << 17
 """Most lines of a trace; in Mahimahi's format, most different milliseconds."""
 
 PACKET = 1500
@@ -101,10 +101,10 @@ def parse(text: str) -> Trace:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     mahimahi = bool(lines) and lines[0][1].isdecimal()
     if len(lines) < (1 if mahimahi else 2):
-        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; write a line with the end")
-    if not mahimahi and len(lines) > MOST:
+        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MAX_LINES}; write a line with the end")
+    if not mahimahi and len(lines) > MAX_LINES:
         longer = "write the mean rate, delay and loss of longer steps, so that the trace lasts as long"
-        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; {longer}")
+        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MAX_LINES}; {longer}")
     return _milliseconds(text, lines) if mahimahi else _steps(text, lines)
 
 
@@ -120,9 +120,9 @@ def _milliseconds(text: str, lines: list[tuple[int, str]]) -> Trace:
     if every[-1] == 0:
         raise InputError("is a trace that ends at 0 ms; write a later last line")
     times, packets = np.unique(every, return_counts=True)
-    if len(times) > MOST:
+    if len(times) > MAX_LINES:
         steps = "write columns time,rate with the mean rate of each 100 ms, 120 kbit/s for each packet in it"
-        raise InputError(f"has {len(times)} different milliseconds; allowed is 2 to {MOST}; {steps}")
+        raise InputError(f"has {len(times)} different milliseconds; allowed is 2 to {MAX_LINES}; {steps}")
     return Trace(text, tuple((times / 1000).tolist()), every[-1] / 1000, {}, packets)
 
 

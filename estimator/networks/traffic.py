@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
 
-AGAIN = 10
+MAX_SENDS = 10
 """A transfer is sent so often at most, about."""
 
 NO_TIME = "raise a delay to 1 ns or more, or give a rate or a lower one"
@@ -45,9 +45,9 @@ def of_association(
         return min(found, packets * (duration / max(mean(messages.wait), rtt_s) + 1))
     for record in (flow, transport):
         if getattr(record, "packets", None) is not None:
-            return min(found, AGAIN * mean(record.packets))
+            return min(found, MAX_SENDS * mean(record.packets))
         if getattr(record, "bytes", None) is not None:
-            return min(found, AGAIN * (mean(record.bytes) / mean(transport.payload) + 1))
+            return min(found, MAX_SENDS * (mean(record.bytes) / mean(transport.payload) + 1))
     return found
 
 

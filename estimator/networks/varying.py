@@ -79,7 +79,7 @@ class Varying(Record):
         return next((name for name in names if getattr(self, name) is not None), "")
 
 
-def quickest_ns(line: Any, size: float) -> int:
+def min_transit_ns(line: Any, size: float) -> int:
     """The least time of a packet of `size` bytes on a hop or link, as kernels round it [ns]."""
     given = line.trace
     if given is not None and given.packets is not None:

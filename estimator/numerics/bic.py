@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from netcarlo.kernels.congestion import bic as control
 from netcarlo.numerics.arrays import Floats
 
-KEPT = control.BETA / control.ONE
-LARGEST = 6000
+BETA = control.BETA / control.ONE
+MAX_WINDOW = 6000
 """Windows beyond count as this one [packet]."""
 
-MOST_LOSSES = 500
+MAX_LOSSES = 500
 """Losses until the chain is taken to be stationary; a few dozen are enough."""
 
-_EDGES = np.unique(np.concatenate([np.arange(2, 48), np.geomspace(48, LARGEST, 100).round()]))
+_EDGES = np.unique(np.concatenate([np.arange(2, 48), np.geomspace(48, MAX_WINDOW, 100).round()]))
 _WINDOWS = (_EDGES[:-1] + _EDGES[1:] - 1) / 2
 _LOSSES = np.geomspace(1e-7, 0.5, 40)
 _LIMITS = np.concatenate([[2.0, 3.0, 4.0, 6.0], 2.0 ** np.arange(3, 12), _WINDOWS[-1:]])
@@ -38,7 +38,7 @@ class Response(NamedTuple):
     """and that at losses."""
 
 
-class Climb(NamedTuple):
+class Recovery(NamedTuple):
     """Of BIC's window from what a loss leaves back to where it was: arrays that broadcast."""
 
     rounds: Floats
@@ -47,7 +47,7 @@ class Climb(NamedTuple):
     """and packets sent in them."""
 
 
-def response(loss: ArrayLike, ack_every: ArrayLike, most: ArrayLike = LARGEST) -> Response:
+def response(loss: ArrayLike, ack_every: ArrayLike, most: ArrayLike = MAX_WINDOW) -> Response:
     """The windows where each packet is lost with the probability `loss` and windows are at most `most`."""
     p = np.clip(np.asarray(loss, np.float64), _LOSSES[0], _LOSSES[-1])
     top = np.clip(np.asarray(most, np.float64), _LIMITS[0], _LIMITS[-1])
@@ -72,19 +72,19 @@ def _between(table: Floats, row: Floats, column: Floats) -> Floats:
     return np.asarray((1 - x) * above + x * below)
 
 
-def climb(window: ArrayLike, ack_every: ArrayLike) -> Climb:
+def recovery(window: ArrayLike, ack_every: ArrayLike) -> Recovery:
     """From what a loss at this window leaves of it back to it, if it was the maximum."""
     w, b = np.broadcast_arrays(np.asarray(window, np.float64), np.asarray(ack_every, np.float64))
-    peak, low = w[..., None], left(w)[..., None]
+    peak, low = w[..., None], window_after_loss(w)[..., None]
     share = np.clip(np.minimum(_EDGES[1:], peak) - np.maximum(_EDGES[:-1], low), 0.0, None)
     packets = share * acks(_WINDOWS, peak, b[..., None]) * b[..., None]
-    return Climb((packets / _WINDOWS).sum(axis=-1), packets.sum(axis=-1))
+    return Recovery((packets / _WINDOWS).sum(axis=-1), packets.sum(axis=-1))
 
 
-def left(window: Floats) -> Floats:
+def window_after_loss(window: Floats) -> Floats:
     """What a loss leaves of a window [packet]."""
     low = np.floor(window / 2)
-    return np.maximum(np.where(window <= control.LOW_WINDOW, low, np.floor(window * KEPT)), 2.0)
+    return np.maximum(np.where(window <= control.LOW_WINDOW, low, np.floor(window * BETA)), 2.0)
 
 
 def acks(window: Floats, maximum: Floats, ack_every: ArrayLike) -> Floats:
@@ -114,8 +114,8 @@ def _solved(ack_every: int) -> Response:
         # A state: a window at a loss, and whether it was below the maximum then.
         here = _WINDOWS[:n]
         window, below = np.tile(here, 2)[:, None], np.repeat([False, True], n)[:, None]
-        maximum = np.where(below, np.floor(window * (1 + KEPT) / 2), window)
-        share = np.clip(_EDGES[1 : n + 1] - left(window), 0.0, np.diff(_EDGES[: n + 1]))
+        maximum = np.where(below, np.floor(window * (1 + BETA) / 2), window)
+        share = np.clip(_EDGES[1 : n + 1] - window_after_loss(window), 0.0, np.diff(_EDGES[: n + 1]))
         packets = share * acks(here, maximum, ack_every) * ack_every  # from each window to the next
         packets[:, -1] = np.inf  # of which there is none
         before = packets.cumsum(axis=1) - np.where(np.isinf(packets), 0.0, packets)
@@ -125,7 +125,7 @@ def _solved(ack_every: int) -> Response:
             lost = np.exp(np.log1p(-p) * before) * -np.expm1(np.log1p(-p) * packets)
             lost[lost < 1e-30] = 0.0
             moves = np.concatenate([np.where(lower, 0.0, lost), np.where(lower, lost, 0.0)], axis=1)
-            for _ in range(MOST_LOSSES):
+            for _ in range(MAX_LOSSES):
                 steady, last = steady @ moves, steady
                 if np.abs(steady - last).sum() < 1e-6:
                     break

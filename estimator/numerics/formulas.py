@@ -13,12 +13,12 @@ from netcarlo.kernels.congestion import cubic as control
 from netcarlo.numerics import bic as response_of_bic
 from netcarlo.numerics.arrays import Floats, divisors
 
-CUBIC_KEPT = control.BETA / control.ONE
+CUBIC_BETA = control.BETA / control.ONE
 CUBIC_SCALE = control.SCALE / control.ONE  # [packet / s^3]
 CUBIC_FRIENDLY = (
     8 / control.FRIENDLY
-)  # packets by which standard TCP grows in a round trip, keeping CUBIC_KEPT
-AT_RANDOM = 1.174, 1.024
+)  # packets by which standard TCP grows in a round trip, with CUBIC_BETA
+RANDOM_LOSS_FACTORS = 1.174, 1.024
 """CUBIC's mean window at losses at random over that at losses at equal distances, in the cubic and in the
 Reno-friendly region: that of the stationary window of the deterministic growth between exponential numbers
 of packets, fast convergence included (`tests/numerics/test_formulas.py` draws it)."""
@@ -103,20 +103,20 @@ def cubic(
     """Packets sent per second by a TCP with CUBIC and the loss recovery of SACK; as `pftk` else.
 
     The window is the larger one of the cubic and of the Reno-friendly region (RFC 9438, 5.1 and 4.3), with
-    the parameters of `kernels.congestion.cubic` and with losses at random (`AT_RANDOM`).
+    the parameters of `kernels.congestion.cubic` and with losses at random (`RANDOM_LOSS_FACTORS`).
     """
     rtt, most, p = np.asarray(rtt_s, np.float64), np.asarray(window, np.float64), _inside(loss)
     friendly = CUBIC_FRIENDLY / np.asarray(ack_every, np.float64)
     # Mean over peak, of a cubic that ends on its plateau and of a line.
-    concave, straight = (3 + CUBIC_KEPT) / 4, (1 + CUBIC_KEPT) / 2
+    concave, straight = (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2
     means = (
-        AT_RANDOM[0] * (CUBIC_SCALE * concave / (1 - CUBIC_KEPT)) ** 0.25 * (rtt / p) ** 0.75,
-        AT_RANDOM[1] * np.sqrt(friendly * straight / ((1 - CUBIC_KEPT) * p)),
+        RANDOM_LOSS_FACTORS[0] * (CUBIC_SCALE * concave / (1 - CUBIC_BETA)) ** 0.25 * (rtt / p) ** 0.75,
+        RANDOM_LOSS_FACTORS[1] * np.sqrt(friendly * straight / ((1 - CUBIC_BETA) * p)),
     )
     mean = np.maximum(*means)
     free = mean / np.where(means[0] > means[1], concave, straight)
     w = np.minimum(free, most)
-    rounds, of_peak = cubic_climb(rtt, w, friendly)
+    rounds, of_peak = cubic_recovery(rtt, w, friendly)
     rounds = np.where(free >= most, rounds, 1 / (p * mean))
     period = _Period(w, rounds, rounds * w * of_peak)
     return _per_second(rtt, p, period, limited=free >= most, timeout=_unrepaired(p, w, p), rto_s=rto_s)
@@ -141,12 +141,12 @@ def bic(
     return _per_second(rtt_s, p, period, limited=False, timeout=timeout, rto_s=rto_s)
 
 
-def cubic_climb(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:
+def cubic_recovery(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:
     """Round trips in which CUBIC's window climbs back to where it was when packets were lost, and the mean
     window meanwhile as a part of that; `friendly`: packets by which standard TCP grows in a round trip."""
-    cubic = np.cbrt(window * (1 - CUBIC_KEPT) / CUBIC_SCALE) / rtt_s
-    line = (1 - CUBIC_KEPT) * window / friendly
-    return np.minimum(cubic, line), np.where(cubic < line, (3 + CUBIC_KEPT) / 4, (1 + CUBIC_KEPT) / 2)
+    cubic = np.cbrt(window * (1 - CUBIC_BETA) / CUBIC_SCALE) / rtt_s
+    line = (1 - CUBIC_BETA) * window / friendly
+    return np.minimum(cubic, line), np.where(cubic < line, (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2)
 
 
 class _Period(NamedTuple):

@@ -21,7 +21,7 @@ LEVEL = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Probabilities of the quantiles that tables of estimates and of cells show."""
 
-MOST = 1_000_000
+MAX_REPLICATIONS = 1_000_000
 """Replications after which `StoppingRule` gives up."""
 
 
@@ -280,7 +280,7 @@ class StoppingRule:
     first: int = 256
     growth: float = 4.0
     margin: float = 1.1
-    most: int = MOST
+    most: int = MAX_REPLICATIONS
 
     @classmethod
     def fixed(cls, n: int) -> "StoppingRule":

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from netcarlo.errors import Faults, InputError, after
+from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
 from netcarlo.planning.values import MOST_VALUES, QuantitySpec, Values, limits, shown
-from netcarlo.scenario import Scenario, refuse_outside, within_scenario
+from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, trusted, units
 from netcarlo.schema.document import Document, Location
@@ -30,7 +30,7 @@ from netcarlo.transport.congestion import NAMES, locate
 class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
-    goal: str = Field(max_length=expressions.LONGEST)
+    goal: str = Field(max_length=expressions.MAX_LENGTH)
     """Comparison of outcomes with a bound, as in `video_in_time >= 95 %`."""
     probability: str | float = "95 %"
     """With which it must hold in a replication."""
@@ -87,7 +87,7 @@ class PlanSpec(Record):
     """Of what one could buy more, by name: what it would change is said, too."""
     across: QuantitySpec | None = None
     """A second quantity: the plan is answered at each of its values."""
-    cost: str | None = Field(default=None, max_length=expressions.LONGEST)
+    cost: str | None = Field(default=None, max_length=expressions.MAX_LENGTH)
     """What a design costs: an expression of both quantities, in SI units."""
     currency: str = Field(default="", max_length=40)
     """What the cost is in."""
@@ -265,9 +265,9 @@ class Plan:
         return sorted({name for requirement in self.requirements for name in requirement.outcomes})
 
     @cached_property
-    def left_out(self) -> list[cautions.LeftOut]:
+    def left_out(self) -> list[cautions.HiddenLoss]:
         """Losses of the classes whose delays the requirements bound."""
-        return cautions.left_out(self.base, self.outcomes, self._have)
+        return cautions.hidden_losses(self.base, self.outcomes, self._have)
 
     @cached_property
     def kept(self) -> list[str]:
@@ -388,7 +388,7 @@ class Plan:
     def _error(self, at: tuple[str, ...], message: str, error: InputError | None = None) -> InputError:
         """Return an error with its place, and the message before each line of `error`."""
         where = f"{self._document.where(at)}: " if self._document else ""
-        return InputError(where + message) if error is None else after(error, where + message)
+        return InputError(where + message) if error is None else prefixed(error, where + message)
 
 
 _NO_CERTAINTY = (
@@ -428,7 +428,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
 
 def set_in_plan(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
     """Set a field of a plan or of its scenario; return the data and the places that are set."""
-    refuse_outside(name, value_text(value), PlanSpec.model_fields, data.get("scenario"))
+    check_outside(name, value_text(value), PlanSpec.model_fields, data.get("scenario"))
     return set_field(data, name, value)
 
 

@@ -19,7 +19,7 @@ from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, sea
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, fidelity, validated
-from netcarlo.simulation.progress import told
+from netcarlo.simulation.progress import reporter
 from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
 
@@ -60,7 +60,7 @@ class Loss(NamedTuple):
     """Loss of a class whose delays a plan bounds, at the answer."""
 
     plan: Plan
-    about: cautions.LeftOut
+    about: cautions.HiddenLoss
     value: float
     """Value of the planned quantity at the answer."""
     share: float
@@ -69,7 +69,7 @@ class Loss(NamedTuple):
     @property
     def at(self) -> str:
         """Value of the quantity in words."""
-        return f"{self.plan.quantity} = {cautions.said(self.value, self.plan.dimension)}"
+        return f"{self.plan.quantity} = {cautions.quantity_text(self.value, self.plan.dimension)}"
 
     @property
     def bounded(self) -> bool:
@@ -79,7 +79,7 @@ class Loss(NamedTuple):
     @property
     def warning(self) -> str:
         """Warning that the delays hide a loss, with the requirement to add; empty if the loss is small."""
-        if self.bounded or self.about.repaired or self.share <= cautions.MOST_LOSS:
+        if self.bounded or self.about.repaired or self.share <= cautions.MAX_LOSS:
             return ""
         name = self.about.name
         lost = f"At {self.at} {name} loses {cautions.percent(self.share)} of its packets"
@@ -139,14 +139,14 @@ class Answer:
         """Warnings, a sentence each, that the answer may not mean what was asked."""
         found = [loss.warning for loss in self.losses if loss.warning]
         if self.overload is not None and self.holds is not None:
-            at = cautions.said(self.holds, self.plan.dimension)
+            at = cautions.quantity_text(self.holds, self.plan.dimension)
             found.append(f"At {self.plan.quantity} = {at} {self.overload.sentence}.")
         return found
 
     @property
     def outside(self) -> str:
         """Sentence that names the quantities outside the validated range; empty inside the range."""
-        return validated.said(self._outside)
+        return validated.one_line(self._outside)
 
     @property
     def _outside(self) -> list[validated.Outside]:
@@ -397,7 +397,7 @@ def answers(
 def _told(progress: Progress | None) -> Callable[[State], object] | None:
     if not isinstance(progress, bool):
         return progress
-    line = told(progress)
+    line = reporter(progress)
     return (lambda state: line(state.replications, state.forecast)) if line else None
 
 

@@ -24,7 +24,7 @@ DIMENSIONS = (
     units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS, units.LENGTH, units.SPEED,
     units.POWER, units.ENERGY,
 )  # fmt: skip
-MOST_POINTS = 100_000
+MAX_POINTS = 100_000
 
 
 class AxisSpec(Record):
@@ -32,13 +32,13 @@ class AxisSpec(Record):
 
     field: str | list[str] | None = None
     """The field that it sets, or several; the axis' name, or a number for `derive`, unless given."""
-    values: list[Any] | None = Field(default=None, min_length=1, max_length=MOST_POINTS)
+    values: list[Any] | None = Field(default=None, min_length=1, max_length=MAX_POINTS)
     """Its values one by one."""
     linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
     """The ends of a scale of equal steps."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
     """The ends of a scale of equal ratios."""
-    points: int | None = Field(default=None, ge=2, le=MOST_POINTS)
+    points: int | None = Field(default=None, ge=2, le=MAX_POINTS)
     """How many values such a scale has."""
     zip: dict[str, list[Any]] | None = Field(default=None, min_length=1)
     """Fields that move together, each with its values."""

@@ -93,7 +93,7 @@ def destination(path: str | Path) -> Destination:
     try:
         return _followed(Path(path))
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise unwritten(path, error) from None
+        raise write_error(path, error) from None
 
 
 def _followed(path: Path) -> Destination:
@@ -123,7 +123,7 @@ def check_file(path: str | Path) -> None:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise write_error(path, error) from None
 
 
 def check_folder(folder: str | Path, names: Iterable[str] = ()) -> None:
@@ -133,7 +133,7 @@ def check_folder(folder: str | Path, names: Iterable[str] = ()) -> None:
     except InputError as error:
         raise InputError(f"output folder {folder}: {error}") from None
     except (OSError, ValueError) as error:
-        raise unwritten(f"output folder {folder}", error) from None
+        raise write_error(f"output folder {folder}", error) from None
     for name in names:
         if os.path.lexists(Path(folder, name)):
             check_file(Path(folder, name))
@@ -216,10 +216,10 @@ def _refused(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise write_error(path, error) from None
 
 
-def unwritten(path: str | Path, error: OSError | ValueError) -> InputError | MachineError:
+def write_error(path: str | Path, error: OSError | ValueError) -> InputError | MachineError:
     """Return the error for a file that cannot be written: the name is wrong, or the machine is full."""
     number = getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)

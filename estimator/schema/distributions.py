@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import empirical, quantiles, units
 
@@ -125,7 +125,7 @@ def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, 
         )
     kind, given = next(iter(value.items()))
     if kind not in KINDS:
-        raise InputError(f"has the unknown distribution '{kind}'; {nearest(str(kind), KINDS)}")
+        raise InputError(f"has the unknown distribution '{kind}'; {suggest(str(kind), KINDS)}")
     if kind in NAMED:
         return _named(kind, given, number, low, high)
     if kind == empirical.NAME:

@@ -23,14 +23,14 @@ from netcarlo.errors import InputError
 
 Location = tuple[str | int, ...]
 
-MOST_BYTES = 1 << 26
+MAX_BYTES = 1 << 26
 """Size of the largest text file that is read (64 MiB)."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-MOST_NODES = 200_000
+MAX_NODES = 200_000
 """Most keys and values of a YAML file, those that aliases repeat counted each time."""
-DEEPEST = 100
+MAX_DEPTH = 100
 """Most lists and mappings inside each other."""
-LONGEST_NUMBER = 200
+MAX_NUMBER_LENGTH = 200
 """Most characters of a number with its unit."""
 
 
@@ -92,7 +92,7 @@ def read_text(path: str | Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
     """Return the content of a regular file of at most so many bytes. Raises InputError for anything else.
 
     Pipes and devices are refused, because reading them may never end.
@@ -203,10 +203,10 @@ class _Loader(Composer, CParser, Resolver):
     def compose_node(self, parent: Any, index: Any) -> Any:
         self.depth += 1
         self.count += 1
-        if self.depth > DEEPEST:
-            raise _Refused(self._line(), f"is nested over {DEEPEST} deep; write it flatter")
-        if self.count > MOST_NODES:
-            raise _Refused(self._line(), f"has over {MOST_NODES} keys and values; write fewer")
+        if self.depth > MAX_DEPTH:
+            raise _Refused(self._line(), f"is nested over {MAX_DEPTH} deep; write it flatter")
+        if self.count > MAX_NODES:
+            raise _Refused(self._line(), f"has over {MAX_NODES} keys and values; write fewer")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -270,12 +270,12 @@ class _Reader:
         line = node.start_mark.line + 1
         self.lines.setdefault(at, line)
         self._count += 1
-        if self._count > MOST_NODES:
-            raise _Refused(line, f"has over {MOST_NODES} keys and values, aliases written out; write fewer")
+        if self._count > MAX_NODES:
+            raise _Refused(line, f"has over {MAX_NODES} keys and values, aliases written out; write fewer")
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
-        if len(at) > DEEPEST:
-            raise _Refused(line, f"is nested over {DEEPEST} deep; write it flatter")
+        if len(at) > MAX_DEPTH:
+            raise _Refused(line, f"is nested over {MAX_DEPTH} deep; write it flatter")
         if id(node) in self._open:
             raise _Refused(line, "an alias contains itself; write the value out")
         self._open.add(id(node))
@@ -351,8 +351,8 @@ def _scalar(node: yaml.Node) -> Any:
     if node.tag not in _SCALARS:
         raise _unknown(node)
     pattern, _, make = _SCALARS[node.tag]
-    if len(text) > LONGEST_NUMBER and make in (_integer, _float):
-        allowed = f"allowed is 1 to {LONGEST_NUMBER}"
+    if len(text) > MAX_NUMBER_LENGTH and make in (_integer, _float):
+        allowed = f"allowed is 1 to {MAX_NUMBER_LENGTH}"
         raise _Refused(line, f"a number has {len(text)} characters; {allowed}; round it")
     if not pattern.match(text):
         kind = node.tag.replace(_TAG, "!!")

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from netcarlo.errors import Faults, InputError, after
+from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.schema import trusted
 from netcarlo.schema.document import Document, Location, csv_rows, read_text
 
-MOST = 4096
+MAX_POINTS = 4096
 """Most points."""
 
 NAME = "empirical"
@@ -32,7 +32,7 @@ def read(path: Path) -> list[list[str]]:
     try:
         rows = [row for row in csv_rows(read_text(path).splitlines()) if row]
     except InputError as error:
-        raise (error if str(path) in str(error) else after(error, f"{path}: ")) from None
+        raise (error if str(path) in str(error) else prefixed(error, f"{path}: ")) from None
     header = [name.strip() for name in rows[0]] if rows else []
     if header not in _COLUMNS:
         raise InputError(f"{path}: has the columns {','.join(header)[:60]!r}; {_SHAPE}")
@@ -53,9 +53,9 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
     rows = read(Path(given)) if isinstance(given, str) else given
     if not isinstance(rows, list):
         raise InputError(f"has the wrong shape; {_SHAPE}")
-    if not 1 <= len(rows) <= MOST:
+    if not 1 <= len(rows) <= MAX_POINTS:
         quantiles = "write quantiles, such as 1000 rows of value,cumulative"
-        raise InputError(f"has {len(rows)} points; allowed is 1 to {MOST}; {quantiles}")
+        raise InputError(f"has {len(rows)} points; allowed is 1 to {MAX_POINTS}; {quantiles}")
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
     if lengths not in ({1}, {2}):
         raise InputError(f"has the wrong shape; {_SHAPE}")
@@ -99,7 +99,7 @@ def inline(document: Document) -> None:
             return _READERS[kind](source.parent / name)
         except InputError as error:
             field = ".".join(map(str, at[:-1]))
-            faults.lines += after(error, f"{document.where(at)}: {field}: ").lines
+            faults.lines += prefixed(error, f"{document.where(at)}: {field}: ").lines
             return name
 
     def walk(value: Any, at: Location) -> None:

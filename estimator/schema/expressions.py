@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 
-LONGEST = 1000
+MAX_LENGTH = 1000
 """Most characters of an expression."""
 
 SAMPLE = np.array([1.0, 2.0])
@@ -125,13 +125,13 @@ def check(text: str, known: Collection[str]) -> None:
     """Raise InputError unless an expression refers to `known` names only; `numbers` tries it."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
-            raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {nearest(node.id, known)}")
+            raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {suggest(node.id, known)}")
 
 
 def _parse(text: str) -> ast.Expression:
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         said = f"{text[:40]}..."
-        raise InputError(f"'{said}' has {len(text)} characters; allowed is 1 to {LONGEST}; write less")
+        raise InputError(f"'{said}' has {len(text)} characters; allowed is 1 to {MAX_LENGTH}; write less")
     try:
         return ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the latter two if it is too deep
@@ -164,7 +164,7 @@ def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
             return constant
         case ast.Name(id=name):
             if name not in values:
-                raise InputError(f"'{name}' is no column; {nearest(name, values)}")
+                raise InputError(f"'{name}' is no column; {suggest(name, values)}")
             return values[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_value(left, values), _value(right, values))

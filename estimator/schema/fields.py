@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 
@@ -63,7 +63,7 @@ def quantity(record: Any, name: str) -> Quantity | None:
 
 def _remedy(owner: Any, part: str) -> str:
     if isinstance(owner, Record):
-        return nearest(part, type(owner).model_fields)
+        return suggest(part, type(owner).model_fields)
     if isinstance(owner, list):
         return f"'{part}' is not among 0 to {len(owner) - 1}"
     return f"'{part}' is in no record; name a field such as hops.0.rate"

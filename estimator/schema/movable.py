@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from netcarlo.errors import InputError
 from netcarlo.schema.record import Record
 
-MOST_PLACES = 400
+MAX_POSITIONS = 400
 """Places of a slider."""
 
 
@@ -24,9 +24,9 @@ class Movable(Record):
     """Lowest and highest, in equal steps."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
     """Lowest and highest, in equal ratios."""
-    values: list[Any] | None = Field(default=None, min_length=1, max_length=MOST_PLACES)
+    values: list[Any] | None = Field(default=None, min_length=1, max_length=MAX_POSITIONS)
     """The values themselves."""
-    points: int | None = Field(default=None, ge=2, le=MOST_PLACES)
+    points: int | None = Field(default=None, ge=2, le=MAX_POSITIONS)
     """How many places the slider has between two ends; what suits them unless given."""
 
     short: ClassVar = ({"type": "array"},)

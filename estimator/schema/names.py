@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from netcarlo.errors import Faults, InputError, after
+from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.schema.document import Document, Location
 
-LONGEST_NAME = 1000
+MAX_NAME_LENGTH = 1000
 """Most characters of the dotted name of a field."""
 
 
-def in_full(data: dict[str, Any]) -> dict[str, Any]:
+def expanded(data: dict[str, Any]) -> dict[str, Any]:
     """The data of a scenario with the shorthand `hops:` written as one path."""
     if "hops" not in data or "scenario" in data:
         return data
@@ -32,7 +32,7 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
     A `*` stands for every item of a list, as in `paths.*.hops.*.rate`.  Raises InputError where a name
     leads nowhere.
     """
-    data = copy.deepcopy(in_full(data))
+    data = copy.deepcopy(expanded(data))
     every = [(full, value) for name, value in values.items() for full in full_names(data, name)]
     for name, value in every:
         parts = name.split(".")
@@ -82,7 +82,7 @@ def with_options(
             data, places = (set_one or set_field)(data, name, value)
             given |= dict.fromkeys(places, option)
         except InputError as error:
-            faults.lines += after(error, f"{option}: {document.source}: ").lines
+            faults.lines += prefixed(error, f"{option}: {document.source}: ").lines
     faults.refuse()
     return data, replace(document, given=given)
 
@@ -124,8 +124,8 @@ def full_names(data: Mapping[str, Any], name: str) -> list[str]:
     if parts[0] == "scenario" and len(parts) > 1 and "scenario" not in data:
         remedy = f"write {'.'.join(parts[1:])}"
         raise InputError(f"{name}: fields of a scenario are named as seen from inside it; {remedy}")
-    if len(name) > LONGEST_NAME:
-        raise InputError(f"a field has a name of {len(name)} characters; allowed is 1 to {LONGEST_NAME}")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InputError(f"a field has a name of {len(name)} characters; allowed is 1 to {MAX_NAME_LENGTH}")
     found: list[tuple[list[str], Any]] = [([], data)]
     for part in [*(["paths", "0"] if parts[0] == "hops" else []), *parts]:
         deeper = []

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from netcarlo.errors import closest, nearest
+from netcarlo.errors import closest, suggest
 from netcarlo.schema.document import Document
 from netcarlo.schema.problems import Wrong, explain
 
@@ -60,7 +60,7 @@ class Record(BaseModel):
     def _unknown(cls, key: Any) -> Wrong:
         remedy = cls.elsewhere(str(key))
         meant = None if remedy else closest(str(key), cls.model_fields)
-        return Wrong(f"is an unknown name; {remedy or nearest(str(key), cls.model_fields)}", meant=meant)
+        return Wrong(f"is an unknown name; {remedy or suggest(str(key), cls.model_fields)}", meant=meant)
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:

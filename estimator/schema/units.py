@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from netcarlo.errors import InputError
-from netcarlo.schema.document import LONGEST_NUMBER
+from netcarlo.schema.document import MAX_NUMBER_LENGTH
 
 if TYPE_CHECKING:
     import pint
@@ -127,8 +127,8 @@ def parse(value: object, dimension: Dimension) -> float:
         text = str(value).strip()
     except ValueError:  # Python writes no integer of more than 4300 digits
         raise InputError(f"is too large; {help_}") from None
-    if len(text) > LONGEST_NUMBER:
-        allowed = f"allowed is 1 to {LONGEST_NUMBER}"
+    if len(text) > MAX_NUMBER_LENGTH:
+        allowed = f"allowed is 1 to {MAX_NUMBER_LENGTH}"
         raise InputError(f"has {len(text)} characters, too many for {dimension.name}; {allowed}; {help_}")
     match = _NUMBER.match(text)
     if match is None:

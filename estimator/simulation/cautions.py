@@ -14,14 +14,14 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from netcarlo.simulation.ensemble import build
 
-MOST_LOSS = 0.01
+MAX_LOSS = 0.01
 """Share of lost packets above which an answer about the delay of the others carries a warning."""
 
 ROWS = 32
 """Number of replications whose rates are considered; drawn rates count with their mean."""
 
 
-class LeftOut(NamedTuple):
+class HiddenLoss(NamedTuple):
     """Loss of a class whose delays are asked for."""
 
     word: str
@@ -59,9 +59,9 @@ class Overload(NamedTuple):
         return text + rate(self.capacity_bps)
 
 
-def left_out(scenario: Scenario, outcomes: Iterable[str], have: Collection[str]) -> list[LeftOut]:
+def hidden_losses(scenario: Scenario, outcomes: Iterable[str], have: Collection[str]) -> list[HiddenLoss]:
     """Return the losses that these outcomes do not show; `have` are the outcomes of the scenario."""
-    found: dict[str, LeftOut] = {}
+    found: dict[str, HiddenLoss] = {}
     unrepaired = scenario.network.datagrams(scenario)
     for name in outcomes:
         if (word := classes.of_delivered(name)) is None:
@@ -69,7 +69,7 @@ def left_out(scenario: Scenario, outcomes: Iterable[str], have: Collection[str])
         loss, in_time = (f"{word}_{kind}".lstrip("_") for kind in ("loss_ratio", "in_time"))
         if loss in have:
             in_time = in_time if in_time in have else ""
-            found[word] = LeftOut(word, loss, in_time, word not in unrepaired)
+            found[word] = HiddenLoss(word, loss, in_time, word not in unrepaired)
     return list(found.values())
 
 
@@ -93,7 +93,7 @@ def rate(bps: float) -> str:
     return f"{bps / (factor or 1):.4g} {unit}bit/s"
 
 
-def said(value: float, dimension: units.Dimension) -> str:
+def quantity_text(value: float, dimension: units.Dimension) -> str:
     """Return a value of a quantity in words."""
     return rate(value) if dimension is units.RATE else units.show(value, dimension)
 
@@ -107,10 +107,10 @@ def of_goals(scenario: Scenario, outcomes: Iterable[str], frame: Any) -> list[st
     """Return the warnings of an estimate whose goals are about these outcomes, given the outcomes of the
     runs."""
     asked, found = list(outcomes), []
-    for each in left_out(scenario, asked, set(frame)):
+    for each in hidden_losses(scenario, asked, set(frame)):
         lost = float(frame[each.loss].mean())
         bounded = {each.loss, each.in_time} & {*asked}
-        if lost > MOST_LOSS and not each.repaired and not bounded:
+        if lost > MAX_LOSS and not each.repaired and not bounded:
             text = f"{each.name} loses {percent(lost)} of its packets, which delays of delivered packets do "
             found.append(f"{text}not show; add --goal '{each.goal}'")
     if (heavy := overload(scenario)) is not None:

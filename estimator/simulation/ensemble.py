@@ -15,7 +15,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema.draws import Draws
 
-MOST_NUMBERS = 2**32
+MAX_REPLICATIONS = 2**32
 """Replications that have random numbers of their own."""
 
 
@@ -34,8 +34,8 @@ def build(scenario: Scenario, *, first: int = 0, replications: int | None = None
     Raises InputError.
     """
     count = scenario.replications if replications is None else replications
-    if not 0 <= first <= MOST_NUMBERS - count:
-        allowed = f"allowed is 0 to {MOST_NUMBERS - 1}"
+    if not 0 <= first <= MAX_REPLICATIONS - count:
+        allowed = f"allowed is 0 to {MAX_REPLICATIONS - 1}"
         raise InputError(f"replication {first if first < 0 else first + count - 1} is none; {allowed}")
     return build_rows(scenario, replications=np.arange(first, first + count, dtype=np.int64))
 

@@ -10,10 +10,10 @@ import importlib.resources
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.networks.family import Fidelity
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import unread
+from netcarlo.simulation import ignored_fields
 
 CHEAP: tuple[Fidelity, ...] = ("fluid", "formula")
 
@@ -62,7 +62,7 @@ def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
         said.append(f"{drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)")
     if unknown := [name for name in asked if bias is None or name != OF]:
         said.append(f"how far off its {', '.join(unknown)} is was not measured")
-    if left_out := unread.fields(scenario):
+    if left_out := ignored_fields.fields(scenario):
         said.append(f"what {', '.join(left_out)} changes is not in it")
     return "; ".join(said)
 
@@ -81,6 +81,6 @@ def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
 def check(scenario: Scenario, fidelity: str) -> None:
     """Raises InputError unless the scenario has a cheap model of this fidelity."""
     if fidelity not in CHEAP:
-        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {nearest(fidelity, CHEAP)}")
+        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {suggest(fidelity, CHEAP)}")
     if problem := scenario.network.unknown(scenario, fidelity):
         raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")

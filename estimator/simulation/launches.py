@@ -22,11 +22,11 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes
 from netcarlo.transport import congestion as controls
 
-LARGEST_LAUNCH = {"cpu": 1 << 16, "cuda": 1 << 20}
+MAX_LAUNCH = {"cpu": 1 << 16, "cuda": 1 << 20}
 """Replications of a scenario in one launch; bounds memory and decides nothing else.  A large device runs some
 70,000 at once, and is at its best with a dozen times as many."""
 
-LARGEST_ROWS = {"cpu": 1 << 28, "cuda": 1 << 30}
+MAX_ROW_BYTES = {"cpu": 1 << 28, "cuda": 1 << 30}
 """Bytes of the rows of a launch; the same."""
 
 
@@ -79,10 +79,10 @@ def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
         compilers.prepare(dict.fromkeys(model_of(s) for s in scenarios if s.fidelity != "formula"))
 
 
-def largest(scenarios: Iterable[Scenario], target: str) -> int:
+def max_replications(scenarios: Iterable[Scenario], target: str) -> int:
     """The most replications of these scenarios in one launch on a target, cpu or cuda."""
     widest = max(scenario.network.row_bytes() for scenario in scenarios)
-    return max(1, min(LARGEST_LAUNCH[target], LARGEST_ROWS[target] // widest))
+    return max(1, min(MAX_LAUNCH[target], MAX_ROW_BYTES[target] // widest))
 
 
 def batches(jobs: Sequence[Job], target: str) -> Iterator[list[tuple[int, Job]]]:
@@ -99,7 +99,7 @@ def batches(jobs: Sequence[Job], target: str) -> Iterator[list[tuple[int, Job]]]
             groups.setdefault(model_of(job.scenario), []).append(i)
     for members in groups.values():
         batch: list[tuple[int, Job]] = []
-        most = room = largest((jobs[i].scenario for i in members), target)
+        most = room = max_replications((jobs[i].scenario for i in members), target)
         for i in members:
             scenario, first, left = jobs[i].scenario, jobs[i].first, jobs[i].replications
             while left:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
@@ -58,7 +58,7 @@ def check(names: Collection[str], scenario: Scenario) -> None:
 def refuse(name: str, scenario: Scenario, have: Collection[str]) -> NoReturn:
     """Raise InputError about an outcome that a scenario does not have, with those that it has instead."""
     words = [scenario.network.key, scenario.transport.protocol, f"fidelity {scenario.fidelity}"]
-    has = nearest(name, have, cutoff=0.8) if (of_class := of_classes([name])) else ""
+    has = suggest(name, have, cutoff=0.8) if (of_class := of_classes([name])) else ""
     if not has.startswith("did you mean"):
         has = f"it has {_listed(have, like=name)}"
         if of_class:

@@ -7,20 +7,20 @@ from collections.abc import Callable
 EVERY_S = 0.2
 """Seconds between two writings of the line."""
 
-Told = Callable[[int, int], object]
+Report = Callable[[int, int], object]
 """Called with (done, in all)."""
-Progress = Told | bool
+Progress = Report | bool
 """Who asks for it: a function, or True for a line."""
 
 
-def told(progress: Progress | None, what: str = "replications") -> Told | None:
+def reporter(progress: Progress | None, what: str = "replications") -> Report | None:
     """The function that is told; None if nobody asks."""
     if isinstance(progress, bool) or progress is None:
         return _line(what) if progress else None
     return progress
 
 
-def _line(what: str) -> Told:
+def _line(what: str) -> Report:
     due = 0.0
 
     def write(done: int, total: int) -> None:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import ahead
-from netcarlo.scenario import Asked, scenario_of
+from netcarlo.scenario import ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes, joined
-from netcarlo.simulation.progress import Progress, told
+from netcarlo.simulation.progress import Progress, reporter
 
 TARGETS = ("auto", "cpu", "cuda")
 
 
 @checked
 def simulate(
-    scenario: Asked,
+    scenario: ScenarioLike,
     *,
     first: int = 0,
     replications: int | None = None,
@@ -49,7 +49,7 @@ def simulate_all(
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
     if not large:
         workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
-    target, tell = resolve_target(target), told(progress)
+    target, tell = resolve_target(target), reporter(progress)
     launches.prepare((job.scenario for job in jobs), target=target)
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
@@ -63,7 +63,7 @@ def simulate_all(
         with launches.refusals():
             found = launches.run(
                 rows, target=target, threads=threads, progress=report,
-                most_bytes=None if large else workload.MOST_SCRATCH,
+                most_bytes=None if large else workload.MAX_SCRATCH,
             )  # fmt: skip
         for (i, _), outcomes in zip(batch, found, strict=True):
             parts[i].append(outcomes)

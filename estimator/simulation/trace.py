@@ -6,7 +6,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.networks.registry import KINDS
-from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import build
@@ -23,7 +23,7 @@ class Traced(NamedTuple):
 
 
 @checked
-def trace(scenario: Asked, *, replication: int = 0, large: bool = False) -> Traced:
+def trace(scenario: ScenarioLike, *, replication: int = 0, large: bool = False) -> Traced:
     """Run one replication alone, with its trace.
 
     One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.

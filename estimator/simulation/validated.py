@@ -153,14 +153,14 @@ def outside(scenario: Scenario) -> list[Outside]:
     else:
         name, protocol = network.population(scenario)
         protocols = {protocol: merged(compared.protocols.values())}
-    return together(
+    return combined(
         [one]
         for protocol, extents in protocols.items()
         for one in _of_protocol(scenario.fidelity, name, protocol, extents)
     )
 
 
-def together(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
+def combined(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
     """Return what leaves the range in any of several scenarios, each quantity once.
 
     Its values are those of all of them, its validated range what the ranges of all have in common.
@@ -185,10 +185,10 @@ def _joined(a: Outside, b: Outside) -> Outside:
 
 def sentence(scenario: Scenario) -> str:
     """Return one line about what leaves the validated range; empty inside it."""
-    return said(outside(scenario))
+    return one_line(outside(scenario))
 
 
-def said(found: Iterable[Outside]) -> str:
+def one_line(found: Iterable[Outside]) -> str:
     """Return these in one line; empty for none."""
     texts = [one.text for one in found]
     return START + ", ".join(texts) if texts else ""

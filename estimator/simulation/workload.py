@@ -12,13 +12,13 @@ from netcarlo.kernels.base.layout import Out, Trace
 from netcarlo.networks.traffic import mean
 from netcarlo.scenario import Scenario
 
-MOST_PACKETS = 1e12
+MAX_PACKETS = 1e12
 """Of a run that nobody has confirmed: a day of one core."""
 
-MOST_BYTES = 8 * 2**30
+MAX_BYTES = 8 * 2**30
 """Memory of the tables of such a run,"""
 
-MOST_SCRATCH = 2**30
+MAX_SCRATCH = 2**30
 """and of its packets in flight, on all cores."""
 
 PACKETS_PER_S = 1e7
@@ -26,10 +26,10 @@ PACKETS_PER_S = 1e7
 
 REMEDY = "shorten duration, lower rates or replications, or confirm it with --yes (in Python: large=True)"
 
-OUTCOMES = 160
+OUTCOME_COLUMNS = 160
 """Columns of a table of outcomes, about."""
 
-TRACED = 4
+EVENTS_PER_PACKET = 4
 """Events of a packet in a trace, about."""
 
 @dataclass(frozen=True)
@@ -47,23 +47,23 @@ class Forecast:
 def forecast(scenario: Scenario, replications: int, *, traced: bool = False) -> Forecast:
     """The forecast of `replications` of a scenario, or of a trace of each."""
     packets = 0.0 if scenario.fidelity == "formula" else _packets(scenario) * replications
-    each = TRACED * len(Trace) * 8.0 * packets if traced else 0.0
-    return Forecast(packets, 2 * 8.0 * (OUTCOMES + len(Out)) * replications + each)
+    each = EVENTS_PER_PACKET * len(Trace) * 8.0 * packets if traced else 0.0
+    return Forecast(packets, 2 * 8.0 * (OUTCOME_COLUMNS + len(Out)) * replications + each)
 
 
 def check(found: Iterable[Forecast], *, what: str = "this run") -> None:
     """Raises InputError where runs together are too large to be started unasked."""
     total = sum(found, Forecast(0.0, 0.0))
-    if total.packets > MOST_PACKETS:
+    if total.packets > MAX_PACKETS:
         time = _long(total.packets / PACKETS_PER_S)
         raise InputError(
             f"{what} is about {total.packets:.1e} packets, {time} of one core; allowed unasked is "
-            f"{MOST_PACKETS:.0e} packets; {REMEDY}"
+            f"{MAX_PACKETS:.0e} packets; {REMEDY}"
         )
-    if total.bytes > MOST_BYTES:
+    if total.bytes > MAX_BYTES:
         raise InputError(
             f"{what} needs about {total.bytes / 2**30:.0f} GiB of memory; allowed unasked is "
-            f"{MOST_BYTES / 2**30:.0f} GiB; {REMEDY}"
+            f"{MAX_BYTES / 2**30:.0f} GiB; {REMEDY}"
         )
 
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.schema.expressions import check
 from netcarlo.schema.record import Record
 
@@ -144,7 +144,7 @@ class Calibration(Record):
                 check(expression.partition("}")[0], self.parameters)
         for name in self.start:
             if name not in self.parameters:
-                raise InputError(f"start.{name} is no parameter; {nearest(name, self.parameters)}")
+                raise InputError(f"start.{name} is no parameter; {suggest(name, self.parameters)}")
         for name in self.parameters:
             if not re.search(rf"\b{re.escape(name)}\b", used):
                 raise InputError(f"parameters.{name} sets no field; use it in set or remove it")

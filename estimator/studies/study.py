@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
 from netcarlo.schema.document import Document, csv_rows, read_text, read_yaml
@@ -565,7 +565,7 @@ def load(name: str) -> Study:
     """The study called `name`; InputError with the nearest known name if there is none."""
     if name not in names():
         kinds.refuse(name, kinds.STUDY)
-        raise InputError(f"study '{name}' is unknown; {nearest(name, names())}")
+        raise InputError(f"study '{name}' is unknown; {suggest(name, names())}")
     return Study(_folder() / name)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.schema.arguments import checked
-from netcarlo.simulation.progress import told
+from netcarlo.simulation.progress import reporter
 from netcarlo.sweeps.execution.adaptive import run
 from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.execution.forecast import check
@@ -81,7 +81,7 @@ def sweep(
 def _told(progress: Progress | bool | None) -> Progress | None:
     if not isinstance(progress, bool):
         return progress
-    line = told(progress, "cells")
+    line = reporter(progress, "cells")
 
     def update(summary: Summary) -> None:
         if line:

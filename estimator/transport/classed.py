@@ -48,7 +48,7 @@ def class_of(flow: Classed) -> str | None:
     return getattr(flow, "class")  # type: ignore[no-any-return]
 
 
-def asked_by(flow: Classed) -> str:
+def delay_field(flow: Classed) -> str:
     """The first of its fields that asks for delays; empty if none does."""
     given = {"class": class_of(flow), "late": flow.late}
     return next((field for field, value in given.items() if value is not None), "")

@@ -39,7 +39,7 @@ STANDARD = "standard"
 NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
 """What `congestion_control` may say beside the name of a file."""
 
-LARGEST = 1_000_000
+MAX_BYTES = 1_000_000
 """Bytes of a congestion control file."""
 
 _trusted = trusted.contents
@@ -114,14 +114,14 @@ def read(path: Path) -> bytes:
         raise InputError(f"{str(path)[:200]}: is no file; name a Python file")
     try:
         with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(MAX_BYTES + 1)
         content.decode()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); name a readable file") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
-    if len(content) > LARGEST:
-        raise InputError(f"{path}: has over {LARGEST} bytes, the most of a congestion control; shorten it")
+    if len(content) > MAX_BYTES:
+        raise InputError(f"{path}: has over {MAX_BYTES} bytes, the most of a congestion control; shorten it")
     return content
 
 

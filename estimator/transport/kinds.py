@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, OWN, UDP, WITH_FLUID
-from netcarlo.transport.answers import Answers
+from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
@@ -15,7 +15,7 @@ FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
 """TCPs of ns-2 of which there are fluid models and formulae in every kind of network."""
 
 
-def number(tcp: Answers) -> int:
+def number(tcp: Capabilities) -> int:
     """Return the number of a TCP in mixtures, see `kernels.senders`."""
     return NUMBERS.get(tcp.kind, ALONE)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator, model_validator
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.senders import OWN
@@ -28,8 +28,8 @@ from netcarlo.schema.quantity import (
     Window,
     bounds,
 )
-from netcarlo.transport.answers import PROTOCOLS, TCPS, Answers, Kind
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
+from netcarlo.transport.capabilities import PROTOCOLS, TCPS, Capabilities, NetworkKind
 from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
     BUILT_IN,
@@ -46,7 +46,7 @@ CAPACITY = 4096
 """Most packets in flight of one association."""
 
 
-class Transport(Classed, Answers):
+class Transport(Classed, Capabilities):
     """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
 
     start: Time = 0.0
@@ -145,7 +145,7 @@ class Tcp(Transport):
     """So many ticks `clock_phase` is drawn from."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
     """Values of `congestion_control`."""
-    not_told: ClassVar[tuple[str, ...]] = ()
+    not_applicable: ClassVar[tuple[str, ...]] = ()
     """Fields of a TCP that this one does not have."""
     marked: ClassVar[bool] = True
     reads_late: ClassVar[bool] = True
@@ -192,7 +192,7 @@ class Tcp(Transport):
 
     @model_validator(mode="after")
     def _receive_buffer_fits(self) -> Self:
-        if self.receive_buffer is not None and "receive_buffer" not in self.not_told:
+        if self.receive_buffer is not None and "receive_buffer" not in self.not_applicable:
             packets = self.receive_buffer.largest_window() / bounds(self.payload)[0]
             if packets > CAPACITY:
                 raise InputError(
@@ -212,7 +212,7 @@ class Tcp(Transport):
         name, known = self.congestion_control.name, default_constants(self.congestion_control)
         for constant in self.constants:
             if constant not in known:
-                raise InputError(f"constants.{constant} is not in {name}; {nearest(constant, known)}")
+                raise InputError(f"constants.{constant} is not in {name}; {suggest(constant, known)}")
         return self
 
     @property
@@ -361,9 +361,9 @@ class Linux(Tcp):
     stamped: ClassVar[bool] = True
     queues_measured: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not for linux yet; remove it, or write linux26"}
-    not_told = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
+    not_applicable = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
-    def supports(self, network: type[Kind] | Kind) -> str:
+    def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
         """See `Answers.supports`; messages and autotuning go over few networks."""
         fields = [field for field in OF_HOSTS if self.given(field) and field not in network.of_hosts]
         text = f"transport.{fields[0]} is for paths with drop-tail queues; remove it" if fields else ""
@@ -376,7 +376,7 @@ class Linux(Tcp):
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:
-        for name in self.not_told:
+        for name in self.not_applicable:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
         if self.slow_start is not None and self.congestion_control not in HAVE_SLOW_START:

@@ -19,13 +19,13 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.transport.answers import Answers
+from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.classed import Classed
 
 Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 
 
-class Datagrams(Record, Answers):
+class Datagrams(Record, Capabilities):
     """Datagrams at a constant bit rate; `rate` counts the payload.
 
     The first datagram is sent at a random moment of the first interval. Two flows with equal intervals keep

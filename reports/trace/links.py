@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo.networks.link_events import GONE, carried
+from netcarlo.networks.link_events import DROPPED, carried
 from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.exported import instead
@@ -75,7 +75,7 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
         caption = f"Jain's fairness of the TCP flows that sent all of the time, in each {width}"
         found.append(("fairness", caption, fairness))
     if senders:
-        gone = frame[frame["event"].isin(GONE) & (frame["carries"] == "data") & frame["flow"].isin(drawn)]
+        gone = frame[frame["event"].isin(DROPPED) & (frame["carries"] == "data") & frame["flow"].isin(drawn)]
         found += [
             ("window", f"{WINDOW}{flows.some}{beyond(senders)}", window(end_s, senders, gone)),
             ("rtt", f"Round-trip time that the senders measured last{flows.some}", _rtt(end_s, senders)),
@@ -225,14 +225,14 @@ def _of_links(frame: pd.DataFrame, flows: Flows) -> list[tuple[str, str, Plot]]:
     change = passed["event"].map({"enter": 1, "leave": -1, "dropped": -1, "lost": 0})
     passed = passed.assign(held=change.groupby(passed["link"]).cumsum())
     settled = passed.drop_duplicates(["link", "time_s"], keep="last")  # not with one that finds no room
-    lossy = set(passed.loc[passed["event"].isin(GONE), "link"].tolist())
+    lossy = set(passed.loc[passed["event"].isin(DROPPED), "link"].tolist())
     most = settled.groupby("link")["held"].max()
     busy = most[(most > 1) | most.index.isin(lossy)]
     links = sorted(busy.sort_values(ascending=False, kind="stable").index[:MOST_LINES].tolist())
     some = f"; of {len(busy)} links the {len(links)} with most" * (len(links) < len(busy))
     some += "; links that neither held two nor lost one are left out" * (len(busy) < len(most))
     queues, losses = [], []
-    gone = passed[passed["event"].isin(GONE) & passed["link"].isin(links)]
+    gone = passed[passed["event"].isin(DROPPED) & passed["link"].isin(links)]
     for k, link in enumerate(links):
         mine = settled[settled["link"] == link]
         name, style = f"link {link} ({mine['link_name'].iloc[0]})", (COLOURS[k], DASHES[k % len(DASHES)])

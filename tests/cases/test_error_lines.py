@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import netcarlo
 from netcarlo import InputError, Scenario, load_scenario
 from netcarlo.cli.main import app
-from netcarlo.errors import MOST_LINES, Faults, nearest
+from netcarlo.errors import MAX_LINES, Faults, suggest
 from netcarlo.schema import problems
 from netcarlo.schema.record import Record
 
@@ -209,8 +209,8 @@ def test_options_of_sweeps_look_inside_the_axis(errors, tmp_path):
 
 
 def test_misspellings_need_to_be_similar():
-    assert nearest("quic", ["cubic", "vegas"]) == "known are cubic, vegas"
-    assert nearest("tpc", ["tcp", "none"]) == "did you mean 'tcp'?"
+    assert suggest("quic", ["cubic", "vegas"]) == "known are cubic, vegas"
+    assert suggest("tpc", ["tcp", "none"]) == "did you mean 'tcp'?"
 
 
 def test_an_error_has_a_line_for_each_fault():
@@ -221,8 +221,8 @@ def test_an_error_has_a_line_for_each_fault():
     with pytest.raises(InputError) as no:
         faults.refuse()
     assert no.value.lines == ("a b", "c") and str(no.value) == "a b\nc"
-    many = InputError(*map(str, range(MOST_LINES + 5)))
-    assert len(many.lines) == MOST_LINES + 1 and f"of {MOST_LINES + 5} faults" in many.lines[-1]
+    many = InputError(*map(str, range(MAX_LINES + 5)))
+    assert len(many.lines) == MAX_LINES + 1 and f"of {MAX_LINES + 5} faults" in many.lines[-1]
 
 
 # Words of pydantic.

@@ -8,13 +8,13 @@ from typer.testing import CliRunner
 
 from netcarlo import InputError, Scenario, configs, load_scenario
 from netcarlo.cli.main import app
-from netcarlo.errors import nearest
+from netcarlo.errors import suggest
 from netcarlo.networks import traces
 from netcarlo.networks.registry import KINDS
 from netcarlo.schema import unsupported
 from netcarlo.schema.document import read_value
 from netcarlo.sweeps.space.file import load_sweep
-from netcarlo.transport.answers import PROTOCOLS, allowed
+from netcarlo.transport.capabilities import PROTOCOLS, allowed
 
 WORDS = Path(__file__).with_name("words")
 PATH = {
@@ -83,7 +83,7 @@ def test_no_known_name_is_one_of_ours():
     ours = {*PROTOCOLS, *(name for kind in KINDS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
     for name in ("quic", "dctcp", "mptcp", "prague"):
-        assert nearest(name, ours).startswith("known are")
+        assert suggest(name, ours).startswith("known are")
 
 
 @pytest.mark.parametrize("name", sorted(unsupported.STANDARDS))
@@ -180,7 +180,7 @@ def test_shapes_are_named_in_our_words():
 
 @pytest.mark.full
 def test_a_trace_that_is_too_long_says_what_answers_the_same_question():
-    every = [ms for ms in range(1, traces.MOST + 2) for _ in range(1 + ms % 3)]
+    every = [ms for ms in range(1, traces.MAX_LINES + 2) for _ in range(1 + ms % 3)]
     with pytest.raises(InputError, match="rate of each 100 ms, 120 kbit/s for each packet in it"):
         traces.trace("\n".join(map(str, every)))
     end = -(-every[-1] // 100)

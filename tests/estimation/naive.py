@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from netcarlo.estimation.control_variates import controlled, draws_wanted
+from netcarlo.estimation.control_variates import controlled, draws_needed
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, StoppingRule
@@ -26,7 +26,7 @@ def until_sharp(rule: StoppingRule, y: Floats, x: Floats, *, most: float) -> tup
     while more := rule.next_after(runs, partial(Mean, *seen)):
         runs += more
         draws = max(draws, runs)
-        draws = max(draws, draws_wanted(y[:runs], x[:draws], most=most))
+        draws = max(draws, draws_needed(y[:runs], x[:draws], most=most))
         found = controlled(y[:runs], x[:draws])
         seen = statistics.mean(y[:runs]) if found is None else found.mean
     return runs, draws, seen

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from netcarlo import InputError, estimate, load_scenario
 from netcarlo.cli.main import app
-from netcarlo.estimation.control_variates import controlled, draws_wanted
+from netcarlo.estimation.control_variates import controlled, draws_needed
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from tests.campaigns.benchmarks.fidelity import EXAMPLES, Pool, cover
@@ -98,12 +98,12 @@ def test_draws_follow_what_the_control_knows() -> None:
     sizes = []
     for noise in (100.0, 2.0, 0.5, 0.1):
         y, x = pairs(2000, 2000, noise=noise, seed=5)
-        sizes.append(draws_wanted(y, x, most=64))
+        sizes.append(draws_needed(y, x, most=64))
     assert sizes == sorted(sizes)
     assert 2000 < sizes[0] < 2100
     assert sizes[1] == pytest.approx(2000 * (1 + 3), rel=0.15)
     assert sizes[3] == 65 * 2000
-    assert draws_wanted(np.ones(20), np.ones(20), most=64) == 20
+    assert draws_needed(np.ones(20), np.ones(20), most=64) == 20
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_a_replication_has_the_same_outcome_in_any_chunk_on_any_thread(small, wh
 
 
 def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
-    monkeypatch.setitem(launches.LARGEST_LAUNCH, "cpu", 7)
+    monkeypatch.setitem(launches.MAX_LAUNCH, "cpu", 7)
     other = small.with_values({"transport.protocol": "reno"})
     seen = []
     found = simulate_all(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netcarlo.estimation.control_variates import MOST_DRAWS
+from netcarlo.estimation.control_variates import MAX_DRAWS
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
@@ -80,7 +80,7 @@ def test_any_batches_give_what_a_plain_loop_gives(
         values = until_precise(rule, lambda first, count: y[first : first + count])
         expected = len(values), 0, statistics.mean(values)
     else:
-        expected = until_sharp(rule, y, x, most=MOST_DRAWS[control])
+        expected = until_sharp(rule, y, x, most=MAX_DRAWS[control])
     assert (*sample.used(aim), BY_NAME["goodput_bps"].inside(expected[2])) == (
         *expected[:2],
         sample.mean(aim),

@@ -10,7 +10,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
-from netcarlo.transport.answers import PROTOCOLS
+from netcarlo.transport.capabilities import PROTOCOLS
 from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
 

@@ -6,7 +6,7 @@ from netcarlo import estimate
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.networks.registry import KINDS
-from netcarlo.transport.answers import PROTOCOLS
+from netcarlo.transport.capabilities import PROTOCOLS
 from tests.networks import matrix
 
 CELLS = [(network, protocol) for network in matrix.NETWORKS for protocol in PROTOCOLS]

@@ -7,10 +7,10 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base import layout
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, Out, P
-from netcarlo.networks.path.mobility import MOST_HANDOVERS, PROTOCOLS
+from netcarlo.networks.path.mobility import MAX_HANDOVERS, PROTOCOLS
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build, build_rows, features
-from netcarlo.simulation.launches import LARGEST_LAUNCH, Job, largest, model_of
+from netcarlo.simulation.launches import MAX_LAUNCH, Job, max_replications, model_of
 from netcarlo.simulation.simulate import simulate_all
 from netcarlo.transport.congestion import trust
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_refused_in_one_line(values, complaint):
 
 
 def test_4096_handovers_are_not_too_many():
-    assert parameters(**{"duration": "4096 s", "mobility.every": "1 s"})[0, P.HANDOVERS] == MOST_HANDOVERS
+    assert parameters(**{"duration": "4096 s", "mobility.every": "1 s"})[0, P.HANDOVERS] == MAX_HANDOVERS
 
 
 def test_a_resolved_scenario_with_mobility_reads_back_equal():
@@ -181,8 +181,8 @@ def test_launches_with_many_given_times_are_smaller():
     widest = many.network.row_bytes()
     rows = build(many, replications=3).rows
     assert widest == (rows.outages.nbytes + rows.hops.nbytes) / 3
-    assert 1000 < largest([many, scenario()], "cpu") < 2000
-    assert largest([scenario()], "cpu") == LARGEST_LAUNCH["cpu"]
+    assert 1000 < max_replications([many, scenario()], "cpu") < 2000
+    assert max_replications([scenario()], "cpu") == MAX_LAUNCH["cpu"]
 
 
 def test_cross_traffic_is_packets_at_equal_intervals_from_a_random_moment():

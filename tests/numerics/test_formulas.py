@@ -95,10 +95,11 @@ def test_cubic_is_the_response_function_of_the_rfc() -> None:
     """RFC 9438, 5.1 and 4.3, but for losses at random and the round trip in which a loss is found out."""
     beta, c = 819 / 1024, 410 / 1024
     for rtt, p in ((0.3, 1e-5), (0.1, 1e-6)):
-        window = formulas.AT_RANDOM[0] * (c * (3 + beta) / (4 * (1 - beta))) ** 0.25 * (rtt / p) ** 0.75
+        concave = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25
+        window = formulas.RANDOM_LOSS_FACTORS[0] * concave * (rtt / p) ** 0.75
         assert cubic(rtt, p, rto_s=0.0) * rtt == pytest.approx(window, rel=0.03)
     alpha = 8 / 23  # 3 (1 - beta) / (1 + beta) is 0.333
-    window = formulas.AT_RANDOM[1] * math.sqrt(alpha * (1 + beta) / (2 * (1 - beta) * 1e-5))
+    window = formulas.RANDOM_LOSS_FACTORS[1] * math.sqrt(alpha * (1 + beta) / (2 * (1 - beta) * 1e-5))
     assert cubic(0.001, 1e-5, rto_s=0.0) * 0.001 == pytest.approx(window, rel=0.03)
     halved = cubic(0.001, 1e-5, rto_s=0.0, ack_every=2) / cubic(0.001, 1e-5, rto_s=0.0)
     assert halved == pytest.approx(math.sqrt(0.5), rel=0.01)
@@ -131,7 +132,7 @@ def test_windows_at_random_losses(curved: float, known: int) -> None:
     cubic_region = (curved * (3 + kept) / (4 * (1 - kept))) ** 0.25
     straight = math.sqrt((1 + kept) / (2 * (1 - kept)))
     equal = (cubic_region, straight)[known]
-    assert packets / time / equal == pytest.approx(formulas.AT_RANDOM[known], rel=0.03)
+    assert packets / time / equal == pytest.approx(formulas.RANDOM_LOSS_FACTORS[known], rel=0.03)
 
 
 def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math.inf) -> float:
@@ -167,7 +168,7 @@ def test_bic_at_its_limits() -> None:
     # The rarer losses are, the more it has than Reno.
     gain = bic(0.1, [0.0001, 0.001, 0.01], rto_s=0.0) / pftk(0.1, [0.0001, 0.001, 0.01], rto_s=0.0)
     assert (np.diff(gain) < 0).all() and gain[0] > 3.5 and 1.2 < gain[2] < 2
-    climb = response_of_bic.climb(100.0, 1)
+    climb = response_of_bic.recovery(100.0, 1)
     assert climb.packets / climb.rounds == pytest.approx(92, abs=6)  # between 80 and 100, most of it near 100
     assert np.isfinite(bic(0.1, [0.5, 0.9, 1.0], window=20)).all()
 

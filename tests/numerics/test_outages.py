@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netcarlo.numerics.outages import Outages, Transfer, carried, mean_silence
+from netcarlo.numerics.outages import Outages, Transfer, mean_silence, packets_sent
 
 
 def transfer(**values: float) -> Transfer:
     how = {
-        "rate": 200.0, "base_s": 0.1, "window": 30.0, "kept": 0.5, "per_trip": 1.0, "fold": 2.0,
-        "mends": np.inf, "rto_s": 0.3, "most_rto_s": 60.0,
+        "rate": 200.0, "base_s": 0.1, "window": 30.0, "beta": 0.5, "growth": 1.0,
+        "slow_start_factor": 2.0,
+        "repairs": np.inf, "rto_s": 0.3, "max_rto_s": 60.0,
     }  # fmt: skip
     return Transfer(**{name: np.array([value]) for name, value in (how | values).items()})
 
@@ -25,7 +26,7 @@ def outages(*spans: tuple[float, float], heard: float = 0.02, share: float = 2.0
 
 def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: float, share: float) -> float:
     """Packets sent that meet no outage, by steps of time."""
-    rate, base, most, kept, per_trip, fold, mends, rto, most_rto = (float(x[0]) for x in t)
+    rate, base, most, beta, growth, slow_start_factor, repairs, rto, most_rto = (float(x[0]) for x in t)
     pipe, dt = rate * base, 2e-4
     now = sent = since = lost = 0.0
     window = threshold = most
@@ -38,12 +39,12 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
             while now < start:
                 sent, since = sent + min(window / base, rate) * dt, since + min(window / base, rate) * dt
                 if window < min(threshold, pipe):
-                    window *= fold ** (dt / base)
+                    window *= slow_start_factor ** (dt / base)
                 else:
-                    window = min(window + per_trip * dt / (base if window < pipe else most / rate), most)
+                    window = min(window + growth * dt / (base if window < pipe else most / rate), most)
                 now += dt
-            if window * (1 - share) >= 3 and window * share < mends + 1:
-                window = threshold = kept * window
+            if window * (1 - share) >= 3 and window * share < repairs + 1:
+                window = threshold = beta * window
                 now, lost = stop, 0.0
                 continue
             timer = rto if since >= lost else timer
@@ -56,9 +57,9 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
     while now < end:
         sent += min(window / base, rate) * dt
         if window < min(threshold, pipe):
-            window *= fold ** (dt / base)
+            window *= slow_start_factor ** (dt / base)
         else:
-            window = min(window + per_trip * dt / (base if window < pipe else most / rate), most)
+            window = min(window + growth * dt / (base if window < pipe else most / rate), most)
         now += dt
     return sent
 
@@ -73,13 +74,17 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
 )
 @settings(deadline=None, max_examples=40)
 def test_carried_equals_its_twin(
-    spans: list[tuple[float, float]], share: float, speed: tuple[float, float], fold: float, mends: float
+    spans: list[tuple[float, float]],
+    share: float,
+    speed: tuple[float, float],
+    slow_start_factor: float,
+    repairs: float,
 ) -> None:
     edges = np.cumsum(np.round(np.array(spans), 3).ravel()).tolist()
     given_ = list(zip(edges[::2], edges[1::2], strict=True))
-    t = transfer(rate=speed[0], window=speed[1], fold=fold, mends=mends)
+    t = transfer(rate=speed[0], window=speed[1], slow_start_factor=slow_start_factor, repairs=repairs)
     end = edges[-1] + 5.0
-    found = carried(outages(*given_, share=share), t, begin=np.zeros(1), end=np.array([end]))
+    found = packets_sent(outages(*given_, share=share), t, begin=np.zeros(1), end=np.array([end]))
     expected = twin(given_, t, end, heard=0.02, share=share)
     assert found[0] == pytest.approx(expected, rel=0.01, abs=2)
 
@@ -87,13 +92,14 @@ def test_carried_equals_its_twin(
 def test_carried_at_its_limits() -> None:
     t, end = transfer(), np.array([60.0])
     none = Outages(*(np.full((1, 2), np.inf) for _ in range(4)))
-    assert carried(none, t, begin=np.array([10.0]), end=end) == pytest.approx(50 * 200)
-    assert carried(outages((0.0, 100.0)), t, begin=np.zeros(1), end=end) == 0
-    late = carried(outages((59.0, 100.0)), t, begin=np.zeros(1), end=end)
+    assert packets_sent(none, t, begin=np.array([10.0]), end=end) == pytest.approx(50 * 200)
+    assert packets_sent(outages((0.0, 100.0)), t, begin=np.zeros(1), end=end) == 0
+    late = packets_sent(outages((59.0, 100.0)), t, begin=np.zeros(1), end=end)
     assert late == pytest.approx(59 * 200)
     # A longer outage costs more, and costs no less than it lasts.
     lasts = np.array([0.2, 0.5, 1.0, 3.0, 9.0])
-    lost = [60 * 200 - carried(outages((20.0, 20.0 + x)), t, begin=np.zeros(1), end=end)[0] for x in lasts]
+    sent = [packets_sent(outages((20.0, 20.0 + x)), t, begin=np.zeros(1), end=end)[0] for x in lasts]
+    lost = [60 * 200 - each for each in sent]
     assert (np.diff(lost) >= 0).all() and (np.array(lost) >= 200 * lasts).all()
 
 
@@ -111,7 +117,7 @@ def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
     # A window of one packet has no slow start, and nothing tells of a loss.
     t = Transfer(1e4 * one, 1e-4 * one, one, one / 2, one, 2 * one, np.inf * one, 0.3 * one, 60.0 * one)
     met = Outages(start, stop, start + 0.05, np.full_like(start, 2.0))
-    up = carried(met, t, begin=0 * one, end=horizon * one) / 1e4 / horizon
+    up = packets_sent(met, t, begin=0 * one, end=horizon * one) / 1e4 / horizon
     error = 4 * up.std() / np.sqrt(n)
     assert error < 0.06 * up.mean()
     assert up.mean() == pytest.approx(up_s / (up_s + silence), abs=error)
@@ -120,6 +126,6 @@ def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
 def test_mean_silence_at_its_limits() -> None:
     # Outages that end before the first try cost that; of long ones back-off costs half as much again.
     assert mean_silence(100.0, 1e-3, rtt_s=0.1, rto_s=1.0) == pytest.approx(1.1, rel=1e-3)
-    assert 1.2 < mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, most_rto_s=1e9) / 100 < 1.7
-    assert mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, most_rto_s=0.2) == pytest.approx(100.1, rel=0.01)
+    assert 1.2 < mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, max_rto_s=1e9) / 100 < 1.7
+    assert mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, max_rto_s=0.2) == pytest.approx(100.1, rel=0.01)
     assert mean_silence([10.0, 20.0], 1.0, rtt_s=0.1, rto_s=0.2).shape == (2,)

@@ -3,7 +3,7 @@ import time
 import pytest
 import yaml
 
-from netcarlo.errors import LONGEST, InputError, nearest
+from netcarlo.errors import MAX_LINE, InputError, suggest
 from netcarlo.schema.document import read_value, read_yaml, yaml_text
 
 
@@ -73,8 +73,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
 
 
 def test_the_nearest_name_is_offered():
-    assert nearest("windw", ["window", "payload"]) == "did you mean 'window'?"
-    assert nearest("zzz", ["window", "payload"]) == "known are payload, window"
+    assert suggest("windw", ["window", "payload"]) == "did you mean 'window'?"
+    assert suggest("zzz", ["window", "payload"]) == "known are payload, window"
 
 
 VALUES = {
@@ -149,4 +149,4 @@ def test_endless_files_and_names_that_none_can_have_are_refused():
 
 def test_a_message_is_never_much_longer_than_a_line():
     message = str(InputError("field = " + "x" * 50_000 + " is wrong; write 1"))
-    assert len(message) <= LONGEST and message.startswith("field = x") and message.endswith("write 1")
+    assert len(message) <= MAX_LINE and message.startswith("field = x") and message.endswith("write 1")

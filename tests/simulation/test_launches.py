@@ -24,7 +24,7 @@ def test_rows_are_built_while_the_device_is_at_work(monkeypatch: pytest.MonkeyPa
     begun: list[int] = []
     monkeypatch.setattr(compilers, "ptx", lambda model: "")
     install(monkeypatch, fake_cupy(lambda ptx: lambda grid, block, arguments: begun.append(int(grid[0]))))
-    monkeypatch.setitem(launches.LARGEST_LAUNCH, "cuda", 100)
+    monkeypatch.setitem(launches.MAX_LAUNCH, "cuda", 100)
     part, threads = Job.part, set[str]()
 
     def noted(job: Job) -> Any:
@@ -42,7 +42,7 @@ def test_rows_are_built_while_the_device_is_at_work(monkeypatch: pytest.MonkeyPa
     assert threads == {"netcarlo"}
     assert found.frame.index.tolist() == list(range(250))
     assert seen == sorted(seen) and seen[0] == (100, 250) and seen[-1] == (250, 250)
-    assert launches.largest([lossy_hop], "cuda") == 100
+    assert launches.max_replications([lossy_hop], "cuda") == 100
 
 
 def test_costs_are_asked_of_few_rows_at_a_time() -> None:

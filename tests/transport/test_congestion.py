@@ -176,7 +176,7 @@ def test_what_is_no_file_is_refused_on_one_line(mine, name):
 
 def test_files_too_large_or_too_deep_are_refused(mine):
     own = mine / "below" / "own.py"
-    own.write_text("#" * (control.LARGEST + 1))
+    own.write_text("#" * (control.MAX_BYTES + 1))
     with pytest.raises(InputError, match="has over 1000000 bytes"):
         load_scenario(mine / "scenario.yaml")
     for text in (

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.adhoc.layout import MOST_NODES, Manet
 from netcarlo.kernels.base.layout import NS
 from netcarlo.networks.adhoc import start as adhoc_start
@@ -17,7 +17,7 @@ from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record
 
-FASTEST = 300.0
+MAX_SPEED = 300.0
 """Most speed of a node [m/s].  This and the limits below keep every product of the engine below 2**63."""
 
 Nodes = Annotated[Number, Quantity(units.PLAIN, 2, MOST_NODES, whole=True)]
@@ -25,7 +25,7 @@ Span = Annotated[Number, Quantity(units.LENGTH, 1.0, 10e3)]
 Range = Annotated[Number, Quantity(units.LENGTH, 1.0, 10e3)]
 Sense = Annotated[Number, Quantity(units.LENGTH, 1.0, 22e3)]
 Coordinate = Annotated[Number, Quantity(units.LENGTH, -10e3, 10e3)]
-Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, FASTEST)]
+Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, MAX_SPEED)]
 Pause = Annotated[Number, Quantity(units.TIME, 0.0, 2000.0)]
 Leg = Annotated[Number, Quantity(units.TIME, 1e-3, 1000.0)]
 Ratio = Annotated[Number, Quantity(units.PLAIN, 1.0, 1000.0)]
@@ -189,10 +189,10 @@ class Given(Record):
                 displacement = [
                     max(abs(p - q) for p in bounds(u) for q in bounds(v)) for u, v in ((a.x, b.x), (a.y, b.y))
                 ]
-                if (speed := math.hypot(*displacement) / time) > FASTEST:
+                if (speed := math.hypot(*displacement) / time) > MAX_SPEED:
                     raise InputError(
-                        f"nodes.{n}.{k} needs {speed:.4g} m/s to be reached; allowed is {FASTEST:.0f} m/s or "
-                        "less; give it more time"
+                        f"nodes.{n}.{k} needs {speed:.4g} m/s to be reached; allowed is {MAX_SPEED:.0f} m/s "
+                        "or less; give it more time"
                     )
         return self
 
@@ -335,7 +335,7 @@ class Adhoc(Record):
             text = (
                 "is missing; write model: random_waypoint"
                 if model is None
-                else f"is an unknown model; {nearest(str(model), MODELS)}"
+                else f"is an unknown model; {suggest(str(model), MODELS)}"
             )
             value = "" if model is None else f" = {brief(model)}"
             return {**data, "mobility": Wrong(text, value, ("model",))}
@@ -393,7 +393,7 @@ class Adhoc(Record):
         if self.apart is None:
             return 0.0
         gathers = isinstance(self.mobility, RandomWaypoint)
-        return 2 / adhoc_start.rarest(self.apart, *self.sides, gathers=gathers)
+        return 2 / adhoc_start.min_share(self.apart, *self.sides, gathers=gathers)
 
     @property
     def random_places(self) -> bool:

@@ -15,8 +15,8 @@ from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks import classes
 from netcarlo.networks.adhoc import events, extents, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
+from netcarlo.networks.adhoc.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.adhoc.output import LOST, AdhocOutput
-from netcarlo.networks.adhoc.unread import UNREAD
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.flows import late_ns
@@ -24,7 +24,7 @@ from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.transport.classed import asked_by
+from netcarlo.transport.classed import delay_field
 
 
 class AdhocNetwork(Adhoc, Network):
@@ -33,13 +33,13 @@ class AdhocNetwork(Adhoc, Network):
     key = "adhoc"
     family = "adhoc"
     outcomes = outcomes.OUTCOMES
-    unread = UNREAD
+    ignored_fields = IGNORED_FIELDS
     no_warm_up = "write adhoc.mobility.warm_up"
     one_flow = True
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; frames of today's Linux have timestamps."""
-        asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
+        asked, most = workload.exchanges(self, run), workload.MAX_LINUX_PACKETS
         if run.transport.stamped and asked > most:
             what = f"duration has room for about {asked:.0f} packets"
             raise InputError(f"{what}; linux over adhoc may have {most}; shorten it, or write linux26")
@@ -53,7 +53,7 @@ class AdhocNetwork(Adhoc, Network):
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is no formula."""
-        if fidelity == "fluid" and (field := asked_by(run.transport)):
+        if fidelity == "fluid" and (field := delay_field(run.transport)):
             return f"the {fidelity} model knows no delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
             return run.transport.unknown_to_fluid(WITH_FLUID)

@@ -12,14 +12,14 @@ from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Quantity, bounds
 from netcarlo.schema.record import Record
 
-FARTHEST = 15e3
+MAX_DISTANCE = 15e3
 """Beyond the diagonal of the largest area [m]."""
 
-SELDOM = 1e-3
+MIN_SHARE = 1e-3
 """A start that fewer networks have is refused: it is drawn again and again until it is there."""
 
-Near = Annotated[Number, Quantity(units.LENGTH, 0.1, FARTHEST)]
-Far = Annotated[Number, Quantity(units.LENGTH, 0.0, FARTHEST)]
+Near = Annotated[Number, Quantity(units.LENGTH, 0.1, MAX_DISTANCE)]
+Far = Annotated[Number, Quantity(units.LENGTH, 0.0, MAX_DISTANCE)]
 
 
 class Apart(Record):
@@ -46,7 +46,7 @@ class Apart(Record):
     @property
     def most(self) -> Number:
         """The largest distance [m]."""
-        return FARTHEST if self.max is None else self.max
+        return MAX_DISTANCE if self.max is None else self.max
 
 
 class Start(Record):
@@ -78,7 +78,7 @@ def share(least: float, most: float, width: float, height: float, *, gathered: b
     return max(within(most) - within(least), 0.0)
 
 
-def rarest(apart: Apart, width: Number, height: Number, *, gathers: bool) -> float:
+def min_share(apart: Apart, width: Number, height: Number, *, gathers: bool) -> float:
     """The smallest share of networks that start so, whatever of `apart` and of the area is drawn."""
     return _rarest(bounds(apart.least)[1], bounds(apart.most)[0], width, height, gathers)
 
@@ -93,10 +93,10 @@ def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None
     """Raise InputError if fewer than `SELDOM` of all networks start so."""
 
     def enough(low: float, high: float) -> bool:
-        return _rarest(low, high, width, height, gathers) >= SELDOM
+        return _rarest(low, high, width, height, gathers) >= MIN_SHARE
 
-    found = rarest(apart, width, height, gathers=gathers)
-    if found >= SELDOM:
+    found = min_share(apart, width, height, gathers=gathers)
+    if found >= MIN_SHARE:
         return
     least, most = bounds(apart.least)[1], bounds(apart.most)[0]
     diagonal = math.hypot(bounds(width)[1], bounds(height)[1])
@@ -108,8 +108,8 @@ def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None
         farthest = _limit(lambda low: enough(low, most), least, 0.0)
         remedies.append(f"lower min to {math.floor(10 * farthest) / 10:g} m or less")
     raise InputError(
-        f"mobility.start.apart is so in {100 * found:.2g} % of all networks; allowed is {100 * SELDOM:g} % "
-        f"or more; {' or '.join(remedies) or 'lower min and raise max'}"
+        f"mobility.start.apart is so in {100 * found:.2g} % of all networks; allowed is {100 * MIN_SHARE:g} "
+        f"% or more; {' or '.join(remedies) or 'lower min and raise max'}"
     )
 
 

@@ -8,7 +8,7 @@ from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import mean
 
-MOST_OF_LINUX = 1 << 63 - COPY_SHIFT - STAMP_BITS
+MAX_LINUX_PACKETS = 1 << 63 - COPY_SHIFT - STAMP_BITS
 """Packets that frames can number beside a timestamp."""
 
 

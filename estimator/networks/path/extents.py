@@ -8,6 +8,7 @@ from netcarlo.networks.extent import (
     Extent,
     Extents,
     drop_tail,
+    extent_of,
     given,
     in_flight,
     known,
@@ -15,8 +16,7 @@ from netcarlo.networks.extent import (
     name_of,
     of_sender,
     outage,
-    over,
-    room,
+    path_capacity,
     varying,
 )
 from netcarlo.networks.path.description import Hops, HopSpec, Route
@@ -48,7 +48,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
         "bursts": given(*(hop.bursts for hop in hops), *(hop.ack_bursts for hop in hops)),
         "cross_traffic": given(*(hop.cross_traffic for hop in hops)),
     }
-    senders = in_flight(own, room(Extent(low, high), rtt, waiting, own["payload"]))
+    senders = in_flight(own, path_capacity(Extent(low, high), rtt, waiting, own["payload"]))
     return (
         senders
         | special
@@ -59,7 +59,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
             rtt=rtt,
             loss=_lost((hop.loss, many) for hop, many in counted),
             ack_loss=_lost((hop.ack_loss, many) for hop, many in counted),
-            outage=outage(hop.outages for hop in hops if hop.outages) or over(0.0),
+            outage=outage(hop.outages for hop in hops if hop.outages) or extent_of(0.0),
         )
     )
 

@@ -5,11 +5,11 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
 from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
-from netcarlo.networks.formula import Found, byte_s, first_rto_s, lossy, most_in_flight, probability
+from netcarlo.networks.formula import Found, byte_s, first_rto_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics import bic, formulas
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.numerics.formulas import sawtooth
-from netcarlo.numerics.outages import Outages, Transfer, carried
+from netcarlo.numerics.outages import Outages, Transfer, packets_sent
 
 
 def formula(rows: Rows, *, kind: int = SACK) -> Found:
@@ -33,8 +33,8 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     queue = np.take_along_axis(hops[..., Hop.QUEUE], slowest, axis=1)[:, 0]
     survive = _survive(rows, 0)
     again = np.where(p[:, P.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
-    most = most_in_flight(p)
-    alone = lossy(p, rtt_s, 1 - survive, most, kind=kind, again=again)
+    most = max_in_flight(p)
+    alone = loss_limited(p, rtt_s, 1 - survive, most, kind=kind, again=again)
     full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
     sent = np.minimum(alone, full)
     # Where the queue is what limits, the window is that of the sawtooth on average.
@@ -74,28 +74,28 @@ def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind:
         transfer = _transfer(p, rate, base_s[who], np.maximum(cwnd[who], 1.0), kind)
         met = _met(p, rows.hops[who, 0], rows.outages[who, 0], transfer)
         begin, end = p[:, P.START] / NS, p[:, P.END] / NS
-        share[who] = carried(met, transfer, begin=begin, end=end) / (rate * (end - begin))
+        share[who] = packets_sent(met, transfer, begin=begin, end=end) / (rate * (end - begin))
     return share
 
 
 def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) -> Transfer:
     rtt_s = window / rate
     every = np.where(p[:, P.RWND] > 0, 1, np.maximum(p[:, P.ACK_EVERY], 1))
-    kept, per_trip = np.full(len(p), 0.5), 1.0 / every
+    beta, growth = np.full(len(p), 0.5), 1.0 / every
     if kind == CUBIC:
-        kept = np.full(len(p), formulas.CUBIC_KEPT)
-        rounds, _ = formulas.cubic_climb(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
-        per_trip = (1 - kept) * window / _at_least_some(rounds)
+        beta = np.full(len(p), formulas.CUBIC_BETA)
+        rounds, _ = formulas.cubic_recovery(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
+        growth = (1 - beta) * window / _at_least_some(rounds)
     elif kind == BIC:
-        kept = np.minimum(bic.left(window) / window, 1.0)  # a window of one packet stays as it is
-        per_trip = (1 - kept) * window / _at_least_some(bic.climb(window, every).rounds)
-    fold = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
+        beta = np.minimum(bic.window_after_loss(window) / window, 1.0)  # a window of one packet stays
+        growth = (1 - beta) * window / _at_least_some(bic.recovery(window, every).rounds)
+    slow_start_factor = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)
-    most_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
-    mends = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)
+    max_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
+    repairs = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)
     if kind == NEWRENO:  # one in a round trip
-        mends = np.maximum(rto_s / rtt_s, 1.0)
-    return Transfer(rate, base_s, window, kept, per_trip, fold, mends, rto_s, most_rto_s)
+        repairs = np.maximum(rto_s / rtt_s, 1.0)
+    return Transfer(rate, base_s, window, beta, growth, slow_start_factor, repairs, rto_s, max_rto_s)
 
 
 def _at_least_some(rounds: Floats) -> Floats:

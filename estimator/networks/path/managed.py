@@ -36,7 +36,7 @@ from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_h
 from netcarlo.networks.path.managed_outcomes import ManagedOutput
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
-from netcarlo.networks.rooms import rings, room
+from netcarlo.networks.ring_sizes import flow_rings, link_rings
 from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -183,14 +183,14 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, Flow.HOPS] = count
     flow[:, Flow.BACK_HOPS] = np.where(answers, count, 0)
     links[np.arange(2 * most) >= 2 * count[:, None]] = 0
-    links[:, :, Link.ROOM] = room(flows, links)
+    links[:, :, Link.ROOM] = link_rings(flows, links)
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = row_parameters(run, draws)
     table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
     table[:, Shared.GAUGES] = flow[:, Flow.GAUGE]
     found = SharedRows(table, path.constants, flows, links, losses)
     if run.transport.own_association:
-        flows[:, :, P.RING] = rings(found)
+        flows[:, :, P.RING] = flow_rings(found)
     return found
 
 

@@ -24,7 +24,7 @@ PROTOCOLS = {
     "himipv6": layout.HIMIPV6,
 }
 
-MOST_HANDOVERS = 4096
+MAX_HANDOVERS = 4096
 """Most handovers of a run."""
 
 _WORD = 2.0**32  # what a probability is multiplied by
@@ -39,7 +39,7 @@ class Mobility(Record):
     protocol: Literal[tuple(PROTOCOLS)]  # type: ignore[valid-type]
     """How handovers are managed."""
 
-    times: Annotated[list[Time], Field(max_length=MOST_HANDOVERS)] | None = None
+    times: Annotated[list[Time], Field(max_length=MAX_HANDOVERS)] | None = None
     """When the link goes down for a handover: given moments."""
     every: Duration | None = None
     """A handover so often, in place of `times`."""
@@ -184,9 +184,9 @@ class Mobility(Record):
         stay = draws.whole("mobility.least_stay", self.least_stay, NS)
         returns = draws.floats("mobility.ping_pong", self.ping_pong) > 0
         most = np.minimum(most, end // stay) * np.where(returns, 2, 1)
-        if (largest := most.max(initial=0)) > MOST_HANDOVERS:
+        if (largest := most.max(initial=0)) > MAX_HANDOVERS:
             raise InputError(
-                f"mobility can bring {largest} handovers; allowed is 0 to {MOST_HANDOVERS}; "
+                f"mobility can bring {largest} handovers; allowed is 0 to {MAX_HANDOVERS}; "
                 "make them rarer, raise least_stay, or shorten duration"
             )
         return {

@@ -26,7 +26,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.classed import asked_by
+from netcarlo.transport.classed import delay_field
 from netcarlo.transport.kinds import FLUID_TCPS
 from netcarlo.transport.tcp import OF_HOSTS
 
@@ -101,7 +101,7 @@ class PathNetwork(Routed):
             return f"the {fidelity} model knows no bursts of losses"
         for field in filter(None, map(varying, every_hop(self.routes))):
             return f"the {fidelity} model knows no {field} of a hop"
-        if field := asked_by(run.transport):
+        if field := delay_field(run.transport):
             others = {"a mobile host": self.mobility is not None, "sctp": run.transport.two_paths}
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":

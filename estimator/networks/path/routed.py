@@ -8,8 +8,8 @@ from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import extents, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
+from netcarlo.networks.path.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.path.mobility import Mobility
-from netcarlo.networks.path.unread import UNREAD
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
@@ -24,7 +24,7 @@ class Routed(Network):
     written = "hops"
     family = "path"
     outcomes: ClassVar = outcomes.OUTCOMES
-    unread = UNREAD
+    ignored_fields = IGNORED_FIELDS
     no_warm_up = "remove it"
     one_flow = True
 

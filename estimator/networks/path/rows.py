@@ -28,7 +28,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.points import WORDS
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.classed import asked_by
+from netcarlo.transport.classed import delay_field
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
 
@@ -40,7 +40,7 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
         at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
     table[:, P.QUEUES] = run.transport.queues_measured and mobility is None
-    if asked_by(run.transport):
+    if delay_field(run.transport):
         table[:, P.LATE] = late_ns(run.transport, "transport", draws)
     values = constants(run, draws)
     if messages := run.transport.given("messages"):

@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.networks.outages import MOST_OUTAGES, OnOff
+from netcarlo.networks.outages import MAX_OUTAGES, OnOff
 from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.run import Run
 from netcarlo.networks.traces import check_end
 from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association
-from netcarlo.networks.varying import quickest_ns
+from netcarlo.networks.varying import min_transit_ns
 from netcarlo.schema.quantity import bounds
 
 
@@ -19,7 +19,7 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
     """
     size = sum(bounds(getattr(transport, name, 0.0))[0] for name in ("payload", "chunk_header", "header"))
     for number, route in enumerate(routes):
-        if not any(quickest_ns(hop, size) for hop, _ in _counted(route)):
+        if not any(min_transit_ns(hop, size) for hop, _ in _counted(route)):
             name = "hops" if len(routes) == 1 else f"paths.{number}.hops"
             raise InputError(f"{name} can take no time at all, in whole nanoseconds; {NO_TIME}")
 
@@ -27,8 +27,8 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
 def check_outages(routes: list[Route], duration_s: float) -> None:
     """Raises InputError where hops go down more often than rows have room for."""
     for hop in every_hop(routes):
-        if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MOST_OUTAGES:
-            allowed = f"allowed is 0 to {MOST_OUTAGES}"
+        if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MAX_OUTAGES:
+            allowed = f"allowed is 0 to {MAX_OUTAGES}"
             raise InputError(
                 f"hops.outages can be {most:.0f} on average; {allowed}; raise up, or shorten duration"
             )

@@ -85,7 +85,7 @@ def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Float
     return np.concatenate(parts, axis=1)
 
 
-def put_ideals(rows: SharedRows) -> None:
+def fill_ideal_times(rows: SharedRows) -> None:
     """How long a transfer takes that is alone and never waits, filled in for the slots of classes.
 
     A handshake, if there is one, takes a round trip of its packets; the first data packet takes its way to
@@ -97,18 +97,20 @@ def put_ideals(rows: SharedRows) -> None:
     for k in range(flows.shape[1]):
         flow = flows[:, k]
         data = flow[:, P.DATA] + flow[:, P.HEADER]
-        times, delay = _way(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        times, delay = _wire_times(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
         connects = (flow[:, P.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
         reply = np.where(np.isin(flow[:, Flow.KIND], LINUX), flow[:, P.HANDSHAKE], flow[:, P.ACK])
-        forth, _ = _way(rows, flow, flow[:, P.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
-        back, delay_back = _way(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
+        forth, _ = _wire_times(rows, flow, flow[:, P.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        back, delay_back = _wire_times(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
         handshake = np.where(connects, forth.sum(axis=1) + delay + back.sum(axis=1) + delay_back, 0)
         slots = flow[:, Flow.CLASS] > 0
         flow[slots, Flow.LATENCY] = np.maximum(handshake + times.sum(axis=1) + delay, 1)[slots]
         flow[slots, Flow.PACKET_TIME] = times.max(axis=1)[slots]
 
 
-def _way(rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]) -> tuple[Ints, Ints]:
+def _wire_times(
+    rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]
+) -> tuple[Ints, Ints]:
     """The times [n, MOST_HOPS + 2] of a packet of `size` [n] on the links and cables of a way, and the delay
     [n] of all; columns: where the route begins, and the cables from and to the hosts."""
     route = flow[:, columns[0] : columns[0] + MOST_HOPS]

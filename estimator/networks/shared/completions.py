@@ -125,7 +125,7 @@ _OUTCOMES = (
 )  # fmt: skip
 
 OUTCOMES = tuple(
-    each._replace(when=SharedOutput.come_and_go, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
+    each._replace(when=SharedOutput.has_arrivals, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
 )
 """The outcomes that only networks with such flows have."""
 

@@ -44,14 +44,14 @@ from netcarlo.schema.record import Record
 from netcarlo.schema.unsupported import OVERHEAD
 from netcarlo.transport.udp import Datagrams
 
-MOST_ROUTERS = MOST_HOPS + 1
+MAX_ROUTERS = MOST_HOPS + 1
 """Of a row, tree or graph: no route can be longer than MOST_HOPS."""
-MOST_CABLES = MOST_LINKS // 2
+MAX_CABLES = MOST_LINKS // 2
 
-Routers = Annotated[Number, Quantity(units.PLAIN, 2, MOST_ROUTERS, whole=True)]
-Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
+Routers = Annotated[Number, Quantity(units.PLAIN, 2, MAX_ROUTERS, whole=True)]
+Cables = Annotated[Number, Quantity(units.PLAIN, 1, MAX_CABLES, whole=True)]
 Hops = Annotated[Number, Quantity(units.PLAIN, 1, MOST_HOPS, whole=True)]
-Degree = Annotated[Number, Quantity(units.PLAIN, 1, MOST_ROUTERS)]
+Degree = Annotated[Number, Quantity(units.PLAIN, 1, MAX_ROUTERS)]
 FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
 Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
 Router = Annotated[int, Field(ge=0, lt=MOST_LINKS)]
@@ -177,7 +177,7 @@ class Graph(Record):
         wanted = bounds(self.cables)[1] if self.cables is not None else 0.0
         if self.degree is not None:
             wanted = routers * bounds(self.degree)[1] / 2
-        return int(min(max(round(wanted), routers - 1), routers * (routers - 1) / 2, MOST_CABLES))
+        return int(min(max(round(wanted), routers - 1), routers * (routers - 1) / 2, MAX_CABLES))
 
 
 class Access(Record):

@@ -5,12 +5,12 @@ from netcarlo.networks.extent import (
     Extent,
     Extents,
     drop_tail,
+    extent_of,
     in_flight,
     known,
     merged,
     of_sender,
-    over,
-    room,
+    path_capacity,
     senders,
     varying,
 )
@@ -26,9 +26,9 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
         flows=Extent(*shared.flow_bounds),
         cables=Extent(shared.least_cables, shared.most_cables),
         queue=drop_tail(lines),
-        rate=over(*(line.rate for line in lines)),
-        delay=over(*(line.delay for line in lines)),
-        loss=over(*(line.loss for line in lines)),
+        rate=extent_of(*(line.rate for line in lines)),
+        delay=extent_of(*(line.delay for line in lines)),
+        loss=extent_of(*(line.loss for line in lines)),
     ) | varying(line for _, line in shared.each_line())
     found: dict[str, list[Extents]] = {}
     for name, sender, flow in senders((flow for _, flow in shared.each_flow()), run.transport):
@@ -47,7 +47,7 @@ def _room(shared: SharedSpec, flow: FlowSpec, payload: Extent) -> Extent:
     ends = [bounds(access.source_delay), bounds(access.sink_delay)]
     least, most = (sum(end[k] for end in ends) for k in (0, 1))
     rtt = Extent(2 * (delay.low + least), 2 * (delay.high * shared.most_cables + most))
-    return room(rate, rtt, queue, payload)
+    return path_capacity(rate, rtt, queue, payload)
 
 
 def _forward(shared: SharedSpec) -> list[Line]:

@@ -16,7 +16,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.record import Record
 
-MOST_OUTAGES = 64
+MAX_OUTAGES = 64
 """Most outages of a failure that can be expected in a run."""
 _PLACES = 64
 """Streams of a failure: one for each cable, and one for cables that fail together."""
@@ -59,15 +59,15 @@ def check(failures: list[Failure], cables: int, duration_s: float) -> None:
                 allowed = f"allowed is 0 to {cables - 1}"
                 raise InputError(f"{name}.cables has {cable}, which is no cable; {allowed}")
         random = failure.outages if isinstance(failure.outages, OnOff) else None
-        if random is not None and (most := random.expected(duration_s)) > MOST_OUTAGES:
-            allowed = f"allowed is 0 to {MOST_OUTAGES}"
+        if random is not None and (most := random.expected(duration_s)) > MAX_OUTAGES:
+            allowed = f"allowed is 0 to {MAX_OUTAGES}"
             remedy = "raise up, or shorten duration"
             raise InputError(f"{name}.outages can be {most:.0f} on average; {allowed}; {remedy}")
 
 
 def most_pairs(failures: list[Failure]) -> int:
     """The most outages of a link."""
-    random = MOST_OUTAGES + 6 * int(MOST_OUTAGES**0.5) + 1
+    random = MAX_OUTAGES + 6 * int(MAX_OUTAGES**0.5) + 1
     return sum(random if isinstance(f.outages, OnOff) else len(f.outages) for f in failures)
 
 

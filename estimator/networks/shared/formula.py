@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
-from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
+from netcarlo.networks.formula import Found, byte_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
 
@@ -110,11 +110,12 @@ def _shares(rows: SharedRows, routes: _Routes) -> Floats:
     with np.errstate(divide="ignore"):
         capacity = 1 / routes.byte_s
     queue_s = np.zeros_like(capacity)
-    window = np.maximum(most_in_flight(flows), 1)
+    window = np.maximum(max_in_flight(flows), 1)
     rates = np.zeros_like(routes.wire)
     for _ in range(ROUNDS):
         rtt_s = routes.rtt_s + np.einsum("nfl,nl->nf", routes.uses > 0, queue_s)
-        asks = lossy(flows, rtt_s, 1 - routes.survive, window, kind=flows[:, :, Flow.KIND]) * routes.wire
+        asks = loss_limited(flows, rtt_s, 1 - routes.survive, window, kind=flows[:, :, Flow.KIND])
+        asks = asks * routes.wire
         asks = np.where(routes.present, np.minimum(np.where(routes.udp, _udp(flows), asks), routes.most), 0.0)
         weight = np.where(routes.udp, UDP_WEIGHT, routes.wire / rtt_s)
         rates = max_min(routes.uses, capacity, most=asks, weight=np.where(routes.present, weight, 1.0))

@@ -33,12 +33,12 @@ from netcarlo.networks.shared import (
     workload,
 )
 from netcarlo.networks.shared.description import (
-    MOST_CABLES,
+    MAX_CABLES,
     Cable,
     SharedSpec,
 )
+from netcarlo.networks.shared.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.shared.output import SharedOutput
-from netcarlo.networks.shared.unread import UNREAD
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -52,7 +52,7 @@ class SharedNetwork(SharedSpec, Network):
     key = "shared"
     family = "shared"
     outcomes = outcomes.OUTCOMES
-    unread = UNREAD
+    ignored_fields = IGNORED_FIELDS
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""
@@ -218,7 +218,7 @@ class SharedNetwork(SharedSpec, Network):
             layout, above = getattr(self, name), f"shared.{name}"
             if layout is not None and isinstance(layout.each, Cable):
                 sizes = {f"{above}.{size}" for size in ("links", "routers", "cables", "degree")}
-                found[above] = MOST_CABLES if sizes & set(given) else layout.most_each
+                found[above] = MAX_CABLES if sizes & set(given) else layout.most_each
         return found | self.repeated_flows(given)
 
     @classmethod

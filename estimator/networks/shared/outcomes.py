@@ -64,7 +64,7 @@ def _p95(values: Floats, axis: int) -> Floats:
 
 
 def _completion(out: SharedOutput, statistic: Any, of_classes: Outcome) -> Floats:
-    if out.come_and_go().any():
+    if out.has_arrivals().any():
         assert callable(of_classes.column)
         return np.asarray(of_classes.column(out))
     return over(statistic, out.completion_s)

@@ -208,13 +208,13 @@ class SharedOutput(Output):
         """Whether there is a flow with an end."""
         return np.asarray(self.finite.any(axis=1))
 
-    def come_and_go(self) -> Bools:
+    def has_arrivals(self) -> Bools:
         """Whether there are flows that come and go."""
         return self.p[:, Shared.CLASSES] > 0
 
     def transfers(self) -> Bools:
         """Whether there are flows with an end, or flows that come and go."""
-        return self.has_finite() | self.come_and_go()
+        return self.has_finite() | self.has_arrivals()
 
 
 def propagation_ns(rows: SharedRows) -> Ints:

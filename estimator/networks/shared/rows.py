@@ -22,7 +22,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
-from netcarlo.networks.rooms import along, rings, room
+from netcarlo.networks.ring_sizes import flow_rings, link_rings, links_of_route
 from netcarlo.networks.run import ROW
 from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
@@ -80,13 +80,13 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     table[:, Shared.CLASSES] = len(shared.classes)
     table[:, Shared.GAUGES] = len(shared.class_names(transport))
-    links[:, :, Link.ROOM] = room(flows, links)
+    links[:, :, Link.ROOM] = link_rings(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
-    arrivals.put_ideals(found)
+    arrivals.fill_ideal_times(found)
     linux = np.isin(flows[:, :, Flow.KIND], LINUX)
     if linux.any():
-        flows[:, :, P.RING] = np.where(linux, rings(found), 0)
+        flows[:, :, P.RING] = np.where(linux, flow_rings(found), 0)
     return found
 
 
@@ -179,13 +179,13 @@ def _flows(
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):
         if member.spec.route is None:
-            _check_arrives(shared, net, forth, ends[:, k, 1], k, member.name)
+            _check_route_length(shared, net, forth, ends[:, k, 1], k, member.name)
         else:
             length = len(member.spec.route)
             forth.links[:, k] = NOWHERE
             forth.links[:, k, :length] = member.spec.route
             forth.hops[:, k] = length
-    _put_routes(table, forth, reverse_routes(net, forth))
+    _fill_routes(table, forth, reverse_routes(net, forth))
     table[:, :, ROW] = parameters[:, None, ROW]
     present = np.stack([member.present for member in members], axis=1)
     count = present.sum(axis=1)
@@ -195,7 +195,7 @@ def _flows(
     return table, count
 
 
-def _check_arrives(
+def _check_route_length(
     shared: SharedSpec, net: Topology, forth: Routes, sink: Ints, k: int, name: str
 ) -> None:  # fmt: skip
     """Raises InputError where the shortest path of flow `k` has more links than a route."""
@@ -208,7 +208,7 @@ def _check_arrives(
         raise InputError(f"{name} needs a route of more links; allowed is 1 to {MOST_HOPS}; {remedy}")
 
 
-def _put_routes(table: Ints, forth: Routes, back: Routes) -> None:
+def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
     tcp = table[:, :, Flow.KIND] != UDP
     table[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth.links
     table[:, :, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
@@ -290,8 +290,8 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     """Features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
-    forth, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
-    back, here = along(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
+    forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+    back, here = links_of_route(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
     byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
     slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
-from netcarlo.networks.shared.description import MOST_CABLES, Graph, SharedSpec
+from netcarlo.networks.shared.description import MAX_CABLES, Graph, SharedSpec
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
@@ -75,7 +75,7 @@ def _random(shared: SharedSpec, draws: Draws) -> Topology:
         else:
             wanted = np.rint(routers * draws.floats(f"{name}.degree", layout.degree) / 2).astype(np.int64)
         cables = np.minimum(np.maximum(wanted, cables), routers * (routers - 1) // 2)
-        cables = np.minimum(cables, MOST_CABLES)
+        cables = np.minimum(cables, MAX_CABLES)
     seeds = (redrawn(shared, draws).uniform("shared.network") * 2.0**53).astype(np.int64)
     wanted, which = np.unique(np.stack([seeds, routers, cables], axis=1), axis=0, return_inverse=True)
     ends = np.zeros((len(wanted), 2 * int(cables.max(initial=1)), 2), np.int64)

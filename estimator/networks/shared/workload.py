@@ -15,7 +15,7 @@ from netcarlo.networks.traffic import (
     whole_ns,
     wire_ns,
 )
-from netcarlo.networks.varying import quickest_ns
+from netcarlo.networks.varying import min_transit_ns
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import sender_of
 
@@ -53,7 +53,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
 
 def _least_ns(line: Any, size: float) -> int:
     """The least time of a packet on a link, or in the direction of a cable in which it is shorter."""
-    forth = quickest_ns(line, size)
+    forth = min_transit_ns(line, size)
     if not isinstance(line, Cable):
         return forth
     back = line.reverse
@@ -63,7 +63,7 @@ def _least_ns(line: Any, size: float) -> int:
             "trace": back.trace or (None if back.rate else line.trace),
         }
     )  # fmt: skip
-    return min(forth, quickest_ns(back_again, size))
+    return min(forth, min_transit_ns(back_again, size))
 
 
 def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:

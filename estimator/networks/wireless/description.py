@@ -32,13 +32,13 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 
-MOST_STATIONS = MOST_NODES - 1
+MAX_STATIONS = MOST_NODES - 1
 RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF}
 
 PhyRate = Annotated[float, Quantity(units.RATE, 1e6, 54e6, random=False)]
 FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
 FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, MOST_FLOWS, whole=True)]
-Stations = Annotated[Number, Quantity(units.PLAIN, 1, MOST_STATIONS, whole=True)]
+Stations = Annotated[Number, Quantity(units.PLAIN, 1, MAX_STATIONS, whole=True)]
 Reaches = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True, unlimited=True)]
 Threshold = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True, unlimited=True)]
 Coordinate = Annotated[Number, Quantity(units.LENGTH, -1e7, 1e7)]
@@ -296,7 +296,7 @@ class Flows(flows.Flows):
     @property
     def most_each(self) -> int:
         """The most flows there can be."""
-        return MOST_STATIONS if self.count is None else super().most_each
+        return MAX_STATIONS if self.count is None else super().most_each
 
 
 AnyFlow = Annotated[

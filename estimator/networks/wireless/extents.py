@@ -1,6 +1,6 @@
 """The values that an 802.11 scenario reaches, for the comparison with the validated range."""
 
-from netcarlo.networks.extent import Compared, Extent, Extents, known, merged, of_sender, over, senders
+from netcarlo.networks.extent import Compared, Extent, Extents, extent_of, known, merged, of_sender, senders
 from netcarlo.networks.run import Run
 from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wireless
 
@@ -10,11 +10,11 @@ def compared(run: Run, wireless: Wireless) -> Compared:
     links = [wireless.each] if isinstance(wireless.each, Link) else wireless.each
     common = known(
         stations=Extent(wireless.least_stations, wireless.most_stations),
-        hops=None if wireless.chain is None else over(wireless.chain.hops),
-        phy_rate=over(*(wireless.known_rates if wireless.rate_control != "fixed" else ()), wireless.rate,
+        hops=None if wireless.chain is None else extent_of(wireless.chain.hops),
+        phy_rate=extent_of(*(wireless.known_rates if wireless.rate_control != "fixed" else ()), wireless.rate,
                       *(link.rate for link in links)),
-        frame_error=over(wireless.frame_error, *(link.frame_error for link in links)),
-        queue=over(wireless.queue),
+        frame_error=extent_of(wireless.frame_error, *(link.frame_error for link in links)),
+        queue=extent_of(wireless.queue),
     )  # fmt: skip
     if wireless.chain is not None:
         del common["stations"]

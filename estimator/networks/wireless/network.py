@@ -30,9 +30,9 @@ from netcarlo.networks.wireless import (
 )
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import Link, Wireless
+from netcarlo.networks.wireless.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.wireless.offered import of_radio
 from netcarlo.networks.wireless.output import WifiOutput
-from netcarlo.networks.wireless.unread import UNREAD
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
@@ -45,7 +45,7 @@ class WirelessNetwork(Wireless, Network):
     key = "wireless"
     family = "wireless"
     outcomes = outcomes.OUTCOMES
-    unread = UNREAD
+    ignored_fields = IGNORED_FIELDS
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""
@@ -72,7 +72,7 @@ class WirelessNetwork(Wireless, Network):
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
         if self.back_pressure:
             raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
-        asked, most = workload.packets(self, run), workload.MOST_OF_LINUX
+        asked, most = workload.packets(self, run), workload.MAX_LINUX_PACKETS
         if asked > most:
             what = f"duration asks for about {asked:.0f} packets"
             raise InputError(f"{what}; linux over 802.11 may have {most}; shorten it, or write linux26")

@@ -11,20 +11,21 @@ from netcarlo.networks.outages import OnOff, Outage, alternating
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
-MOST = 64
+MAX_OUTAGES = 64
 """Most outages that can be expected in a run."""
 
 
 def check(outages: list[Outage] | OnOff | None, duration_s: float) -> None:
     """Raises InputError for more outages than rows have room for."""
-    if isinstance(outages, OnOff) and (most := outages.expected(duration_s)) > MOST:
+    if isinstance(outages, OnOff) and (most := outages.expected(duration_s)) > MAX_OUTAGES:
+        allowed = f"allowed is 0 to {MAX_OUTAGES}"
         remedy = "raise up, or shorten duration"
-        raise InputError(f"wireless.outages can be {most:.0f} on average; allowed is 0 to {MOST}; {remedy}")
+        raise InputError(f"wireless.outages can be {most:.0f} on average; {allowed}; {remedy}")
 
 
 def most_pairs(outages: list[Outage] | OnOff | None) -> int:
     """The most outages of a row, but for one in millions."""
-    random = MOST + 6 * int(MOST**0.5) + 1
+    random = MAX_OUTAGES + 6 * int(MAX_OUTAGES**0.5) + 1
     return random if isinstance(outages, OnOff) else len(outages or [])
 
 

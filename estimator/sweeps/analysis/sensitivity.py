@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.sweeps.space.designs import Design
@@ -53,7 +53,7 @@ def indices(
     import pandas as pd
 
     if of not in frame:
-        raise InputError(f"there is no outcome '{of}'; {nearest(of, frame.select_dtypes('number').columns)}")
+        raise InputError(f"there is no outcome '{of}'; {suggest(of, frame.select_dtypes('number').columns)}")
     if frame["draw"].duplicated().any():
         raise InputError(
             "a network has several rows, one for each value of the axes; choose one value of each axis"

@@ -156,7 +156,7 @@ class _Run:
         n = self.sweep.base.replications
         precision = self.sweep.base.precision
         rule = None if precision is None else statistics.StoppingRule(precision)
-        most = launches.largest([self.sweep.variants[batch.variant]], self.target)
+        most = launches.max_replications([self.sweep.variants[batch.variant]], self.target)
         step = max(1, most // (rule.first if rule else n))
         known = np.array([_length(self.begun.get(int(cell), {})) for cell in self.cells[batch.at]])
         for first in np.unique(known):
@@ -204,7 +204,7 @@ class _Run:
 
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
             variant = self.sweep.variants[batch.variant]
-            most = launches.largest([variant], self.target)
+            most = launches.max_replications([variant], self.target)
             cells = {int(i): _Cell(variant.fidelity) for i in chosen}
             while wanted := {i: step for i, cell in cells.items() if (step := cell.wanted(aim))}:
                 groups: dict[tuple[int, int], list[int]] = {}
@@ -234,7 +234,7 @@ class _Run:
         started = time.perf_counter()
         found = launches.run(
             [Part(variant, rows, drawn)], target=self.target, threads=self.threads,
-            most_bytes=workload.MOST_BYTES,
+            most_bytes=workload.MAX_BYTES,
         )[0].frame  # fmt: skip
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
         self.networks += len(row)

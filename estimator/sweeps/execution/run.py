@@ -16,7 +16,7 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.faults import DeviceError
-from netcarlo.simulation.launches import LARGEST_LAUNCH
+from netcarlo.simulation.launches import MAX_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
 from netcarlo.sweeps.execution.executors import LOST, StoppedError
@@ -144,7 +144,7 @@ def run(
         order=cells,
         chunk=chunk,
         chunk_s=chunk_s,
-        most=LARGEST_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
+        most=MAX_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
         pace=pace,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)

@@ -38,7 +38,7 @@ class Beyond(NamedTuple):
         if not self.cells:
             return ""
         some = f" looked at, of {self.of:,}" if self.looked_at < self.of else ""
-        found = validated.said(self.quantities).removeprefix(validated.START)
+        found = validated.one_line(self.quantities).removeprefix(validated.START)
         return f"{validated.START}{self.cells} of {self.looked_at} cells{some}: {found}"
 
     def record(self) -> dict[str, Any]:
@@ -63,4 +63,4 @@ def beyond(sweep: "Sweep") -> Beyond:
 def of_scenarios(scenarios: Sequence[Scenario], *, of: int) -> Beyond:
     """Look at the scenarios of some of the cells, of which there are `of`."""
     found = [validated.outside(scenario) for scenario in scenarios]
-    return Beyond(sum(map(bool, found)), len(found), of, validated.together(found))
+    return Beyond(sum(map(bool, found)), len(found), of, validated.combined(found))

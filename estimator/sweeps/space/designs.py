@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import STREAM_HOST
 from netcarlo.kernels.base.philox import uniforms
 from netcarlo.numerics.arrays import Floats, Ints
@@ -64,7 +64,7 @@ class Design:
     def __post_init__(self) -> None:
         """Check the parameters and settle the number of blocks."""
         if self.method not in METHODS:
-            raise InputError(f"method has the unknown value '{self.method}'; {nearest(self.method, METHODS)}")
+            raise InputError(f"method has the unknown value '{self.method}'; {suggest(self.method, METHODS)}")
         least = 1 if self.method == "plain" else 4
         if not least <= self.count <= MOST:
             raise InputError(

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from netcarlo.errors import Faults, InputError
 from netcarlo.networks import classes
-from netcarlo.scenario import Scenario, refuse_outside, within_scenario
+from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds, trusted, units
 from netcarlo.schema.axes import AxisSpec
@@ -119,7 +119,7 @@ def _note_losses(sweep: Sweep, source: str) -> None:
     asked = {goal.outcome for goal in sweep.goals.values()}
     if not any(classes.of_delivered(name) is not None for name in asked):
         return
-    for each in cautions.left_out(sweep.base, asked, measurable.outcomes(sweep.base)):
+    for each in cautions.hidden_losses(sweep.base, asked, measurable.outcomes(sweep.base)):
         if not each.repaired and not {each.loss, each.in_time} & {*asked, *sweep.outcomes}:
             text = f"{source}: goals on delays of {each.name} consider delivered packets only; write under "
             text += f"goals: `{each.word or 'udp'}_arrives: {each.goal}`"
@@ -216,7 +216,7 @@ def _base(
 
 def _set(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
     """Set a field of a sweep, of its scenario, or of an axis, whose name may have dots itself."""
-    refuse_outside(name, value_text(value), SweepSpec.model_fields, data.get("scenario"))
+    check_outside(name, value_text(value), SweepSpec.model_fields, data.get("scenario"))
     head, _, rest = name.partition(".")
     inner = data.get(head, {})
     if head == "axes" and rest and isinstance(inner, dict):

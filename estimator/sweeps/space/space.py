@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import Faults, InputError, after, nearest
+from netcarlo.errors import Faults, InputError, prefixed, suggest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
 from netcarlo.numerics.arrays import Bools, Floats, Ints
@@ -458,7 +458,7 @@ class Sweep:
             if axis.name == asked:
                 return axis
         names = [axis.name for axis in self.axes]
-        remedy = nearest(asked, names) if names else "there are no axes; write some, or remove compare"
+        remedy = suggest(asked, names) if names else "there are no axes; write some, or remove compare"
         raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
 
     def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:
@@ -580,7 +580,7 @@ class Sweep:
     def _error(self, at: tuple[str, ...], message: str, error: InputError | None = None) -> InputError:
         """Return an error with its place, and the message before each line of `error`."""
         where = f"{self._document.where(at)}: " if self._document else ""
-        return InputError(where + message) if error is None else after(error, where + message)
+        return InputError(where + message) if error is None else prefixed(error, where + message)
 
 
 OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")

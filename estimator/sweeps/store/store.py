@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from netcarlo.errors import InputError, nearest
+from netcarlo.errors import InputError, suggest
 from netcarlo.schema import kinds
 from netcarlo.sweeps.store import chunk_files, digests
 from netcarlo.sweeps.store import manifest as manifests
@@ -259,7 +259,7 @@ class Store:
             for name in columns or ():
                 if name not in part.column_names:
                     known = self._table(files[0].file).column_names
-                    raise InputError(f"store {self.url}: has no column '{name}'; {nearest(name, known)}")
+                    raise InputError(f"store {self.url}: has no column '{name}'; {suggest(name, known)}")
             yield part if columns is None else part.select(columns)
 
     def replication_tables(self, cells: Collection[int] | None = None) -> Iterator[pa.Table]:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo import configs, load_scenario, simulate
-from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
+from netcarlo.estimation.control_variates import MAX_DRAWS, controlled, draws_needed
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import WITH_FLUID
@@ -251,7 +251,7 @@ def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]
     rows = []
     for _ in range(samples):
         k = rng.integers(0, len(pool.y), runs)
-        draws = draws_wanted(pool.y[k], pool.x[k], most=MOST_DRAWS["formula"])
+        draws = draws_needed(pool.y[k], pool.x[k], most=MAX_DRAWS["formula"])
         more = rng.integers(0, len(pool.y), draws - runs)
         found = controlled(pool.y[k], np.concatenate([pool.x[k], pool.x[more]]))
         plain = statistics.mean(pool.y[k])
@@ -288,7 +288,7 @@ def cover_precise(pool: Pool, *, relative: float, samples: int, seed: int) -> di
                 break
             k = rng.integers(0, len(pool.y), count)
             y, x = np.append(y, pool.y[k]), np.append(x, pool.x[k])
-            wanted = draws_wanted(y, x, most=MOST_DRAWS["formula"]) - len(y)
+            wanted = draws_needed(y, x, most=MAX_DRAWS["formula"]) - len(y)
             more = np.append(more, pool.x[rng.integers(0, len(pool.y), max(wanted - len(more), 0))])
             found = controlled(y, np.append(x, more))
         assert found is not None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from netcarlo.errors import LONGEST, InputError
+from netcarlo.errors import MAX_LINE, InputError
 from netcarlo.schema.notes import Note
 from tests.campaigns.fuzz import drive, options
 from tests.campaigns.fuzz.mutations import mutated
@@ -138,7 +138,7 @@ def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str],
 
 def _refusal(line: str, words: set[str]) -> tuple[str, str]:
     """Return the kind of a refusal, and the fault of its message."""
-    if not all(0 < len(one) <= LONGEST for one in line.split("\n")):
+    if not all(0 < len(one) <= MAX_LINE for one in line.split("\n")):
         return "refused in a line too long or empty", f"too long or empty: {line[:200]}"
     long = {word for word in words if len(word) > 1}
     if not long or any(word in line for word in long):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from netcarlo.errors import nearest
+from netcarlo.errors import suggest
 from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES, WINDOWS, WITH_FLUID
 from netcarlo.kernels.space import protocols
 from netcarlo.schema import unsupported
@@ -19,7 +19,7 @@ PROTOCOLS = (*TCPS, *WINDOWS, "vegas", "linux", "linux26", "sctp", "udp")
 """All protocols; a congestion control of ns-2 is sack with that control."""
 
 
-class Kind(Protocol):
+class NetworkKind(Protocol):
     """What a transport asks a network."""
 
     key: ClassVar[str]
@@ -30,12 +30,12 @@ class Kind(Protocol):
     """Fields about applications and receivers that it knows."""
 
 
-def allowed(network: type[Kind] | Kind) -> tuple[str, ...]:
+def allowed(network: type[NetworkKind] | NetworkKind) -> tuple[str, ...]:
     """Return the protocols that go over a kind of network."""
     return protocols(network.family)
 
 
-def refused(protocol: str, network: type[Kind] | Kind) -> str:
+def refused(protocol: str, network: type[NetworkKind] | NetworkKind) -> str:
     """Return what is wrong with a protocol over a kind of network, and what is allowed; empty if nothing."""
     known = allowed(network)
     if protocol in known:
@@ -47,11 +47,11 @@ def refused(protocol: str, network: type[Kind] | Kind) -> str:
         longer = {"linux": "linux (CUBIC, BBR)"}
         names = ", ".join(longer.get(name, name) for name in known)
         return f"is not supported: {found.what}; {found.remedy}. Supported with {network.key}: {names}"
-    remedy = nearest(protocol, known)
+    remedy = suggest(protocol, known)
     return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
 
 
-class Answers:
+class Capabilities:
     """Base of the transports of a scenario."""
 
     if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Answers:
     not_of_flows: ClassVar[Mapping[str, str]] = {}
     """Fields of flows of shared links that are not for it, each with what is wrong and the remedy."""
 
-    def supports(self, network: type[Kind] | Kind) -> str:
+    def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
         """Return why it does not go over a kind of network, and what is allowed; empty if it does."""
         text = refused(str(self.protocol), network)
         return f"transport.protocol = {self.protocol} {text}" if text else ""

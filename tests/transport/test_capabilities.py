@@ -10,7 +10,7 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.networks.registry import BY_KEY
 from netcarlo.scenario import Scenario
-from netcarlo.transport.answers import PROTOCOLS, allowed, refused
+from netcarlo.transport.capabilities import PROTOCOLS, allowed, refused
 
 ESTIMATOR = Path(__file__).parents[2] / "estimator"
 CLASSES = {"Tcp", "Linux", "Linux26", "Vegas", "Sctp", "Udp"}

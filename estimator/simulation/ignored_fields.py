@@ -1,6 +1,6 @@
 """Fields that cheap models do not read: an answer names those that a scenario changes from their default.
 
-Each kind of network lists its own (`networks/*/unread.py`).
+Each kind of network lists its own (`networks/*/ignored_fields.py`).
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from netcarlo.schema.record import Record
 def fields(scenario: Scenario) -> list[str]:
     """Return the names of the fields that differ from their default and that the fidelity does not read."""
     keys = scenario.fidelity, f"{scenario.fidelity} {scenario.transport.protocol}"
-    patterns = [one for key in keys for one in scenario.network.unread.get(key, ())]
+    patterns = [one for key in keys for one in scenario.network.ignored_fields.get(key, ())]
     return [name for name in changed(scenario) if any(fnmatchcase(name, one) for one in patterns)]
 
 

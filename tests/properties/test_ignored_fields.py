@@ -8,7 +8,7 @@ import pytest
 
 from netcarlo import Scenario, simulate
 from netcarlo.errors import InputError
-from netcarlo.simulation import fidelity, unread
+from netcarlo.simulation import fidelity, ignored_fields
 from tests.properties.fields import changes
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms", "queue": 5, "loss": 0.02}
@@ -107,17 +107,17 @@ def test_every_field_moves_the_answer_or_is_refused_or_named(name: str, kind: st
         if not same(first, found):
             moved += 1
             continue
-        if field in unread.fields(scenario):
+        if field in ignored_fields.fields(scenario):
             assert field in str(fidelity.sentence(scenario))
-        elif not any(unread.fnmatchcase(field, one) for one in NOT_HERE):
+        elif not any(ignored_fields.fnmatchcase(field, one) for one in NOT_HERE):
             silent.append(field)
     assert moved > 5 and silent == []
 
 
 def test_a_scenario_at_its_defaults_names_nothing() -> None:
     base = Scenario.check({**BASES["path"], **CHEAP, "fidelity": "fluid"})
-    assert unread.fields(base) == []
+    assert ignored_fields.fields(base) == []
     lossy = base.with_values({"hops.0.ack_loss": "5 %"})
-    assert unread.fields(lossy) == ["paths.0.hops.0.ack_loss"]
+    assert ignored_fields.fields(lossy) == ["paths.0.hops.0.ack_loss"]
     assert "what paths.0.hops.0.ack_loss changes is not in it" in str(fidelity.sentence(lossy))
     assert fidelity.sentence(lossy.with_values({"fidelity": "packet"})) is None

@@ -8,13 +8,13 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.shared.layout import MOST_HOPS, NO_AQM, NOWHERE, Flow, Link, SharedRows
 from netcarlo.numerics.arrays import Ints
 
-FEW = 64
+FEW_FLOWS = 64
 """Flows of a link of which each may have all that it holds,"""
-SHARES = 16
+FAIR_SHARES = 16
 """and fair shares that one of more flows has at most."""
 
 
-def room(flows: Ints, links: Ints) -> Ints:
+def link_rings(flows: Ints, links: Ints) -> Ints:
     """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
     smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
     packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
@@ -23,7 +23,7 @@ def room(flows: Ints, links: Ints) -> Ints:
     return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
 
 
-def rings(rows: SharedRows) -> Ints:
+def flow_rings(rows: SharedRows) -> Ints:
     """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
     less, the window.  Windows of Linux are wide, and rings that are too small are made larger: so where many
     flows share a link none is expected to have more than `SHARES` of its fair ones there."""
@@ -32,7 +32,7 @@ def rings(rows: SharedRows) -> Ints:
     for k in range(flows.shape[1]):
         flow = flows[:, k]
         route = flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
-        links, there = along(rows, route)
+        links, there = links_of_route(rows, route)
         most = np.take_along_axis(share, np.maximum(route, 0), axis=1)
         size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
         packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
@@ -51,7 +51,7 @@ def _share(rows: SharedRows) -> Any:
     n, count = np.zeros(rows.links.shape[:2]), (route != NOWHERE) & (rows.flows[:, :, [Flow.HOPS]] > 0)
     row, flow, hop = np.nonzero(count)
     np.add.at(n, (row, route[row, flow, hop]), 1)
-    return np.where(n > FEW, SHARES / np.maximum(n, 1), 1.0)
+    return np.where(n > FEW_FLOWS, FAIR_SHARES / np.maximum(n, 1), 1.0)
 
 
 def _held(links: Ints) -> Ints:
@@ -60,7 +60,7 @@ def _held(links: Ints) -> Ints:
     return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))
 
 
-def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
+def links_of_route(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
     """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
     each = np.arange(len(route))[:, None]
     links = rows.links[:, :, : Link.COLUMNS]  # without what varies, which may be hundreds of columns more

@@ -1,6 +1,6 @@
 """Fields that the cheap models of this kind of network do not read."""
 
-UNREAD: dict[str, tuple[str, ...]] = {
+IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
         "transport.sack_block", "transport.duplicate_acks", "transport.jitter", "transport.stop",
         "transport.max_rto", "transport.initial_rto", "transport.ack_delay", "transport.tick",
