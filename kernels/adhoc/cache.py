@@ -12,10 +12,10 @@ from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.layout import IDEAL, Manet
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, begins, node, part
 from netcarlo.kernels.adhoc.state import CACHE, NODE_WORDS, NODES, UNKNOWN, Node, Word
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 
-@cold
+@noinline
 def add(m: Any, i: Any, route: Any) -> None:
     """Node i, the first of a route, learns it."""
     at = NODES + i * NODE_WORDS
@@ -35,7 +35,7 @@ def add(m: Any, i: Any, route: Any) -> None:
     m[at + Node.MEMO] = UNKNOWN
 
 
-@cold
+@noinline
 def dead(m: Any, i: Any, a: Any, b: Any) -> None:
     """Node i learns that the link from node a to b is broken."""
     at = NODES + i * NODE_WORDS
@@ -49,7 +49,7 @@ def dead(m: Any, i: Any, a: Any, b: Any) -> None:
                 break
 
 
-@cold
+@noinline
 def _look_up(m: Any, i: Any, j: Any) -> Any:
     """The shortest route to node j in the cache of node i; 0: none."""
     cache = m[NODES + i * NODE_WORDS + Node.CACHE]
@@ -65,7 +65,7 @@ def _look_up(m: Any, i: Any, j: Any) -> Any:
     return best
 
 
-@cold
+@noinline
 def find(m: Any, i: Any, j: Any) -> Any:
     """The shortest route that node i knows to j, with the ideal router the shortest there is; 0: none.
 

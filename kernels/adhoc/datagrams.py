@@ -14,13 +14,13 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_flow, trace_route
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, NEVER, STREAM_DATAGRAM, P
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.udp.source import first, following, offset_of
 
 
-@cold
+@noinline
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the sink from word `free` on."""
     m[Word.ASSOCIATION] = free
@@ -43,14 +43,14 @@ def sequence_of(m: Any, number: Any) -> Any:
     return number
 
 
-@cold
+@noinline
 def rekey(m: Any) -> None:
     """The next event of the flow has changed."""
     t = m[Word.FLOW_AT]
     m[m[Word.KEYS] + m[Manet.NODES]] = t << PHASE_BITS | Phase.FLOW if t < FOREVER else np.int64(NO_KEY)
 
 
-@cold
+@noinline
 def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     """The next datagram is put out."""
     number = m[COUNTS + ManetOut.SENT]
@@ -67,7 +67,7 @@ def noticed(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     m[Word.NOTICE] = 0
 
 
-@cold
+@noinline
 def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
     """A datagram has reached the sink's node; `head`: first word of its frame."""
     number = number_of(head)

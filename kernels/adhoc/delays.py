@@ -10,27 +10,27 @@ from netcarlo.kernels.adhoc.layout import Manet
 from netcarlo.kernels.adhoc.state import Word
 from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.delays import Gauge
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 WORDS = int(Gauge.SIZE) + one_flow.WORDS
 """Of scratch."""
 
 
-@cold
+@noinline
 def lay(m: Any, free: Any) -> Any:
     """Words from `free` on; returns the first word behind them."""
     m[Word.DELAYS] = free
     return one_flow.prepare(m, free, free + Gauge.SIZE)
 
 
-@cold
+@noinline
 def arrived(m: Any, delay: Any) -> None:
     """The exchange of data that had not come before ends `delay` [ns] after they were first put out."""
     answer = m[Manet.SIFS] + m[Manet.MAC_ACK]
     one_flow.arrived(m, m, m[Word.DELAYS], m[Word.DELAYS] + Gauge.SIZE, delay - answer)
 
 
-@cold
+@noinline
 def report(m: Any, out: Any) -> None:
     """The outcomes, with which `out` ends."""
     one_flow.report(m, m[Word.DELAYS] + Gauge.SIZE, out, out.shape[0] - one_flow.WORDS)

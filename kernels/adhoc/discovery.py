@@ -36,7 +36,7 @@ from netcarlo.kernels.adhoc.state import (
     Word,
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue, rekey
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.base.philox import draw
 
@@ -57,7 +57,7 @@ PASS_ON = 1000 * MS
 """A broken link is passed on with a request if it is no older."""
 
 
-@cold
+@noinline
 def send(m: Any, i: Any, t: Any, head: Any) -> None:
     """Source or sink, node i, puts a packet out; `head`: first word of its frame."""
     j = _other_end(m, i)
@@ -78,7 +78,7 @@ def _other_end(m: Any, i: Any) -> Any:
 # Frames that wait for a moment.
 
 
-@cold
+@noinline
 def _random_part(m: Any, i: Any, span: Any) -> Any:
     """Evenly distributed in [0, span): the next number that the routing of node i draws."""
     at = NODES + i * NODE_WORDS
@@ -88,7 +88,7 @@ def _random_part(m: Any, i: Any, span: Any) -> Any:
     return (np.int64(a) * span) >> 32
 
 
-@cold
+@noinline
 def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
     """A frame goes into the queue of node i a little later, or at once if another one waits for that."""
     at = NODES + i * NODE_WORDS
@@ -100,7 +100,7 @@ def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
         rekey(m, i)
 
 
-@cold
+@noinline
 def delayed(m: Any, i: Any, t: Any) -> None:
     """DELAYED_AT has come: the frame goes into the queue of node i."""
     at = NODES + i * NODE_WORDS
@@ -112,7 +112,7 @@ def delayed(m: Any, i: Any, t: Any) -> None:
 # Requests.
 
 
-@cold
+@noinline
 def _request(m: Any, i: Any, j: Any, t: Any) -> None:
     """Node i looks for a route to j, unless it has done so not long ago."""
     at = NODES + i * NODE_WORDS
@@ -127,7 +127,7 @@ def _request(m: Any, i: Any, j: Any, t: Any) -> None:
         _originate(m, i, j, t, np.int64(1))
 
 
-@cold
+@noinline
 def _originate(m: Any, i: Any, j: Any, t: Any, ttl: Any) -> None:
     """Node i asks for a route to j: its neighbours, or with `ttl` 1 all."""
     at = NODES + i * NODE_WORDS
@@ -145,7 +145,7 @@ def _originate(m: Any, i: Any, j: Any, t: Any, ttl: Any) -> None:
 # Packets that wait for a route.
 
 
-@cold
+@noinline
 def _wait(m: Any, i: Any, j: Any, t: Any, head: Any) -> None:
     """A packet of node i to j, which has no route, goes into the buffer; the oldest makes room."""
     at = NODES + i * NODE_WORDS
@@ -173,7 +173,7 @@ def _wait(m: Any, i: Any, j: Any, t: Any, head: Any) -> None:
         _request(m, i, j, t)
 
 
-@cold
+@noinline
 def _remove(m: Any, at: Any, k: Any) -> None:
     """The k-th packet leaves the buffer of the node at word `at`."""
     m[at + Node.WAITING] -= 1
@@ -182,7 +182,7 @@ def _remove(m: Any, at: Any, k: Any) -> None:
         m[word] = m[word + WAITING_WORDS]
 
 
-@cold
+@noinline
 def _reckon(m: Any, i: Any, t: Any) -> None:
     """The buffer of node i has changed: its next due time, and how long the source has waited."""
     at = NODES + i * NODE_WORDS
@@ -202,14 +202,14 @@ def _reckon(m: Any, i: Any, t: Any) -> None:
             m[Word.WAITING_SINCE] = NO_TIME
 
 
-@cold
+@noinline
 def _schedule(m: Any, i: Any, t: Any) -> None:
     """Schedule a check of the buffer of node i."""
     m[NODES + i * NODE_WORDS + Node.CHECK_AT] = t + CHECK + _random_part(m, i, np.int64(CHECK))
     rekey(m, i)
 
 
-@cold
+@noinline
 def check(m: Any, i: Any, t: Any) -> None:
     """CHECK_AT has come: packets of node i that have a route now go, those that wait too long are dropped."""
     at = NODES + i * NODE_WORDS
@@ -241,7 +241,7 @@ def check(m: Any, i: Any, t: Any) -> None:
         _schedule(m, i, t)
 
 
-@cold
+@noinline
 def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
     """Packets of node i that wait and now have a route go, `spacing` [ns] apart."""
     at = NODES + i * NODE_WORDS
@@ -266,7 +266,7 @@ def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
     _reckon(m, i, t)
 
 
-@cold
+@noinline
 def due(m: Any, i: Any, t: Any) -> None:
     """DUE_AT has come: a packet of node i has waited for a route, and then for its turn, and goes."""
     at = NODES + i * NODE_WORDS
@@ -280,7 +280,7 @@ def due(m: Any, i: Any, t: Any) -> None:
     enqueue(m, i, t, Frame(head, route, np.int64(0)))
 
 
-@cold
+@noinline
 def found(m: Any, i: Any, t: Any) -> None:
     """Node i has learnt a route: packets that wait for it go."""
     at = NODES + i * NODE_WORDS
@@ -291,7 +291,7 @@ def found(m: Any, i: Any, t: Any) -> None:
         _flush(m, i, t, np.int64(SPACING))
 
 
-@cold
+@noinline
 def link_comes(m: Any, t: Any) -> None:
     """With the ideal router: packets that wait at source and sink go if they have a route now."""
     _flush(m, m[Manet.SOURCE], t, np.int64(0))

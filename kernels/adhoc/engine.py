@@ -34,7 +34,7 @@ from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
 from netcarlo.kernels.adhoc.trace import trace_leg, trace_link, trace_packet, trace_start
 from netcarlo.kernels.base.agenda import earliest
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     EVENT_LOST,
     EVENT_SEND,
@@ -61,7 +61,7 @@ def scratch_words(rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: 
     return words(rows, int(of_hosts(window, ring))), max(floats, 1)
 
 
-@cold
+@noinline
 def simulate(
     parameters: Any, constants: Any, times: Any, places: Any, losses: Any,
     m: Any, f: Any, out: Any, trace: Any,
@@ -111,7 +111,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
     return end
 
 
-@cold
+@noinline
 def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
     """A leg, link or sense bit changes."""
     what, i, j = topology.event(m, times, places, t)
@@ -125,7 +125,7 @@ def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
             trace_link(m, trace, t, i, j)
 
 
-@cold
+@noinline
 def _at_node(m: Any, f: Any, constants: Any, losses: Any, i: Any, key: Any, trace: Any) -> None:
     """An event of node i: `key` tells when and which."""
     t = key >> PHASE_BITS
@@ -142,7 +142,7 @@ def _at_node(m: Any, f: Any, constants: Any, losses: Any, i: Any, key: Any, trac
         _at_start(m, f, losses, i, t, trace)
 
 
-@cold
+@noinline
 def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
     """Node i, and whose backoff ends with its, go on the air."""
     starters = medium.start(m, losses, i, t)
@@ -153,7 +153,7 @@ def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
                 trace_packet(m, f, trace, t, np.int64(EVENT_SEND), head, np.int64(k))
 
 
-@cold
+@noinline
 def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
     """An exchange that node i began is over."""
     at = NODES + i * NODE_WORDS
@@ -193,7 +193,7 @@ def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: 
             back_off(m, i, t)
 
 
-@cold
+@noinline
 def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, frame: Any, trace: Any) -> None:
     """A frame of node i has crossed its link."""
     j = node(frame.route, hop_of(frame.head) + 1)
@@ -207,7 +207,7 @@ def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, fram
     routing.overheard(m, i, j, t, frame)
 
 
-@cold
+@noinline
 def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None:
     """Node i has tried often enough to send its frame: the link is taken to be broken."""
     at = NODES + i * NODE_WORDS

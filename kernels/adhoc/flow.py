@@ -26,7 +26,7 @@ from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_acked, trace_flow, trace_packet, trace_route
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_LOST,
@@ -41,7 +41,7 @@ from netcarlo.kernels.base.layout import (
 association: Any = slot("association")
 
 
-@cold
+@noinline
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the association from word `free` on."""
     m[Word.ASSOCIATION] = free
@@ -67,7 +67,7 @@ def sequence_of(m: Any, number: Any) -> Any:
     return association.sequence_of(m, m[m[Word.ASSOCIATION] :], number)
 
 
-@cold
+@noinline
 def rekey(m: Any) -> None:
     """The next event of the flow has changed."""
     s = m[m[Word.ASSOCIATION] :]
@@ -75,7 +75,7 @@ def rekey(m: Any) -> None:
     m[m[Word.KEYS] + m[Manet.NODES]] = t << PHASE_BITS | Phase.FLOW if t < FOREVER else np.int64(NO_KEY)
 
 
-@cold
+@noinline
 def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     """An event of the flow: it starts, or a timer of the sender or of the receiver goes off."""
     s = m[m[Word.ASSOCIATION] :]
@@ -94,7 +94,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
         rekey(m)
 
 
-@cold
+@noinline
 def noticed(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     """The source has learnt of a broken link."""
     m[Word.NOTICE] = 0
@@ -102,7 +102,7 @@ def noticed(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     _pump(m, f, t, trace)
 
 
-@cold
+@noinline
 def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     """Puts out what the sender may, or a probe."""
     s = m[m[Word.ASSOCIATION] :]
@@ -130,7 +130,7 @@ def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
             trace_flow(m, f, trace, t, np.int64(EVENT_STATE), probing, m[Manet.SOURCE])
 
 
-@cold
+@noinline
 def _acknowledge(m: Any, t: Any, ack_id: Any) -> None:
     """The sink sends an acknowledgement, or what else the receiver puts out, if there is something."""
     if ack_id == association.FULL:
@@ -144,7 +144,7 @@ def _acknowledge(m: Any, t: Any, ack_id: Any) -> None:
         send(m, m[Manet.SINK], t, head)
 
 
-@cold
+@noinline
 def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
     """A packet from the source has reached the sink's node; `head`: first word of its frame."""
     s = m[m[Word.ASSOCIATION] :]
@@ -191,7 +191,7 @@ def _count_data(m: Any, t: Any, fresh: Any) -> None:
         m[COUNTS + ManetOut.COMPLETED] = t
 
 
-@cold
+@noinline
 def at_source(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
     """A packet from the sink has reached the source's node; `head`: first word of its frame."""
     s = m[m[Word.ASSOCIATION] :]
@@ -211,7 +211,7 @@ def at_source(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, tr
     _pump(m, f, t, trace)
 
 
-@cold
+@noinline
 def report(m: Any, end: Any, out: Any) -> None:
     """Writes what the sender has counted until `end` [ns]."""
     s = m[m[Word.ASSOCIATION] :]
@@ -232,7 +232,7 @@ def report(m: Any, end: Any, out: Any) -> None:
         m[Word.FULL] = 1
 
 
-@cold
+@noinline
 def show(m: Any, f: Any, trace: Any, n: Any) -> None:
     """The state of the sender in row n of the trace."""
     association.show(m[m[Word.ASSOCIATION] :], f, trace, n)

@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK
 from netcarlo.kernels.adhoc.state import hosts
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 
 
@@ -114,7 +114,7 @@ def goes_forth(head: Any) -> Any:
     return kind_of(head) == Kind.DATA or kind_of(head) == Kind.PROBE
 
 
-@cold
+@noinline
 def size_of(m: Any, frame: Any) -> Any:
     """Its packet [byte]."""
     kind = kind_of(frame.head)

@@ -33,7 +33,7 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.adhoc.station import occupy, rekey
 from netcarlo.kernels.base.countdown import draw_gap, lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 _SENT, _FAILED = NODE_COUNTS + NodeOut.SENT, NODE_COUNTS + NodeOut.FAILED
 _TRANSMIT, _RECEIVE = NODE_COUNTS + NodeOut.TRANSMIT, NODE_COUNTS + NodeOut.RECEIVE
@@ -56,7 +56,7 @@ def next_node(m: Any, i: Any) -> Any:
     return node(m[at + Node.FRAME_ROUTE], hop_of(m[at + Node.FRAME]) + 1)
 
 
-@cold
+@noinline
 def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
     """Whether no other starter harms the reception of i's frame at node n."""
     x, y = position(m, n, t)
@@ -76,7 +76,7 @@ def _clear(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
     return starters == np.int64(1) << i or _undisturbed(m, i, n, starters, t)
 
 
-@cold
+@noinline
 def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
     """What becomes of the exchange that node i begins."""
     at = NODES + i * NODE_WORDS
@@ -123,7 +123,7 @@ def _listeners(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> Any:
     return heard
 
 
-@cold
+@noinline
 def _broadcast(m: Any, i: Any, starters: Any, t: Any) -> None:
     """The medium while node i broadcasts."""
     at = NODES + i * NODE_WORDS
@@ -142,7 +142,7 @@ def _broadcast(m: Any, i: Any, starters: Any, t: Any) -> None:
             m[there + Node.AIR] = max(m[there + Node.AIR], t + air)
 
 
-@cold
+@noinline
 def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
     """The medium while node i and the next node of its frame have an exchange."""
     at = NODES + i * NODE_WORDS
@@ -202,7 +202,7 @@ def _sends_ack(outcome: Any) -> Any:
     return outcome == Outcome.OK or outcome == Outcome.NO_ACK
 
 
-@cold
+@noinline
 def _disturb(m: Any, starters: Any, t: Any) -> None:
     """Data frames that are on the air and destroyed by those who begin now."""
     for i in range(m[Manet.NODES]):
@@ -218,7 +218,7 @@ def _disturb(m: Any, starters: Any, t: Any) -> None:
                 m[at + _RECEIVE] -= m[Manet.MAC_ACK]
 
 
-@cold
+@noinline
 def _begin(m: Any, i: Any, starters: Any, t: Any) -> None:
     """Node i goes on the air."""
     at = NODES + i * NODE_WORDS
@@ -237,7 +237,7 @@ def _begin(m: Any, i: Any, starters: Any, t: Any) -> None:
     rekey(m, i)
 
 
-@cold
+@noinline
 def start(m: Any, losses: Any, i: Any, t: Any) -> Any:
     """All nodes whose backoff ends at t, i among them, go on the air.  Returns the mask of them."""
     starters = np.int64(0)

@@ -26,7 +26,7 @@ from netcarlo.kernels.adhoc.layout import (
     Place,
 )
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.philox import draw
 
@@ -49,7 +49,7 @@ def position(m: Any, i: Any, t: Any) -> Any:
     return x, y
 
 
-@cold
+@noinline
 def set_out(m: Any, times: Any, places: Any) -> None:
     """Every node is on the leg that holds at time 0; NO_START if source and sink never fit."""
     zero = np.int64(0)
@@ -59,7 +59,7 @@ def set_out(m: Any, times: Any, places: Any) -> None:
         _set_apart(m, times, places)
 
 
-@cold
+@noinline
 def _set_apart(m: Any, times: Any, places: Any) -> None:
     """Source and sink are drawn together until they fit; their legs do not depend on those of others."""
     source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[P.START]
@@ -79,7 +79,7 @@ def _set_apart(m: Any, times: Any, places: Any) -> None:
             break
 
 
-@cold
+@noinline
 def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) -> None:
     """Node i is on the leg that holds then; every attempt draws another trajectory."""
     at = NODES + i * NODE_WORDS
@@ -101,7 +101,7 @@ def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) 
     advance(m, times, places, i, until)
 
 
-@cold
+@noinline
 def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
     """Node i goes on to the leg that holds after `now`."""
     at = NODES + i * NODE_WORDS
@@ -119,7 +119,7 @@ def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
             m[at + Node.T1] = t + us * _MICROSECOND
 
 
-@cold
+@noinline
 def _given(m: Any, times: Any, places: Any, i: Any, at: Any) -> None:
     """The next leg of the tables, whole."""
     k = m[at + Node.LEG] + 1
@@ -136,7 +136,7 @@ def _given(m: Any, times: Any, places: Any, i: Any, at: Any) -> None:
         m[at + Node.VY] = (places[i, k + 1, Place.Y] - places[i, k, Place.Y]) * _SECOND // us
 
 
-@cold
+@noinline
 def _random_waypoint(m: Any, at: Any) -> Any:
     """Draws the velocity of a leg to a place in the area, or pauses there; returns how long [us]."""
     if m[at + Node.PAUSE] > 0:
@@ -158,7 +158,7 @@ def _random_waypoint(m: Any, at: Any) -> Any:
     return max(length * _SECOND // speed, 1)
 
 
-@cold
+@noinline
 def _bounce(m: Any, at: Any) -> Any:
     """A leg that ends at a wall; what is left of it follows with the velocity mirrored.
 
@@ -187,7 +187,7 @@ def _bounce(m: Any, at: Any) -> Any:
     return us
 
 
-@cold
+@noinline
 def _random_direction(m: Any, at: Any) -> Any:
     """Draws the velocity of a leg; returns how long it is to last [us]."""
     m[at + Node.LEG] += 1
@@ -207,7 +207,7 @@ def _random_direction(m: Any, at: Any) -> Any:
     return max(_even(np.int64(0), 2 * m[Manet.LEG], d), 1)
 
 
-@cold
+@noinline
 def _gauss_markov(m: Any, at: Any) -> Any:
     """Draws the velocity of a step; returns how long it is to last [us]."""
     m[at + Node.LEG] += 1

@@ -21,13 +21,13 @@ from netcarlo.kernels.adhoc.state import (
     Word,
     hosts,
 )
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.ring import Ring, entry
 
 _COLUMNS, _NODE_COLUMNS = int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
 
-@cold
+@noinline
 def write_out(m: Any, end: Any, out: Any) -> None:
     """Writes the outcomes of a run that ended at `end` [ns], all but STATUS, to `out`."""
     for i in range(out.shape[0]):
@@ -49,7 +49,7 @@ def write_out(m: Any, end: Any, out: Any) -> None:
         delays.report(m, out)
 
 
-@cold
+@noinline
 def _in_flight(m: Any) -> Any:
     """Data segments in service, in queues, or waiting for a route."""
     count = np.int64(0)

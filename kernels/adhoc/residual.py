@@ -6,7 +6,7 @@ from typing import Any
 from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL
 from netcarlo.kernels.adhoc.state import Word
 from netcarlo.kernels.base.countdown import Countdown, draw_gap, lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 _WORDS = len(Countdown)
 
@@ -19,7 +19,7 @@ class Error(IntEnum):
     AT_SINK = 2
 
 
-@cold
+@noinline
 def residual_error(m: Any, losses: Any, kind: Any, row: Any) -> Any:
     """Whether a segment that has reached its host is lost after all; `row` of `losses` tells how often."""
     at = Word.GAP_OF_DATA + _WORDS * kind

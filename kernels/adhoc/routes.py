@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 LENGTH_BITS, NODE_BITS = 4, 6
 LENGTH_MASK, NODE_MASK = 15, 63
@@ -15,7 +15,7 @@ def node(route: Any, k: Any) -> Any:
     return route >> (LENGTH_BITS + NODE_BITS * k) & NODE_MASK
 
 
-@cold
+@noinline
 def position(route: Any, i: Any) -> Any:
     """Where node i is in a route, or -1."""
     for k in range(route & LENGTH_MASK):
@@ -31,7 +31,7 @@ def part(route: Any, first: Any, last: Any) -> Any:
     return nodes << LENGTH_BITS | (last - first)
 
 
-@cold
+@noinline
 def reverse(route: Any) -> Any:
     """The route back."""
     nodes = np.int64(0)

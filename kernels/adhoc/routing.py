@@ -55,7 +55,7 @@ from netcarlo.kernels.adhoc.state import (
     Word,
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.ring import Ring, entry
 
@@ -65,7 +65,7 @@ MOST_SALVAGES = 15
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
 
 
-@cold
+@noinline
 def hear_request(m: Any, n: Any, t: Any, frame: Any) -> None:
     """Node n has decoded a route request."""
     route, load = frame.route, frame.load
@@ -107,7 +107,7 @@ def _are_apart(route: Any, rest: Any) -> Any:
     return apart
 
 
-@cold
+@noinline
 def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
     """Node j, the next one of a frame, has it.  Returns whether it is for the host there."""
     at = NODES + j * NODE_WORDS
@@ -135,7 +135,7 @@ def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
     return hop >= length - 1 and kind <= Kind.REPLY
 
 
-@cold
+@noinline
 def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
     """What node i sent to j was also decoded by others."""
     if m[Manet.ROUTING] != DSR:
@@ -162,7 +162,7 @@ def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
             _overhear(m, np.int64(n), t, frame)
 
 
-@cold
+@noinline
 def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
     """Node n has decoded a frame that the node at its present hop has sent."""
     at = NODES + n * NODE_WORDS
@@ -195,7 +195,7 @@ def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
         enqueue(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, join(so_far, part(route, where, length))))
 
 
-@cold
+@noinline
 def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
     """Node i gives up the link to j; `gone`: the frame that it tried to send has crossed it."""
     at = NODES + i * NODE_WORDS
@@ -220,7 +220,7 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
         m[Word.NOTICE] = 1
 
 
-@cold
+@noinline
 def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
     """Frames of a queue whose next node is j leave it: their first words go to word `aside` and on.
 
@@ -240,7 +240,7 @@ def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
     return taken
 
 
-@cold
+@noinline
 def _undeliverable(m: Any, i: Any, t: Any, head: Any) -> None:
     """A packet that node i cannot pass on: put out again by its host, salvaged, or dropped."""
     if kind_of(head) > Kind.REPLY:

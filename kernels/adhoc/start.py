@@ -27,7 +27,7 @@ from netcarlo.kernels.adhoc.state import (
     hosts,
 )
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER
 
 _PARAMETERS = int(Manet.COLUMNS)
@@ -42,7 +42,7 @@ def words(rows: ManetRows, association: int) -> int:
     return int(np.max(total, initial=0))
 
 
-@cold
+@noinline
 def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: Any) -> None:
     """Lays scratch `m` and the sender's floats `f` out for a row; the arrays are those of `ManetRows`."""
     for i in range(_PARAMETERS):

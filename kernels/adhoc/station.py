@@ -23,7 +23,7 @@ from netcarlo.kernels.adhoc.state import (
     Word,
 )
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import Ring
@@ -52,7 +52,7 @@ def _difs(m: Any) -> Any:
     return m[Manet.SIFS] + 2 * m[Manet.SLOT]
 
 
-@cold
+@noinline
 def back_off(m: Any, i: Any, t: Any) -> None:
     """Node i draws a backoff for the frame in service."""
     at = NODES + i * NODE_WORDS
@@ -76,7 +76,7 @@ def occupy(m: Any, i: Any, t: Any, until: Any) -> None:
         rekey(m, i)
 
 
-@cold
+@noinline
 def next_frame(m: Any, i: Any, t: Any) -> None:
     """Node i takes its next frame into service, routing first."""
     at = NODES + i * NODE_WORDS
@@ -94,7 +94,7 @@ def next_frame(m: Any, i: Any, t: Any) -> None:
         back_off(m, i, t)
 
 
-@cold
+@noinline
 def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
     """A frame waits in node i, or is dropped if its queue is full."""
     at = NODES + i * NODE_WORDS
@@ -108,7 +108,7 @@ def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
             next_frame(m, i, t)
 
 
-@cold
+@noinline
 def drop(m: Any, head: Any, column: Any) -> None:
     """A packet is dropped: data counts in a `column` of `ManetOut`."""
     if is_data(head):

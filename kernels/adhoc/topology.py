@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.layout import MOST_ROUTE, Manet, ManetOut
 from netcarlo.kernels.adhoc.motion import advance, crossing, encounter, position, set_out
 from netcarlo.kernels.adhoc.routes import LENGTH_BITS, LENGTH_MASK, NODE_BITS, NODE_MASK
 from netcarlo.kernels.adhoc.state import COUNTS, NO_TIME, NODE_WORDS, NODES, Node, Word
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER
 
 _MICROSECOND = 1000
@@ -30,7 +30,7 @@ class Change(IntEnum):
     PAIR = 3  # one of its pairs has been foreseen
 
 
-@cold
+@noinline
 def _search(m: Any, source: Any, sink: Any) -> Any:
     """Breadth first; the levels stay in LEVELS.
 
@@ -55,7 +55,7 @@ def _search(m: Any, source: Any, sink: Any) -> Any:
     return hops, seen
 
 
-@cold
+@noinline
 def _way_back(m: Any, sink: Any, hops: Any) -> Any:
     """The route that the last search has found; 0: none, or too long."""
     if hops < 1 or hops >= MOST_ROUTE:
@@ -71,14 +71,14 @@ def _way_back(m: Any, sink: Any, hops: Any) -> Any:
     return route << LENGTH_BITS | (hops + 1)
 
 
-@cold
+@noinline
 def shortest(m: Any, source: Any, sink: Any) -> Any:
     """A shortest route over the links there are; 0: none, or too long."""
     hops, _ = _search(m, source, sink)
     return _way_back(m, sink, hops)
 
 
-@cold
+@noinline
 def integrate(m: Any, t: Any) -> None:
     """Statistics up to `t`."""
     us = (t - m[Word.INTEGRATED]) // _MICROSECOND
@@ -95,7 +95,7 @@ def integrate(m: Any, t: Any) -> None:
     m[COUNTS + ManetOut.LINK_TIME] += m[Word.LINKS] * us
 
 
-@cold
+@noinline
 def _survey(m: Any, t: Any) -> None:
     """Hops, split and kept route as they are at `t`."""
     hops, seen = _search(m, m[Manet.SOURCE], m[Manet.SINK])
@@ -107,7 +107,7 @@ def _survey(m: Any, t: Any) -> None:
         m[Word.KEPT_SINCE] = t
 
 
-@cold
+@noinline
 def _link_changed(m: Any, i: Any, j: Any, t: Any) -> None:
     """Counts what the link of i and j, which has come or gone at `t`, means."""
     integrate(m, t)
@@ -140,7 +140,7 @@ def _pair(m: Any, i: Any, j: Any) -> Any:
     return m[Word.PAIRS] + 2 * (i * m[Manet.NODES] + j)
 
 
-@cold
+@noinline
 def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
     """Both next changes of a pair i < j, from `now` on."""
     at = NODES + i * NODE_WORDS
@@ -150,7 +150,7 @@ def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
     m[to + 1] = crossing(square, along, across, now, m[at + Node.SENSE] >> j & 1 != 0, m[Manet.SENSE])
 
 
-@cold
+@noinline
 def _next_of_row(m: Any, i: Any) -> None:
     """When node i goes on to its next leg, or a pair with a later one changes."""
     at = NODES + i * NODE_WORDS
@@ -161,7 +161,7 @@ def _next_of_row(m: Any, i: Any) -> None:
     m[at + Node.ROW_AT] = first
 
 
-@cold
+@noinline
 def _next_of_all(m: Any) -> None:
     """When the next event is."""
     first = np.int64(FOREVER)
@@ -170,7 +170,7 @@ def _next_of_all(m: Any) -> None:
     m[Word.TOPOLOGY_AT] = first
 
 
-@cold
+@noinline
 def begin(m: Any, times: Any, places: Any) -> None:
     """Nodes, bits and statistics at time 0."""
     n = m[Manet.NODES]
@@ -206,7 +206,7 @@ def _leg_ends(m: Any, times: Any, places: Any, i: Any, t: Any) -> None:
     m[Word.PARTNER] = 0
 
 
-@cold
+@noinline
 def _next_pair(m: Any, t: Any) -> Any:
     """The next pair of a node whose leg has ended.
 
@@ -224,7 +224,7 @@ def _next_pair(m: Any, t: Any) -> Any:
     return np.int64(Change.PAIR), i, j
 
 
-@cold
+@noinline
 def event(m: Any, times: Any, places: Any, t: Any) -> Any:
     """The event at TOPOLOGY_AT, which is `t`: (a `Change`, node i, node j)."""
     if m[Word.PARTNER] < m[Manet.NODES]:

@@ -9,12 +9,12 @@ from netcarlo.kernels.adhoc.layout import METRE, Manet
 from netcarlo.kernels.adhoc.motion import position
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_LINK, EVENT_PLACE, EVENT_ROUTE, Trace
 from netcarlo.kernels.base.trace import begin
 
 
-@cold
+@noinline
 def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any) -> Any:
     """Begins a row.  Returns its number, or -1 if the trace is full; it is counted in any case."""
     n = m[Word.TRACED]
@@ -22,7 +22,7 @@ def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any)
     return n if begin(trace, n, t * 1e-9, event, sequence, at_node) else np.int64(-1)
 
 
-@cold
+@noinline
 def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: Any) -> None:
     """What happens to a segment at node i, and the state of the sender."""
     n = _record(m, trace, t, event, number, i)
@@ -30,7 +30,7 @@ def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: A
         hosts.show(m, f, trace, n)
 
 
-@cold
+@noinline
 def trace_acked(m: Any, f: Any, trace: Any, t: Any, event: Any, ahead: Any) -> None:
     """What happens at the source to the segment so many ahead of the last one that is acknowledged."""
     n = _record(m, trace, t, event, np.int64(0), m[Manet.SOURCE])
@@ -39,7 +39,7 @@ def trace_acked(m: Any, f: Any, trace: Any, t: Any, event: Any, ahead: Any) -> N
         trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + ahead
 
 
-@cold
+@noinline
 def trace_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: Any) -> None:
     """What happens at node i to a packet of the source that has a number in a trace."""
     if kind_of(head) == Kind.DATA:
@@ -48,7 +48,7 @@ def trace_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: A
             trace_flow(m, f, trace, t, event, sequence, i)
 
 
-@cold
+@noinline
 def trace_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
     """Node i is on another leg: where it is [m], its velocity [m/s]."""
     n = _record(m, trace, t, np.int64(EVENT_PLACE), i, np.int64(-1))
@@ -61,7 +61,7 @@ def trace_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
         trace[n, Trace.ACKED] = m[at + Node.VY] / METRE
 
 
-@cold
+@noinline
 def trace_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
     """A link has come (1) or gone (0)."""
     n = _record(m, trace, t, np.int64(EVENT_LINK), i, j)
@@ -69,7 +69,7 @@ def trace_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
         trace[n, Trace.CWND] = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
 
 
-@cold
+@noinline
 def trace_route(m: Any, trace: Any, t: Any) -> None:
     """The nodes on the route of the data, if it has changed; -1: there is none."""
     now = m[Word.ROUTE]
@@ -83,7 +83,7 @@ def trace_route(m: Any, trace: Any, t: Any) -> None:
         _record(m, trace, t, event, np.int64(k), node(now, np.int64(k)))
 
 
-@cold
+@noinline
 def trace_start(m: Any, trace: Any) -> None:
     """Where all nodes are at time 0, and the links."""
     for i in range(m[Manet.NODES]):

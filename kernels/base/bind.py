@@ -95,7 +95,7 @@ class Binder:
     step: Step
     slots: Mapping[str, Any] = field(default_factory=dict)
     inlined: Collection[ModuleType] = ()
-    """Functions of these modules become part of what calls them even where they are marked as `cold`."""
+    """Functions of these modules become part of what calls them even where they are marked as `noinline`."""
     compiled: dict[Any, Any] = field(default_factory=dict)
     """What has been compiled; binders that share it compile what they fill alike only once."""
     asked: set[str] = field(default_factory=set)
@@ -121,7 +121,7 @@ class Binder:
                 copy.__dict__.update(function.__dict__)
                 copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
                 if inlined:
-                    copy.__dict__.pop("cold", None)
+                    copy.__dict__.pop("noinline", None)
                 self.compiled[alike] = self.step(copy), found  # which keeps alive what it names
             self._made[function], _ = self.compiled[alike]
         return self._made[function]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 
 _ONE = np.int64(1)
 
@@ -15,19 +15,19 @@ _ONE = np.int64(1)
 def test(m: Any, at: Any, mask: Any, i: Any) -> Any:
     """Whether bit `i` is set."""
     place = i & mask
-    return (far(m)[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
+    return (global_memory(m)[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
 
 
 def put(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Set bit `i`."""
     place = i & mask
-    far(m)[at + (place >> 6)] |= _ONE << np.int64(place & 63)
+    global_memory(m)[at + (place >> 6)] |= _ONE << np.int64(place & 63)
 
 
 def drop(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Clear bit `i`."""
     place = i & mask
-    far(m)[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
+    global_memory(m)[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
 
 
 def span(begin: Any, end: Any) -> Any:
@@ -38,13 +38,13 @@ def span(begin: Any, end: Any) -> Any:
     return bits
 
 
-@cold
+@noinline
 def clear(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
     """Clear the bits `begin` to `end` - 1."""
     i = begin
     while i < end:
         stop = min(end, (i | 63) + 1)
-        far(m)[at + ((i & mask) >> 6)] &= ~span(i, stop)
+        global_memory(m)[at + ((i & mask) >> 6)] &= ~span(i, stop)
         i = stop
 
 
@@ -71,25 +71,25 @@ def _highest(word: Any) -> Any:
     return count - (word >> np.int64(63))
 
 
-@cold
+@noinline
 def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
     """The first bit from `begin` on that is not set, or `end`, if that is higher than `begin`."""
     i, going = begin, begin < end
     while going:
         left = np.int64(64 - (i & 63))
-        run = min(_lowest(far(m)[at + ((i & mask) >> 6)] >> np.int64(i & 63)), left)
+        run = min(_lowest(global_memory(m)[at + ((i & mask) >> 6)] >> np.int64(i & 63)), left)
         i += run
         going = run == left and i < end
     return max(min(i, end), begin)
 
 
-@cold
+@noinline
 def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
     """The first of the bits that are set without a gap up to `end` - 1; not all bits may be set."""
     i, going = end, test(m, at, mask, end - 1)
     while going:
         left = np.int64(((i - 1) & 63) + 1)
-        run = min(_highest(far(m)[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
+        run = min(_highest(global_memory(m)[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
         i -= run
         going = run == left
     return i

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.countdown import Countdown, draw_gap
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import CHANCE_BITS, STREAM_CHANNEL, P
 from netcarlo.kernels.base.philox import draw
 
@@ -45,14 +45,14 @@ def lost(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
     return False
 
 
-@cold
+@noinline
 def begin(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> None:
     """Draw the first gap of a channel whose rows and chances are filled in; it begins outside a burst."""
     m[at + Channel.GAPS] = 0
     draw_gap(p, losses, m, at, m[at + Channel.ROW], stream)
 
 
-@cold
+@noinline
 def _happens(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
     """Something happens to a packet; returns whether it is lost."""
     gone = True

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.histogram import STEP_BITS, bins, octave_of
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.sums import add
 
 SHIFT = 7
@@ -125,7 +125,7 @@ def bin_of(m: Any, gauge: Any, delay: Any) -> Any:
     return min((octave << np.int64(STEP_BITS)) + (value >> octave), np.int64(BINS - 1))
 
 
-@cold
+@noinline
 def finish(m: Any, at: Any) -> None:
     """When all have arrived: count them."""
     for k in range(BINS):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 
 STEP_BITS = 5
 STEPS = 1 << STEP_BITS
@@ -21,7 +21,7 @@ def bins(octaves: int) -> int:
     return STEPS * (octaves + 1)
 
 
-@cold
+@noinline
 def octave_of(value: Any) -> Any:
     """The octave of a number that is not negative: its bins there are 2**octave wide."""
     shift, rest = np.int64(0), value >> np.int64(STEP_BITS + 1)

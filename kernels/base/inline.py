@@ -3,18 +3,18 @@
 from typing import Any
 
 
-def cold(function: Any) -> Any:
+def noinline(function: Any) -> Any:
     """Mark a function as rarely called: it is compiled as a call, everything else inline."""
-    function.cold = True
+    function.noinline = True
     return function
 
 
-def far(m: Any) -> Any:
+def global_memory(m: Any) -> Any:
     """Scratch, for words of rings and tables alone: on a device those that a model calls near are elsewhere,
     and nobody looks for them there."""
     return m
 
 
-def turn() -> None:
+def loop_header() -> None:
     """A turn of an event loop begins: a device reads near words again, instead of keeping them in registers,
     of which it has none to spare."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.philox import draw
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ def _square(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     return total, (square - total) + error
 
 
-@cold
+@noinline
 def gap(losses: Any, row: Any, seed: Any, scenario: Any, replication: Any, stream: Any, k: Any) -> Any:
     """The number of packets between loss k - 1 and loss k of a stream, by thresholds `losses[row]`."""
     if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):

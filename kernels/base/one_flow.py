@@ -7,19 +7,19 @@ from typing import Any
 
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 
 WORDS = int(DelayOut.COLUMNS)
 """Of scratch, beside those of the flow."""
 
 
-@cold
+@noinline
 def prepare(m: Any, gauge: Any, at: Any) -> Any:
     """Before the first packet; returns the next free word behind the outcomes."""
     delays.prepare(m, gauge)
     for word in range(at, at + WORDS):
-        far(m)[word] = 0
+        global_memory(m)[word] = 0
     return at + WORDS
 
 
@@ -28,9 +28,9 @@ def arrived(p: Any, m: Any, gauge: Any, at: Any, delay: Any) -> None:
     delays.arrived(m, at, gauge, delay, p[P.LATE], True)
 
 
-@cold
+@noinline
 def report(m: Any, at: Any, out: Any, first: Any) -> None:
     """The outcomes, from column `first` of `out` on."""
     delays.finish(m, at)
     for column in range(WORDS):
-        out[first + column] = far(m)[at + column]
+        out[first + column] = global_memory(m)[at + column]

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING, P
 from netcarlo.kernels.base.philox import draw
 
@@ -96,7 +96,7 @@ def second(table: Any, pair: Any) -> Any:
     return table[pair, 1]
 
 
-@cold
+@noinline
 def prepare(m: Any, v: Any, pair: Any) -> None:
     """Words from `v` on, of a hop whose table begins with this pair."""
     m[v + Varying.TABLE] = pair
@@ -105,14 +105,14 @@ def prepare(m: Any, v: Any, pair: Any) -> None:
     reset(m, v)
 
 
-@cold
+@noinline
 def reset(m: Any, v: Any) -> None:
     """Queue and wire are empty again: what was reckoned for their packets has not come to pass."""
     m[v + Varying.ROUND] = -1
     m[v + Varying.LAST] = 0
 
 
-@cold
+@noinline
 def passes(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     """Whether a packet of `size` bytes that comes at time t [ns] passes the policer."""
     at = m[v + Varying.TABLE]
@@ -126,7 +126,7 @@ def passes(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     return True
 
 
-@cold
+@noinline
 def transmitted(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: Any) -> Any:
     """When the transmission of a packet ends [ns] that comes at time t to a server that is `free` then;
     without a trace it takes `time`."""
@@ -138,7 +138,7 @@ def transmitted(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: 
     return max(t, free) + time
 
 
-@cold
+@noinline
 def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any) -> Any:
     """When a packet whose transmission ends at time t reaches the far end [ns], and whether it is lost.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 from netcarlo.kernels.tcp import rto
@@ -31,7 +31,7 @@ def length(s: Any, p: Any) -> Any:
     )
 
 
-@cold
+@noinline
 def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
     """A packet put out at `sent` has been answered."""
     tick = max(p[P.TICK], np.int64(1))
@@ -52,7 +52,7 @@ def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
         measure(s, p, t, t + np.int64(rtt))
 
 
-@cold
+@noinline
 def back_off(s: Any, p: Any) -> None:
     """It has run out, and runs twice as long from now on."""
     s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.back_off(

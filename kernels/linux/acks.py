@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, slow_start, timer
 from netcarlo.kernels.linux.sack import News
@@ -101,7 +101,7 @@ def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
             s[Tcp.CWND] += more
 
 
-@cold
+@noinline
 def _heard_of_duplicate(s: Any, packet: Any) -> None:
     """A packet arrived twice: one retransmission less that may have been needed."""
     if s[Tcp.UNDO_FROM] != NONE and s[Tcp.UNDO_AGAIN] > 0 and packet >= s[Tcp.UNDO_FROM]:

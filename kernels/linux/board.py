@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, Tcp, packet_at
 
@@ -40,7 +40,7 @@ def lose(p: Any, s: Any, packet: Any) -> None:
     s[Tcp.NEXT_LOST] = min(s[Tcp.NEXT_LOST], packet)
 
 
-@cold
+@noinline
 def next_lost(p: Any, s: Any) -> Any:
     """The first packet that is lost and not sent again since, or NONE."""
     if s[Tcp.AGAIN] >= s[Tcp.LOST]:
@@ -56,7 +56,7 @@ def next_lost(p: Any, s: Any) -> Any:
     return np.int64(NONE)
 
 
-@cold
+@noinline
 def resend(p: Any, s: Any, packet: Any) -> None:
     """A packet goes out again: note it in the log."""
     at = packet_at(p, s, packet)
@@ -72,7 +72,7 @@ def resend(p: Any, s: Any, packet: Any) -> None:
         s[Tcp.OVERFULL] = 1
 
 
-@cold
+@noinline
 def spare(p: Any, s: Any) -> None:
     """Nothing is lost after all."""
     for packet in range(s[Tcp.UNA], s[Tcp.NXT]):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, hystart, slow_start
 from netcarlo.kernels.linux.hystartpp import FREE
@@ -72,13 +72,13 @@ def _forget(s: Any, now_us: Any) -> None:
     slow_start.begin(s, now_us)
 
 
-@cold
+@noinline
 def lose(s: Any, now: Any) -> None:
     """After a timeout all is forgotten."""
     _forget(s, clocks.us_of(now))
 
 
-@cold
+@noinline
 def wake(p: Any, s: Any, now: Any, idle: Any) -> None:
     """Nothing was out for so long [jiffy], which does not count as time since the loss (RFC 9438, 4.2)."""
     if s[Cubic.EPOCH] != NONE:
@@ -91,7 +91,7 @@ def _set_epoch(p: Any, s: Any, jiffies: Any) -> None:
     s[Cubic.YOUNG] = clocks.begin_of(p, s, jiffies + s[Cubic.SECOND])
 
 
-@cold
+@noinline
 def ssthresh(s: Any) -> Any:
     """0.7 of the window; the plateau is lower if others take their share (fast convergence)."""
     cwnd = s[Tcp.CWND]
@@ -116,7 +116,7 @@ def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
     return _renewed(p, s, now, acked)
 
 
-@cold
+@noinline
 def _renewed(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """The same, found anew."""
     jiffies, cwnd = clocks.jiffies_of(p, s, now), s[Tcp.CWND]

@@ -7,7 +7,7 @@ form of Linux.
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.state import CONTROL, INFINITE, Tcp
 
@@ -73,7 +73,7 @@ def look(s: Any, now: Any, rtt: Any) -> None:
         _look(s, clocks.us_of(now), rtt)
 
 
-@cold
+@noinline
 def _look(s: Any, now_us: Any, rtt: Any) -> None:
     if s[Tcp.UNA] > s[Hystart.ROUND_END]:
         begin_round(s, now_us)

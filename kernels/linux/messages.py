@@ -15,7 +15,7 @@ import numpy as np
 
 from netcarlo.kernels.base import histogram, points
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, MESSAGES_EVERY, STREAM_MESSAGE, Messages, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, prr, rate, state
@@ -93,7 +93,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
         _write(p, s, constants, now)
 
 
-@cold
+@noinline
 def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     # The next message, of whole packets but for the last one.
     k = s[Word.WRITTEN]
@@ -137,7 +137,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
         _pause(p, s, now)
 
 
-@cold
+@noinline
 def _pause(p: Any, s: Any, now: Any) -> None:
     if s[Word.WRITTEN] == 0:
         s[Word.WRITE_AT] = now + WAKING
@@ -182,7 +182,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     return found
 
 
-@cold
+@noinline
 def _count(s: Any, time: Any) -> None:
     at = s[Word.COUNTS]
     s[at + Messages.COMPLETED] += 1

@@ -8,7 +8,7 @@ after it, by half at most.  The first packets of a connection are not paced.
 from enum import IntEnum, auto
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.linux import rate
 from netcarlo.kernels.linux.state import Send, Tcp
@@ -80,7 +80,7 @@ def leave(p: Any, s: Any, now: Any, packets: Any) -> None:
         s[Pacing.NEXT] += length - min(length >> 1, max(late, 0))
 
 
-@cold
+@noinline
 def ring(s: Any) -> None:
     """The timer goes off: lost packets may leave, then new ones."""
     s[Pacing.TIMER] = FOREVER

@@ -7,7 +7,7 @@ at least as much is sent as is delivered, and a packet more while nothing else i
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
 
@@ -21,7 +21,7 @@ def present_ssthresh(s: Any) -> Any:
     return max(s[Tcp.SSTHRESH], (s[Tcp.CWND] >> 1) + (s[Tcp.CWND] >> 2))
 
 
-@cold
+@noinline
 def begin(p: Any, s: Any, now: Any) -> None:
     """The window begins to shrink to a new threshold."""
     s[Tcp.HIGH] = s[Tcp.NXT]
@@ -34,7 +34,7 @@ def begin(p: Any, s: Any, now: Any) -> None:
     s[Tcp.REDUCTIONS] += 1
 
 
-@cold
+@noinline
 def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
     if delivered <= 0:
@@ -53,7 +53,7 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     s[Tcp.CWND] = pipe + max(sent, 0 if s[Tcp.PRR_OUT] > 0 else 1)
 
 
-@cold
+@noinline
 def end(s: Any) -> None:
     """The reduction is over, unless it was taken back."""
     if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):

@@ -13,7 +13,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import board, clocks
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, State, Tcp, packet_at
@@ -77,7 +77,7 @@ def narrow(s: Any) -> None:
             s[Tcp.WIDTH] = 1
 
 
-@cold
+@noinline
 def detect(p: Any, s: Any, now_us: Any) -> Any:
     """Judge all packets; returns how long the last of those that may yet arrive has time [us], or 0."""
     late = s[Tcp.RACK_RTT] + window(s)

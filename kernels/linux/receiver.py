@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, MS, P
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.clocks import US, due
@@ -81,7 +81,7 @@ def write(s: Any, at: Any, missing: Any, echo: Any) -> None:
     s[at + Ack.COUNT] = 0
 
 
-@cold
+@noinline
 def on_syn(p: Any, s: Any, t: Any) -> Any:
     """Answer a SYN, whether it is the first that arrives or a retransmission.
 
@@ -139,7 +139,7 @@ def _wake(s: Any, t: Any) -> None:
     s[Tcp.LAST_RX] = t
 
 
-@cold
+@noinline
 def _again(s: Any, packet: Any) -> None:
     """A packet that is there already: the next ACK says so, and some more come at once."""
     s[Tcp.DUPLICATES] += 1
@@ -147,7 +147,7 @@ def _again(s: Any, packet: Any) -> None:
     s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
 
 
-@cold
+@noinline
 def _remember(s: Any, left: Any, right: Any) -> None:
     """A block that has just grown comes first; those that it covers go."""
     kept = np.int64(0)
@@ -165,7 +165,7 @@ def _remember(s: Any, left: Any, right: Any) -> None:
     s[Tcp.BLOCK_COUNT] = kept + 1
 
 
-@cold
+@noinline
 def _out_of_order(p: Any, s: Any, packet: Any) -> None:
     """A packet above a gap."""
     mask = p[P.RING] - 1
@@ -186,7 +186,7 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
         _remember(s, left, run_end(s, s[Tcp.BITS], mask, packet + 1, s[Tcp.RCV_HIGHEST] + 1))
 
 
-@cold
+@noinline
 def _fill(p: Any, s: Any) -> None:
     """The first missing packet has come: on to the next gap."""
     mask = p[P.RING] - 1
@@ -204,7 +204,7 @@ def _fill(p: Any, s: Any) -> None:
     s[Tcp.BLOCK_COUNT] = kept
 
 
-@cold
+@noinline
 def _in_gap(p: Any, s: Any, t: Any) -> Any:
     """Whether the ACK of a packet that left a gap open goes out at once; else it waits for later ones."""
     if s[Tcp.MERGED] >= MOST_MERGED:
@@ -224,7 +224,7 @@ def _in_gap(p: Any, s: Any, t: Any) -> Any:
     return False
 
 
-@cold
+@noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """A packet arrives at time t [ns].
 
@@ -273,7 +273,7 @@ def due_at_sink(s: Any) -> Any:
     return min(s[Tcp.PENDING], s[Tcp.MERGED_UNTIL])
 
 
-@cold
+@noinline
 def on_delay(p: Any, s: Any) -> Any:
     """It does: the id of the acknowledgement that goes out, or FULL."""
     if _is_half_open(s):

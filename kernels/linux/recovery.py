@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.linux import board, clocks, pacing, prr, rack, timer, undo
 from netcarlo.kernels.linux.state import (
     NONE,
@@ -26,7 +26,7 @@ from netcarlo.kernels.linux.state import (
 control: Any = slot("control")
 
 
-@cold
+@noinline
 def find_losses(p: Any, s: Any, now: Any) -> Any:
     """Judge the packets if there are news of arrivals; returns whether the reordering timer was set."""
     if s[Tcp.UNA] == s[Tcp.NXT] or s[Tcp.RACK_NEWS] == 0:
@@ -38,7 +38,7 @@ def find_losses(p: Any, s: Any, now: Any) -> Any:
     return wait > 0
 
 
-@cold
+@noinline
 def enter(p: Any, s: Any, now: Any) -> None:
     """Something is lost: fast recovery begins."""
     s[Tcp.PRIOR_SSTHRESH] = 0
@@ -50,7 +50,7 @@ def enter(p: Any, s: Any, now: Any) -> None:
     s[Tcp.FAST_RETRANSMITS] += 1
 
 
-@cold
+@noinline
 def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
     """An ACK with this timestamp [ms] while something is missing, or that says so.
 
@@ -85,7 +85,7 @@ def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
     return waits
 
 
-@cold
+@noinline
 def _try_to_open(p: Any, s: Any) -> None:
     if not undo.any_again(p, s):
         s[Tcp.FIRST_AGAIN] = NONE
@@ -93,7 +93,7 @@ def _try_to_open(p: Any, s: Any) -> None:
         undo.keep_open(p, s)
 
 
-@cold
+@noinline
 def _after_timeout(p: Any, s: Any, echo: Any, news: Any) -> Any:
     """An ACK after a timeout; what may go out first (RFC 5682, section 3.1)."""
     recovered = s[Tcp.UNA] >= s[Tcp.HIGH]
@@ -116,7 +116,7 @@ def _after_timeout(p: Any, s: Any, echo: Any, news: Any) -> Any:
     return np.int64(Send.LOST)
 
 
-@cold
+@noinline
 def after_probe(p: Any, s: Any, now: Any, news: Any) -> None:
     """A tail loss probe may have been answered (RFC 8985, 7.4)."""
     ack = s[Tcp.UNA]
@@ -134,7 +134,7 @@ def after_probe(p: Any, s: Any, now: Any, news: Any) -> None:
         s[Tcp.PROBED] = NONE
 
 
-@cold
+@noinline
 def on_timeout(p: Any, s: Any, now: Any) -> None:
     """The retransmission timer has gone off: what was sent long enough ago is lost, begin with one packet."""
     fresh = s[Tcp.STATE] < State.RECOVERY
@@ -169,7 +169,7 @@ def on_timeout(p: Any, s: Any, now: Any) -> None:
     s[Tcp.FORCED] = una
 
 
-@cold
+@noinline
 def on_reordering(p: Any, s: Any, now: Any) -> None:
     """What should have arrived by now is lost."""
     pipe, losses = in_flight(s), s[Tcp.LOSSES]
@@ -185,7 +185,7 @@ def on_reordering(p: Any, s: Any, now: Any) -> None:
         timer.rearm(p, s, now)
 
 
-@cold
+@noinline
 def on_probe(p: Any, s: Any, now: Any) -> None:
     """No ACK for two round trips: a new packet goes out whatever the window, or the last one again."""
     if s[Tcp.PROBED] != NONE:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bits import drop, put, run_end, span, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import rack, rate
 from netcarlo.kernels.linux.state import NONE, PACED, Ack, Flag, Packet, Tcp, packet_at
@@ -43,7 +43,7 @@ def arrived(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
     return flags
 
 
-@cold
+@noinline
 def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
     """Enter the blocks, all behind `ack`, of the ACK at `at`, in the order of the packets.
 

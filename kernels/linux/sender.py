@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.linux import (
     acks,
@@ -55,7 +55,7 @@ LOST_SYNS = 2
 """Retransmissions of the SYN from which on the window begins with one packet (RFC 5681, section 3.1)."""
 
 
-@cold
+@noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Before the start; `limit` packets, the clocks `phase` [ns] ahead.
 
@@ -99,7 +99,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
         s[Tcp.FORCED] = SYN
 
 
-@cold
+@noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """The next packet to put out, NONE, or FULL; to be called while packets may go out."""
     if s[Tcp.OVERFULL] != 0 or s[Tcp.NXT] - s[Tcp.UNA] >= p[P.RING] - 1:
@@ -154,7 +154,7 @@ def _chosen(p: Any, s: Any, now: Any) -> Any:
     return np.int64(NONE)
 
 
-@cold
+@noinline
 def _begin_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
     """So many packets leave as one where there is pacing."""
     if in_flight(s) == 0 and s[rate.Rate.LIMITED] != 0:
@@ -181,7 +181,7 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
     return packet
 
 
-@cold
+@noinline
 def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A lost packet goes out again."""
     if PACED:
@@ -198,7 +198,7 @@ def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
         timer.set_retransmission(p, s, now, s[Tcp.RTO])
 
 
-@cold
+@noinline
 def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A packet of the handshake goes out, that of a timeout, or a tail loss probe."""
     if packet == SYN:
@@ -276,7 +276,7 @@ def _begin(p: Any, s: Any, now: Any) -> None:
         slow_start.begin(s, clocks.us_of(now))
 
 
-@cold
+@noinline
 def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
     """The SYN is acknowledged."""
     s[Tcp.CONNECTED] = 1
@@ -299,7 +299,7 @@ def _is_answer_to_syn(s: Any, at: Any) -> Any:
     return s[at + Ack.NEXT] == FIRST and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
 
 
-@cold
+@noinline
 def _heed_lost_syns(s: Any, echo: Any) -> None:
     """Set the initial window after SYN timeouts, unless the timestamp `echo` [ms] shows them to be spurious.
 
@@ -318,7 +318,7 @@ def _heed_lost_syns(s: Any, echo: Any) -> None:
     s[Tcp.FIRST_AGAIN] = NONE
 
 
-@cold
+@noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
     s[Tcp.CONSUMED] = ack_id + 1
@@ -331,7 +331,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
         s[Tcp.PUSH] = 1
 
 
-@cold
+@noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """A timer goes off."""
     what = s[Tcp.TIMER]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.linux import board, clocks, rack, sack
 from netcarlo.kernels.linux.state import NONE, PACED, Flag, Packet, State, Tcp, packet_at
 
 control: Any = slot("control")
 
 
-@cold
+@noinline
 def watch(s: Any) -> None:
     """The reduction that begins now may be taken back."""
     s[Tcp.UNDO_FROM] = s[Tcp.UNA]
@@ -36,7 +36,7 @@ def may_undo(s: Any, echo: Any) -> Any:
     return s[Tcp.UNDO_FROM] != NONE and (s[Tcp.UNDO_AGAIN] == 0 or is_original(s, echo))
 
 
-@cold
+@noinline
 def take_back(p: Any, s: Any, spare: Any) -> None:
     """The window is again what it was; if `spare`, nothing is lost."""
     if spare:
@@ -61,7 +61,7 @@ def any_again(p: Any, s: Any) -> Any:
     return s[packet_at(p, s, s[Tcp.UNA]) + Packet.FLAGS] & Flag.EVER != 0
 
 
-@cold
+@noinline
 def keep_open(p: Any, s: Any) -> None:
     """No recovery: all is well, or something is missing."""
     state = np.int64(State.OPEN)
@@ -80,7 +80,7 @@ def by_duplicates(p: Any, s: Any) -> Any:
     return False
 
 
-@cold
+@noinline
 def partly(p: Any, s: Any, before: Any, echo: Any) -> Any:
     """In a recovery a hole was filled by a packet that was only late.
 
@@ -97,7 +97,7 @@ def partly(p: Any, s: Any, before: Any, echo: Any) -> Any:
     return False
 
 
-@cold
+@noinline
 def in_full(p: Any, s: Any, echo: Any) -> None:
     """A recovery, or what came after a timeout, has ended."""
     if may_undo(s, echo):
@@ -107,7 +107,7 @@ def in_full(p: Any, s: Any, echo: Any) -> None:
     s[Tcp.STATE] = State.OPEN
 
 
-@cold
+@noinline
 def after_timeout(p: Any, s: Any, echo: Any, spurious: Any) -> Any:
     """Take a timeout back if it was spurious; returns whether."""
     if spurious or may_undo(s, echo):

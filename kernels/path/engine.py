@@ -17,7 +17,7 @@ import numpy as np
 
 from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold, far, turn
+from netcarlo.kernels.base.inline import global_memory, loop_header, noinline
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_LOST,
@@ -93,7 +93,7 @@ def scratch_words(
     return hops.scratch_words(rows) + words
 
 
-@cold
+@noinline
 def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
     """Lay out scratch for the path; returns the next free word."""
     for i in range(ASSOCIATION):
@@ -126,7 +126,7 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
     return free
 
 
-@cold
+@noinline
 def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
     """Take the samples that are due by time `until` [ns] from the sender's present state."""
     while m[Path.SAMPLE] <= until:
@@ -139,7 +139,7 @@ def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
         m[Path.SAMPLE] += p[P.SAMPLE]
 
 
-@cold
+@noinline
 def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) -> Any:
     """An event at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
     if begin_row(trace, n, t * 1e-9, event, number, 0):
@@ -147,7 +147,7 @@ def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) 
     return n + 1
 
 
-@cold
+@noinline
 def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
     """The same of a packet of the sender; returns the number of rows."""
     if DESCRIBED and not association.is_data(p, s, packet):
@@ -155,7 +155,7 @@ def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s
     return record(trace, n, t, event, association.sequence_of(p, s, packet), s, g)
 
 
-@cold
+@noinline
 def record_ack(p: Any, trace: Any, n: Any, t: Any, ack_id: Any, s: Any, g: Any) -> Any:
     """The same of an acknowledgement that reaches the sender."""
     if not association.is_ack(p, s, ack_id):
@@ -188,7 +188,7 @@ def note_answer(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: 
     if REORDERS and fate == WAITS:
         return tail
     if fate == ARRIVED:
-        ring, at = far(m), m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
+        ring, at = global_memory(m), m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
         ring[at] = back
         ring[at + 1] = ack_id
         tail += 1
@@ -197,7 +197,7 @@ def note_answer(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: 
     return tail
 
 
-@cold
+@noinline
 def bring_back(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tag: Any, size: Any,
     tail: Any,
@@ -209,7 +209,7 @@ def bring_back(
     return note_answer(p, m, s, out, fate, back, ack_id, tail)
 
 
-@cold
+@noinline
 def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
     """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
     due = association.due_at_sink(s)
@@ -251,7 +251,7 @@ def observe(m: Any, out: Any, t: Any, sent: Any) -> None:
     m[Path.LAST_RX] = t
 
 
-@cold
+@noinline
 def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
     """The first data ever, or after the first outage began."""
     if out[Out.FIRST_RX] == NEVER:
@@ -326,7 +326,7 @@ def receive(
     return tail
 
 
-@cold
+@noinline
 def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     """Write the outcomes."""
     out[Out.HANDSHAKES] = s[association.Counter.HANDSHAKES]
@@ -365,7 +365,7 @@ def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:
 
 def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
     """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
-    return far(m)[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
+    return global_memory(m)[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
 
 def simulate(
@@ -388,7 +388,7 @@ def simulate(
     simple = CALM and undisturbed.is_simple(p, m)
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
-        turn()
+        loop_header()
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
         if CALM and calm and undisturbed.is_calm(p, s):
             if simple:
@@ -418,7 +418,7 @@ def simulate(
                     alarm = min(m[Path.SAMPLE], end + 1)
                 if now <= end:
                     if arrival <= association.due(s):
-                        ack_id = far(m)[ring + ENTRY * (head & mask) + 1]
+                        ack_id = global_memory(m)[ring + ENTRY * (head & mask) + 1]
                         head += 1
                         if REORDERS and overtaking.is_forgotten(p, m, ack_id):
                             m[Path.FULL] = 1

@@ -20,7 +20,7 @@ import numpy as np
 from netcarlo.kernels.base import varying
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.channel import begin, lost
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
 from netcarlo.kernels.base.sums import add
 
@@ -105,7 +105,7 @@ def scratch_words(rows: Rows) -> int:
     return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
-@cold
+@noinline
 def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
     """Lay out the state of the hops; returns the first free word of scratch."""
     n_hops = hops.shape[1]
@@ -167,12 +167,12 @@ def _prepare_hop(
     m[at + Word.ALERT] = _alert(m, at)
 
 
-@cold
+@noinline
 def _prepare_varying(hops: Any, m: Any, at: Any, direction: Any) -> None:
     pair = hops[m[at + Word.PATH], m[at + Word.HOP], Hop.VARIES + direction]
     if pair > 0:
         m[at + Word.VARIES] = m[at + Word.RING] + m[at + Word.LIMIT]
-        varying.prepare(far(m), m[at + Word.VARIES], pair)
+        varying.prepare(global_memory(m), m[at + Word.VARIES], pair)
 
 
 def transmit(
@@ -187,7 +187,9 @@ def transmit(
         return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
     fate, t = _pass(parameters, outages, losses, m, position(path, direction, np.int64(0)), t, size)
     if fate == ARRIVED and count > 1:
-        fate, t = carry(parameters, outages, losses, far(m), path, direction, np.int64(1), count - 1, t, size)
+        fate, t = carry(
+            parameters, outages, losses, global_memory(m), path, direction, np.int64(1), count - 1, t, size
+        )
     return fate, t
 
 
@@ -241,7 +243,7 @@ def reorders(outages: Any, m: Any, path: Any, direction: Any, hop: Any) -> Any:
     """Whether packets may overtake each other on a hop, counted in its direction."""
     at = position(path, direction, hop)
     table = outages[m[at + Word.PATH], m[at + Word.HOP]]
-    return m[at + Word.VARIES] > 0 and varying.reorders(table, far(m), m[at + Word.VARIES])
+    return m[at + Word.VARIES] > 0 and varying.reorders(table, global_memory(m), m[at + Word.VARIES])
 
 
 def hops_of(m: Any, path: Any, direction: Any) -> Any:
@@ -249,7 +251,7 @@ def hops_of(m: Any, path: Any, direction: Any) -> Any:
     return m[BASE + 2 * path + direction]
 
 
-@cold
+@noinline
 def longest_held(m: Any) -> Any:
     """Of the hops of the main path, the longest time that packets of the sender were held, in two words."""
     low, high = np.int64(0), np.int64(0)
@@ -261,7 +263,7 @@ def longest_held(m: Any) -> Any:
     return low, high
 
 
-@cold
+@noinline
 def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
     """Empty the queue of a hop at time `t` [ns]."""
     at = position(path, direction, hop)
@@ -269,7 +271,7 @@ def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> 
     _empty(m, at)
 
 
-@cold
+@noinline
 def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
     """Make a hop know no outages."""
     at = position(path, direction, hop)
@@ -295,7 +297,7 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     free = max(t, m[at + Word.FREE]) + duration
     if limit > 0:
         number = m[at + Word.SLOT]
-        ring, place = far(m), m[at + Word.RING] + number
+        ring, place = global_memory(m), m[at + Word.RING] + number
         if is_held(ring[place], t):  # the packet `limit` places ahead is still there
             return np.int64(-1)
         ring[place] = free
@@ -305,7 +307,7 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     return free
 
 
-@cold
+@noinline
 def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
     """Cross traffic and outages up to time `t`; returns whether the hop is down then."""
     while min(m[at + Word.DOWN], m[at + Word.CROSS]) <= t:
@@ -334,13 +336,13 @@ def _alert(m: Any, at: Any) -> Any:
     return min(m[at + Word.DOWN], m[at + Word.CROSS])
 
 
-@cold
+@noinline
 def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
     """How long the server is busy with a packet that comes at time `t`, where it is not the usual `time`.
 
     -1 if it is dropped.
     """
-    block, table, words = m[at + Word.VARIES], outages[m[at + Word.PATH], m[at + Word.HOP]], far(m)
+    block, table, words = m[at + Word.VARIES], outages[m[at + Word.PATH], m[at + Word.HOP]], global_memory(m)
     if block == 0:
         return time
     if not varying.passes(table, words, block, t, size):
@@ -351,7 +353,7 @@ def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
     return varying.transmitted(table, words, block, t, free, size, time) - max(t, free)
 
 
-@cold
+@noinline
 def _varied(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
     """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
     t, gone, block = free + m[at + Word.DELAY], False, m[at + Word.VARIES]
@@ -359,18 +361,20 @@ def _varied(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
         return free, True
     if block > 0:
         table, stream = outages[m[at + Word.PATH], m[at + Word.HOP]], m[at + Word.STREAM]
-        t, gone = varying.arrives(parameters, table, far(m), block, stream, free, m[at + Word.DELAY])
+        t, gone = varying.arrives(
+            parameters, table, global_memory(m), block, stream, free, m[at + Word.DELAY]
+        )
     return _released(m, at, t), gone
 
 
-@cold
+@noinline
 def _released(m: Any, at: Any, t: Any) -> Any:
     """When the far end lets go of a packet that arrives there at time `t`."""
     tick = m[at + Word.TICK]
     return t + (m[at + Word.TICK_PHASE] - t) % tick if tick > 0 else t
 
 
-@cold
+@noinline
 def _next_outage(outages: Any, m: Any, at: Any) -> None:
     """The hop is up (again), its queue empty, the server idle; looks out for the next outage."""
     _empty(m, at)
@@ -385,9 +389,9 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
     m[at + Word.SAFE] = m[at + Word.DOWN] if plain else _LONG_AGO
 
 
-@cold
+@noinline
 def _empty(m: Any, at: Any) -> None:
-    ring = far(m)
+    ring = global_memory(m)
     m[at + Word.FREE] = 0
     if VARYING and m[at + Word.VARIES] > 0:
         varying.reset(ring, m[at + Word.VARIES])

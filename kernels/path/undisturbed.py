@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.path import hops
@@ -104,7 +104,7 @@ def behind(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, si
     return hops.carry(p, outages, losses, m, MAIN, direction, np.int64(1), count, t, size)
 
 
-@cold
+@noinline
 def measured(p: Any, s: Any, now: Any) -> None:
     """The timed packet has been acknowledged."""
     measure_rtt(p, s, now)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
@@ -203,7 +203,7 @@ def note_limit(s: Any, una: Any, nxt: Any, pushed: Any, put_off: Any) -> None:
         s[Tcp.MOST_OUT], s[Tcp.LIMITED_END] = out, nxt
 
 
-@cold
+@noinline
 def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
     """Before this time [ns] no timer goes off: neither that which runs, nor one set at `since`."""
     if s[Tcp.DEADLINE] < FOREVER:
@@ -212,7 +212,7 @@ def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
     return since + min(timer.until_probe(p, s, since, advancing), longest) * clocks.US
 
 
-@cold
+@noinline
 def leave(
     p: Any, s: Any, una: Any, now: Any, first: Any, nxt: Any, left: Any, large: Any, advancing: Any
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.ring import numbered
 
@@ -72,7 +72,7 @@ def entry(p: Any, m: Any, w: Any, i: Any) -> Any:
     return numbered(m[w + Waiting.BEGIN], p[P.RING] - 1, _ENTRY, i)
 
 
-@cold
+@noinline
 def push(p: Any, m: Any, w: Any, t: Any, packet: Any, tag: Any, sent: Any, first: Any) -> None:
     """Into the queue; of several at the same time those come first in whose tag the bits `first` are more,
     then those that have been there for longer.

@@ -68,7 +68,7 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
     function.__qualname__ = f"{model}.{function.__qualname__}"
     compiled = numba.njit(
         error_model="numpy",
-        forceinline=not getattr(function, "cold", False),
+        forceinline=not getattr(function, "noinline", False),
         _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,

@@ -40,7 +40,7 @@ _WHERE = (
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
-    # LLVM inlines in a fraction of the time, but a call cannot return an array (`far`).
+    # LLVM inlines in a fraction of the time, but a call cannot return an array (`global_memory`).
     hint = function.__module__ == hints.__name__
     return cuda.jit(device=True, inline="always" if hint else "never")(function)
 

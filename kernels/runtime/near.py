@@ -3,7 +3,7 @@
 Stores to global memory all go through to the L2, and a multiprocessor's L1 does not hold the words of all its
 threads.  So scratch whose model has such words (`Model.near`) is of a type of its own: where an index is a
 constant, as most are, the compiler knows which memory it means.  Where it is not, the code looks; a view of
-what is never near (`base.inline.far`) spares that.
+what is never near (`base.inline.global_memory`) spares that.
 """
 
 import operator
@@ -98,7 +98,7 @@ def _slice(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def far(typing: Any, view: Any) -> Any:
+def global_memory(typing: Any, view: Any) -> Any:
     """A view of scratch of which no near word is read or written."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -113,8 +113,8 @@ def far(typing: Any, view: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def turn(typing: Any) -> Any:
-    """See `base.inline.turn`: code of nothing that may have changed all shared memory."""
+def loop_header(typing: Any) -> Any:
+    """See `base.inline.loop_header`: code of nothing that may have changed all shared memory."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)

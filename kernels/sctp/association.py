@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P, Trace
 from netcarlo.kernels.sctp import ends, handshake, state
 from netcarlo.kernels.sctp.state import (
@@ -68,7 +68,7 @@ def scratch_words(window: Any, ring: Any) -> Any:
     return state.scratch_words(2, ring)
 
 
-@cold
+@noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Before the start; `limit` chunks are to be sent, by association `flow` of the row.
 
@@ -78,7 +78,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     return state.lay_out(p, s, np.int64(2), free)
 
 
-@cold
+@noinline
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
     handshake.t1_due(p, s, now)
@@ -162,13 +162,13 @@ def resume(p: Any, s: Any, g: Any) -> Any:
     return s[way_at(_FORTH) + Way.WAITING] > 0
 
 
-@cold
+@noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """A packet of the receiver arrives at the sender."""
     ends.at_sender(p, s, now, _FORTH, place_of(p, s, _BACK, ack_id))
 
 
-@cold
+@noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """The first of the sender's timers goes off."""
     ends.expire(p, s, now, _timer(s))
@@ -179,7 +179,7 @@ def due(s: Any) -> Any:
     return s[_timer(s)]
 
 
-@cold
+@noinline
 def _timer(s: Any) -> Any:
     timer = _earlier(s, np.int64(Event.T1), np.int64(Event.T3))
     timer = _earlier(s, timer, np.int64(Event.DEGRADE))
@@ -201,7 +201,7 @@ def all_sent(s: Any) -> Any:
     return s[Word.LAST_TSN] == s[Word.LIMIT]
 
 
-@cold
+@noinline
 def data_waiting(p: Any, s: Any) -> Any:
     """Packets with data that are put out, but wait, blocked."""
     first, count = s[way_at(_FORTH) + Way.OLDEST], np.int64(0)
@@ -238,7 +238,7 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
 # The receiver.
 
 
-@cold
+@noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """A packet of the sender arrives at time t [ns].
 
@@ -250,7 +250,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     return next_of(s, _BACK), s[Word.ACCEPTED] > accepted
 
 
-@cold
+@noinline
 def on_delay(p: Any, s: Any) -> Any:
     """The first of the receiver's timers goes off; returns the packet that goes out, NONE or FULL."""
     timer = _timer_at_sink(s)
@@ -263,7 +263,7 @@ def due_at_sink(s: Any) -> Any:
     return s[_timer_at_sink(s)]
 
 
-@cold
+@noinline
 def _timer_at_sink(s: Any) -> Any:
     timer = _earlier(s, np.int64(Event.SACK_TIMER), np.int64(Event.HEARTBEAT_TIMEOUT + PATHS))
     return _earlier(s, timer, np.int64(Event.HEARTBEAT_TIMER + 1))

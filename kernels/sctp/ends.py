@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, P
 from netcarlo.kernels.sctp import handshake, paths, receiver, sack, sender
 from netcarlo.kernels.sctp.state import (
@@ -23,7 +23,7 @@ from netcarlo.kernels.sctp.state import (
 )
 
 
-@cold
+@noinline
 def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
     """A timer goes off, one of `Event`."""
     if timer == Event.T1:
@@ -42,7 +42,7 @@ def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
         paths.heartbeat_due(p, s, now, timer - Event.HEARTBEAT_TIMER)
 
 
-@cold
+@noinline
 def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
     """The sender gets the packet at `at` on a way."""
     kind, state = s[at + Packet.KIND], s[end_at(SENDER) + End.STATE]
@@ -69,7 +69,7 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         s[Word.SEND_NEW] = 0
 
 
-@cold
+@noinline
 def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
     """The receiver gets the packet at `at` on a way, and answers with a packet at most."""
     kind = s[at + Packet.KIND]

@@ -5,7 +5,7 @@ Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, PATHS, Out, P
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
@@ -33,7 +33,7 @@ MAX_INIT_RETRANS = 8
 """INITs and COOKIE-ECHOs, together, that are repeated before the sender gives up."""
 
 
-@cold
+@noinline
 def prepare(p: Any, s: Any, paths_in_use: Any, limit: Any, flow: Any) -> None:
     """Set the state before the start: `limit` chunks are to be sent; `flow` is the association's number."""
     for word in range(STATE_SIZE):
@@ -56,7 +56,7 @@ def prepare(p: Any, s: Any, paths_in_use: Any, limit: Any, flow: Any) -> None:
     s[OUTCOMES + Out.COMPLETED] = NEVER
 
 
-@cold
+@noinline
 def request(p: Any, s: Any, now: Any) -> None:
     """Send INIT or COOKIE-ECHO, and wait for the answer."""
     way = s[end_at(SENDER) + End.PRIMARY]
@@ -68,7 +68,7 @@ def request(p: Any, s: Any, now: Any) -> None:
     s[Event.T1] = now + s[way_at(way) + Way.RTO]
 
 
-@cold
+@noinline
 def t1_due(p: Any, s: Any, now: Any) -> None:
     """The application starts, or INIT or COOKIE-ECHO was not answered."""
     if s[end_at(SENDER) + End.STATE] == State.CLOSED:
@@ -84,7 +84,7 @@ def t1_due(p: Any, s: Any, now: Any) -> None:
         request(p, s, now)
 
 
-@cold
+@noinline
 def answered(p: Any, s: Any, now: Any) -> None:
     """The sender, still waiting, gets a packet and takes it for the answer."""
     if s[end_at(SENDER) + End.STATE] == State.COOKIE_WAIT:
@@ -103,14 +103,14 @@ def answered(p: Any, s: Any, now: Any) -> None:
         paths.heartbeat(p, s, now, way)
 
 
-@cold
+@noinline
 def establish(p: Any, s: Any, now: Any) -> None:
     """The receiver gets its first COOKIE-ECHO."""
     s[end_at(RECEIVER) + End.STATE] = State.ESTABLISHED
     paths.start_heartbeats(p, s, now, RECEIVER)
 
 
-@cold
+@noinline
 def on_heartbeat_ack(p: Any, s: Any, now: Any, way: Any, sent: Any) -> None:
     """The answer to a heartbeat that was put out on a way at `sent` [ns]."""
     w, end = way_at(way), way // PATHS

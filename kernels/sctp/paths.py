@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, STREAM_HEARTBEAT, Out, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.sctp.state import (
@@ -38,7 +38,7 @@ _BITS = np.int64(24)
 _MASK = np.int64((1 << 24) - 1)
 
 
-@cold
+@noinline
 def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -> Any:
     """Leave a packet to be put out on a way when the event at hand is over.
 
@@ -59,7 +59,7 @@ def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -
     return at
 
 
-@cold
+@noinline
 def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
     """Update the RTO of a way with a measurement [ns] (RFC 2960 section 6.3.1)."""
     w = way_at(way)
@@ -75,7 +75,7 @@ def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
     s[w + Way.RTO] = min(max(srtt + 4 * rttvar, p[P.MIN_RTO]), p[P.MAX_RTO])
 
 
-@cold
+@noinline
 def other(p: Any, s: Any, way: Any) -> Any:
     """The next way that is not inactive."""
     if s[Word.PATHS] == 1:
@@ -86,7 +86,7 @@ def other(p: Any, s: Any, way: Any) -> Any:
     return next_way  # also if both are inactive: keep hopping
 
 
-@cold
+@noinline
 def recover(p: Any, s: Any, way: Any) -> None:
     """Clear the errors of a path that answered, and use it for new data if it is primary.
 
@@ -100,7 +100,7 @@ def recover(p: Any, s: Any, way: Any) -> None:
         s[e + End.CURRENT] = way
 
 
-@cold
+@noinline
 def fail(p: Any, s: Any, now: Any, way: Any) -> Any:
     """Count a timeout of a way (RFC 2960 section 8); return False if that ends the association."""
     end = way // PATHS
@@ -133,7 +133,7 @@ def fail(p: Any, s: Any, now: Any, way: Any) -> Any:
     return True
 
 
-@cold
+@noinline
 def heartbeat(p: Any, s: Any, now: Any, way: Any) -> None:
     """Send a heartbeat on a way."""
     w = way_at(way)
@@ -142,7 +142,7 @@ def heartbeat(p: Any, s: Any, now: Any, way: Any) -> None:
     s[Event.HEARTBEAT_TIMEOUT + way] = now + s[w + Way.RTO]
 
 
-@cold
+@noinline
 def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
     """Start the heartbeat timer of an end: interval and RTO of the way, give or take half of the RTO."""
     e = end_at(end)
@@ -156,7 +156,7 @@ def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
     s[e + End.TIMER_START] = now
 
 
-@cold
+@noinline
 def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
     """Start the heartbeat timer of an end whose association has just been established."""
     if p[P.HEARTBEAT] > 0:
@@ -165,7 +165,7 @@ def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
             s[way_at(way) + Way.IDLE_SINCE] = now
 
 
-@cold
+@noinline
 def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
     """The heartbeat timer expires: probe the longest idle way if it was idle since the start."""
     way = end * PATHS
@@ -177,7 +177,7 @@ def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
     start_timer(p, s, now, end, way)
 
 
-@cold
+@noinline
 def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
     """No answer to a heartbeat came in time."""
     s[Event.HEARTBEAT_TIMEOUT + way] = OFF

@@ -7,13 +7,13 @@ in that order, which says the same in one word.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packet, Word, chunk_at
 
 
-@cold
+@noinline
 def sack(p: Any, s: Any, now: Any, tsn: Any, duplicates: Any) -> None:
     """Acknowledge what has arrived, chunk `tsn` last, on the path of the last packet."""
     size = p[P.ACK] + (s[Word.BLOCKS] + duplicates) * p[P.SACK_BLOCK]
@@ -48,7 +48,7 @@ def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
             s[Word.BUFFERED] -= 1
 
 
-@cold
+@noinline
 def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
     """Take in a chunk, and acknowledges it or not yet."""
     duplicates = 0

@@ -7,7 +7,7 @@ count missing reports, one cwnd cut per window), as ns-2 carries them out.
 from typing import Any
 
 from netcarlo.kernels.base import bits
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, Out, P
 from netcarlo.kernels.sctp import paths, sender
 from netcarlo.kernels.sctp.state import (
@@ -29,7 +29,7 @@ from netcarlo.kernels.sctp.state import (
 )
 
 
-@cold
+@noinline
 def credit(p: Any, s: Any, now: Any, at: Any) -> None:
     """A chunk is acknowledged for the first time: bytes, RTT and errors of its way."""
     way = s[at + Chunk.WAY]
@@ -54,7 +54,7 @@ def unmark(s: Any, at: Any) -> None:
         s[at + Chunk.MARK] = Mark.UNMARKED
 
 
-@cold
+@noinline
 def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
     """The cumulative acknowledgement point moves on to `cum`."""
     s[end_at(SENDER) + End.ERRORS] = 0
@@ -93,7 +93,7 @@ def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
     unmark(s, at)
 
 
-@cold
+@noinline
 def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
     """Note what the gap blocks of the SACK at `sack` report.
 
@@ -113,7 +113,7 @@ def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
         look_through(p, s, now, seen, advanced)
 
 
-@cold
+@noinline
 def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
     """As `gap_acks`, of all chunks: those among the first `seen` accepted are reported."""
     for way in range(PATHS):
@@ -140,7 +140,7 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
                 s[Event.T3 + way] = OFF
 
 
-@cold
+@noinline
 def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
     """Count a report against the chunks that are missing; returns whether any is to be resent."""
     limit, mask = s[Word.NEWEST], p[P.RING] - 1
@@ -160,7 +160,7 @@ def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
     return found
 
 
-@cold
+@noinline
 def cut(p: Any, s: Any) -> None:
     """Halve the window of each way with a loss beyond the recovery point."""
     done = 0
@@ -202,7 +202,7 @@ def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
         sender.start_t3(s, now, way)
 
 
-@cold
+@noinline
 def on_sack(p: Any, s: Any, now: Any, sack: Any) -> None:
     """The SACK at `sack` arrives: `Packet.NUMBER`, `ROOM`, `SEEN` and `LATEST` are what it says.
 

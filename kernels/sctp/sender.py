@@ -7,7 +7,7 @@ of data that the rules speak of.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, Out, P
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
@@ -52,7 +52,7 @@ def mark(s: Any, at: Any, why: Any) -> None:
     s[Word.PEER_RWND] += s[Word.CHUNK]
 
 
-@cold
+@noinline
 def target(p: Any, s: Any, at: Any) -> Any:
     """The way that a retransmission of the chunk at `at` takes."""
     way = s[at + Chunk.WAY]
@@ -61,7 +61,7 @@ def target(p: Any, s: Any, at: Any) -> Any:
     return paths.other(p, s, way)
 
 
-@cold
+@noinline
 def resend(p: Any, s: Any, now: Any, tsn: Any, to: Any) -> None:
     """Put the marked chunk `tsn` out on way `to`, and see to the timers."""
     at = chunk_at(p, s, tsn)
@@ -88,7 +88,7 @@ def resend(p: Any, s: Any, now: Any, tsn: Any, to: Any) -> None:
     s[Event.DEGRADE + to] = now + s[new + Way.RTO]
 
 
-@cold
+@noinline
 def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
     """Send marked chunks again: `one` of them, or what cwnd allows."""
     s[Word.BURST] = 0
@@ -144,7 +144,7 @@ def new_chunk(p: Any, s: Any, now: Any, way: Any) -> None:
     put_data(p, s, now, way, tsn)
 
 
-@cold
+@noinline
 def send_new(p: Any, s: Any, now: Any) -> None:
     """Send new data while the windows allow."""
     way = s[end_at(SENDER) + End.CURRENT]
@@ -169,7 +169,7 @@ def send_new(p: Any, s: Any, now: Any) -> None:
     s[Word.BURST] = 0
 
 
-@cold
+@noinline
 def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
     """Expiry of the retransmission timer of a way (RFC 2960 section 6.3.3)."""
     w = way_at(way)
@@ -195,7 +195,7 @@ def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
         paths.heartbeat(p, s, now, way)
 
 
-@cold
+@noinline
 def degrade_due(p: Any, s: Any, now: Any, way: Any) -> None:
     """Expiry of the timer of a way that sends nothing: its window is halved."""
     w = way_at(way)

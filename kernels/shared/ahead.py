@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import UDP
@@ -35,7 +35,7 @@ _NOWHERE = 0
 _MANY = -1
 
 
-@cold
+@noinline
 def prepare(p: Any, m: Any) -> None:
     """Where this holds, when all flows and links are laid out."""
     m[Word.CATCHING_UP] = 0
@@ -49,7 +49,7 @@ def prepare(p: Any, m: Any) -> None:
     _look(p, m, False)
 
 
-@cold
+@noinline
 def connected(p: Any, m: Any, b: Any) -> None:
     """The first data of a flow have come, and whatever it sent before them."""
     if m[b + P.HANDSHAKE] > 0:
@@ -71,7 +71,7 @@ def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
     return size
 
 
-@cold
+@noinline
 def _look(p: Any, m: Any, is_connected: Any) -> None:
     # Which links get all their packets from one other, and how far that one looks ahead.
     for i in range(p[Shared.LINKS]):
@@ -105,7 +105,7 @@ def _passes(m: Any, link: Any, size: Any) -> Any:
     return on_wire(size, m[link + Link.BYTE_TIME]) + m[link + Link.DELAY]
 
 
-@cold
+@noinline
 def _feed(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
     # Packets of at least `size` bytes come to a link, `time` [ns] or more after a feeder began to send them.
     before = m[link + LinkWord.FEEDER]

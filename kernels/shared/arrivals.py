@@ -14,7 +14,7 @@ import numpy as np
 
 from netcarlo.kernels.base import histogram, points
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
@@ -36,7 +36,7 @@ _TIMES = int(SizeOut.SLOWDOWNS - SizeOut.TIMES)
 _SLOWDOWNS = int(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 
 
-@cold
+@noinline
 def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
     """Before the start; outcomes of classes lie from word `free` of scratch on."""
     m[Word.CLASSES] = free
@@ -56,7 +56,7 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
         m[free + word] = 0
 
 
-@cold
+@noinline
 def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: Any) -> None:
     """A flow comes at `t` [ns] from source `i`."""
     b = block_of(m, i)
@@ -79,7 +79,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     agenda.replace_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
 
 
-@cold
+@noinline
 def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
     """The last missing packet of a flow arrives at `t` [ns]."""
     if m[b + Flow.CLASS] > 0:
@@ -94,7 +94,7 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
             agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
 
 
-@cold
+@noinline
 def on_acknowledged(p: Any, m: Any, b: Any, t: Any) -> None:
     """All packets of a flow are acknowledged at `t` [ns]."""
     if m[b + Flow.CLASS] > 0 and t >= p[Shared.WARM_UP]:
@@ -107,7 +107,7 @@ def gone(m: Any, b: Any, t: Any) -> None:
     m[b + FlowWord.LEFT] = max(m[b + FlowWord.LEFT], t)
 
 
-@cold
+@noinline
 def report(p: Any, m: Any, out: Any) -> None:
     """The outcomes of all classes."""
     most = np.int64(0)

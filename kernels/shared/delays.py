@@ -7,13 +7,13 @@ from typing import Any
 
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import Flow, Shared
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 
-@cold
+@noinline
 def lay(p: Any, m: Any, free: Any) -> Any:
     """Words from `free` on, which `Flow.GAUGE` becomes; returns the first word behind them."""
     m[Word.DELAYS] = free
@@ -40,7 +40,7 @@ def arrived(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
         delays.arrived(m, at, b + FlowWord.LATEST, delay, m[b + Flow.BOUND], counts)
 
 
-@cold
+@noinline
 def report(p: Any, m: Any, out: Any) -> None:
     """The outcomes, behind those of classes of flows that come and go; `out` begins with these."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS

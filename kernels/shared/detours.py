@@ -9,7 +9,7 @@ overtake each other, so those of such a flow wait for their turn at its routers,
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.layout import MOST_HOPS, Flow
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
@@ -30,7 +30,7 @@ MOST_LINKS = MOST_HOPS - 1
 """On either route: a packet counts those it has passed."""
 
 
-@cold
+@noinline
 def chosen(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
     """The packet, with the mark of a detour if it takes one, when it comes to its first link at `t` [ns]."""
     at = m[b + Flow.BACKUP]
@@ -44,7 +44,7 @@ def chosen(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
     return word
 
 
-@cold
+@noinline
 def place(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
     """The link before a packet, which has passed `hop` of `hops`, or the last one where it has passed all:
     returns the block of the link, `hop` and `hops`."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P, Trace
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.senders import UDP
@@ -38,14 +38,14 @@ def payload_of(m: Any, b: Any, word: Any) -> Any:
     return m[b + P.DATA] - (m[b + P.SHORT] if packet.is_short(word) else 0)
 
 
-@cold
+@noinline
 def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
     """Before the start of association `i`; returns how many words it takes."""
     p, s, g = m[b:], m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
     return association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], i, np.int64(association.WORDS))
 
 
-@cold
+@noinline
 def sample(m: Any, b: Any, f: Any, i: Any) -> None:
     """Sample the window and the round-trip time of a sender."""
     p, s, counts = m[b:], m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
@@ -57,7 +57,7 @@ def sample(m: Any, b: Any, f: Any, i: Any) -> None:
         m[counts + FlowOut.RTT_SAMPLES] += 1
 
 
-@cold
+@noinline
 def count(m: Any, b: Any, sign: Any) -> None:
     """Add the counters of the sender times `sign`: 1 at the end of a flow, -1 at the end of the warm-up."""
     s, counts = m[b + FlowWord.ASSOCIATION :], m[b + FlowWord.COUNTS :]
@@ -74,7 +74,7 @@ def count(m: Any, b: Any, sign: Any) -> None:
         m[Word.FULL] = STATUS_NO_NUMBER
 
 
-@cold
+@noinline
 def sequence_of(m: Any, b: Any, word: Any) -> Any:
     """What a trace calls a packet: its number; of an acknowledgement, up to which packet all have come; 0 of
     any other."""
@@ -88,7 +88,7 @@ def sequence_of(m: Any, b: Any, word: Any) -> Any:
     return association.sequence_of(m[b:], m[b + FlowWord.ASSOCIATION :], number)
 
 
-@cold
+@noinline
 def show(m: Any, b: Any, f: Any, i: Any, trace: Any, n: Any) -> None:
     """The state of sender `i` in row n of a trace."""
     s = m[b + FlowWord.ASSOCIATION :]

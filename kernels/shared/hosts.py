@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_RECEIVE,
@@ -111,7 +111,7 @@ def next_event(m: Any, b: Any) -> Any:
     return event
 
 
-@cold
+@noinline
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
@@ -198,7 +198,7 @@ def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
 
 
-@cold
+@noinline
 def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     counts = b + FlowWord.COUNTS
     if t > p[P.END]:
@@ -288,7 +288,7 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) ->
     return payload * max(inside, np.int64(0)) // max(takes, np.int64(1))
 
 
-@cold
+@noinline
 def _serve_sink(p: Any, m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]

@@ -15,7 +15,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import numbered
@@ -95,7 +95,7 @@ def leaves(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> A
     return np.int64(Fate.TAKEN), far
 
 
-@cold
+@noinline
 def _destroy(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     # The link goes down while it holds a packet that came at `t`, or has it on the wire.
     down = m[b + LinkWord.DOWN]
@@ -104,7 +104,7 @@ def _destroy(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None
     m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
 
 
-@cold
+@noinline
 def count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
     """A packet of the flow whose block is `b` is dropped or lost."""
     counts = b + FlowWord.COUNTS
@@ -150,7 +150,7 @@ def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any)
     return fate
 
 
-@cold
+@noinline
 def _early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     # RED: whether the packet is hit, and by chance.
     number = m[b + LinkWord.NUMBER]

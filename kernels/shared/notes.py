@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_DROP,
@@ -46,14 +46,14 @@ AT_HOST = -1
 """No link."""
 
 
-@cold
+@noinline
 def prepare(m: Any) -> None:
     """Before the start: nothing noted, nothing written."""
     m[m.shape[0] - 1] = 0
     m[m.shape[0] - 2] = 0
 
 
-@cold
+@noinline
 def note(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) -> None:
     """Note what happens at `t` [ns] to a packet of `size` bytes at a link, by its number, or AT_HOST."""
     count = m[m.shape[0] - 1]
@@ -70,7 +70,7 @@ def note(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any)
         m[m.shape[0] - 1] = count + 1
 
 
-@cold
+@noinline
 def at_link(
     p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, far: Any, leaves: Any
 ) -> None:  # fmt: skip
@@ -92,7 +92,7 @@ def at_link(
             note(m, min(far, p[P.END]), EVENT_LOST, number, word, size, cut)
 
 
-@cold
+@noinline
 def write(m: Any, f: Any, trace: Any) -> None:
     """Write what has been noted; rows are counted even where the trace is full."""
     n = m[m.shape[0] - 2]
@@ -118,7 +118,7 @@ def write(m: Any, f: Any, trace: Any) -> None:
     m[m.shape[0] - 1] = 0
 
 
-@cold
+@noinline
 def finish(m: Any, out: Any, trace: Any) -> Any:
     """The number of rows; says so if there were too many."""
     n = m[m.shape[0] - 2]

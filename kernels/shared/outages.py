@@ -8,13 +8,13 @@ scratch `m`, `links` are the links of the row.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.shared.layout import Link
 from netcarlo.kernels.shared.state import LinkWord
 
 
-@cold
+@noinline
 def lay(links: Any, m: Any, b: Any) -> None:
     """Before the start: looks out for the first outage."""
     m[b + LinkWord.OUTAGE] = m[b + Link.OUTAGES]
@@ -31,7 +31,7 @@ def destroys(m: Any, b: Any, departure: Any) -> Any:
     return departure > m[b + LinkWord.DOWN] - m[b + Link.DELAY]
 
 
-@cold
+@noinline
 def _is_down(links: Any, m: Any, b: Any, t: Any) -> Any:
     while t >= m[b + LinkWord.UP]:
         m[b + LinkWord.FREE] = min(m[b + LinkWord.FREE], m[b + LinkWord.DOWN])
@@ -40,7 +40,7 @@ def _is_down(links: Any, m: Any, b: Any, t: Any) -> Any:
     return t >= m[b + LinkWord.DOWN]
 
 
-@cold
+@noinline
 def _look_out(links: Any, m: Any, b: Any) -> None:
     k = m[b + LinkWord.OUTAGE]
     if k < m[b + Link.OUTAGES_END]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo, packet
@@ -24,7 +24,7 @@ ends: Any = slot("ends")
 MANAGED: Any = slot("managed")
 
 
-@cold
+@noinline
 def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     """Take samples at `t` [ns]; the first are due at the end of the warm-up, before anything else then."""
     if t == p[Shared.WARM_UP]:
@@ -34,7 +34,7 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     agenda.set_clock(m, t + p[P.SAMPLE])
 
 
-@cold
+@noinline
 def _end_warm_up(p: Any, m: Any) -> None:
     # Counting begins.
     m[Word.HORIZON] = p[P.END]
@@ -58,7 +58,7 @@ def _end_warm_up(p: Any, m: Any) -> None:
             ends.count(m, b, np.int64(-1))
 
 
-@cold
+@noinline
 def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
     """The outcomes, after so many events besides arrivals at links; the columns of the links lie behind those
     of `most_flows` flows."""
@@ -90,7 +90,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
     out[SharedOut.STATUS] = m[Word.FULL]
 
 
-@cold
+@noinline
 def _count_in_flight(m: Any, queue: Any) -> None:
     # The data packets in a FIFO.
     for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):

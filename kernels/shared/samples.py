@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import Flow
@@ -18,7 +18,7 @@ def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
         _sample(p, m, f, i)
 
 
-@cold
+@noinline
 def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
     b = block_of(m, i)
     if m[b + Flow.KIND] != UDP:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, arrivals, delays, fifo, outages, varying
@@ -28,7 +28,7 @@ MANAGED: Any = slot("managed")
 VARYING: Any = slot("varying")
 
 
-@cold
+@noinline
 def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
     """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
     m[Word.FULL] = 0
@@ -62,7 +62,7 @@ def _bits_of(count: Any) -> Any:
     return bits
 
 
-@cold
+@noinline
 def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     # The block of a link; its rings lie from word `free` on.  Returns the first word behind them.
     b, link = m[Word.LINKS] + LinkWord.SIZE * i, links[i]
@@ -87,7 +87,7 @@ def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any
     return free
 
 
-@cold
+@noinline
 def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
     # The block of a flow, from word `b` on; routes become blocks of links.  Returns the first word behind it.
     m[m[Word.BLOCKS] + i] = b

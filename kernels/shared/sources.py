@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, Flow
@@ -40,7 +40,7 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     return number
 
 
-@cold
+@noinline
 def _length(p: Any, m: Any, b: Any, losses: Any, i: Any, mean: Any) -> Any:
     # Of the next time of sending or silence [ns].
     k = m[b + FlowWord.PERIODS]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import varying
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared.layout import STREAM_LINK, Link
 from netcarlo.kernels.shared.state import LinkWord
@@ -20,7 +20,7 @@ BEGAN = varying.WORDS
 WORDS = varying.WORDS + 1
 
 
-@cold
+@noinline
 def lay(m: Any, b: Any, free: Any) -> Any:
     """Words from `free` on, of a link that varies; returns the first word behind them."""
     if m[b + Link.VARIES] == 0:

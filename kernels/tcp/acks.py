@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.tcp.receiver import arrive, blocks
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
@@ -40,7 +40,7 @@ def acknowledge(p: Any, s: Any, packet: Any) -> Any:
     ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
     if ack_id - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
-    ring, at, count = far(s), place_of(p, s, ack_id), np.int64(0)
+    ring, at, count = global_memory(s), place_of(p, s, ack_id), np.int64(0)
     ring[at + Ack.PACKET] = s[Tcp.RCV_NXT] - 1
     if STAMPS:
         s[Tcp.SAID] = s[Tcp.RCV_NXT] - 1
@@ -58,7 +58,7 @@ def acknowledge(p: Any, s: Any, packet: Any) -> Any:
 
 def note_in_order(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
     """The acknowledgement of this number says that all packets up to `packet` have come, and no others."""
-    ring, at = far(s), place_of(p, s, ack_id)
+    ring, at = global_memory(s), place_of(p, s, ack_id)
     ring[at + Ack.PACKET] = packet
     ring[at + Ack.COUNT] = 0
     s[Tcp.STACK] = 0
@@ -76,7 +76,7 @@ def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
         note_stamp(s, packet, variant.sent_at(s, p, packet, copy))
 
 
-@cold
+@noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """A packet arrives at time t [ns].
 
@@ -101,7 +101,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     return acknowledge(p, s, packet), fresh
 
 
-@cold
+@noinline
 def on_delay(p: Any, s: Any) -> Any:
     """PENDING has come: the id of the acknowledgement that goes out."""
     s[Tcp.PENDING] = FOREVER
@@ -110,12 +110,12 @@ def on_delay(p: Any, s: Any) -> Any:
 
 def told_by(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
-    return ack_id - 1 if PLAIN else far(s)[place_of(p, s, ack_id) + Ack.PACKET]
+    return ack_id - 1 if PLAIN else global_memory(s)[place_of(p, s, ack_id) + Ack.PACKET]
 
 
 def blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
     """How many SACK blocks an acknowledgement has."""
-    return np.int64(0) if PLAIN else far(s)[place_of(p, s, ack_id) + Ack.COUNT]
+    return np.int64(0) if PLAIN else global_memory(s)[place_of(p, s, ack_id) + Ack.COUNT]
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
@@ -125,7 +125,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Time since the packet was first put out [ns]."""
-    return t - far(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
+    return t - global_memory(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
 
 
 def complete(p: Any, s: Any) -> Any:

@@ -6,7 +6,7 @@ sender remembers when it put that out: of a packet's latest COPIES, which are al
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import far
+from netcarlo.kernels.base.inline import global_memory
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import Tcp
 
@@ -31,7 +31,7 @@ def _place(p: Any, begin: Any, packet: Any) -> Any:
 def note(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
     """A packet is put out; returns the number of this copy."""
     at = _place(p, begin, packet)
-    table = far(m)
+    table = global_memory(m)
     table[at] = 0 if packet > m[Tcp.SND_MAX] else (table[at] + 1) & (COPIES - 1)
     table[at + 1 + table[at]] = now
     return table[at]
@@ -39,4 +39,4 @@ def note(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
 
 def sent_at(m: Any, p: Any, begin: Any, packet: Any, copy: Any) -> Any:
     """When that copy of a packet was put out [ns]."""
-    return far(m)[_place(p, begin, packet) + 1 + copy]
+    return global_memory(m)[_place(p, begin, packet) + 1 + copy]

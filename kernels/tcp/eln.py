@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.base.bits import drop, put, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno
 from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE, SEND_TWO
@@ -28,7 +28,7 @@ class Eln(IntEnum):
     """Packets below have arrived."""
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the bitmap."""
     m[Eln.BITS] = free
@@ -45,7 +45,7 @@ def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
         put(m, m[Eln.BITS], p[P.RING] - 1, packet)
 
 
-@cold
+@noinline
 def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
     """The receiver asks for `expected` with the ACK at `at`: was that packet destroyed?"""
     mask = p[P.RING] - 1

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import copies, recovery, scoreboard
 from netcarlo.kernels.tcp.recovery import REDUCE
@@ -79,7 +79,7 @@ def reduced(row: Any, clock: Any, timeout: Any) -> Any:
     return control.reduce(cwnd, timeout, clock.now, clock.rtt, row.constants, row.f)
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the scoreboard."""
     m[Linux.CWND] = p[P.INITIAL_WINDOW]
@@ -107,7 +107,7 @@ def sent_at(m: Any, p: Any, packet: Any, copy: Any) -> Any:
     return copies.sent_at(m, p, m[Linux.COPIES], packet, copy)
 
 
-@cold
+@noinline
 def recover(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
     """A recovery ends or begins; returns the slow start threshold and the actions."""
     m, f, p = row.m, row.f, row.p
@@ -166,7 +166,7 @@ def on_ack(
     return cwnd, ssthresh, actions
 
 
-@cold
+@noinline
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Everything that was not reported is lost; begin again with one packet."""
     m, p = row.m, row.p

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.acks import PLAIN, place_of
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp
@@ -20,7 +20,7 @@ variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
-@cold
+@noinline
 def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """The acknowledgement that is about to arrive echoes a mark."""
     ack = ack_id - 1 if PLAIN else s[place_of(p, s, ack_id) + Ack.PACKET]

@@ -6,7 +6,7 @@ restarted by the first partial ACK only, at most two packets per ACK during reco
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import PARTIAL, SEND, SEND_TWO, TIMER
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp
@@ -14,7 +14,7 @@ from netcarlo.kernels.tcp.state import NONE, Phase, Tcp
 BASE = reno
 
 
-@cold
+@noinline
 def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """Recovery ends when all that was out at its beginning is acknowledged; before, resend the next hole."""
     m = row.m
@@ -41,7 +41,7 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     return reno.react(row, clock, sent, window, SEND_TWO, False)
 
 
-@cold
+@noinline
 def old_ack(row: Any) -> Any:
     """As Reno's, but at most two packets in a recovery."""
     actions = reno.old_ack(row)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.tcp.recovery import SEND
 from netcarlo.kernels.tcp.rto import timeout_of
@@ -43,7 +43,7 @@ def request_probe(p: Any, s: Any, now: Any) -> None:
         s[Tcp.OLDEST] = s[Tcp.PROBES]
 
 
-@cold
+@noinline
 def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
     """Data stops, and the first probe is to be put out."""
     s[Tcp.PROBING] = 1
@@ -66,7 +66,7 @@ def end_pause(s: Any, now: Any) -> None:
     s[Tcp.PROBE_TIME] += now - s[Tcp.PROBING_SINCE]
 
 
-@cold
+@noinline
 def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
     """Repair what is missing, with the window as it is."""
     forced, back = variant.repair(s, p, s[Tcp.ACKED], s[Tcp.SND_MAX], s[Tcp.DUPACKS])
@@ -79,7 +79,7 @@ def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
     allow(p, s, g[0], SEND, forced)
 
 
-@cold
+@noinline
 def ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
     """An acknowledgement arrives in a pause: nothing is sent for it."""
     acked, last = s[Tcp.ACKED], s[Tcp.LAST]
@@ -110,7 +110,7 @@ def probe(p: Any, s: Any, now: Any) -> Any:
     return s[Tcp.PROBES] - 1
 
 
-@cold
+@noinline
 def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
     """The reply to a probe segment arrives at the sender."""
     if PAUSES and s[Tcp.PROBING] != 0 and number >= s[Tcp.OLDEST]:

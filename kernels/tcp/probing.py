@@ -8,7 +8,7 @@ both begin a pause; after two undisturbed round trips, none much above the smoot
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno, reno
 from netcarlo.kernels.tcp.recovery import PAUSE
@@ -69,7 +69,7 @@ def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
         )
 
 
-@cold
+@noinline
 def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
     """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
     arrived = m[Tcp.INFLATION] if m[Tcp.PHASE] == Phase.RECOVERY else dupacks

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 
 BLOCKS = 3
 """SACK blocks an ACK carries at most."""
@@ -18,7 +18,7 @@ STACK_WORDS = 1 + 2 * BLOCKS
 """Words that `blocks` keeps between packets: how many, then (left, right) pairs, newest first."""
 
 
-@cold
+@noinline
 def _out_of_order(
     m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
 ) -> Any:
@@ -55,7 +55,7 @@ def blocks(
 
     A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
     """
-    count, memory = 0, far(m)
+    count, memory = 0, global_memory(m)
     if expected > highest:
         m[stack] = 0
         return count

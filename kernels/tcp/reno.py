@@ -7,7 +7,7 @@ NewReno differ from it in the functions that their files replace.
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import recovery
 from netcarlo.kernels.tcp.recovery import LIMITED, REDUCE, SEND
@@ -31,7 +31,7 @@ def reduced(row: Any, clock: Any, window: Any, timeout: Any) -> Any:
     return control.reduce(window, timeout, clock.now, clock.rtt, row.constants, row.f)
 
 
-@cold
+@noinline
 def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """Recovery ends with the first new data."""
     row.m[Tcp.PHASE] = Phase.NORMAL
@@ -71,14 +71,14 @@ def react(row: Any, clock: Any, sent: Any, window: Any, send: Any, again: Any) -
     return Window(half, max(int(half), FLOOR), dupacks), send | REDUCE, sent.acked + 1
 
 
-@cold
+@noinline
 def old_ack(row: Any) -> Any:
     """Send what the window allows, but for the first duplicates."""
     dupacks = row.m[Tcp.DUPACKS]
     return SEND if dupacks == 0 or dupacks >= row.p[P.DUPACKS] else 0
 
 
-@cold
+@noinline
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Begin again with a window of one packet."""
     m = row.m

@@ -10,7 +10,7 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import clear as clear_bits
 from netcarlo.kernels.base.bits import run_end, span
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, REDUCE, SEND, TIMER
@@ -43,7 +43,7 @@ class Board(IntEnum):
     """packets from this one on have been put out later."""
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out an empty scoreboard."""
     m[Board.REPAIRED] = NONE
@@ -51,26 +51,26 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Board.GONE] = NONE
     m[Board.BITS] = free
     for _ in range(p[P.RING] >> 6):
-        far(m)[free] = 0
+        global_memory(m)[free] = 0
         free += 1
     return free
 
 
-@cold
+@noinline
 def clear(m: Any, p: Any) -> None:
     """Empty the scoreboard."""
     m[Board.REPAIRED] = NONE
     m[Board.HIGHEST] = NONE
     m[Board.GONE] = NONE
     for word in range(p[P.RING] >> 6):
-        far(m)[m[Board.BITS] + word] = 0
+        global_memory(m)[m[Board.BITS] + word] = 0
 
 
-@cold
+@noinline
 def record(m: Any, p: Any, at: Any) -> Any:
     """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
     news = False
-    mask, ring = p[P.RING] - 1, far(m)
+    mask, ring = p[P.RING] - 1, global_memory(m)
     for block in range(ring[at + Ack.COUNT]):
         left = ring[at + Ack.BLOCK + 2 * block]
         right = ring[at + Ack.BLOCK + 1 + 2 * block]
@@ -91,7 +91,7 @@ def forget(m: Any, p: Any, ack: Any, acked: Any) -> None:
     clear_bits(m, m[Board.BITS], p[P.RING] - 1, acked + 1, ack + 1)
 
 
-@cold
+@noinline
 def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """A partial ACK leaves two packets less in the pipe; recovery ends as in NewReno."""
     m, p = row.m, row.p
@@ -119,7 +119,7 @@ def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any)
     return reno.grow(row, clock, ack, before, snd_nxt, window)
 
 
-@cold
+@noinline
 def old_ack(row: Any) -> Any:
     """A recovery goes on; the first duplicates send nothing."""
     return SEND if row.m[Tcp.PHASE] == Phase.RECOVERY or row.m[Tcp.DUPACKS] == 0 else 0
@@ -165,7 +165,7 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     return Window(half, max(int(half), reno.FLOOR), dupacks), REDUCE, acked + 1
 
 
-@cold
+@noinline
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's; what was reported is forgotten."""
     clear(row.m, row.p)
@@ -174,7 +174,7 @@ def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     return after
 
 
-@cold
+@noinline
 def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first hole that was not resent, or new data, while the pipe has room."""
     if PAUSING and m[Board.WATCHED] != acked:
@@ -206,7 +206,7 @@ def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
     record(m, p, at)
 
 
-@cold
+@noinline
 def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
     """After a pause: recover all that was not reported, with nothing in the pipe."""
     if acked == snd_max:

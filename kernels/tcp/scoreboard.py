@@ -13,7 +13,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bits import clear as clear_bits
 from netcarlo.kernels.base.bits import drop, put, run_end, span, test
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
@@ -56,7 +56,7 @@ def scratch_words(ring: Any) -> Any:
     return 2 * (ring // 64) + 3 * ring
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out scratch from word `free` on; returns the next free word."""
     ring = p[P.RING]
@@ -69,7 +69,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Board.RESENT] = m[Board.NUMBER] + ring
     m[Board.AFTER] = m[Board.RESENT] + ring
     for word in range(free, m[Board.NUMBER]):
-        far(m)[word] = 0
+        global_memory(m)[word] = 0
     return m[Board.AFTER] + ring
 
 
@@ -78,7 +78,7 @@ def flight(m: Any, acked: Any, snd_nxt: Any) -> Any:
     return snd_nxt - 1 - acked - m[Board.LOST_OUT] - m[Board.REPORTED_OUT]
 
 
-@cold
+@noinline
 def remove(m: Any, p: Any, ack: Any, acked: Any) -> None:
     """Packets behind `acked` up to `ack` leave the scoreboard."""
     mask, last = p[P.RING] - 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED]))
@@ -112,7 +112,7 @@ def _arrived(m: Any, mask: Any, packet: Any) -> None:
         drop(m, m[Board.LOST], mask, packet)
         m[Board.LOST_OUT] -= 1
     else:
-        m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
+        m[Board.ARRIVED] = max(m[Board.ARRIVED], global_memory(m)[m[Board.NUMBER] + (packet & mask)])
 
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
@@ -122,22 +122,22 @@ def mark_lost(m: Any, mask: Any, packet: Any) -> None:
     m[Board.NEXT_LOST] = min(m[Board.NEXT_LOST], packet)
 
 
-@cold
+@noinline
 def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """`report` where there is something to do."""
     mask = p[P.RING] - 1
     distance = p[P.DUPACKS]
     arrived = m[Board.ARRIVED]  # a retransmission that this ACK reports proves nothing before the next one
     reported = False
-    for block in range(far(m)[at + Ack.COUNT]):
-        left = far(m)[at + Ack.BLOCK + 2 * block]
-        right = far(m)[at + Ack.BLOCK + 1 + 2 * block]
+    for block in range(global_memory(m)[at + Ack.COUNT]):
+        left = global_memory(m)[at + Ack.BLOCK + 2 * block]
+        right = global_memory(m)[at + Ack.BLOCK + 1 + 2 * block]
         left = max(left, ack + 1)
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:  # a word of 64 packets at a time
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
-            if far(m)[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
+            if global_memory(m)[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
                 reported = True
                 packet = run_end(m, m[Board.REPORTED], mask, left, stop)
                 while packet < stop:
@@ -152,9 +152,12 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
     m[Board.JUDGED] = max(m[Board.JUDGED], m[Board.HIGHEST] - distance)
     while m[Board.FIRST] < m[Board.END]:
         number = m[Board.FIRST]
-        if far(m)[m[Board.AFTER] + (number & mask)] > m[Board.HIGHEST] and number + distance >= arrived:
+        if (
+            global_memory(m)[m[Board.AFTER] + (number & mask)] > m[Board.HIGHEST]
+            and number + distance >= arrived
+        ):
             break
-        packet = far(m)[m[Board.RESENT] + (number & mask)]
+        packet = global_memory(m)[m[Board.RESENT] + (number & mask)]
         if packet > ack and not test(m, m[Board.REPORTED], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
@@ -164,12 +167,12 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 def report(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Take in the blocks of the ACK at `at`, of `ack`: did it report packets, are more lost?"""
-    if far(m)[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
+    if global_memory(m)[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
         return update(m, p, at, ack)
     return False, False
 
 
-@cold
+@noinline
 def next_lost(m: Any, p: Any, acked: Any) -> Any:
     """The first lost packet, or NONE."""
     if m[Board.LOST_OUT] == 0:
@@ -182,19 +185,19 @@ def next_lost(m: Any, p: Any, acked: Any) -> Any:
     return packet
 
 
-@cold
+@noinline
 def resend(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
     """A lost packet is sent again; `snd_nxt` is the next new one."""
     mask = p[P.RING] - 1
     drop(m, m[Board.LOST], mask, packet)
     m[Board.LOST_OUT] -= 1
-    far(m)[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
-    far(m)[m[Board.RESENT] + (m[Board.END] & mask)] = packet
-    far(m)[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
+    global_memory(m)[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
+    global_memory(m)[m[Board.RESENT] + (m[Board.END] & mask)] = packet
+    global_memory(m)[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
     m[Board.END] += 1
 
 
-@cold
+@noinline
 def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
     """Everything that was not reported is lost."""
     mask = p[P.RING] - 1
@@ -207,11 +210,11 @@ def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
     m[Board.ARRIVED] = m[Board.END] - 1
 
 
-@cold
+@noinline
 def clear(m: Any, p: Any, ack: Any) -> None:
     """Forget everything but that packets up to `ack` have arrived."""
     for word in range(m[Board.REPORTED], m[Board.NUMBER]):
-        far(m)[word] = 0
+        global_memory(m)[word] = 0
     m[Board.LOST_OUT] = 0
     m[Board.REPORTED_OUT] = 0
     m[Board.HIGHEST] = NONE

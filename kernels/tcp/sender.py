@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.tcp import timer
 from netcarlo.kernels.tcp.acks import FULL, PLAIN, WORDS, place_of
@@ -52,7 +52,7 @@ variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
-@cold
+@noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Before the start; `limit` packets, the clock `phase` [ns] ahead, association `flow` of the row.
 
@@ -66,7 +66,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     s[Tcp.BITS] = free
     s[Tcp.ACKS] = free + (ring >> 6)
     for i in range(s[Tcp.BITS], s[Tcp.ACKS]):
-        far(s)[i] = 0
+        global_memory(s)[i] = 0
     s[Tcp.TIMES] = s[Tcp.ACKS] + ring * WORDS
     p[P.LIMIT] = limit  # loss recovery reads it there
     free = variant.prepare(s, p, s[Tcp.TIMES] + ring)
@@ -110,7 +110,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
     fill(p, s, g)
 
 
-@cold
+@noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """The next packet to put out, NONE, or FULL; to be called until NONE comes.
 
@@ -154,7 +154,7 @@ def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
     if packet > s[Tcp.SND_MAX]:
         s[Tcp.SND_MAX] = packet
         if DELAYS:
-            far(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
+            global_memory(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
         if s[Tcp.TIMED] == ENDLESS:
             s[Tcp.TIMED] = packet
             s[Tcp.TIMED_AT] = now
@@ -194,7 +194,7 @@ def advance(p: Any, s: Any, ack: Any) -> None:
         s[Tcp.WRITTEN] = min(s[Tcp.LAST], ack + p[P.SEND_BUFFER])
 
 
-@cold
+@noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
     if PLAIN:
@@ -202,7 +202,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     else:
         s[Tcp.CONSUMED] = ack_id + 1
         at = place_of(p, s, ack_id)
-        ack = far(s)[at + Ack.PACKET]
+        ack = global_memory(s)[at + Ack.PACKET]
     acked, last = s[Tcp.ACKED], s[Tcp.LAST]
     news = ack > acked or (ack == acked and acked < last)  # after the last ACK there is nothing to repair
     if STAMPS:
@@ -224,7 +224,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
     """An ACK with a timestamp, for a sender that keeps its window to itself."""
-    echo = far(s)[at + Ack.STAMP]
+    echo = global_memory(s)[at + Ack.STAMP]
     s[Tcp.TIMED_AT] = echo
     timer.measure_rtt(p, s, now)
     srtt = (s[Tcp.SRTT] >> 3) * p[P.TICK]
@@ -304,7 +304,7 @@ def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None
         allow(p, s, window.cwnd, actions, forced)
 
 
-@cold
+@noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """DEADLINE has come."""
     if PAUSES and s[Tcp.PROBING] != 0:  # a probe or its reply was lost

@@ -6,7 +6,7 @@ Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), in the form
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import GO_BACK, LIMITED, REDUCE, SEND
@@ -33,7 +33,7 @@ def old_ack(row: Any) -> Any:
     return SEND
 
 
-@cold
+@noinline
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's, but Tahoe goes on counting duplicates."""
     after = reno.timeout(row, clock, snd_max, window)

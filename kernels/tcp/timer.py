@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.tcp.recovery import SEND
 from netcarlo.kernels.tcp.rto import back_off, timeout_of
@@ -36,7 +36,7 @@ def measure_rtt(p: Any, s: Any, now: Any) -> None:
     s[Tcp.RTO] = length(p, s)
 
 
-@cold
+@noinline
 def back_off_timer(p: Any, s: Any) -> None:
     """It runs twice as long from now on."""
     s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR] = back_off(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import BACK_OFF, REDUCE, SEND
@@ -63,7 +63,7 @@ _START_TIMEOUT = 1_000_000_000_000
 _RESTART = 2.0  # cwnd after a timeout, least cwnd [packet]
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the table of send times, as long as the window."""
     m[Vegas.BASE] = NONE
@@ -76,7 +76,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
     """Note when a packet was put out, and how often."""
-    slots, table = p[P.WINDOW], far(m)
+    slots, table = p[P.WINDOW], global_memory(m)
     if packet == 0:
         m[Vegas.FIRST] = now
         for i in range(slots):
@@ -110,10 +110,10 @@ def expired(m: Any, p: Any, acked: Any, t: Any) -> Any:
     """Whether the packet behind `acked` was put out longer ago than the fine-grained timeout."""
     if acked + 1 >= m[Vegas.LIMIT]:  # no such packet
         return False
-    return t - far(m)[m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
+    return t - global_memory(m)[m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
 
 
-@cold
+@noinline
 def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: Any, ssthresh: Any) -> Any:
     """Once per round trip: compare the rate with what the base RTT promises."""
     rtt = m[Vegas.SUM] // m[Vegas.COUNT] if m[Vegas.COUNT] > 0 else t - m[Vegas.MARK_TIME]
@@ -149,7 +149,7 @@ def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: Any, sst
 def measure(m: Any, p: Any, t: Any, ack: Any, before: Any) -> None:
     """The fine-grained RTT of `ack`, if it was sent once; forget what has been acknowledged."""
     slots = p[P.WINDOW]
-    begin, table = m[Vegas.TABLE], far(m)
+    begin, table = m[Vegas.TABLE], global_memory(m)
     entry = begin + 2 * (ack % slots)
     sent = table[entry]
     transmissions = table[entry + 1]
@@ -200,7 +200,7 @@ def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any)
     return Window(cwnd, ssthresh, 0), NONE
 
 
-@cold
+@noinline
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """The third, or an expired timeout, resends; the window shrinks once per packet that is resent."""
     m, p, acked, snd_nxt = row.m, row.p, sent.acked, sent.snd_nxt
@@ -217,12 +217,12 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     if acked <= m[Tcp.RECOVER] and m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         return Window(cwnd, ssthresh, dupacks), actions, NONE
     entry = m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])
-    transmissions = far(m)[entry + 1]
+    transmissions = global_memory(m)[entry + 1]
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
     m[Vegas.WORRIED] = min(2, snd_nxt - acked)
     m[Vegas.TIMEOUT] += m[Vegas.TIMEOUT] if transmissions > 1 else m[Vegas.TIMEOUT] >> 3
-    if m[Vegas.CHANGED] < far(m)[entry]:  # cwnd has not changed since this packet was sent
+    if m[Vegas.CHANGED] < global_memory(m)[entry]:  # cwnd has not changed since this packet was sent
         size = np.int64(reno.usable(cwnd, 0, p[P.WINDOW]))
         if size <= 3:
             size = np.int64(2)
@@ -239,7 +239,7 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     return Window(cwnd, ssthresh, dupacks), actions, acked + 1
 
 
-@cold
+@noinline
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Slow start from two packets."""
     m = row.m

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bits import clear, put, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 
 
@@ -30,7 +30,7 @@ def scratch_words(ring: Any) -> Any:
     return int(Sink.BITS) + ring // 64
 
 
-@cold
+@noinline
 def prepare(m: Any, p: Any, begin: Any) -> Any:
     """Lay out the sink; returns the next free word."""
     m[begin + Sink.HIGHEST] = -1

@@ -7,12 +7,12 @@ from typing import Any
 
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import FlowState, Word, flow_at
 
 
-@cold
+@noinline
 def lay(m: Any, free: Any) -> Any:
     """Words from `free` on, which `Flow.GAUGE` becomes; returns the first word behind them."""
     m[Word.DELAYS] = free
@@ -34,7 +34,7 @@ def arrived(m: Any, at: Any, t: Any, delay: Any) -> None:
         delays.arrived(m, gauge, at + FlowState.LATEST, delay, m[at + Flow.BOUND], t >= m[Radio.WARM_UP])
 
 
-@cold
+@noinline
 def report(m: Any, out: Any) -> None:
     """The outcomes, with which `out` begins."""
     for k in range(m[Radio.GAUGES]):

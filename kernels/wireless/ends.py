@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, P, Trace
 from netcarlo.kernels.wireless.frame import BACKWARD, CONTROL, FLOW_MASK, PACKET_SHIFT, PROBE, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut
@@ -30,7 +30,7 @@ def size_of(m: Any, at: Any, frame: Any) -> Any:
     return m[at + Flow.SIZE] + m[at + Flow.HEADER] - short
 
 
-@cold
+@noinline
 def prepare(m: Any, at: Any, f: Any, flow: Any, shift: Any) -> Any:
     """Before the start of a flow, whose clock is so much ahead of its transport's [ns]; returns how many
     words it takes."""
@@ -39,13 +39,13 @@ def prepare(m: Any, at: Any, f: Any, flow: Any, shift: Any) -> Any:
     return association.prepare(p, s, g, m[at + Flow.LIMIT], phase, flow, association.WORDS)
 
 
-@cold
+@noinline
 def data_waiting(m: Any, at: Any) -> Any:
     """Data packets that are put out, but wait for room."""
     return association.data_waiting(m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :])
 
 
-@cold
+@noinline
 def add_counters(m: Any, at: Any, sign: Any) -> None:
     """Add the counters of a sender, which are its own, to the outcomes of its flow, or take away what they
     were when the warm-up ended.
@@ -59,13 +59,13 @@ def add_counters(m: Any, at: Any, sign: Any) -> None:
     m[counts + FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]
 
 
-@cold
+@noinline
 def overfull(m: Any, at: Any) -> Any:
     """More was out than there was room for."""
     return association.overfull(m[m[at + FlowState.ASSOCIATION] :])
 
 
-@cold
+@noinline
 def show(m: Any, at: Any, f: Any, trace: Any, n: Any, frame: Any, number: Any) -> None:
     """The state of the sender in row n of a trace, and what packet `number` is called there."""
     s = m[m[at + FlowState.ASSOCIATION] :]

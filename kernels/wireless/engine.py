@@ -13,7 +13,7 @@ import numpy as np
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
 from netcarlo.kernels.wireless import exchange, outages, state, station
 from netcarlo.kernels.wireless import leg as legs
@@ -48,7 +48,7 @@ def scratch_words(rows: WifiRows, words: Callable[[Any, Any], Any], floats: int)
     return state.words(rows, int(words(window, ring))), max(floats * most_flows, 1)
 
 
-@cold
+@noinline
 def simulate(
     parameters: Any, constants: Any, nodes: Any, network: Any, losses: Any,
     m: Any, f: Any, out: Any, trace: Any,
@@ -115,7 +115,7 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
         exchange.conclude(m, left, t)
 
 
-@cold
+@noinline
 def _on_outage(m: Any, f: Any, nodes: Any, network: Any, t: Any) -> None:
     """The gateway goes down, or comes back."""
     node = outages.change(m, nodes, network, t)
@@ -123,7 +123,7 @@ def _on_outage(m: Any, f: Any, nodes: Any, network: Any, t: Any) -> None:
         _on_room(m, f, t, node)
 
 
-@cold
+@noinline
 def _on_room(m: Any, f: Any, t: Any, node: Any) -> None:
     """A frame has left the queue of a node, for which sources may have waited."""
     for flow in range(m[Radio.FLOWS]):
@@ -132,7 +132,7 @@ def _on_room(m: Any, f: Any, t: Any, node: Any) -> None:
             hosts.on_room(m, f, t, flow, node)
 
 
-@cold
+@noinline
 def _forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
     """A frame has crossed a link: it goes on to the next, to the leg behind the radio, or to its end host."""
     frame += ONE_HOP
@@ -148,7 +148,7 @@ def _forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
             hosts.arrive(m, f, constants, t, frame, False)
 
 
-@cold
+@noinline
 def _on_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
     """The next event of a leg is now: packets leave it for the radio, or for their end host."""
     count = legs.due(m, leg, t)

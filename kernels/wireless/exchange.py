@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.countdown import lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.wireless import rate_control
@@ -45,7 +45,7 @@ _ONE = np.int64(1)
 _NOTHING, _FRESH, _CONCLUDED = range(3)  # what a reception means, see `_receive`
 
 
-@cold
+@noinline
 def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
     """The event of node i at `Phase.END`: its transmission ends, and the receptions with it.
 
@@ -145,7 +145,7 @@ def _receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) 
     return received
 
 
-@cold
+@noinline
 def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
     """The node at word `at` has heard all of a data frame of node i for it; returns whether it is good."""
     counts = at + NODE_COUNTS
@@ -162,7 +162,7 @@ def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> 
     return True
 
 
-@cold
+@noinline
 def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
     """Whether a data frame on the link at word `link` survives its disturbance."""
     row = m[link + Link.FRAGILITY]
@@ -176,7 +176,7 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
     return (m[at + Mac.DISTURBED] + 999) // 1000 <= most
 
 
-@cold
+@noinline
 def _receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
     """A good RTS, CTS or ACK for the node at word `at`; returns whether it ends an exchange."""
     kind = m[sender + Mac.FRAME]
@@ -210,7 +210,7 @@ def _proceed(m: Any, at: Any, t: Any) -> None:
     m[at + Mac.NEXT] = Frame.DATA
 
 
-@cold
+@noinline
 def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
     """The NAV that an RTS set is given up unless something follows."""
     own = rate_at(m, m[sender + Mac.RATE])
@@ -219,7 +219,7 @@ def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
     m[at + Mac.NAV_OF_RTS] = m[at + Mac.NAV]
 
 
-@cold
+@noinline
 def _succeed(m: Any, at: Any, t: Any) -> None:
     """The head of the queue was acknowledged."""
     rate_control.succeeded(m, link_of(m, head_of(m, at)))
@@ -242,7 +242,7 @@ def leave(m: Any, at: Any, t: Any) -> None:
     m[at + Mac.HEAD_RECEIVED] = 0
 
 
-@cold
+@noinline
 def conclude(m: Any, j: Any, t: Any) -> None:
     """Node j, whose queue a frame has left, goes on with its burst or backs off."""
     at = node_at(m, j)
@@ -262,7 +262,7 @@ def conclude(m: Any, j: Any, t: Any) -> None:
     schedule(m, j, at)
 
 
-@cold
+@noinline
 def time_out(m: Any, j: Any, t: Any) -> Any:
     """The event of node j at `Phase.TIMEOUT`.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_DROP, EVENT_LOST
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.frame import (
@@ -40,7 +40,7 @@ def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
         lose(m, frame, np.int64(FlowOut.DROPS_LEG), np.int64(NOBODY))
 
 
-@cold
+@noinline
 def to_queue(m: Any, t: Any, frame: Any) -> None:
     """A frame comes to the queue of the node that its next hop begins at, or is lost where that is full."""
     j = m[link_of(m, frame) + Link.FROM]
@@ -48,7 +48,7 @@ def to_queue(m: Any, t: Any, frame: Any) -> None:
         drop(m, frame)
 
 
-@cold
+@noinline
 def drop(m: Any, frame: Any) -> None:
     """A frame is lost in the queue that its next hop begins at."""
     relay = frame >> FLOW_BITS & HOP_MASK != 0
@@ -56,7 +56,7 @@ def drop(m: Any, frame: Any) -> None:
     lose(m, frame, cause, m[link_of(m, frame) + Link.FROM])
 
 
-@cold
+@noinline
 def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
     """A frame is lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
     note(m, EVENT_LOST if cause == FlowOut.RETRY_LOST else EVENT_DROP, frame, node)

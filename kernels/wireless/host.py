@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, STREAM_DATAGRAM, P
 from netcarlo.kernels.udp.source import gap, offset_of
 from netcarlo.kernels.wireless import delays
@@ -53,7 +53,7 @@ GAUGED: Any = slot("gauged")
 """Whether delays of classes of flows are measured, see `delays`."""
 
 
-@cold
+@noinline
 def schedule(m: Any, flow: Any) -> None:
     """Find the next event of a flow."""
     at = flow_at(m, flow)
@@ -65,7 +65,7 @@ def schedule(m: Any, flow: Any) -> None:
     m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
 
 
-@cold
+@noinline
 def on_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
     """The next event of a flow is now."""
     if ASSOCIATED and m[flow_at(m, flow) + Flow.TCP] != 0:
@@ -112,7 +112,7 @@ def _on_association_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> 
         schedule(m, flow)
 
 
-@cold
+@noinline
 def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
     """Put out what the source of an association may."""
     at = flow_at(m, flow)
@@ -142,7 +142,7 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
     schedule(m, flow)
 
 
-@cold
+@noinline
 def on_room(m: Any, f: Any, t: Any, flow: Any, node: Any) -> None:
     """A frame has left the queue of a node: the source of an association that waited for that goes on."""
     at = flow_at(m, flow)
@@ -156,7 +156,7 @@ def _first_node(m: Any, at: Any) -> Any:
     return m[link_at(m, m[m[Word.PATHS] + m[at + Flow.FORTH_AT]]) + Link.FROM]
 
 
-@cold
+@noinline
 def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> None:
     """A packet reaches its end host; whether `more` do at once."""
     if ASSOCIATED and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
@@ -203,7 +203,7 @@ def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
     schedule(m, flow)
 
 
-@cold
+@noinline
 def _answer(m: Any, t: Any, flow: Any, answer: Any) -> None:
     """A sink answers with a packet, by its number, an acknowledgement as a rule, or with none (negative)."""
     at = flow_at(m, flow)
@@ -245,7 +245,7 @@ def _count_packet(m: Any, counts: Any, t: Any) -> None:
         m[counts + FlowOut.FIRST_RX] = t
 
 
-@cold
+@noinline
 def _count_arrival(m: Any, at: Any, t: Any, delay: Any) -> None:
     """A packet of the flow at word `at` has arrived for the first time, so long after it was put out [ns]."""
     counts = at + FLOW_COUNTS

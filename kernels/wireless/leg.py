@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
@@ -25,7 +25,7 @@ _MEAN = 131070  # of the sum of four 16-bit numbers
 _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 
 
-@cold
+@noinline
 def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
     """A packet of `size` bytes comes to a leg, by its number; returns False if there is no room."""
     at = leg_at(m, leg)
@@ -51,7 +51,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
     return True
 
 
-@cold
+@noinline
 def due(m: Any, leg: Any, t: Any) -> Any:
     """The leg's next event is now: returns how many packets leave."""
     at = leg_at(m, leg)
@@ -75,7 +75,7 @@ def leave(m: Any, leg: Any) -> Any:
     return frame
 
 
-@cold
+@noinline
 def read_on(m: Any, leg: Any, t: Any) -> None:
     """After the packets that were due have left, the application reads on."""
     at = leg_at(m, leg)
@@ -114,7 +114,7 @@ def _swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
     return (time * _slowness(m, leg, at, t)) >> 30 if m[at + Leg.SWING] > 0 else np.int64(0)
 
 
-@cold
+@noinline
 def _slowness(m: Any, leg: Any, at: Any, t: Any) -> Any:
     """How much slower the leg is at time t than on average, relative to that, times 2**30."""
     interval = t // m[at + Leg.SWING_EVERY]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.exchange import leave
 from netcarlo.kernels.wireless.forwarding import drop
 from netcarlo.kernels.wireless.frame import head_of
@@ -28,14 +28,14 @@ from netcarlo.kernels.wireless.state import (
 from netcarlo.kernels.wireless.station import schedule
 
 
-@cold
+@noinline
 def lay(m: Any, network: Any) -> None:
     """Before the start: looks out for the first outage."""
     m[Word.OUTAGE] = 0
     _look_out(m, network, np.int64(0))
 
 
-@cold
+@noinline
 def change(m: Any, nodes: Any, network: Any, t: Any) -> Any:
     """The gateway goes down, or comes back; returns it if it has room again, else NOBODY."""
     gateway = m[Radio.NODES] - 1

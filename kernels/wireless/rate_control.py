@@ -7,12 +7,12 @@ frame gets through.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.layout import AARF, FIXED, Link, Radio
 from netcarlo.kernels.wireless.state import LinkState
 
 
-@cold
+@noinline
 def succeeded(m: Any, at: Any) -> None:
     """A data frame on the link at word `at` was acknowledged."""
     if m[Radio.RATE_CONTROL] != FIXED:
@@ -30,7 +30,7 @@ def succeeded(m: Any, at: Any) -> None:
             m[at + LinkState.PROBING] = 1
 
 
-@cold
+@noinline
 def failed(m: Any, at: Any) -> None:
     """A data frame on the link at word `at` was not acknowledged."""
     if m[Radio.RATE_CONTROL] != FIXED:

@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.ring import entry
 from netcarlo.kernels.wireless import delays
@@ -30,7 +30,7 @@ ends: Any = slot("ends")
 GAUGED: Any = slot("gauged")
 
 
-@cold
+@noinline
 def end_warm_up(m: Any, t: Any) -> None:
     """The warm-up is over: counting begins."""
     for flow in range(m[Radio.FLOWS]):
@@ -51,7 +51,7 @@ def end_warm_up(m: Any, t: Any) -> None:
     _take_stock(m, np.int64(FlowOut.IN_FLIGHT_BEFORE), np.int64(NodeOut.IN_QUEUE_BEFORE))
 
 
-@cold
+@noinline
 def report(m: Any, nodes: Any, out: Any) -> None:
     """Write the outcomes."""
     _take_stock(m, np.int64(FlowOut.IN_FLIGHT), np.int64(NodeOut.IN_QUEUE))
@@ -85,7 +85,7 @@ def _classes(m: Any, columns: Any) -> Any:
     return found
 
 
-@cold
+@noinline
 def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
     """Count what is in queues and legs, or waits for room, in these columns of `FlowOut` and `NodeOut`."""
     for flow in range(m[Radio.FLOWS]):

@@ -5,7 +5,7 @@ from typing import Any
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.wireless import delays, outages
 from netcarlo.kernels.wireless.frame import air_time
@@ -48,7 +48,7 @@ _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), le
 _TRANSPORT = len(P)
 
 
-@cold
+@noinline
 def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> None:
     """Set up scratch `m` and the floats `f` of the associations from a row's arrays, see `WifiRows`."""
     for i in range(Radio.COLUMNS):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.frame import air_time, head_of, link_of, size_of
@@ -32,7 +32,7 @@ from netcarlo.kernels.wireless.state import (
 _ONE = np.int64(1)
 
 
-@cold
+@noinline
 def schedule(m: Any, j: Any, at: Any) -> None:
     """Find the next event of node j, whose words begin at `at`."""
     key = min(
@@ -71,7 +71,7 @@ def _freeze(m: Any, at: Any, t: Any) -> None:
             m[at + Mac.SINCE] = begin + passed * slot
 
 
-@cold
+@noinline
 def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
     """Draw a backoff that counts from time t on."""
     word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + j, m[at + Mac.DRAWS])
@@ -80,7 +80,7 @@ def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
     m[at + Mac.SINCE] = t
 
 
-@cold
+@noinline
 def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
     """A frame comes to the queue of node j; returns False if that is full."""
     at = node_at(m, j)
@@ -118,7 +118,7 @@ def disturbers(m: Any, at: Any, kind: Any) -> Any:
     return m[at + Node.DISTURB_DATA] if kind == Frame.DATA else m[at + Node.DISTURB_CONTROL]
 
 
-@cold
+@noinline
 def begin(m: Any, j: Any, t: Any) -> None:
     """The event at `Phase.START`: node j, and all that begin in this very moment, send."""
     n = m[Radio.NODES]
@@ -162,7 +162,7 @@ def begin(m: Any, j: Any, t: Any) -> None:
         at += NODE_WORDS
 
 
-@cold
+@noinline
 def _send(m: Any, at: Any, t: Any) -> None:
     """What the node at word `at` puts on the air now, and for how long."""
     counts = at + NODE_COUNTS
@@ -223,7 +223,7 @@ def _send_data(m: Any, at: Any, kind: Any) -> Any:
     return kind, rate, time
 
 
-@cold
+@noinline
 def _miss(m: Any, j: Any, i: Any) -> None:
     """Node j does not receive what node i sends; one that is down has no queue, and counts nothing."""
     sender, at = node_at(m, i), node_at(m, j)

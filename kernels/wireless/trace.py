@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_SEND, Trace
 from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.wireless.frame import (
@@ -35,7 +35,7 @@ from netcarlo.kernels.wireless.state import (
 ends: Any = slot("ends")
 
 
-@cold
+@noinline
 def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any) -> None:
     """Write what happens to a frame at a node, and count it even where the trace is full; no probes.
 
@@ -54,7 +54,7 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
     m[Word.TRACED] = n + 1
 
 
-@cold
+@noinline
 def record_sent(m: Any, f: Any, trace: Any, t: Any, first_node: Any) -> None:
     """Write the data frames that nodes from the first one on have put on the air at time t."""
     for j in range(first_node, m[Radio.NODES]):
@@ -73,7 +73,7 @@ def note(m: Any, event: Any, frame: Any, node: Any) -> None:
     m[at + 2] = node
 
 
-@cold
+@noinline
 def record_notes(m: Any, f: Any, trace: Any, t: Any) -> None:
     """Write what was noted in the event at time t."""
     for i in range(max(m[Word.NOTES] - NOTE_ROOM, 0), m[Word.NOTES]):

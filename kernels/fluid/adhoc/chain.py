@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.layout import Manet
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.adhoc import exchange
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, ExchangeFloat
@@ -68,7 +68,7 @@ def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:
     return waits, busy, hidden
 
 
-@cold
+@noinline
 def weigh(m: Any, g: Any, offered: Any) -> None:
     """The floats of the route in use, to which no more packets than `offered` come [1 / ns]."""
     hops = hops_of(m)

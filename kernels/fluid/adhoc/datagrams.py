@@ -10,7 +10,7 @@ import numpy as np
 from netcarlo.kernels.adhoc.discovery import JITTER
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import BUFFER, COUNTS, Word
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, P
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
 from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
@@ -22,7 +22,7 @@ def prepare(m: Any, s: Any, g: Any) -> None:
     """There is nothing to prepare."""
 
 
-@cold
+@noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """When the first route is there [ns]."""
     t = ways.find(m, s, times, places, m[P.START])
@@ -42,7 +42,7 @@ def _come(m: Any, t: Any, until: Any) -> Any:
     return (_put_out(m, until) - _put_out(m, t)) << ONE_BITS
 
 
-@cold
+@noinline
 def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
     # Without a route: the source keeps so many.
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
@@ -52,7 +52,7 @@ def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
     s[AirWord.BACKLOG] = max(waiting - (over << ONE_BITS), np.int64(0))
 
 
-@cold
+@noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     """What the flow does from `t` on; until when [ns]."""
     ways.catch_up(m, s, times, places, t)
@@ -81,7 +81,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     return until
 
 
-@cold
+@noinline
 def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
     # What comes from `t` to `until` and what waits goes, as far as the route carries it.
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
@@ -102,7 +102,7 @@ def _delivered(m: Any, s: Any) -> Any:
     return (s[FlowWord.SENT] >> ONE_BITS) - m[COUNTS + ManetOut.DROPS_RANDOM]
 
 
-@cold
+@noinline
 def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
     # A link of the route is gone.
     relayed = s[AirWord.BROKEN] > 1
@@ -118,13 +118,13 @@ def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
     return again
 
 
-@cold
+@noinline
 def is_done(m: Any) -> Any:
     """Whether all there is has arrived."""
     return m[COUNTS + ManetOut.COMPLETED] != NEVER
 
 
-@cold
+@noinline
 def report(m: Any, s: Any, out: Any) -> None:
     """What has come of the datagrams."""
     arrived = s[FlowWord.SENT] >> ONE_BITS

@@ -10,7 +10,7 @@ from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.layout import OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, P
 from netcarlo.kernels.fluid.adhoc import errors, ways
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
@@ -27,7 +27,7 @@ def scratch_words(rows: ManetRows) -> tuple[int, int]:
     return NODES + n * (NODE_WORDS + 1 + 2 * n) + AirWord.SIZE, AirFloat.SIZE
 
 
-@cold
+@noinline
 def simulate(
     parameters: Any, constants: Any, times: Any, places: Any, losses: Any,
     m: Any, g: Any, out: Any, trace: Any,
@@ -66,7 +66,7 @@ def simulate(
     return 0
 
 
-@cold
+@noinline
 def _lay_out(parameters: Any, times: Any, places: Any, m: Any) -> None:
     # Scratch for a row, and everything as at time 0.
     n = parameters[Manet.NODES]

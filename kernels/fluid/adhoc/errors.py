@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc.discovery import JITTER, REQUEST_PERIOD
 from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, Manet
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
@@ -56,7 +56,7 @@ def _draw_break(m: Any, s: Any, g: Any) -> None:
     s[AirWord.GIVEN_UP] = number + 1
 
 
-@cold
+@noinline
 def give_up(m: Any, s: Any, g: Any, t: Any) -> Any:
     """At `t` the MAC gives up a link that is there; returns when a route is known again [ns].
 

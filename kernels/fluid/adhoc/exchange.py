@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import Manet
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.adhoc.state import MOST_STAGES, AirFloat, ExchangeFloat
 
@@ -85,7 +85,7 @@ def _deaf(m: Any, length: Any, window: Any) -> Any:
     return tries, past
 
 
-@cold
+@noinline
 def weigh(m: Any, g: Any, x: Any, length: Any, alone: Any) -> None:
     """What exchange `x` of the route, so long on the air, takes until it succeeds; how often it never does.
 

@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.discovery import JITTER, WAIT_MOST
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
@@ -57,7 +57,7 @@ def round_trip(m: Any, g: Any) -> Any:
     return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.EACH])
 
 
-@cold
+@noinline
 def react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) -> Any:
     """At `t` the sender knows of HITS losses; until it goes on [ns]."""
     again = _lost_again(m, s, g, losses)
@@ -147,7 +147,7 @@ def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
     timer.back_off(s, m)
 
 
-@cold
+@noinline
 def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     """A link of the route is gone at `t`; until there is another route and the sender goes on [ns]."""
     rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
@@ -165,7 +165,7 @@ def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) 
     return silence(m, s, g, t, again, rtt)
 
 
-@cold
+@noinline
 def silence(m: Any, s: Any, g: Any, t: Any, again: Any, rtt: Any) -> Any:
     """Nothing gets through from `t` until `again`, and the timer runs; when the sender goes on [ns]."""
     if MANNER == Manner.ELFN:

@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, P
 from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
@@ -28,7 +28,7 @@ from netcarlo.kernels.shared.layout import FlowOut
 KIND: Any = slot("kind")  # number of the TCP, see `senders`
 
 
-@cold
+@noinline
 def prepare(m: Any, s: Any, g: Any) -> None:
     """Before the start."""
     s[FlowWord.KIND] = KIND
@@ -40,7 +40,7 @@ def prepare(m: Any, s: Any, g: Any) -> None:
     timer.begin(s, m)
 
 
-@cold
+@noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """The first route, and the handshake over it: when the first data are put out [ns]."""
     t = ways.find(m, s, times, places, m[P.START])
@@ -57,7 +57,7 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     return t
 
 
-@cold
+@noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     """What the flow does from `t` on; until when [ns]."""
     ways.catch_up(m, s, times, places, t)
@@ -71,7 +71,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     return _round(m, s, g, times, places, losses, t)
 
 
-@cold
+@noinline
 def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     # A round trip, or the time to what ends it early.
     packets = np.int64(g[FlowFloat.CWND])
@@ -154,7 +154,7 @@ def _put_out(
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
-@cold
+@noinline
 def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, rtt: Any) -> Any:
     # Packets are lost at `t`; returns when the sender has reacted to it [ns].
     if cause == Cause.OVERFLOW:
@@ -174,13 +174,13 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     return react(m, s, g, losses, cause, t + np.int64(rtt), rtt)
 
 
-@cold
+@noinline
 def is_done(m: Any) -> Any:
     """True if a finite transfer is over."""
     return m[COUNTS + ManetOut.COMPLETED] != NEVER
 
 
-@cold
+@noinline
 def report(m: Any, s: Any, out: Any) -> None:
     """What the sender has counted."""
     counts = s[FlowWord.COUNTS :]

@@ -14,7 +14,7 @@ from netcarlo.kernels.adhoc.layout import IDEAL, Manet, ManetOut
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, join, part, position
 from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.adhoc.topology import Change
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.adhoc.state import AirWord
 
@@ -22,7 +22,7 @@ TO_ALL = CHECK + CHECK // 2
 """After a request to the neighbours one to all follows at the next check of what waits [ns]."""
 
 
-@cold
+@noinline
 def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
     """Lets nodes move `until` then, or until something changes for the route in use: when [ns]."""
     while m[Word.TOPOLOGY_AT] <= until:
@@ -33,14 +33,14 @@ def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
     return until
 
 
-@cold
+@noinline
 def catch_up(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
     """Lets nodes move until `t`."""
     while look(m, s, times, places, t) < t:
         pass
 
 
-@cold
+@noinline
 def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
     # A link or sense bit of i and j has changed: what is that to the route in use?
     route = m[Word.ROUTE]
@@ -64,7 +64,7 @@ def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
     return on_it
 
 
-@cold
+@noinline
 def find(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
     """At `t` the source looks for a route; when it has one, END if it finds none [ns]."""
     m[Word.ROUTE] = 0

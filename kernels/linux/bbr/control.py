@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE
 from netcarlo.kernels.linux import clocks, rate
 from netcarlo.kernels.linux.bbr import inflight, maximum, modes, policer, words
@@ -38,7 +38,7 @@ def prepare(s: Any) -> None:
     s[Bbr.STREAM] = STREAM_CYCLE + STREAMS * s[Tcp.FLOW]
 
 
-@cold
+@noinline
 def connect(p: Any, s: Any, now: Any) -> None:
     """The handshake is over: the model is empty."""
     rate.prepare(s)
@@ -141,14 +141,14 @@ def _window_of_recovery(s: Any, acked: Any, losses: Any) -> Any:
     return cwnd, False
 
 
-@cold
+@noinline
 def ssthresh(s: Any) -> Any:
     """A loss: the threshold plays no part, the window is kept for later."""
     modes.save_window(s)
     return s[Tcp.SSTHRESH]
 
 
-@cold
+@noinline
 def time_out(p: Any, s: Any) -> None:
     """The retransmission timer has gone off, which ends a round."""
     s[Bbr.PRIOR_STATE] = State.LOSS
@@ -161,7 +161,7 @@ def time_out(p: Any, s: Any) -> None:
         modes.probe_bandwidth(p, s)
 
 
-@cold
+@noinline
 def undo(s: Any) -> None:
     """There was no loss."""
     s[Bbr.FULL_BANDWIDTH] = 0
@@ -169,7 +169,7 @@ def undo(s: Any) -> None:
     policer.forget(s)
 
 
-@cold
+@noinline
 def restart(p: Any, s: Any, now: Any) -> None:
     """Packets leave where there were none and the application had been the limit."""
     s[Bbr.IDLE] = 1

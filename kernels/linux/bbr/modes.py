@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, rate
@@ -44,7 +44,7 @@ def _next_phase(s: Any) -> None:
     s[Bbr.PHASE_AT] = s[Rate.DELIVERED_AT]
 
 
-@cold
+@noinline
 def probe_bandwidth(p: Any, s: Any) -> None:
     """A cycle begins at any of its phases but that of 3/4."""
     word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[Bbr.STREAM], s[Bbr.DRAWS])
@@ -108,7 +108,7 @@ def look_for_round_trip(p: Any, s: Any, now: Any, rtt: Any) -> None:
         s[Bbr.IDLE] = 0
 
 
-@cold
+@noinline
 def _probe_round_trip(p: Any, s: Any, jiffies: Any) -> None:
     rate.limit(s)
     if s[Bbr.PROBE_DONE] == NONE:
@@ -123,7 +123,7 @@ def _probe_round_trip(p: Any, s: Any, jiffies: Any) -> None:
         look_whether_probed(p, s, jiffies)
 
 
-@cold
+@noinline
 def look_whether_probed(p: Any, s: Any, jiffies: Any) -> None:
     """Probing for the round trip ends when its time is over."""
     if s[Bbr.PROBE_DONE] == NONE or jiffies <= s[Bbr.PROBE_DONE]:

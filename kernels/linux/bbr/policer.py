@@ -7,7 +7,7 @@ packets or more; two in a row that agree within an eighth, or 4 kbit/s.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.linux.bbr import words
 from netcarlo.kernels.linux.bbr.words import BANDWIDTH_BITS, GAIN_BITS, UNIT, Bbr
 from netcarlo.kernels.linux.rate import Rate
@@ -26,7 +26,7 @@ MOST_ROUNDS = 48
 MS_US = 1000
 
 
-@cold
+@noinline
 def forget(s: Any) -> None:
     """There is no policer, nor an interval."""
     s[Bbr.POLICED_BANDWIDTH] = 0
@@ -35,7 +35,7 @@ def forget(s: Any) -> None:
     _begin(s)
 
 
-@cold
+@noinline
 def _begin(s: Any) -> None:
     s[Bbr.POLICED_AT] = s[Rate.DELIVERED_AT] // MS_US
     s[Bbr.POLICED_DELIVERED] = s[Tcp.DELIVERED]
@@ -55,7 +55,7 @@ def sample(p: Any, s: Any, losses: Any, limited: Any) -> None:
         _sample(p, s, losses, limited)
 
 
-@cold
+@noinline
 def _sample(p: Any, s: Any, losses: Any, limited: Any) -> None:
     if s[Bbr.POLICED_SAMPLING] == 0:
         _begin(s)
@@ -79,7 +79,7 @@ def _sample(p: Any, s: Any, losses: Any, limited: Any) -> None:
         _end(p, s, (delivered << BANDWIDTH_BITS) // (ms * MS_US))
 
 
-@cold
+@noinline
 def _end(p: Any, s: Any, bandwidth: Any) -> None:
     """An interval is over, which had this bandwidth."""
     before = s[Bbr.POLICED_BANDWIDTH]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE, P
 from netcarlo.kernels.linux import clocks, rate
 from netcarlo.kernels.linux.bbr.control import STREAMS, WITHOUT_RTT
@@ -36,7 +36,7 @@ def prepare(s: Any) -> None:
     s[Word.STREAM] = STREAM_CYCLE + STREAMS * s[Tcp.FLOW]
 
 
-@cold
+@noinline
 def connect(p: Any, s: Any, now: Any) -> None:
     """The handshake is over: the model is empty."""
     now_us = clocks.us_of(now)
@@ -150,7 +150,7 @@ def _set_window(p: Any, s: Any, acked: Any) -> None:
     s[Tcp.CWND] = min(cwnd, max(min(bound, s[Word.INFLIGHT_SHORTTERM]), model.MIN_PIPE_CWND))
 
 
-@cold
+@noinline
 def ssthresh(s: Any) -> Any:
     """A recovery begins, or the timer has gone off; the threshold plays no part."""
     cycle.save_cwnd(s)
@@ -159,13 +159,13 @@ def ssthresh(s: Any) -> Any:
     return s[Tcp.SSTHRESH]
 
 
-@cold
+@noinline
 def time_out(p: Any, s: Any) -> None:
     """The retransmission timer has gone off."""
     s[Word.PRIOR_STATE] = Recovery.LOSS
 
 
-@cold
+@noinline
 def undo(s: Any) -> None:
     """There was no loss."""
     s[Tcp.CWND] = max(s[Tcp.CWND], s[Word.PRIOR_CWND])
@@ -186,7 +186,7 @@ def undo(s: Any) -> None:
     s[Word.UNDO_STATE] = NONE
 
 
-@cold
+@noinline
 def restart(p: Any, s: Any, now: Any) -> None:
     """Packets leave where there were none and the application had been the limit."""
     s[Word.IDLE_RESTART] = 1

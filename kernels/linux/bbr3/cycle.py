@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import rate
@@ -27,7 +27,7 @@ def is_probe_bw(s: Any) -> Any:
     return State.DOWN <= s[Word.STATE] <= State.UP
 
 
-@cold
+@noinline
 def down(p: Any, s: Any) -> None:
     """Drain what was too much."""
     model.reset_congestion_signals(s)
@@ -42,7 +42,7 @@ def down(p: Any, s: Any) -> None:
     s[Word.STATE] = State.DOWN
 
 
-@cold
+@noinline
 def refill(s: Any) -> None:
     """Fill the pipe before it is probed."""
     model.reset_short_term(s)
@@ -52,7 +52,7 @@ def refill(s: Any) -> None:
     s[Word.STATE] = State.REFILL
 
 
-@cold
+@noinline
 def _up(s: Any) -> None:
     s[Word.ACK_PHASE] = Acks.PROBE_STARTING
     model.start_round(s)
@@ -154,7 +154,7 @@ def save_cwnd(s: Any) -> None:
     s[Word.PRIOR_CWND] = cwnd
 
 
-@cold
+@noinline
 def note_loss(s: Any) -> None:
     """The first loss of a round: what may be taken back is kept."""
     if s[Word.LOSS_IN_ROUND] == 0:
@@ -167,7 +167,7 @@ def note_loss(s: Any) -> None:
     s[Word.LOSS_IN_ROUND] = 1
 
 
-@cold
+@noinline
 def lost(p: Any, s: Any, packet: Any) -> None:
     """A packet has been found lost; if it was sent while probing, too much may have been in flight."""
     note_loss(s)

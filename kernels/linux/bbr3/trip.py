@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.linux import rate
 from netcarlo.kernels.linux.bbr.words import UNIT
 from netcarlo.kernels.linux.bbr3 import cycle, model
@@ -45,7 +45,7 @@ def cwnd(s: Any) -> Any:
     return max(model.product(s, s[Word.BW], np.int64(UNIT // 2)), model.MIN_PIPE_CWND)
 
 
-@cold
+@noinline
 def _handle(p: Any, s: Any, now_us: Any) -> None:
     rate.limit(s)
     if s[Word.PROBE_RTT_DONE_STAMP] == 0:
@@ -60,7 +60,7 @@ def _handle(p: Any, s: Any, now_us: Any) -> None:
         check_done(p, s, now_us)
 
 
-@cold
+@noinline
 def check_done(p: Any, s: Any, now_us: Any) -> None:
     """Is its time over?"""
     if s[Word.PROBE_RTT_DONE_STAMP] == 0 or now_us <= s[Word.PROBE_RTT_DONE_STAMP]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
 from netcarlo.kernels.path import hops as link
 from netcarlo.kernels.path import waiting
@@ -65,7 +65,7 @@ def scratch_words(ring: int, planned: int) -> int:
     return waiting.scratch_words(ring) + WORDS * planned
 
 
-@cold
+@noinline
 def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: Any) -> Any:
     """Plan all handovers and lay out the queue from word `free` on; returns the next free word."""
     for i in range(STATE_WORDS):
@@ -215,7 +215,7 @@ def overfull(m: Any) -> Any:
     return m[BASE + Word.QUEUE + Waiting.FULL] == 1
 
 
-@cold
+@noinline
 def under_way(parameters: Any, m: Any) -> Any:
     """Data packets in the queue or on the radio link at the end."""
     n, queue = m[BASE + Word.LATE], np.int64(BASE + Word.QUEUE)
@@ -257,7 +257,7 @@ def _next(tag: Any) -> Any:
     return (tag >> _FLAGS) + 1 << _FLAGS | _TUNNELLED | tag & _COUNTS
 
 
-@cold
+@noinline
 def _bind_sender(m: Any, now: Any) -> None:
     """The place that the sender's packets are addressed to, from now on."""
     count, place = m[BASE + Word.COUNT], m[BASE + Word.CN]
@@ -282,7 +282,7 @@ def _never_heard(m: Any, k: Any) -> Any:
     return m[_handover(m, k) + Handover.AT_CN] == FOREVER
 
 
-@cold
+@noinline
 def _bind_map(m: Any, t: Any) -> None:
     """The place that the MAP sends them to, from `t` [ns] on."""
     count = m[BASE + Word.COUNT]
@@ -312,7 +312,7 @@ def _past_false_alarms(m: Any, place: Any, t: Any) -> Any:
     return place
 
 
-@cold
+@noinline
 def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
     """The first packet on the radio link of a new place."""
     for k in range(m[BASE + Word.PLACE], place):
@@ -322,7 +322,7 @@ def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
     m[BASE + Word.PLACE] = place
 
 
-@cold
+@noinline
 def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """A packet comes to the new router; returns WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait."""
     at = _handover(m, (tag >> _FLAGS) - 1)
@@ -348,7 +348,7 @@ def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
     return ARRIVED
 
 
-@cold
+@noinline
 def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """The old router has a packet for a host that left, or will have left when it arrives."""
     counts = _counts(tag)
@@ -375,7 +375,7 @@ def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
     return WAITS
 
 
-@cold
+@noinline
 def _leaves(m: Any, place: Any) -> Any:
     """When the host really leaves a router that only a false alarm was raised for [ns]."""
     for k in range(place, m[BASE + Word.COUNT]):

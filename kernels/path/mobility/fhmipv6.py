@@ -6,7 +6,7 @@ answer to the fast binding update does not reach the host in time, the handover 
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.path.mobility.hmipv6 import plan as plan_hmipv6
 from netcarlo.kernels.path.mobility.s_mip import ask
@@ -14,7 +14,7 @@ from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)

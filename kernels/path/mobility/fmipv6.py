@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.path.mobility.signalling import Message, exchange, home, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     consent = prepare(parameters, m, delays, at, k, trigger, parameters[P.PREPARATION])
@@ -24,7 +24,7 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
     return complete(parameters, m, delays, at, k, consent)
 
 
-@cold
+@noinline
 def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, check: Any) -> Any:
     """When the old router has the new one's consent, which takes `check` [ns] there.
 
@@ -39,7 +39,7 @@ def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any,
     return answer - answer_delay
 
 
-@cold
+@noinline
 def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any) -> Any:
     """What follows the old router's `consent`, or, where that is FOREVER, the reactive part."""
     if consent < FOREVER:
@@ -52,7 +52,7 @@ def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any
     return 0
 
 
-@cold
+@noinline
 def react(parameters: Any, m: Any, delays: Any, at: Any, k: Any) -> None:
     """The old router keeps packets until the host sends for them from its new place."""
     _set_tunnel(parameters, m, at)

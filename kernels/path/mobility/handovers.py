@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     FHMIPV6,
     FMIPV6,
@@ -32,7 +32,7 @@ STATE_WORDS = DELAYS + JOURNEY
 """Words of scratch that all handovers share."""
 
 
-@cold
+@noinline
 def plan_all(
     parameters: Any, hops: Any, outages: Any, m: Any, out: Any, delays: Any, table: Any, radio: Any
 ) -> Any:
@@ -73,7 +73,7 @@ def plan_all(
     return np.int64(parameters[P.HANDOVERS])
 
 
-@cold
+@noinline
 def _fill_delays(parameters: Any, hops: Any, m: Any, delays: Any, radio: Any) -> None:
     there, back = np.int64(0), np.int64(0)
     for hop in range(radio):
@@ -91,7 +91,7 @@ def _fill_delays(parameters: Any, hops: Any, m: Any, delays: Any, radio: Any) ->
     m[delays + Delay.ROUTABILITY] = to_map + to_host + max(4 * home, there + back)
 
 
-@cold
+@noinline
 def _clear(m: Any, at: Any) -> None:
     """A handover that changes nothing: all words but those that say when the host moves."""
     for word in range(Handover.DETOUR, WORDS):
@@ -103,7 +103,7 @@ def _clear(m: Any, at: Any) -> None:
         m[at + word] = FOREVER
 
 
-@cold
+@noinline
 def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """The timeline of the row's protocol."""
     protocol = parameters[P.HANDOVER]
@@ -124,7 +124,7 @@ def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, b
     return 0
 
 
-@cold
+@noinline
 def _mistake(parameters: Any, m: Any, at: Any, undone: Any) -> None:
     """The host stays: what a predictive protocol has sent ahead is lost until that is `undone` [ns]."""
     astray = m[at + Handover.FORWARD]

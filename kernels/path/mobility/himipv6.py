@@ -9,13 +9,13 @@ valid, so a return needs no new address check.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     request = send(parameters, k, Message.PREPARE, trigger, m[delays + Delay.TO_MAP])

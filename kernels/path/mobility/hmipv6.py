@@ -5,13 +5,13 @@ Source: RFC 5380.  Nothing is kept: what reaches the old router while the host i
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     start = m[at + Handover.UP] + parameters[P.DETECTION]

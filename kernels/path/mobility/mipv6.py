@@ -5,13 +5,13 @@ Source: RFC 6275.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.path.mobility.signalling import home
 from netcarlo.kernels.path.mobility.timeline import Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     m[at + Handover.RELEASE] = m[at + Handover.UP]

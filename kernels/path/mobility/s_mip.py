@@ -7,7 +7,7 @@ that the old router delivered reach the host twice.
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.path.mobility.fmipv6 import react
 from netcarlo.kernels.path.mobility.hmipv6 import plan as plan_hmipv6
@@ -15,7 +15,7 @@ from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@cold
+@noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Make the timeline, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)
@@ -36,7 +36,7 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
     return 0
 
 
-@cold
+@noinline
 def ask(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any) -> Any:
     """When the MAP has the new router's consent [ns]."""
     there_and_back = 2 * (parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR])

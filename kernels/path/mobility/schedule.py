@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, SCHEDULE_GIVEN, SCHEDULE_PERIODIC, STREAM_MOBILITY, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.path.mobility.timeline import Handover
@@ -32,7 +32,7 @@ class Journey(IntEnum):
 JOURNEY = len(Journey)
 
 
-@cold
+@noinline
 def depart(parameters: Any, outages: Any, m: Any, journey: Any, at: Any, k: Any, radio: Any) -> Any:
     """Fill DOWN, UP and INTER of handover `k` in the words `at` of scratch as if it were real.
 

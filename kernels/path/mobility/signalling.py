@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STREAM_SIGNALLING, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.path.mobility.timeline import Delay
@@ -41,7 +41,7 @@ def exchange(parameters: Any, k: Any, message: Any, t: Any, round_trip: Any) -> 
     return _deliver(parameters, k, message, t, round_trip, parameters[P.SIGNAL_LOSS])
 
 
-@cold
+@noinline
 def home(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
     """When the sender knows the new address, after the home agent and the test of return routability."""
     registered = exchange(parameters, k, Message.HOME, t, m[delays + Delay.HOME_TRIP])
@@ -49,14 +49,14 @@ def home(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
     return send(parameters, k, Message.BIND, routable, m[delays + Delay.TO_SENDER])
 
 
-@cold
+@noinline
 def abroad(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
     """The same after registration with a new MAP."""
     trip = m[delays + Delay.TO_MAP] + m[delays + Delay.TO_HOST]
     return home(parameters, m, delays, k, exchange(parameters, k, Message.REGISTER, t, trip))
 
 
-@cold
+@noinline
 def _deliver(parameters: Any, k: Any, message: Any, t: Any, delay: Any, reply_loss: Any) -> Any:
     if t >= FOREVER:
         return np.int64(FOREVER)

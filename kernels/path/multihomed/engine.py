@@ -15,7 +15,7 @@ import numpy as np
 from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import Gauge
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     BYTE_TIME_BITS,
     EVENT_HEARTBEAT,
@@ -70,7 +70,7 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
     return hops.scratch_words(rows) + HOPS - STATE_SIZE + int(state.scratch_words(WAYS, ring)), 0
 
 
-@cold
+@noinline
 def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Set the state at the start."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
@@ -158,7 +158,7 @@ def next_event(p: Any, s: Any) -> Any:
     return now, event
 
 
-@cold
+@noinline
 def first(p: Any, s: Any, now: Any, way: Any) -> Any:
     """What goes first when packets, or a packet and the SACK timer, are due at the same time:
     what ns-2 scheduled first.  It schedules an arrival when the last transmission begins.
@@ -188,7 +188,7 @@ def take(p: Any, s: Any, way: Any) -> Any:
     return at
 
 
-@cold
+@noinline
 def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
     """The oldest packet of a way reaches the receiver, for which that path is way + PATHS."""
     at, accepted = take(p, s, way), s[Word.ACCEPTED]

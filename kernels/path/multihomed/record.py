@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_HEARTBEAT_ACK,
@@ -35,7 +35,7 @@ from netcarlo.kernels.sctp.state import (
 )
 
 
-@cold
+@noinline
 def count_loss(s: Any, kind: Any, fate: Any) -> None:
     """Count a packet that a path lost."""
     if kind == Kind.SACK:
@@ -64,7 +64,7 @@ def count_arrival(s: Any, now: Any, sent: Any) -> None:
         s[OUTCOMES + Out.RESUME_TX] = sent
 
 
-@cold
+@noinline
 def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> None:
     """Add a row to the trace `rows`, or end the simulation where it is full."""
     length = s[Word.TRACED]
@@ -79,7 +79,7 @@ def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> 
     s[Word.TRACED] = length + 1
 
 
-@cold
+@noinline
 def note_event(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
     """Add the row of an event that is over; a packet that arrived still lies before its ring."""
     if Event.T3 <= event < Event.T3 + PATHS:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared.aqm import fates, places
 from netcarlo.kernels.shared.aqm.state import NOTHING, Place, Queue
 from netcarlo.kernels.shared.layout import Link, LinkOut
@@ -43,7 +43,7 @@ def _head(m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
     return place, above
 
 
-@cold
+@noinline
 def _drop_more(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -> Any:
     # In the dropping state, when the next one is due.
     while m[q + Queue.DROPPING] != 0 and t >= m[q + Queue.DROP_NEXT]:
@@ -65,7 +65,7 @@ def _drop_more(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -> An
     return place
 
 
-@cold
+@noinline
 def _begin_to_drop(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -> Any:
     # The sojourn time has been above the target for an interval.
     word, marked = fates.mark(m, b, m[place + Place.WORD])
@@ -89,7 +89,7 @@ def _drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     fates.drop(p, m, b, t, place)
 
 
-@cold
+@noinline
 def control_law(t: Any, interval: Any, count: Any) -> Any:
     """When the next one is dropped [ns]: `interval` / sqrt(`count`) after `t`, rounded down."""
     square = interval * interval // count

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, packet, varying
@@ -24,7 +24,7 @@ from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 VARYING: Any = slot("varying")
 
 
-@cold
+@noinline
 def lay(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
     """Queues and so many places, from word `free` on; returns the first word behind them."""
     m[b + LinkWord.DISCIPLINE] = free
@@ -115,7 +115,7 @@ def leave(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
     return leaves(p, links, losses, m, b, m[b + LinkWord.FREE])
 
 
-@cold
+@noinline
 def report(p: Any, m: Any, b: Any) -> None:
     """Count what still waits at the end."""
     s = m[b + LinkWord.DISCIPLINE]

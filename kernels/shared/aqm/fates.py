@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_DROP, P
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import arrivals, notes, packet
@@ -19,7 +19,7 @@ ARRIVALS: Any = slot("arrivals")
 TRACED: Any = slot("traced")
 
 
-@cold
+@noinline
 def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     """The packet in a place, which has left its queue, is dropped at `t`."""
     came, word = m[place + Place.CAME], m[place + Place.WORD]
@@ -40,7 +40,7 @@ def count_wait(p: Any, m: Any, b: Any, came: Any, until: Any) -> None:
     add(m, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
 
 
-@cold
+@noinline
 def mark(m: Any, b: Any, word: Any) -> Any:
     """The packet with a mark (RFC 3168), if the link marks and it can be: else as it is, and False."""
     flow = block_of(m, packet.flow_of(m, word))

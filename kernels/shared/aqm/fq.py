@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.aqm import codel, fates, places
 from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, List, Place, Queue
@@ -54,7 +54,7 @@ def take(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
     return place
 
 
-@cold
+@noinline
 def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
     """There are too many packets: the head of the queue with most bytes is dropped."""
     longest, most = np.int64(NOTHING), np.int64(-1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.shared.aqm.state import Discipline, Queue
@@ -45,7 +45,7 @@ def hits(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
     return _strikes(p, m, b, probability)
 
 
-@cold
+@noinline
 def _strikes(p: Any, m: Any, b: Any, probability: Any) -> Any:
     stream, number = STREAM_PIE + m[b + LinkWord.NUMBER], m[b + LinkWord.DRAWS]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
@@ -59,7 +59,7 @@ def catch_up(m: Any, b: Any, s: Any, t: Any) -> None:
         _update(m, b, s)
 
 
-@cold
+@noinline
 def _update(m: Any, b: Any, s: Any) -> None:
     delay, before = min(m[s + Discipline.WORK], np.int64(_LONGEST)), m[s + Discipline.DELAY_BEFORE]
     probability = m[s + Discipline.PROBABILITY]

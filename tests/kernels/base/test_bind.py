@@ -11,7 +11,7 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import Binder, Namespace, bind, slot, stacked
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.runtime import cache
 
 control: Any = slot("control")
@@ -28,7 +28,7 @@ def double(value: Any) -> Any:
     return 2 * value
 
 
-@cold
+@noinline
 def note(m: Any, value: Any) -> None:
     m[Word.COUNT] += 1
     m[Word.TOTAL] += double(value)
@@ -73,7 +73,7 @@ def test_each_function_is_compiled_once_and_keeps_its_hints() -> None:
     seen: list[Any] = []
     bind(simulate, lambda f: seen.append(f) or f, {"control": made(grow=grow_by_one), "fast": False})
     assert sorted(f.__name__ for f in seen) == ["double", "grow_by_one", "note", "simulate"]
-    assert [f.__name__ for f in seen if getattr(f, "cold", False)] == ["note"]
+    assert [f.__name__ for f in seen if getattr(f, "noinline", False)] == ["note"]
 
 
 def test_modules_that_are_inlined_lose_the_hint_to_call() -> None:
@@ -81,8 +81,8 @@ def test_modules_that_are_inlined_lose_the_hint_to_call() -> None:
     here = ModuleType(__name__)
     slots = {"control": made(grow=grow_by_one), "fast": False}
     bind(simulate, lambda f: seen.append(f) or f, slots, inlined=(here,))
-    assert not any(getattr(f, "cold", False) for f in seen)
-    assert note.cold  # that of others stays
+    assert not any(getattr(f, "noinline", False) for f in seen)
+    assert note.noinline  # that of others stays
 
 
 def test_the_later_module_wins() -> None:
