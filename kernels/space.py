@@ -60,15 +60,15 @@ def _never(*pairs: str) -> tuple[frozenset[str], ...]:
 NETWORKS: dict[str, Network] = {
     "path": Network(
         (*EVERYWHERE, "udp"),
-        ("mobile", "varying", "messages", "tuned", "delays", "reordering"),
+        ("mobile", "varying", "messages", "autotuning", "delays", "reordering"),
         _never(
-            "mobile + varying", "mobile + reordering", "varying + reordering", "mobile + tuned",
-            "reordering + messages", "reordering + tuned",
+            "mobile + varying", "mobile + reordering", "varying + reordering", "mobile + autotuning",
+            "reordering + messages", "reordering + autotuning",
         ),
-        only={"messages": ("linux",), "tuned": ("linux",)},
+        only={"messages": ("linux",), "autotuning": ("linux",)},
     ),
     "shared": Network(
-        (*EVERYWHERE, "mixed"), ("managed", "arrivals", "varying", "delays"), only={"arrivals": ("mixed",)}
+        (*EVERYWHERE, "mixed"), ("aqm", "arrivals", "varying", "delays"), only={"arrivals": ("mixed",)}
     ),
     "wireless": Network((*EVERYWHERE, "udp", "mixed"), ("varying", "delays")),
     "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),

@@ -9,7 +9,7 @@ from netcarlo.kernels import models
 from tests import covering
 
 FIELDS = (
-    "family", "sender", "control", "mobile", "fluid", "managed", "arrivals", "varying", "messages", "tuned",
+    "family", "sender", "control", "mobile", "fluid", "aqm", "arrivals", "varying", "messages", "autotuning",
     "delays", "reordering",
 )  # fmt: skip
 

@@ -33,8 +33,8 @@ class Model(NamedTuple):
     cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.WINDOW].astype(float)
     compile_s: float = 1.0
     file: None = None
-    apart: bool = False
-    near: tuple[tuple[int, int], ...] = ()
+    noalias: bool = False
+    hot_words: tuple[tuple[int, int], ...] = ()
 
 
 def make(dev: Any) -> Any:

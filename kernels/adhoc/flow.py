@@ -13,13 +13,13 @@ from netcarlo.kernels.adhoc.discovery import send
 from netcarlo.kernels.adhoc.frames import (
     CONTROL,
     Kind,
-    copy_of,
     head_of,
     hop_of,
     is_ack,
     is_data,
     kind_of,
     number_of,
+    transmission_id,
 )
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.residual import Error, residual_error
@@ -71,7 +71,7 @@ def sequence_of(m: Any, number: Any) -> Any:
 def rekey(m: Any) -> None:
     """The next event of the flow has changed."""
     s = m[m[Word.ASSOCIATION] :]
-    t = min(m[Word.FLOW_AT], min(association.due(s), association.due_at_sink(s)))
+    t = min(m[Word.FLOW_AT], min(association.due(s), association.due_at_receiver(s)))
     m[m[Word.KEYS] + m[Manet.NODES]] = t << PHASE_BITS | Phase.FLOW if t < FOREVER else np.int64(NO_KEY)
 
 
@@ -111,7 +111,7 @@ def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     while sends:
         packet = association.next_segment(m, s, f, t, False)
         if packet >= 0:
-            head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s, t))
+            head = head_of(np.int64(Kind.DATA), packet, association.transmission_id(s, t))
             if not association.is_data(m, s, packet):
                 head |= CONTROL
             send(m, m[Manet.SOURCE], t, head)
@@ -165,7 +165,7 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
         send(m, m[Manet.SINK], t, head_of(np.int64(Kind.REPLY), packet, np.int64(0)))
     else:
         before = association.in_order(m, s)
-        association.note_copy(m, s, packet, copy_of(head))
+        association.note_transmission(m, s, packet, transmission_id(head))
         ack_id, fresh = association.on_data(m, s, t, packet, False)
         m[COUNTS + ManetOut.IN_ORDER] += association.in_order(m, s) - before
         if data:
@@ -216,7 +216,7 @@ def report(m: Any, end: Any, out: Any) -> None:
     """Writes what the sender has counted until `end` [ns]."""
     s = m[m[Word.ASSOCIATION] :]
     out[ManetOut.SENT] = s[association.Counter.SENT]
-    out[ManetOut.RETRANSMITTED] = s[association.Counter.REPEATED]
+    out[ManetOut.RETRANSMITTED] = s[association.Counter.RETRANSMITTED]
     out[ManetOut.ACKED] = association.acked(m, s)
     out[ManetOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
     out[ManetOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]

@@ -40,7 +40,7 @@ class Frame(NamedTuple):
 CONTROL = 1 << 3
 """Of DATA and ACK: it neither carries nor acknowledges data (a SYN, the handshake and heartbeats of SCTP)."""
 
-HOP_SHIFT, SALVAGE_SHIFT, COPY_SHIFT = 4, 8, 12
+HOP_SHIFT, SALVAGE_SHIFT, TRANSMISSION_SHIFT = 4, 8, 12
 PACKET_SHIFT: Any = slot("packet_shift")
 """The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
 ONE_HOP = 1 << HOP_SHIFT
@@ -66,7 +66,7 @@ def write(m: Any, at: Any, frame: Any) -> None:
 
 def head_of(kind: Any, number: Any, copy: Any) -> Any:
     """The first word of a packet that is put out, with the number of this copy of its segment."""
-    return number << PACKET_SHIFT | copy << COPY_SHIFT | kind
+    return number << PACKET_SHIFT | copy << TRANSMISSION_SHIFT | kind
 
 
 def kind_of(head: Any) -> Any:
@@ -94,9 +94,9 @@ def number_of(head: Any) -> Any:
     return head >> PACKET_SHIFT
 
 
-def copy_of(head: Any) -> Any:
+def transmission_id(head: Any) -> Any:
     """Which copy of its segment it is."""
-    return head >> COPY_SHIFT & ((1 << PACKET_SHIFT - COPY_SHIFT) - 1)
+    return head >> TRANSMISSION_SHIFT & ((1 << PACKET_SHIFT - TRANSMISSION_SHIFT) - 1)
 
 
 def is_data(head: Any) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netcarlo.kernels.adhoc import datagrams, delays, engine, flow
-from netcarlo.kernels.adhoc.frames import COPY_SHIFT
+from netcarlo.kernels.adhoc.frames import TRANSMISSION_SHIFT
 from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind
@@ -31,7 +31,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     udp = address.sender == "udp"
 
     def make(step: Step) -> Any:
-        shift = COPY_SHIFT + endpoint.copy_bits
+        shift = TRANSMISSION_SHIFT + endpoint.transmission_bits
         filled = AdhocSlots(hosts=datagrams if udp else flow, packet_shift=shift, delays=address.delays)
         return bind(engine.simulate, step, filled, endpoint.slots(step))
 

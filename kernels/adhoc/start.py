@@ -96,9 +96,9 @@ def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
     for entry in range(free, free + CACHE):
         m[entry] = 0
     free += CACHE
-    ring.lay(m, at + Node.PACKETS_HEAD, free, m[Manet.QUEUE])
+    ring.init(m, at + Node.PACKETS_HEAD, free, m[Manet.QUEUE])
     free += FRAME_WORDS * m[Manet.QUEUE]
-    ring.lay(m, at + Node.ROUTING_HEAD, free, ROUTING_FRAMES)
+    ring.init(m, at + Node.ROUTING_HEAD, free, ROUTING_FRAMES)
     free += FRAME_WORDS * ROUTING_FRAMES
     if i == m[Manet.SOURCE] or i == m[Manet.SINK]:
         m[at + Node.BUFFER] = free

@@ -19,7 +19,7 @@ class Address(NamedTuple):
     """Whether the receiver is a mobile host."""
     fluid: bool = False
     """Whether a fluid stands for its packets."""
-    managed: bool = False
+    aqm: bool = False
     """Of shared networks: whether links may have active queue management beside RED."""
     arrivals: bool = False
     """Whether flows come and go."""
@@ -28,7 +28,7 @@ class Address(NamedTuple):
     802.11 networks: whether the gateway may go down."""
     messages: bool = False
     """Of paths: whether the application writes messages, and pauses."""
-    tuned: bool = False
+    autotuning: bool = False
     """Of paths: whether the receiver's window grows with what is read."""
     traced: bool = False
     """Of shared networks: whether a trace is written."""
@@ -61,8 +61,8 @@ class Address(NamedTuple):
     @property
     def _endings(self) -> list[str]:
         endings = {
-            "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
-            "messages": self.messages, "tuned": self.tuned, "delays": self.delays, "traced": self.traced,
+            "mobile": self.mobile, "aqm": self.aqm, "arrivals": self.arrivals, "varying": self.varying,
+            "messages": self.messages, "tuned": self.autotuning, "delays": self.delays, "traced": self.traced,
             "reordering": self.reordering,
         }  # fmt: skip
         return [name for name, there in endings.items() if there]

@@ -12,19 +12,19 @@ from netcarlo.kernels.base.inline import global_memory, noinline
 _ONE = np.int64(1)
 
 
-def test(m: Any, at: Any, mask: Any, i: Any) -> Any:
+def test_bit(m: Any, at: Any, mask: Any, i: Any) -> Any:
     """Whether bit `i` is set."""
     place = i & mask
     return (global_memory(m)[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
 
 
-def put(m: Any, at: Any, mask: Any, i: Any) -> None:
+def set_bit(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Set bit `i`."""
     place = i & mask
     global_memory(m)[at + (place >> 6)] |= _ONE << np.int64(place & 63)
 
 
-def drop(m: Any, at: Any, mask: Any, i: Any) -> None:
+def clear_bit(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Clear bit `i`."""
     place = i & mask
     global_memory(m)[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
@@ -39,7 +39,7 @@ def span(begin: Any, end: Any) -> Any:
 
 
 @noinline
-def clear(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
+def clear_bits(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
     """Clear the bits `begin` to `end` - 1."""
     i = begin
     while i < end:
@@ -86,7 +86,7 @@ def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
 @noinline
 def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
     """The first of the bits that are set without a gap up to `end` - 1; not all bits may be set."""
-    i, going = end, test(m, at, mask, end - 1)
+    i, going = end, test_bit(m, at, mask, end - 1)
     while going:
         left = np.int64(((i - 1) & 63) + 1)
         run = min(_highest(global_memory(m)[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)

@@ -33,7 +33,7 @@ class DelayOut(IntEnum):
     COLUMNS = DELAYS + bins(26)
 
 
-class Gauge(IntEnum):
+class DelayState(IntEnum):
     """The words of a flow."""
 
     LATEST = 0  # delay of its latest packet [ns], or NONE
@@ -46,32 +46,32 @@ NONE = -1
 BINS = int(DelayOut.COLUMNS - DelayOut.DELAYS)
 
 
-def prepare(m: Any, gauge: Any) -> None:
+def prepare(m: Any, state: Any) -> None:
     """Before the first packet of a flow."""
-    m[gauge + Gauge.LATEST] = NONE
-    m[gauge + Gauge.JITTER] = 0
-    m[gauge + Gauge.OCTAVE] = 0
+    m[state + DelayState.LATEST] = NONE
+    m[state + DelayState.JITTER] = 0
+    m[state + DelayState.OCTAVE] = 0
 
 
-def arrived(m: Any, at: Any, gauge: Any, delay: Any, bound: Any, counts: Any) -> None:
+def arrived(m: Any, at: Any, state: Any, delay: Any, bound: Any, counts: Any) -> None:
     """A packet of a flow took `delay` [ns]; it is late above a `bound` [ns].
 
     It `counts` in the outcomes at `at` of its class, or comes before the window.
     """
-    jitter, latest = m[gauge + Gauge.JITTER], m[gauge + Gauge.LATEST]
+    jitter, latest = m[state + DelayState.JITTER], m[state + DelayState.LATEST]
     if latest != NONE:
         change = delay - latest
         jitter += max(change, -change) - ((jitter + 8) >> np.int64(4))
-    m[gauge + Gauge.LATEST] = delay
-    m[gauge + Gauge.JITTER] = jitter
+    m[state + DelayState.LATEST] = delay
+    m[state + DelayState.JITTER] = jitter
     if counts:
         m[at + DelayOut.LATE] += delay > bound
         add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, delay)
         m[at + DelayOut.JITTER] += jitter >> np.int64(4)
-        m[at + DelayOut.DELAYS + bin_of(m, gauge, delay)] += 1
+        m[at + DelayOut.DELAYS + bin_of(m, state, delay)] += 1
 
 
-class Meter(NamedTuple):
+class DelayAccumulator(NamedTuple):
     """What of a flow is in registers where one packet after the other arrives: see `arrived`.
 
     Most take as long as the one before; those are counted together when one does not.
@@ -85,43 +85,45 @@ class Meter(NamedTuple):
     """Sum that is not counted yet."""
 
 
-def meter_of(m: Any, gauge: Any) -> Any:
+def accumulator_of(m: Any, state: Any) -> Any:
     """A flow as it is."""
-    return Meter(m[gauge + Gauge.LATEST], np.int64(0), m[gauge + Gauge.JITTER], np.int64(0))
+    return DelayAccumulator(
+        m[state + DelayState.LATEST], np.int64(0), m[state + DelayState.JITTER], np.int64(0)
+    )
 
 
-def metered(m: Any, at: Any, gauge: Any, meter: Any, delay: Any, bound: Any) -> Any:
+def accumulate(m: Any, at: Any, state: Any, accumulator: Any, delay: Any, bound: Any) -> Any:
     """As `arrived`, of a packet that counts and is not the first: the meter afterwards."""
-    change, run = delay - meter.latest, meter.run
-    jitter = meter.jitter - ((meter.jitter + 8) >> np.int64(4))
+    change, run = delay - accumulator.latest, accumulator.run
+    jitter = accumulator.jitter - ((accumulator.jitter + 8) >> np.int64(4))
     if change != 0:
         jitter += max(change, -change)
-        count(m, at, gauge, meter.latest, run, bound)
+        count(m, at, state, accumulator.latest, run, bound)
         run = np.int64(0)
-    return Meter(delay, run + 1, jitter, meter.jitters + (jitter >> np.int64(4)))
+    return DelayAccumulator(delay, run + 1, jitter, accumulator.jitters + (jitter >> np.int64(4)))
 
 
-def count(m: Any, at: Any, gauge: Any, delay: Any, packets: Any, bound: Any) -> None:
+def count(m: Any, at: Any, state: Any, delay: Any, packets: Any, bound: Any) -> None:
     """So many packets of a flow took `delay` [ns] each, which in all are less than a word holds."""
     if packets > 0:
         m[at + DelayOut.LATE] += packets * (delay > bound)
         add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, packets * delay)
-        m[at + DelayOut.DELAYS + bin_of(m, gauge, delay)] += packets
+        m[at + DelayOut.DELAYS + bin_of(m, state, delay)] += packets
 
 
-def settle(m: Any, at: Any, gauge: Any, meter: Any, bound: Any) -> None:
+def flush(m: Any, at: Any, state: Any, accumulator: Any, bound: Any) -> None:
     """A flow as it is now; all is counted."""
-    count(m, at, gauge, meter.latest, meter.run, bound)
-    m[gauge + Gauge.LATEST], m[gauge + Gauge.JITTER] = meter.latest, meter.jitter
-    m[at + DelayOut.JITTER] += meter.jitters
+    count(m, at, state, accumulator.latest, accumulator.run, bound)
+    m[state + DelayState.LATEST], m[state + DelayState.JITTER] = accumulator.latest, accumulator.jitter
+    m[at + DelayOut.JITTER] += accumulator.jitters
 
 
-def bin_of(m: Any, gauge: Any, delay: Any) -> Any:
+def bin_of(m: Any, state: Any, delay: Any) -> Any:
     """The bin of a delay: mostly of the same octave as that before."""
-    value, octave = delay >> np.int64(SHIFT), m[gauge + Gauge.OCTAVE]
+    value, octave = delay >> np.int64(SHIFT), m[state + DelayState.OCTAVE]
     if value >> octave >> np.int64(STEP_BITS) != 1:
         octave = octave_of(value)
-        m[gauge + Gauge.OCTAVE] = octave
+        m[state + DelayState.OCTAVE] = octave
     return min((octave << np.int64(STEP_BITS)) + (value >> octave), np.int64(BINS - 1))
 
 

@@ -28,23 +28,23 @@ class Endpoint:
     """Words of float64 memory."""
     window: Callable[[Any], Any] = window_of
     """Most packets in flight over a path of rows with these parameters [n]."""
-    near: tuple[tuple[int, int], ...] = ()
-    """Words of the association that every packet touches, see `Model.near`."""
-    copy_bits: int = 4
+    hot_words: tuple[tuple[int, int], ...] = ()
+    """Words of the association that every packet touches, see `Model.hot_words`."""
+    transmission_bits: int = 4
     """Bits of a packet that tell its copies apart."""
     first: int = 0
     """Number of the first data packet: 1 after a handshake, else 0."""
     pauses: bool = False
     """True if the sender may pause and send probe segments."""
-    described: bool = False
+    typed_packets: bool = False
     """True if packets carry their type, and the receiver has timers of its own."""
-    lingers: bool = True
+    arrival_before_departure: bool = True
     """True if a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
-    fast: bool = False
+    has_fast_path: bool = False
     """True if the fast path of a path's engine (`path.undisturbed`) knows this sender."""
-    ahead: bool = False
-    """True if the engine of shared links may process its events early (`shared.ahead`)."""
+    lookahead: bool = False
+    """True if the engine of shared links may process its events early (`shared.lookahead`)."""
     inlined: tuple[ModuleType, ...] = ()
     """Modules whose steps become part of an engine that calls each of them from one place."""
-    inlined_beside_fast: tuple[ModuleType, ...] = ()
+    inlined_with_fast_path: tuple[ModuleType, ...] = ()
     """Further modules of that kind where losses are most of what the fast path leaves to the engine."""

@@ -49,10 +49,10 @@ class Model:
     """Most packets in flight of rows with these parameters [n]."""
     cost: Callable[[Any], Any] = end_of
     """Estimated running time of each row relative to the others, float64[n], see `base.cost`."""
-    apart: bool = False
+    noalias: bool = False
     """True if no function writes words through one argument and reads them through another, so that
     compilers may keep words in registers (`noalias`)."""
-    near: tuple[tuple[int, int], ...] = ()
+    hot_words: tuple[tuple[int, int], ...] = ()
     """Words of scratch [from, to) that every packet touches; a device keeps them in shared memory."""
     file: Path | None = None
     """The user's congestion control, which compilers may refuse; None of built-in models."""
@@ -75,7 +75,7 @@ class Model:
         if self.file is None:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
-        of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
-        of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.tuned else "")
+        of = "_mobile" if self.address.mobile else "_aqm" if self.address.aqm else ""
+        of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.autotuning else "")
         of += "_traced" if self.address.traced else ""
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"

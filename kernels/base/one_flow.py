@@ -1,6 +1,6 @@
 """How long the data of a network's one flow take, see `base.delays`: all that arrive count.
 
-`gauge` is the word of scratch `m` where the words of the flow begin, `at` that of its outcomes.
+`state` is the word of scratch `m` where the words of the flow begin, `at` that of its outcomes.
 """
 
 from typing import Any
@@ -15,17 +15,17 @@ WORDS = int(DelayOut.COLUMNS)
 
 
 @noinline
-def prepare(m: Any, gauge: Any, at: Any) -> Any:
+def prepare(m: Any, state: Any, at: Any) -> Any:
     """Before the first packet; returns the next free word behind the outcomes."""
-    delays.prepare(m, gauge)
+    delays.prepare(m, state)
     for word in range(at, at + WORDS):
         global_memory(m)[word] = 0
     return at + WORDS
 
 
-def arrived(p: Any, m: Any, gauge: Any, at: Any, delay: Any) -> None:
+def arrived(p: Any, m: Any, state: Any, at: Any, delay: Any) -> None:
     """Data that had not come before arrive `delay` [ns] after they were first put out."""
-    delays.arrived(m, at, gauge, delay, p[P.LATE], True)
+    delays.arrived(m, at, state, delay, p[P.LATE], True)
 
 
 @noinline

@@ -17,7 +17,7 @@ class Ring(IntEnum):
     BEGIN = 3  # the word where the places begin
 
 
-def lay(m: Any, ring: Any, begin: Any, room: Any) -> None:
+def init(m: Any, ring: Any, begin: Any, room: Any) -> None:
     """Lay out an empty ring at word `ring`, whose places lie from word `begin` on."""
     m[ring + Ring.HEAD] = 0
     m[ring + Ring.COUNT] = 0

@@ -33,7 +33,7 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING, P
 from netcarlo.kernels.base.philox import draw
 
-FLAT: Any = slot("flat")
+FLAT_TABLE: Any = slot("flat_table")
 """Whether the numbers of a table stand in a line, pair after pair, and not two by two."""
 REORDERS: Any = slot("reorders")
 """Whether there may be jitter that reorders."""
@@ -84,14 +84,14 @@ WORDS = len(Varying)
 
 def first(table: Any, pair: Any) -> Any:
     """The first number of a pair."""
-    if FLAT:
+    if FLAT_TABLE:
         return table[2 * pair] - FOREVER
     return table[pair, 0] - FOREVER
 
 
 def second(table: Any, pair: Any) -> Any:
     """The second number of a pair."""
-    if FLAT:
+    if FLAT_TABLE:
         return table[2 * pair + 1]
     return table[pair, 1]
 

@@ -35,10 +35,10 @@ def one_way(flow: Any, links: Any) -> Any:
 
 def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
     """Before the start: the outcomes lie from word `free` on."""
-    for word in range(free, free + p[Shared.GAUGES] * DelayOut.COLUMNS):
+    for word in range(free, free + p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS):
         m[word] = 0
     for i in range(p[Shared.FLOWS]):
-        s, number = m[words_of_flow(p, i) :], flows[i, Flow.GAUGE]
+        s, number = m[words_of_flow(p, i) :], flows[i, Flow.DELAY_CLASS]
         s[FlowWord.OUTCOMES] = free + (number - 1) * DelayOut.COLUMNS if number > 0 else 0
 
 
@@ -90,8 +90,8 @@ def report_path(m: Any, out: Any) -> None:
 def report(p: Any, m: Any, begin: Any, out: Any) -> None:
     """The outcomes from word `begin` on, behind those of classes that come and go, where `out` begins."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
-    for k in range(p[Shared.GAUGES]):
+    for k in range(p[Shared.DELAY_CLASSES]):
         delays.finish(m, begin + k * DelayOut.COLUMNS)
         m[begin + k * DelayOut.COLUMNS + DelayOut.JITTER] = NEVER
-    for column in range(p[Shared.GAUGES] * DelayOut.COLUMNS):
+    for column in range(p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS):
         out[at + column] = m[begin + column]

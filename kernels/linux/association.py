@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
-from netcarlo.kernels.linux.copies import copy_of, note_copy
+from netcarlo.kernels.linux.copies import note_transmission, transmission_id
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
-    due_at_sink,
+    due_at_receiver,
     in_order,
-    note_stamp,
+    note_timestamp,
     on_data,
     on_delay,
 )
@@ -39,12 +39,11 @@ __all__ = [
     "WORDS",
     "Counter",
     "complete",
-    "copy_of",
-    "due_at_sink",
+    "due_at_receiver",
     "in_order",
     "next_segment",
-    "note_copy",
-    "note_stamp",
+    "note_timestamp",
+    "note_transmission",
     "on_ack",
     "on_data",
     "on_delay",
@@ -53,6 +52,7 @@ __all__ = [
     "prepare",
     "scratch_words",
     "start",
+    "transmission_id",
 ]
 
 FLOATS = 0
@@ -63,13 +63,13 @@ class Counter(IntEnum):
     """Words of scratch that an engine may read."""
 
     SENT = Tcp.SENT
-    REPEATED = Tcp.REPEATED
+    RETRANSMITTED = Tcp.RETRANSMITTED
     HANDSHAKES = Tcp.HANDSHAKES
     TIMEOUTS = Tcp.TIMEOUTS
     FAST_RETRANSMITS = Tcp.FAST_RETRANSMITS
     REDUCTIONS = Tcp.REDUCTIONS
     ACKED = Tcp.UNA
-    HELD = Tcp.HELD
+    OUT_OF_ORDER = Tcp.OUT_OF_ORDER
     RTT = Tcp.RTT
     AVOIDED = Tcp.NOTHING
     PROBING = Tcp.NOTHING
@@ -120,7 +120,7 @@ def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     return s[at + Ack.NEXT] > FIRST or s[at + Ack.COUNT] > 0 or s[at + Ack.DUPLICATE] != NONE
 
 
-def told_by(p: Any, s: Any, ack_id: Any) -> Any:
+def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
     return sequence_of(p, s, s[ack_at(p, s, ack_id) + Ack.NEXT] - 1)
 

@@ -91,7 +91,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 def on_delay(p: Any, s: Any) -> Any:
     """As `receiver.on_delay`."""
-    t = untuned.due_at_sink(s)
+    t = untuned.due_at_receiver(s)
     ack_id = untuned.on_delay(p, s)
     _tell(p, s, t, ack_id)
     return ack_id

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.bits import test
+from netcarlo.kernels.base.bits import test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, Tcp, packet_at
@@ -17,7 +17,7 @@ HEARS: Any = slot("hears")
 
 def is_reported(p: Any, s: Any, packet: Any) -> Any:
     """Whether a SACK block has reported a packet."""
-    return test(s, s[Tcp.REPORTED], p[P.RING] - 1, packet)
+    return test_bit(s, s[Tcp.REPORTED], p[P.RING] - 1, packet)
 
 
 def lose(p: Any, s: Any, packet: Any) -> None:

@@ -15,12 +15,12 @@ STAMP_BITS = 18
 _MASK = (1 << STAMP_BITS) - 1
 
 
-def copy_of(s: Any, now: Any) -> Any:
+def transmission_id(s: Any, now: Any) -> Any:
     """What tells the copy of a packet put out now from others."""
     return clocks.stamp_of(s, now) & _MASK
 
 
-def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
+def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """That copy of a packet is about to arrive: it is not newer than the one put out last."""
     if packet != ACK_OF_SYN:  # whose timestamp nobody needs
         newest = clocks.stamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)

@@ -64,28 +64,29 @@ def of(address: Address, control: ModuleType | None, own: ModuleType | None = No
     if address.family == "adhoc":
         found = stacked("reordered", found, reordered)
     untuned: Any = UNFILLED
-    if address.tuned:
+    if address.autotuning:
         untuned, found = found, stacked("tuned", found, autotuning)
     below: Any = UNFILLED
     if address.messages:
         below, found = found, stacked("messages", found, messages)
 
     def all_words(window: Any, ring: Any) -> Any:
-        more = autotuning.ENTRY * ring if address.tuned else 0
+        more = autotuning.ENTRY * ring if address.autotuning else 0
         more += messages.more_words(ring) if address.messages else 0
         return words(window, ring) + more
 
     filled = LinuxSlots(
         association=found, control=control, paced=paced, hears=hasattr(control, "lost"),
-        widens=address.reordering or address.family == "adhoc", tuned=address.tuned,
+        widens=address.reordering or address.family == "adhoc", tuned=address.autotuning,
         own=UNFILLED if own is None else stacked(own.__name__, defaults, own), base=base, untuned=untuned,
         below=below,
     )  # fmt: skip
     return Endpoint(
         slots=lambda step: filled, words=all_words, state_words=found.WORDS,
-        floats=association.FLOATS if own is None else own_association.FLOATS, copy_bits=STAMP_BITS,
-        described=True, lingers=False, fast=not (paced or address.tuned), inlined=(sender, receiver),
-        inlined_beside_fast=(recovery, sack),
+        floats=association.FLOATS if own is None else own_association.FLOATS, transmission_bits=STAMP_BITS,
+        typed_packets=True, arrival_before_departure=False,
+        has_fast_path=not (paced or address.autotuning), inlined=(sender, receiver),
+        inlined_with_fast_path=(recovery, sack),
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ class Sink(NamedTuple):
 
 def sink_of(s: Any) -> Any:
     """The receiver as it is."""
-    nxt = s[Tcp.RCV_NXT] if s[Tcp.HELD] == 0 else np.int64(NONE)
+    nxt = s[Tcp.RCV_NXT] if s[Tcp.OUT_OF_ORDER] == 0 else np.int64(NONE)
     return Sink(
         nxt, s[Tcp.RCV_WUP], s[Tcp.ECHO], s[Tcp.LAST_RX], s[Tcp.QUICK], s[Tcp.NEXT_ACK], s[Tcp.PENDING]
     )

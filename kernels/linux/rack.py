@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.bits import test
+from netcarlo.kernels.base.bits import test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import board, clocks
@@ -91,7 +91,7 @@ def _originals(p: Any, s: Any, before: Any) -> Any:
     packet = max(s[Tcp.JUDGED], s[Tcp.UNA])
     while packet < s[Tcp.NXT]:
         at = packet_at(p, s, packet)
-        if s[at + Packet.FLAGS] & (Flag.LOST | Flag.AGAIN) == 0 and not test(
+        if s[at + Packet.FLAGS] & (Flag.LOST | Flag.AGAIN) == 0 and not test_bit(
             s, s[Tcp.REPORTED], mask, packet
         ):
             sent = s[at + Packet.SENT]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
+from netcarlo.kernels.base.bits import clear_bits, run_begin, run_end, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, MS, P
 from netcarlo.kernels.base.whole import quotient
@@ -171,12 +171,12 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
     mask = p[P.RING] - 1
     if packet - s[Tcp.RCV_NXT] >= p[P.RING]:
         s[Tcp.OVERFULL] = 1
-    elif packet <= s[Tcp.RCV_HIGHEST] and test(s, s[Tcp.BITS], mask, packet):
+    elif packet <= s[Tcp.RCV_HIGHEST] and test_bit(s, s[Tcp.BITS], mask, packet):
         s[Tcp.DUPLICATES] += 1
         s[Tcp.DUPLICATE] = packet
     else:
-        put(s, s[Tcp.BITS], mask, packet)
-        s[Tcp.HELD] += 1
+        set_bit(s, s[Tcp.BITS], mask, packet)
+        s[Tcp.OUT_OF_ORDER] += 1
         if packet > s[Tcp.RCV_HIGHEST] and s[Tcp.BLOCK_COUNT] > 0 and s[Tcp.BLOCK + 1] == packet:
             s[Tcp.RCV_HIGHEST] = packet  # the newest block grows, as it mostly does
             s[Tcp.BLOCK + 1] = packet + 1
@@ -192,8 +192,8 @@ def _fill(p: Any, s: Any) -> None:
     mask = p[P.RING] - 1
     first = s[Tcp.RCV_NXT]
     end = run_end(s, s[Tcp.BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
-    clear(s, s[Tcp.BITS], mask, first, end)
-    s[Tcp.HELD] -= end - first
+    clear_bits(s, s[Tcp.BITS], mask, first, end)
+    s[Tcp.OUT_OF_ORDER] -= end - first
     s[Tcp.RCV_NXT] = end
     kept = np.int64(0)
     for k in range(s[Tcp.BLOCK_COUNT]):
@@ -237,7 +237,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         if _is_half_open(s):
             _accept(s, t)
         return np.int64(NONE), False
-    duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.HELD] > 0, False
+    duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.OUT_OF_ORDER] > 0, False
     if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: nothing of it is looked at
         _again(s, packet)
         return acknowledge(p, s), False
@@ -249,17 +249,17 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
         if gap:
             _fill(p, s)
-            at_once = s[Tcp.HELD] == 0
+            at_once = s[Tcp.OUT_OF_ORDER] == 0
     elif packet < s[Tcp.RCV_NXT]:
         _again(s, packet)
     else:
         _out_of_order(p, s, packet)
     fresh = s[Tcp.DUPLICATES] == duplicates
     at_once = at_once or s[Tcp.QUICK] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
-    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PUSH != 0 and s[Tcp.HELD] == 0
+    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PUSH != 0 and s[Tcp.OUT_OF_ORDER] == 0
     if at_once or pushed:
         return acknowledge(p, s), fresh
-    if s[Tcp.HELD] == 0:
+    if s[Tcp.OUT_OF_ORDER] == 0:
         if s[Tcp.PENDING] == FOREVER:
             s[Tcp.PENDING] = delayed(p, s, t)
         return np.int64(NONE), fresh
@@ -268,7 +268,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     return np.int64(NONE), fresh
 
 
-def due_at_sink(s: Any) -> Any:
+def due_at_receiver(s: Any) -> Any:
     """When the receiver's timer goes off [ns]."""
     return min(s[Tcp.PENDING], s[Tcp.MERGED_UNTIL])
 
@@ -282,7 +282,7 @@ def on_delay(p: Any, s: Any) -> Any:
     return acknowledge(p, s)
 
 
-def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns]."""
     s[Tcp.STAMP] = sent
 

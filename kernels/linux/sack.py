@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import drop, put, run_end, span, test
+from netcarlo.kernels.base.bits import clear_bit, run_end, set_bit, span, test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import rack, rate
@@ -72,9 +72,9 @@ def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
                 if begin > left and ~word & span(left, begin) != 0:
                     begin = run_end(s, s[Tcp.REPORTED], mask, left, stop)
                 for packet in range(begin, stop):
-                    if not test(s, s[Tcp.REPORTED], mask, packet):
+                    if not test_bit(s, s[Tcp.REPORTED], mask, packet):
                         reported = np.int64(1)
-                        put(s, s[Tcp.REPORTED], mask, packet)
+                        set_bit(s, s[Tcp.REPORTED], mask, packet)
                         flags = arrived(p, s, packet, now_us, np.int64(NONE))
                         s[Tcp.SACKED] += 1
                         if flags & (Flag.EVER | Flag.AGAIN) == 0:
@@ -100,8 +100,8 @@ def take_ack(p: Any, s: Any, ack: Any, now_us: Any, echo: Any) -> Any:
     again, original = np.int64(0), np.int64(0)
     first, last, late = np.int64(NONE), np.int64(NONE), s[Tcp.NXT]
     for packet in range(s[Tcp.UNA], ack):
-        if s[Tcp.SACKED] > 0 and test(s, s[Tcp.REPORTED], mask, packet):
-            drop(s, s[Tcp.REPORTED], mask, packet)
+        if s[Tcp.SACKED] > 0 and test_bit(s, s[Tcp.REPORTED], mask, packet):
+            clear_bit(s, s[Tcp.REPORTED], mask, packet)
             s[Tcp.SACKED] -= 1
             if s[packet_at(p, s, packet) + Packet.FLAGS] & (Flag.EVER | Flag.AGAIN):
                 again = np.int64(1)

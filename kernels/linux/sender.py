@@ -191,7 +191,7 @@ def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     undo.stamp(s, now)
     s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
     s[Tcp.SENT] += 1
-    s[Tcp.REPEATED] += 1
+    s[Tcp.RETRANSMITTED] += 1
     if reducing(s):
         s[Tcp.PRR_OUT] += 1
     if packet == s[Tcp.UNA] and s[Tcp.TIMER] != Timer.REORDERING:
@@ -225,7 +225,7 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
             s[at + Packet.FLAGS] |= Flag.EVER
             s[Tcp.AGAIN_END] = max(s[Tcp.AGAIN_END], packet + 1)
             s[Tcp.SENT] += 1
-            s[Tcp.REPEATED] += 1
+            s[Tcp.RETRANSMITTED] += 1
         s[Tcp.PROBED] = s[Tcp.NXT]
         s[Tcp.PROBES] += 1
         s[Tcp.TIMER] = Timer.OFF

@@ -223,7 +223,7 @@ class Tcp(IntEnum):
     """until this one is acknowledged."""
     # Counters.
     SENT = auto()
-    REPEATED = auto()
+    RETRANSMITTED = auto()
     HANDSHAKES = auto()
     TIMEOUTS = auto()
     FAST_RETRANSMITS = auto()
@@ -243,7 +243,7 @@ class Tcp(IntEnum):
     """and what it was in the latest ACK."""
     RCV_HIGHEST = auto()
     """Highest packet that has arrived."""
-    HELD = auto()
+    OUT_OF_ORDER = auto()
     """Packets held out of order."""
     DUPLICATES = auto()
     """Packets that arrived again."""

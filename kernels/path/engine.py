@@ -58,7 +58,7 @@ way: Any = slot("way")
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
 PAUSES: Any = slot("pauses")
-DESCRIBED: Any = slot("described")
+TYPED_PACKETS: Any = slot("typed_packets")
 """Packets say themselves what they are, and the receiver has timers of its own, which go off before a packet
 that arrives in the same nanosecond."""
 
@@ -150,7 +150,7 @@ def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) 
 @noinline
 def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
     """The same of a packet of the sender; returns the number of rows."""
-    if DESCRIBED and not association.is_data(p, s, packet):
+    if TYPED_PACKETS and not association.is_data(p, s, packet):
         return n
     return record(trace, n, t, event, association.sequence_of(p, s, packet), s, g)
 
@@ -160,7 +160,7 @@ def record_ack(p: Any, trace: Any, n: Any, t: Any, ack_id: Any, s: Any, g: Any) 
     """The same of an acknowledgement that reaches the sender."""
     if not association.is_ack(p, s, ack_id):
         return n
-    return record(trace, n, t, EVENT_ACK, association.told_by(p, s, ack_id), s, g)
+    return record(trace, n, t, EVENT_ACK, association.cumulative_ack(p, s, ack_id), s, g)
 
 
 def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
@@ -212,7 +212,7 @@ def bring_back(
 @noinline
 def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
     """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
-    due = association.due_at_sink(s)
+    due = association.due_at_receiver(s)
     ack_id = association.on_delay(p, s)
     if ack_id < 0:
         if ack_id == association.FULL:
@@ -265,7 +265,7 @@ def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """The size of a packet of the sender [byte]."""
-    if DESCRIBED:
+    if TYPED_PACKETS:
         return association.size_of(p, s, packet)
     size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
     if association.is_last(p, s, packet):
@@ -308,15 +308,15 @@ def receive(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, packet: Any, sent: Any, tail: Any
 ) -> Any:
     """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
-    if DESCRIBED:
-        while association.due_at_sink(s) <= t:
+    if TYPED_PACKETS:
+        while association.due_at_receiver(s) <= t:
             tail = acknowledge_late(p, outages, losses, m, s, out, tail)
-    elif p[P.ACK_EVERY] > 1 and association.due_at_sink(s) < t:
+    elif p[P.ACK_EVERY] > 1 and association.due_at_receiver(s) < t:
         tail = acknowledge_late(p, outages, losses, m, s, out, tail)
     if PAUSES and packet <= PROBE:
         tail = acknowledge(p, outages, losses, m, s, out, t, packet, tail)
     else:
-        association.note_stamp(s, packet, sent)
+        association.note_timestamp(s, packet, sent)
         ack_id, fresh = association.on_data(p, s, t, packet, False)
         count_arrival(p, m, s, out, packet, fresh, t, sent)
         if ack_id >= 0:
@@ -334,9 +334,9 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
     out[Out.CWND_CUTS] = s[association.Counter.REDUCTIONS]
     out[Out.SENT] = s[association.Counter.SENT]
-    out[Out.RETRANSMITTED] = s[association.Counter.REPEATED]
+    out[Out.RETRANSMITTED] = s[association.Counter.RETRANSMITTED]
     out[Out.IN_ORDER] = association.in_order(p, s)
-    out[Out.DELIVERED] = out[Out.IN_ORDER] + s[association.Counter.HELD]
+    out[Out.DELIVERED] = out[Out.IN_ORDER] + s[association.Counter.OUT_OF_ORDER]
     out[Out.RECEIVED] = out[Out.DELIVERED] + m[Path.DUPLICATES]
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     out[Out.ACKED] = association.acked(p, s)
@@ -359,7 +359,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
 
 def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:
     """Whether a packet in the queue goes on before the next ACK arrives, or anything else happens."""
-    timers = min(association.due(s), association.due_at_sink(s))
+    timers = min(association.due(s), association.due_at_receiver(s))
     return way.due(p, m) <= min(min(timers, p[P.END]), arrival)
 
 
@@ -377,7 +377,7 @@ def simulate(
     free = ring + ENTRY * p[P.RING] - ASSOCIATION
     association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
-    delayed = DESCRIBED or p[P.ACK_EVERY] > 1
+    delayed = TYPED_PACKETS or p[P.ACK_EVERY] > 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.FULL] = 1
@@ -406,9 +406,9 @@ def simulate(
             # overtake any more.
             arrival = arrival_of(m, ring, mask, head, tail)
             upcoming = min(arrival, association.due(s))
-            if delayed and association.due_at_sink(s) < upcoming:
-                if association.due_at_sink(s) > end:
-                    now = association.due_at_sink(s)
+            if delayed and association.due_at_receiver(s) < upcoming:
+                if association.due_at_receiver(s) > end:
+                    now = association.due_at_receiver(s)
                 else:
                     tail = acknowledge_late(p, outages, losses, m, s, out, tail)
             else:
@@ -431,7 +431,7 @@ def simulate(
                     else:
                         timeouts = s[association.Counter.TIMEOUTS]
                         association.on_timeout(p, s, g, constants, now)
-                        if traced and (not DESCRIBED or s[association.Counter.TIMEOUTS] > timeouts):
+                        if traced and (not TYPED_PACKETS or s[association.Counter.TIMEOUTS] > timeouts):
                             missing = s[association.Counter.ACKED] + 1
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 

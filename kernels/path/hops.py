@@ -6,7 +6,7 @@ packets it still holds (a ring as long as its queue limit), and how many packets
 next random loss.  No events, no queues of packets.
 
 A packet that is handed over in the very nanosecond of a departure still finds the departing packet
-in the queue, as with ns-2, or does not (see `LINGERS`).  ACK clocking makes that tie common.
+in the queue, as with ns-2, or does not (see `ARRIVAL_BEFORE_DEPARTURE`).  ACK clocking makes that tie common.
 
 In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
 lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
@@ -28,10 +28,10 @@ BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
 
 APART: Any = slot("first_hop_apart")
-"""The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
+"""The first hop has code of its own, in which its place is a constant (see `HOT_WORDS`)."""
 QUEUES: Any = slot("queues")
 """Measure how long packets are held."""
-LINGERS: Any = slot("lingers")
+ARRIVAL_BEFORE_DEPARTURE: Any = slot("arrival_before_departure")
 """What leaves in this very nanosecond is still in the queue: ns-2 had scheduled the arrival before the
 departure.  In a network a host takes its time to answer, and what leaves has left."""
 VARYING: Any = slot("varying")
@@ -92,7 +92,7 @@ _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
-NEAR = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
+HOT_WORDS = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
 """Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of
 the first of each direction what stands before GAPS."""
 
@@ -288,7 +288,7 @@ def position(path: Any, direction: Any, hop: Any) -> Any:
 
 def is_held(leaves: Any, t: Any) -> Any:
     """Whether a packet that leaves a hop then is in its queue at time t [ns]."""
-    return leaves >= t if LINGERS else leaves > t
+    return leaves >= t if ARRIVAL_BEFORE_DEPARTURE else leaves > t
 
 
 def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:

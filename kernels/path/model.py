@@ -33,11 +33,11 @@ class HopSlots(Slots):
     """True if the first hop has code of its own, in which its place is a constant."""
     queues: bool = False
     """True if the time that packets are held is measured."""
-    lingers: bool
+    arrival_before_departure: bool
     """True if a packet that leaves a queue at the time of an arrival is still counted in it."""
     varying: bool
     """True if hops may have what changes from packet to packet."""
-    flat: bool = False
+    flat_table: bool = False
     """True if numbers of a table stand pair after pair, as for shared links."""
     reorders: bool
     """True if jitter may reorder packets."""
@@ -67,7 +67,7 @@ class PathSlots(Slots):
     """Number of the first data packet."""
     pauses: bool
     """True if the sender may pause and send probe segments."""
-    described: bool
+    typed_packets: bool
     """True if packets carry their type, and the receiver has timers of its own."""
     messages: bool
     """True if the application writes messages."""
@@ -86,10 +86,12 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
 
 
 def _hops(
-    address: Address, base: int, *, apart: bool = False, queues: bool = False, lingers: bool = True
-) -> HopSlots:
+    address: Address, base: int, *, apart: bool = False, queues: bool = False,
+    arrival_before_departure: bool = True,
+) -> HopSlots:  # fmt: skip
     return HopSlots(
-        hops_base=base, first_hop_apart=apart, queues=queues, lingers=lingers,
+        hops_base=base, first_hop_apart=apart, queues=queues,
+        arrival_before_departure=arrival_before_departure,
         varying=address.varying or address.reordering, reorders=address.reordering, delays=address.delays,
     )  # fmt: skip
 
@@ -117,15 +119,18 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
     base = state.ASSOCIATION + endpoint.state_words
 
     def make(step: Step) -> Any:
-        fast = endpoint.fast and not (overtakes or address.varying or is_lockstep(step))
-        module = undisturbed_linux if endpoint.described else undisturbed
+        fast = endpoint.has_fast_path and not (overtakes or address.varying or is_lockstep(step))
+        module = undisturbed_linux if endpoint.typed_packets else undisturbed
         apart = is_lockstep(step) and not overtakes
-        hops = _hops(address, base, apart=apart, queues=queues, lingers=endpoint.lingers)
+        hops = _hops(
+            address, base, apart=apart, queues=queues,
+            arrival_before_departure=endpoint.arrival_before_departure,
+        )  # fmt: skip
         filled = PathSlots(
-            first=endpoint.first, pauses=endpoint.pauses, described=endpoint.described,
+            first=endpoint.first, pauses=endpoint.pauses, typed_packets=endpoint.typed_packets,
             messages=address.messages, calm=fast, undisturbed=module if fast else None,
         )  # fmt: skip
-        inlined = endpoint.inlined + (endpoint.inlined_beside_fast if fast else ())
+        inlined = endpoint.inlined + (endpoint.inlined_with_fast_path if fast else ())
         records = hops, _route(address), filled, endpoint.slots(step)
         return bind(engine.simulate, step, *records, inlined=inlined)
 
@@ -136,11 +141,11 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
         return words + one_flow.WORDS * address.delays, endpoint.floats
 
     # Where packets overtake each other many places of the code call for a hop, and none is constant.
-    near = () if overtakes else state.near(endpoint.near, endpoint.state_words)
+    hot_words = () if overtakes else state.hot_words(endpoint.hot_words, endpoint.state_words)
     columns = _columns(address, queues=queues)
     return Model(
         address=address, make=make, scratch=scratch, outcomes=lambda rows: columns, window=endpoint.window,
-        cost=_packets(endpoint.window), apart=True, near=near,
+        cost=_packets(endpoint.window), noalias=True, hot_words=hot_words,
     )  # fmt: skip
 
 
@@ -157,7 +162,7 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
     return Model(
         address=address, make=make, scratch=scratch,
         outcomes=lambda rows: _columns(address) + failovers(rows), window=endpoint.window,
-        cost=_packets(endpoint.window), apart=True,
+        cost=_packets(endpoint.window), noalias=True,
     )  # fmt: skip
 
 
@@ -173,5 +178,5 @@ def _datagrams(address: Address) -> Model:
 
     return Model(
         address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),
-        cost=_packets(lambda parameters: 1), apart=True,
+        cost=_packets(lambda parameters: 1), noalias=True,
     )  # fmt: skip

@@ -50,7 +50,7 @@ def prepare(p: Any, m: Any, free: Any) -> Any:
     m[BASE + Word.PUT_OUT] = 0
     m[BASE + Word.NEWEST] = -1
     m[BASE + Word.NEWEST_ACK] = 0
-    return waiting.lay(p, m, np.int64(BASE + Word.QUEUE), free)
+    return waiting.init(p, m, np.int64(BASE + Word.QUEUE), free)
 
 
 def put_out(p: Any, outages: Any, losses: Any, m: Any, packet: Any, now: Any, wire: Any) -> Any:

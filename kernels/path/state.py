@@ -25,7 +25,7 @@ class Path(IntEnum):
     OUTAGE = auto()
     """Start of the first outage [ns]."""
     LATEST = auto()
-    """Words as in `delays.Gauge`."""
+    """Words as in `delays.DelayState`."""
     JITTER = auto()
     OCTAVE = auto()
     DELAYS = auto()
@@ -55,12 +55,12 @@ ENTRY = 2
 """Words of an ACK in the ring."""
 
 
-def near(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tuple[int, int], ...]:
+def hot_words(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tuple[int, int], ...]:
     """Words of scratch [from, to) that every packet touches: of the engine, those `of_association` among its
     `words`, of the first hop of each direction."""
     begin = ASSOCIATION + words
     return (
         (int(Path.LAST_RX), Path.RING + 1),
         *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high),
-        *((begin + low, begin + high) for low, high in hops.NEAR),
+        *((begin + low, begin + high) for low, high in hops.HOT_WORDS),
     )

@@ -18,7 +18,7 @@ from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
-from netcarlo.kernels.tcp.acks import PLAIN, note_in_order, told_by
+from netcarlo.kernels.tcp.acks import PLAIN, cumulative_ack, note_in_order
 from netcarlo.kernels.tcp.sender import advance
 from netcarlo.kernels.tcp.state import NONE, Clock, Tcp, Window
 from netcarlo.kernels.tcp.timer import measure_rtt
@@ -164,13 +164,13 @@ def go(
         deadline = now + rto
     undisturbed = True
     if DELAYS:
-        gauge, outcomes, late = np.int64(Path.LATEST), m[Path.DELAYS], p[P.LATE]
-        meter = delays.meter_of(m, gauge)
+        state, outcomes, late = np.int64(Path.LATEST), m[Path.DELAYS], p[P.LATE]
+        accumulator = delays.accumulator_of(m, state)
     while undisturbed:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
             arrival, ack_id = m[at], m[at + 1]
-            ack = told_by(p, s, ack_id)
+            ack = cumulative_ack(p, s, ack_id)
             undisturbed = head < tail and arrival <= deadline and arrival < alarm and acked < ack
             if delayed:
                 undisturbed = undisturbed and arrival <= s[Tcp.PENDING]
@@ -215,7 +215,7 @@ def go(
                 if delayed:
                     undisturbed = undisturbed and t <= s[Tcp.PENDING]
                 if DELAYS and undisturbed:
-                    meter = delays.metered(m, outcomes, gauge, meter, t - now, late)
+                    accumulator = delays.accumulate(m, outcomes, state, accumulator, t - now, late)
                 if not undisturbed:
                     missing = np.int64(1)
                     if fate == ARRIVED:
@@ -247,7 +247,7 @@ def go(
                     elif t <= end:
                         out[Out.ACK_DROPS] += 1
     if DELAYS:
-        delays.settle(m, outcomes, gauge, meter, late)
+        delays.flush(m, outcomes, state, accumulator, late)
         if missing > 0:
             s[s[Tcp.TIMES] + ((snd_nxt - 1) & mask)] = now
     keep(m, forth.at, going)

@@ -39,7 +39,7 @@ def scratch_words(ring: int) -> int:
     return _ENTRY * ring
 
 
-def lay(p: Any, m: Any, w: Any, free: Any) -> Any:
+def init(p: Any, m: Any, w: Any, free: Any) -> Any:
     """Lay out an empty queue, whose places lie from word `free` on; returns the next free word."""
     m[w + Waiting.BEGIN] = free
     m[w + Waiting.HEAD] = 0

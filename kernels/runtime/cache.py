@@ -81,7 +81,7 @@ def describe(model: Any, update: Update, source: Callable[[str | None], bytes] |
     `source(file)` stands for the contents of a source file; b"" if there is none.
     """
     source = source or _source
-    update(repr(model.near).encode())
+    update(repr(model.hot_words).encode())
     for compiler in "compile.py", "inner.py", "remembered.py", "cuda.py", "near.py", "mlir.py":
         update(source(str(Path(__file__).with_name(compiler))))
     _describe(model.make(lambda function: function), update, source, set())

@@ -53,13 +53,13 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -> Any:
+def cpu(function: Callable[..., Any], model: str = "", *, noalias: bool = False) -> Any:
     """The step that compiles a function for the CPU, to be called by compiled functions only.
 
     `model` becomes part of the function's symbol, and is another each time that a model is compiled.  All
     models share one linker, and Numba numbers its symbols anew in each process: without it a model loaded
     from disk could call another's function.
-    `apart`: what is written through one argument is not read through another, see `models.Model`.
+    `noalias`: what is written through one argument is not read through another, see `models.Model`.
     """
     import numba
 
@@ -75,7 +75,7 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
         pipeline_class=Compiler,
     )(function)
     compiled.get_call_template = functools.partial(_of_types, compiled.get_call_template)
-    if apart:
+    if noalias:
         compiled._compiler._customize_flags = _without_aliases
     return compiled
 
@@ -88,13 +88,13 @@ def _of_types(get_call_template: Any, args: Any, kws: Any) -> Any:
 
 
 _compiled_with: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
-"""By `apart`: functions that models of this process have compiled and others may need, too."""
+"""By `noalias`: functions that models of this process have compiled and others may need, too."""
 
 
-def _step(symbols: str, apart: bool) -> Callable[..., Any]:
+def _step(symbols: str, noalias: bool) -> Callable[..., Any]:
     """`cpu`, which compiles what models have in common once."""
-    step: Any = functools.partial(cpu, model=symbols, apart=apart)
-    step.compiled = _compiled_with[apart]
+    step: Any = functools.partial(cpu, model=symbols, noalias=noalias)
+    step.compiled = _compiled_with[noalias]
     return step  # type: ignore[no-any-return]
 
 
@@ -130,7 +130,7 @@ def cpu_loop(model: Any) -> Any:
     the number of trace rows of the last."""
     file = _file(model)
     symbols = f"{file.stem.replace('-', '_')}_{uuid.uuid4().hex}"
-    flow = model.make(_step(symbols, model.apart))
+    flow = model.make(_step(symbols, model.noalias))
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, first: Any, second: Any, losses: Any,

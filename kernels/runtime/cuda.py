@@ -45,10 +45,10 @@ def make_kernel(model: Any) -> Callable[..., None]:
                 own(scratch[warp, ..., lane]), own(memory[warp, ..., lane]), own(out[warp, ..., lane]), trace,
             )  # fmt: skip
 
-    if not model.near:
+    if not model.hot_words:
         return kernel
-    words = sum(high - low for low, high in model.near)
-    room, scratch_of = (THREADS // LANES, words, LANES), near.scratch(model.near, LANES * 8)
+    words = sum(high - low for low, high in model.hot_words)
+    room, scratch_of = (THREADS // LANES, words, LANES), near.scratch(model.hot_words, LANES * 8)
 
     def kernel_with_near_words(
         parameters: Any, constants: Any, first: Any, second: Any, losses: Any,

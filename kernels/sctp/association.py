@@ -47,13 +47,13 @@ class Counter(IntEnum):
     """Words of scratch that an engine may read."""
 
     SENT = OUTCOMES + Out.SENT
-    REPEATED = OUTCOMES + Out.RETRANSMITTED
+    RETRANSMITTED = OUTCOMES + Out.RETRANSMITTED
     HANDSHAKES = OUTCOMES + Out.HANDSHAKES
     TIMEOUTS = OUTCOMES + Out.TIMEOUTS
     FAST_RETRANSMITS = OUTCOMES + Out.FAST_RETRANSMITS
     REDUCTIONS = OUTCOMES + Out.CWND_CUTS
     ACKED = Word.CUM
-    HELD = Word.BUFFERED
+    OUT_OF_ORDER = Word.BUFFERED
     RTT = FIRST_WAY + Way.RTT
     AVOIDED = Word.NOTHING
     PROBING = Word.NOTHING
@@ -137,7 +137,7 @@ def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     return s[place_of(p, s, _BACK, ack_id) + Packet.KIND] == Kind.SACK
 
 
-def told_by(p: Any, s: Any, ack_id: Any) -> Any:
+def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The TSN up to which a SACK says that all have come."""
     return s[place_of(p, s, _BACK, ack_id) + Packet.NUMBER]
 
@@ -258,7 +258,7 @@ def on_delay(p: Any, s: Any) -> Any:
     return next_of(s, _BACK)
 
 
-def due_at_sink(s: Any) -> Any:
+def due_at_receiver(s: Any) -> Any:
     """When the receiver's next timer goes off [ns]."""
     return s[_timer_at_sink(s)]
 
@@ -288,16 +288,16 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
 # What only TCP has: copies of a packet, marks, probe segments, notices.
 
 
-def copy_of(s: Any, now: Any) -> Any:
+def transmission_id(s: Any, now: Any) -> Any:
     """Every packet is the only one of its number."""
     return np.int64(0)
 
 
-def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
+def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """Nothing to be noted."""
 
 
-def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
     """Nothing to be noted."""
 
 

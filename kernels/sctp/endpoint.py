@@ -21,7 +21,7 @@ def of() -> Endpoint:
     """Return the endpoint of SCTP."""
     return Endpoint(
         slots=lambda step: SctpSlots(), words=association.scratch_words, state_words=association.WORDS,
-        floats=association.FLOATS, window=_window, described=True,
+        floats=association.FLOATS, window=_window, typed_packets=True,
     )  # fmt: skip
 
 

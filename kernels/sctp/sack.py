@@ -63,7 +63,7 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
         way = s[at + Chunk.WAY]
         w = way_at(way)
         if is_reported(p, s, tsn):
-            bits.drop(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+            bits.clear_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
             s[Word.REPORTED] -= 1
         else:
             s[Word.NEWEST] = tsn
@@ -81,7 +81,7 @@ def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
     """A gap ack block reports a chunk for the first time."""
     at = chunk_at(p, s, tsn)
     w = way_at(s[at + Chunk.WAY])
-    bits.put(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+    bits.set_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
     s[Word.REPORTED] += 1
     s[Word.TOP] = max(s[Word.TOP], tsn)
     s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
@@ -129,7 +129,7 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
         number = s[at + Chunk.ACCEPT_NUMBER]
         if number == 0 or number > seen:
             if before:  # SACKs out of order: trust the latest to arrive
-                bits.drop(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+                bits.clear_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
                 s[Word.REPORTED] -= 1
                 s[w + Way.OUTSTANDING] += s[Word.CHUNK]
         elif before:

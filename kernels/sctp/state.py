@@ -226,7 +226,7 @@ def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
         s[way_at(way) + Way.RING] = free
         free += p[P.RING] * PACKET_SIZE
     s[Word.REPORTS] = free
-    bits.clear(s, free, p[P.RING] - 1, np.int64(0), p[P.RING])
+    bits.clear_bits(s, free, p[P.RING] - 1, np.int64(0), p[P.RING])
     return free + (p[P.RING] + 63) // 64
 
 
@@ -247,7 +247,7 @@ def packet_at(p: Any, s: Any, way: Any, index: Any) -> Any:
 
 def is_reported(p: Any, s: Any, tsn: Any) -> Any:
     """Whether a chunk beyond CUM is in a gap ack block of the latest SACK."""
-    return bits.test(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+    return bits.test_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
 
 
 def chunk_at(p: Any, s: Any, tsn: Any) -> Any:

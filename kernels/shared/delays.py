@@ -15,13 +15,13 @@ from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 @noinline
 def lay(p: Any, m: Any, free: Any) -> Any:
-    """Words from `free` on, which `Flow.GAUGE` becomes; returns the first word behind them."""
+    """Words from `free` on, which `Flow.DELAY_CLASS` becomes; returns the first word behind them."""
     m[Word.DELAYS] = free
     for i in range(p[Shared.FLOWS]):
-        gauge = block_of(m, i) + Flow.GAUGE
+        gauge = block_of(m, i) + Flow.DELAY_CLASS
         if m[gauge] > 0:
             m[gauge] = free + (m[gauge] - 1) * DelayOut.COLUMNS
-    end = free + p[Shared.GAUGES] * DelayOut.COLUMNS
+    end = free + p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS
     for word in range(free, end):
         m[word] = 0
     return end
@@ -34,7 +34,7 @@ def begin(m: Any, b: Any) -> None:
 
 def arrived(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
     """New data of a flow are at its sink at `t` [ns], not after the end."""
-    at = m[b + Flow.GAUGE]
+    at = m[b + Flow.DELAY_CLASS]
     if at > 0:
         counts = t >= p[Shared.WARM_UP]
         delays.arrived(m, at, b + FlowWord.LATEST, delay, m[b + Flow.BOUND], counts)
@@ -44,7 +44,7 @@ def arrived(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
 def report(p: Any, m: Any, out: Any) -> None:
     """The outcomes, behind those of classes of flows that come and go; `out` begins with these."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
-    for k in range(p[Shared.GAUGES]):
+    for k in range(p[Shared.DELAY_CLASSES]):
         delays.finish(m, m[Word.DELAYS] + k * DelayOut.COLUMNS)
-    for column in range(p[Shared.GAUGES] * DelayOut.COLUMNS):
+    for column in range(p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS):
         out[at + column] = m[m[Word.DELAYS] + column]

@@ -62,7 +62,7 @@ def count(m: Any, b: Any, sign: Any) -> None:
     """Add the counters of the sender times `sign`: 1 at the end of a flow, -1 at the end of the warm-up."""
     s, counts = m[b + FlowWord.ASSOCIATION :], m[b + FlowWord.COUNTS :]
     counts[FlowOut.SENT] += sign * s[association.Counter.SENT]
-    counts[FlowOut.RETRANSMITTED] += sign * s[association.Counter.REPEATED]
+    counts[FlowOut.RETRANSMITTED] += sign * s[association.Counter.RETRANSMITTED]
     counts[FlowOut.ACKED] += sign * association.acked(m[b:], s)
     counts[FlowOut.TIMEOUTS] += sign * s[association.Counter.TIMEOUTS]
     counts[FlowOut.FAST_RETRANSMITS] += sign * s[association.Counter.FAST_RETRANSMITS]
@@ -84,7 +84,7 @@ def sequence_of(m: Any, b: Any, word: Any) -> Any:
     if word & packet.SHORT != 0 and not packet.is_short(word):
         return np.int64(0)
     if word & packet.BACKWARD:
-        return association.told_by(m[b:], m[b + FlowWord.ASSOCIATION :], number)
+        return association.cumulative_ack(m[b:], m[b + FlowWord.ASSOCIATION :], number)
     return association.sequence_of(m[b:], m[b + FlowWord.ASSOCIATION :], number)
 
 

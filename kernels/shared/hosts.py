@@ -106,7 +106,7 @@ def next_event(m: Any, b: Any) -> Any:
     event = m[b + FlowWord.NEXT]
     if m[b + Flow.KIND] != UDP:
         s = m[b + FlowWord.ASSOCIATION :]
-        event = min(event, min(association.due(s), association.due_at_sink(s)))
+        event = min(event, min(association.due(s), association.due_at_receiver(s)))
         event = min(event, fifo.due(m, b + FlowWord.TO_SOURCE))
     return event
 
@@ -153,7 +153,7 @@ def _serve(
                 arrivals.on_acknowledged(p, m, b, t)
     elif association.due(s) == t:
         association.on_timeout(flow, s, g, constants, t)
-    elif association.due_at_sink(s) == t:  # else it was cancelled
+    elif association.due_at_receiver(s) == t:  # else it was cancelled
         _serve_sink(p, m, b, i)
     if TRACED:
         word = packet.pack(m, i, np.int64(0), np.int64(0))
@@ -171,7 +171,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     while sends:
         number = association.next_segment(flow, s, g, t, False)
         if number >= 0:
-            word = packet.pack(m, i, number, association.copy_of(s, t))
+            word = packet.pack(m, i, number, association.transmission_id(s, t))
             if not association.is_data(flow, s, number):
                 word |= packet.CONTROL
             elif association.is_last(flow, s, number):
@@ -221,14 +221,14 @@ def _receive_data(
     # end: all that matters is whether it is new.  Returns the answer as `receive`.
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     number, late, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
-    while association.due_at_sink(s) <= min(t, p[P.END]):
+    while association.due_at_receiver(s) <= min(t, p[P.END]):
         _serve_sink(p, m, b, i)
     if word & packet.REDUCED:
         m[b + FlowWord.ECHO] = 0
     if word & packet.MARKED:
         m[b + FlowWord.ECHO] = 1
     was = association.in_order(m[b:], s)
-    association.note_copy(m[b:], s, number, packet.copy_of(word))
+    association.note_transmission(m[b:], s, number, packet.transmission_id(word))
     ack_id, fresh = association.on_data(m[b:], s, t, number, False)
     if counts_now and not late:
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
@@ -256,7 +256,7 @@ def _receive_data(
     answer, back = np.int64(NONE), t
     if not late:
         answer, back = _answer(p, m, b, i, t, ack_id)
-        due = association.due_at_sink(s)
+        due = association.due_at_receiver(s)
         if due < FOREVER:
             agenda.lower(m, Event.HOST, i, due)
     return answer, back
@@ -265,7 +265,7 @@ def _receive_data(
 def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     # A probe reaches the sink host at `t`, which answers.
     answer, back = np.int64(NONE), t
-    while association.due_at_sink(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
+    while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
         _serve_sink(p, m, b, i)
     if t <= p[P.END]:
         answer = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
@@ -292,7 +292,7 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) ->
 def _serve_sink(p: Any, m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]
-    t = association.due_at_sink(s)
+    t = association.due_at_receiver(s)
     word, back = _answer(p, m, b, i, t, association.on_delay(m[b:], s))
     if word != NONE:
         fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, back, word)

@@ -33,7 +33,7 @@ class Shared(IntEnum):
     LINKS = auto()  # number of links
     WARM_UP = auto()  # the window of measurement begins [ns]; it lasts until END
     CLASSES = auto()  # number of classes of flows that come and go
-    GAUGES = auto()  # number of classes whose delays are measured
+    DELAY_CLASSES = auto()  # number of classes whose delays are measured
     COLUMNS = auto()
 
 
@@ -67,7 +67,7 @@ class Flow(IntEnum):
     LATENCY = auto()  # ideal time of a transfer: of the handshake and of the first packet [ns],
     PACKET_TIME = auto()  # and of each further one, at the bottleneck [ns]
     BACKUP = auto()  # column of this line, behind these, with another route, see `detours`; 0: none
-    GAUGE = auto()  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
+    DELAY_CLASS = auto()  # class whose delay statistics count its packets, from 1 on, see `delays`; 0: none
     BOUND = auto()  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     COLUMNS = auto()
 
@@ -238,13 +238,13 @@ def classes(rows: SharedRows) -> int:
     return int(rows.parameters[:, Shared.CLASSES].max(initial=0))
 
 
-def gauges(rows: SharedRows) -> int:
+def delay_classes(rows: SharedRows) -> int:
     """Classes whose delays are measured."""
-    return int(rows.parameters[:, Shared.GAUGES].max(initial=0))
+    return int(rows.parameters[:, Shared.DELAY_CLASSES].max(initial=0))
 
 
 def of_classes(rows: SharedRows) -> int:
     """Columns of the outcomes of both, in this order; in a row they follow each other without a gap."""
     each = rows.parameters[:, Shared.CLASSES] * int(ClassOut.COLUMNS)
-    each = each + rows.parameters[:, Shared.GAUGES] * int(DelayOut.COLUMNS)
+    each = each + rows.parameters[:, Shared.DELAY_CLASSES] * int(DelayOut.COLUMNS)
     return int(each.max(initial=0))

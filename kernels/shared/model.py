@@ -35,7 +35,7 @@ class SharedSlots(Slots):
     """True if flows come and go."""
     varying: bool
     """True if links may vary or fail."""
-    flat: bool = True
+    flat_table: bool = True
     """True if numbers of a table stand pair after pair, as they do here."""
     reorders: bool = False
     """True if jitter may reorder packets, which it does not here."""
@@ -51,9 +51,9 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     each = endpoint, *others.values()
 
     def make(step: Step) -> Any:
-        ahead = endpoint.ahead and not (others or address.managed or address.varying or address.traced)
+        ahead = endpoint.lookahead and not (others or address.aqm or address.varying or address.traced)
         filled = SharedSlots(
-            pauses=endpoint.pauses, ahead=ahead and not is_lockstep(step), managed=address.managed,
+            pauses=endpoint.pauses, ahead=ahead and not is_lockstep(step), managed=address.aqm,
             arrivals=address.arrivals, varying=address.varying, delays=address.delays, traced=address.traced,
         )  # fmt: skip
         inlined = [module for one in each for module in one.inlined]

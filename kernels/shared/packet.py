@@ -43,7 +43,7 @@ def stamp(m: Any, flow: Any, t: Any) -> Any:
 
 def age(m: Any, word: Any, t: Any) -> Any:
     """How long it has been under way at `t` [ns], up to two hours with 1,024 flows, 39 with 64."""
-    return t - (number_of(m, word) << STAMP_BITS | copy_of(word)) & _age_mask(m)
+    return t - (number_of(m, word) << STAMP_BITS | transmission_id(word)) & _age_mask(m)
 
 
 def _age_mask(m: Any) -> Any:
@@ -60,8 +60,8 @@ def hop_of(word: Any) -> Any:
     return word & _HOP_MASK
 
 
-def copy_of(word: Any) -> Any:
-    """Which copy of the packet of its number it is, see `association.copy_of`."""
+def transmission_id(word: Any) -> Any:
+    """Which copy of the packet of its number it is, see `association.transmission_id`."""
     return word >> _COPY_SHIFT & _COPY_MASK
 
 

@@ -75,7 +75,7 @@ class FlowWord(IntEnum):
     LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
     DETOUR = auto()  # the detour of data that is not over, see `detours`
     BACK_DETOUR = auto()  # that of acknowledgements
-    LATEST = auto()  # words as in `delays.Gauge`
+    LATEST = auto()  # words as in `delays.DelayState`
     JITTER = auto()
     OCTAVE = auto()
     TO_LINK = Flow.COLUMNS + 25  # FIFO of data on their way to the first link

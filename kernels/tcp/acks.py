@@ -64,16 +64,16 @@ def note_in_order(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
     s[Tcp.STACK] = 0
 
 
-def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns] (RFC 1323: which timestamp is echoed)."""
     if STAMPS and packet <= s[Tcp.SAID] + 1:
         s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
 
 
-def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
-    """Note which copy of a packet is about to arrive, see `sender.copy_of`."""
+def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
+    """Note which copy of a packet is about to arrive, see `sender.transmission_id`."""
     if STAMPS:
-        note_stamp(s, packet, variant.sent_at(s, p, packet, copy))
+        note_timestamp(s, packet, variant.sent_at(s, p, packet, copy))
 
 
 @noinline
@@ -85,7 +85,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """
     duplicates = s[Tcp.DUPLICATES]
     expected, highest = arrive(
-        s, Tcp.HELD, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST]
+        s, Tcp.OUT_OF_ORDER, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST]
     )
     s[Tcp.RCV_NXT] = expected
     s[Tcp.HIGHEST] = highest
@@ -108,7 +108,7 @@ def on_delay(p: Any, s: Any) -> Any:
     return acknowledge(p, s, s[Tcp.ANSWERED])
 
 
-def told_by(p: Any, s: Any, ack_id: Any) -> Any:
+def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
     return ack_id - 1 if PLAIN else global_memory(s)[place_of(p, s, ack_id) + Ack.PACKET]
 
@@ -131,7 +131,7 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
 def complete(p: Any, s: Any) -> Any:
     """The receiver has all the data that there is."""
     if STAMPS:  # data may come before the SYN
-        return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.HELD] > s[Tcp.LAST]
+        return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.OUT_OF_ORDER] > s[Tcp.LAST]
     return s[Tcp.RCV_NXT] > s[Tcp.LAST]
 
 

@@ -10,8 +10,8 @@ from netcarlo.kernels.base.inline import global_memory
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import Tcp
 
-COPY_BITS = 4
-COPIES = 1 << COPY_BITS
+TRANSMISSION_BITS = 4
+COPIES = 1 << TRANSMISSION_BITS
 """Copies of a packet that are told apart."""
 
 _WORDS = 1 + COPIES  # of a packet: the number of its latest copy, and when each was put out [ns]

@@ -8,7 +8,7 @@ the packet it asks for was seen destroyed, starts a recovery with the window as 
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.bits import drop, put, test
+from netcarlo.kernels.base.bits import clear_bit, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno
@@ -42,7 +42,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
     """The receiver sees that a packet was destroyed by an error."""
     if packet >= expected:
-        put(m, m[Eln.BITS], p[P.RING] - 1, packet)
+        set_bit(m, m[Eln.BITS], p[P.RING] - 1, packet)
 
 
 @noinline
@@ -50,9 +50,9 @@ def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
     """The receiver asks for `expected` with the ACK at `at`: was that packet destroyed?"""
     mask = p[P.RING] - 1
     while m[Eln.PASSED] < expected:
-        drop(m, m[Eln.BITS], mask, m[Eln.PASSED])
+        clear_bit(m, m[Eln.BITS], mask, m[Eln.PASSED])
         m[Eln.PASSED] += 1
-    m[at + Ack.BLOCK] = 1 if test(m, m[Eln.BITS], mask, expected) else 0
+    m[at + Ack.BLOCK] = 1 if test_bit(m, m[Eln.BITS], mask, expected) else 0
 
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:

@@ -6,7 +6,7 @@ from types import ModuleType
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.tcp import acks, association, mixture, sender, slots, state, timer
-from netcarlo.kernels.tcp.copies import COPY_BITS
+from netcarlo.kernels.tcp.copies import TRANSMISSION_BITS
 
 IN_ORDER = "path", "shared"
 """Networks in which packets of a flow do not overtake each other."""
@@ -20,12 +20,12 @@ def of(address: Address, scheme: ModuleType, control: ModuleType) -> Endpoint:
         scheme, control, in_order=address.family in IN_ORDER, delays=_delays(address),
         copied=address.family != "path",
     )  # fmt: skip
-    near = state.near(found.variant.NEAR, acks=bool(found.sack or found.marks))
+    hot_words = state.hot_words(found.variant.HOT_WORDS, acks=bool(found.sack or found.marks))
     return Endpoint(
         slots=lambda step: found, words=functools.partial(slots.scratch_words, scheme),
-        state_words=association.WORDS, floats=association.FLOATS, near=near, copy_bits=COPY_BITS,
-        first=found.first, pauses=found.pauses, fast=not found.stamps, ahead=not found.stamps,
-        inlined=INLINED,
+        state_words=association.WORDS, floats=association.FLOATS, hot_words=hot_words,
+        transmission_bits=TRANSMISSION_BITS, first=found.first, pauses=found.pauses,
+        has_fast_path=not found.stamps, lookahead=not found.stamps, inlined=INLINED,
     )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def mixed(address: Address) -> Endpoint:
     return Endpoint(
         slots=lambda step: mixture.of_senders(step, delays=_delays(address)),
         words=functools.partial(slots.scratch_words, scheme), state_words=association.WORDS,
-        floats=association.FLOATS, copy_bits=COPY_BITS, ahead=True, inlined=INLINED,
+        floats=association.FLOATS, transmission_bits=TRANSMISSION_BITS, lookahead=True, inlined=INLINED,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
 BASE = recovery
 SACK = True
 STAMPS = True
-NEAR = scoreboard.Board.FREE + 3 - Tcp.OWN
+HOT_WORDS = scoreboard.Board.FREE + 3 - Tcp.OWN
 
 BURST = 3
 """After a recovery cwnd is at most so much above what is in flight [packet]."""
@@ -97,7 +97,7 @@ def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
         m[Linux.COPY] = copies.note(m, p, m[Linux.COPIES], packet, now)
 
 
-def copy_of(m: Any) -> Any:
+def transmission_id(m: Any) -> Any:
     """Number of the copy that was put out last."""
     return m[Linux.COPY]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
+from netcarlo.kernels.base.bits import clear_bits, run_begin, run_end, set_bit, test_bit
 from netcarlo.kernels.base.inline import global_memory, noinline
 
 BLOCKS = 3
@@ -23,16 +23,16 @@ def _out_of_order(
     m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
 ) -> Any:
     """A packet that is not simply the next: entered into the bitmap, or counted as a duplicate."""
-    if packet < expected or (packet <= highest and test(m, bits, mask, packet)):
+    if packet < expected or (packet <= highest and test_bit(m, bits, mask, packet)):
         m[counts + 1] += 1
         return expected, highest
     highest = max(highest, packet)
     if packet != expected:
-        put(m, bits, mask, packet)
+        set_bit(m, bits, mask, packet)
         m[counts] += 1
         return expected, highest
     end = run_end(m, bits, mask, expected + 1, highest + 1)
-    clear(m, bits, mask, expected + 1, end)
+    clear_bits(m, bits, mask, expected + 1, end)
     m[counts] -= end - (expected + 1)
     return end, highest
 

@@ -37,7 +37,7 @@ STAMPS = False
 """ACKs carry timestamps; the sender keeps its window to itself, and `next_packet` decides what goes out:
 `on_ack(row, clock, srtt, echo, at, ack, snd_max, ssthresh) -> (cwnd, ssthresh, actions)` and
 `on_mark(row, clock, snd_max, ssthresh) -> ssthresh` replace the rest."""
-NEAR = 0
+HOT_WORDS = 0
 """Own words of scratch, from `Tcp.OWN` on, that every packet touches."""
 
 # Actions of the sender.

@@ -8,8 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.bits import clear as clear_bits
-from netcarlo.kernels.base.bits import run_end, span
+from netcarlo.kernels.base.bits import clear_bits, run_end, span
 from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
@@ -18,7 +17,7 @@ from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
 SACK = True
-NEAR = 4
+HOT_WORDS = 4
 
 PAUSING: Any = slot("pauses")
 """Recovery may begin with nothing in the pipe, after a pause."""

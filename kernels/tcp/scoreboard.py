@@ -11,8 +11,7 @@ order of sending: one is lost when data first sent after it has arrived, or a re
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.bits import clear as clear_bits
-from netcarlo.kernels.base.bits import drop, put, run_end, span, test
+from netcarlo.kernels.base.bits import clear_bit, clear_bits, run_end, set_bit, span, test_bit
 from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
@@ -100,7 +99,7 @@ def acknowledge(m: Any, p: Any, ack: Any, acked: Any) -> None:
 
 def enter(m: Any, mask: Any, packet: Any) -> None:
     """A packet has been reported."""
-    put(m, m[Board.REPORTED], mask, packet)
+    set_bit(m, m[Board.REPORTED], mask, packet)
     m[Board.REPORTED_OUT] += 1
     if packet <= m[Board.JUDGED]:
         _arrived(m, mask, packet)
@@ -108,8 +107,8 @@ def enter(m: Any, mask: Any, packet: Any) -> None:
 
 def _arrived(m: Any, mask: Any, packet: Any) -> None:
     # A packet that was lost, or sent again.
-    if test(m, m[Board.LOST], mask, packet):
-        drop(m, m[Board.LOST], mask, packet)
+    if test_bit(m, m[Board.LOST], mask, packet):
+        clear_bit(m, m[Board.LOST], mask, packet)
         m[Board.LOST_OUT] -= 1
     else:
         m[Board.ARRIVED] = max(m[Board.ARRIVED], global_memory(m)[m[Board.NUMBER] + (packet & mask)])
@@ -117,7 +116,7 @@ def _arrived(m: Any, mask: Any, packet: Any) -> None:
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
     """A packet is lost, and not sent again yet."""
-    put(m, m[Board.LOST], mask, packet)
+    set_bit(m, m[Board.LOST], mask, packet)
     m[Board.LOST_OUT] += 1
     m[Board.NEXT_LOST] = min(m[Board.NEXT_LOST], packet)
 
@@ -146,7 +145,7 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
             left = stop
     lost = False
     for packet in range(max(m[Board.JUDGED], ack) + 1, m[Board.HIGHEST] - distance + 1):
-        if not test(m, m[Board.REPORTED], mask, packet):
+        if not test_bit(m, m[Board.REPORTED], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
     m[Board.JUDGED] = max(m[Board.JUDGED], m[Board.HIGHEST] - distance)
@@ -158,7 +157,7 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
         ):
             break
         packet = global_memory(m)[m[Board.RESENT] + (number & mask)]
-        if packet > ack and not test(m, m[Board.REPORTED], mask, packet):
+        if packet > ack and not test_bit(m, m[Board.REPORTED], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
         m[Board.FIRST] += 1
@@ -179,7 +178,7 @@ def next_lost(m: Any, p: Any, acked: Any) -> Any:
         return NONE
     mask = p[P.RING] - 1
     packet = max(m[Board.NEXT_LOST], acked + 1)
-    while not test(m, m[Board.LOST], mask, packet):
+    while not test_bit(m, m[Board.LOST], mask, packet):
         packet += 1
     m[Board.NEXT_LOST] = packet
     return packet
@@ -189,7 +188,7 @@ def next_lost(m: Any, p: Any, acked: Any) -> Any:
 def resend(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
     """A lost packet is sent again; `snd_nxt` is the next new one."""
     mask = p[P.RING] - 1
-    drop(m, m[Board.LOST], mask, packet)
+    clear_bit(m, m[Board.LOST], mask, packet)
     m[Board.LOST_OUT] -= 1
     global_memory(m)[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
     global_memory(m)[m[Board.RESENT] + (m[Board.END] & mask)] = packet
@@ -202,8 +201,8 @@ def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
     """Everything that was not reported is lost."""
     mask = p[P.RING] - 1
     for packet in range(acked + 1, snd_nxt):
-        lost = packet <= m[Board.JUDGED] and test(m, m[Board.LOST], mask, packet)
-        if not lost and not test(m, m[Board.REPORTED], mask, packet):
+        lost = packet <= m[Board.JUDGED] and test_bit(m, m[Board.LOST], mask, packet)
+        if not lost and not test_bit(m, m[Board.REPORTED], mask, packet):
             mark_lost(m, mask, packet)
     m[Board.JUDGED] = snd_nxt - 1
     m[Board.FIRST] = m[Board.END]

@@ -159,13 +159,13 @@ def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
             s[Tcp.TIMED] = packet
             s[Tcp.TIMED_AT] = now
     elif packet >= first:
-        s[Tcp.REPEATED] += 1
+        s[Tcp.RETRANSMITTED] += 1
 
 
-def copy_of(s: Any, now: Any) -> Any:
-    """Number of the copy that `next_segment` gave last, for `note_copy` at the receiver."""
+def transmission_id(s: Any, now: Any) -> Any:
+    """Number of the copy that `next_segment` gave last, for `note_transmission` at the receiver."""
     if STAMPS:
-        return variant.copy_of(s)
+        return variant.transmission_id(s)
     return np.int64(0)
 
 

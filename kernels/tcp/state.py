@@ -39,7 +39,7 @@ class Cause(IntEnum):
 class Tcp(IntEnum):
     """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns.
 
-    Those that every packet touches lie together (`near`).
+    Those that every packet touches lie together (`hot_words`).
     """
 
     # What the schemes of loss recovery share.
@@ -94,7 +94,7 @@ class Tcp(IntEnum):
     """The next packet in order."""
     HIGHEST = auto()
     """Highest packet that has arrived."""
-    HELD = auto()
+    OUT_OF_ORDER = auto()
     """Packets held out of order."""
     DUPLICATES = auto()
     """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
@@ -128,7 +128,7 @@ class Tcp(IntEnum):
     """How far the coarse clock is ahead of the simulation's [ns]."""
     INITIAL_WINDOW = auto()
     """Window after the handshake [packet]."""
-    REPEATED = auto()
+    RETRANSMITTED = auto()
     """Data packets put out again."""
     HANDSHAKES = auto()
     """SYNs put out."""
@@ -184,7 +184,7 @@ END = Tcp.SAID + 1
 """Words of an association before what is laid out at the start."""
 
 
-def near(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
+def hot_words(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
     """Words [from, to) that every packet touches, the first `own` of the scheme's among them; and those of
     the ring of `acks` if there is one."""
     end = Tcp.STACK + 1 if acks else Tcp.NEXT_ACK

@@ -19,7 +19,7 @@ from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
 BASE = reno
 FIRST = 0
-NEAR = 15
+HOT_WORDS = 15
 
 
 class Vegas(IntEnum):

@@ -20,7 +20,7 @@ def due(s: Any) -> Any:
     return s[Tcp.DEADLINE]
 
 
-def due_at_sink(s: Any) -> Any:
+def due_at_receiver(s: Any) -> Any:
     """When the receiver's timer goes off [ns]."""
     return s[Tcp.PENDING]
 

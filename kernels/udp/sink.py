@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import clear, put, test
+from netcarlo.kernels.base.bits import clear_bits, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 
@@ -47,9 +47,9 @@ def arrive(m: Any, p: Any, begin: Any, number: Any) -> Any:
     if number + mask < highest:
         return np.int64(OLD)
     if number > highest:
-        clear(m, bits, mask, max(highest + 1, number - mask), number)
+        clear_bits(m, bits, mask, max(highest + 1, number - mask), number)
         m[begin + Sink.HIGHEST] = number
-    elif test(m, bits, mask, number):
+    elif test_bit(m, bits, mask, number):
         return np.int64(TWICE)
-    put(m, bits, mask, number)
+    set_bit(m, bits, mask, number)
     return np.int64(NEW)

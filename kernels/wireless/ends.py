@@ -53,7 +53,7 @@ def add_counters(m: Any, at: Any, sign: Any) -> None:
     s = m[m[at + FlowState.ASSOCIATION] :]
     counts = at + FLOW_COUNTS
     m[counts + FlowOut.SENT] += sign * s[association.Counter.SENT]
-    m[counts + FlowOut.RETRANSMITTED] += sign * s[association.Counter.REPEATED]
+    m[counts + FlowOut.RETRANSMITTED] += sign * s[association.Counter.RETRANSMITTED]
     m[counts + FlowOut.TIMEOUTS] += sign * s[association.Counter.TIMEOUTS]
     m[counts + FlowOut.FAST_RETRANSMITS] += sign * s[association.Counter.FAST_RETRANSMITS]
     m[counts + FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]

@@ -19,7 +19,16 @@ from netcarlo.kernels.wireless import exchange, outages, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
 from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_BITS, FLOW_MASK, HOP_MASK, ONE_HOP
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows, gauges
+from netcarlo.kernels.wireless.layout import (
+    NOBODY,
+    Flow,
+    FlowOut,
+    NodeOut,
+    Radio,
+    WifiOut,
+    WifiRows,
+    delay_classes,
+)
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
 from netcarlo.kernels.wireless.state import ASSOCIATED, START_OF_KEYS, Phase, Word, flow_at
@@ -35,7 +44,7 @@ def outcomes(rows: WifiRows) -> int:
     """Columns of the outcomes of `rows`."""
     most_flows = int(rows.parameters[:, Radio.FLOWS].max(initial=0))
     found = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS
-    return int(found + gauges(rows) * DelayOut.COLUMNS)
+    return int(found + delay_classes(rows) * DelayOut.COLUMNS)
 
 
 def scratch_words(rows: WifiRows, words: Callable[[Any, Any], Any], floats: int) -> tuple[int, int]:

@@ -21,7 +21,7 @@ _HOP_BITS = 7
 _DIRECTION = FLOW_BITS + _HOP_BITS
 _PROBE = _DIRECTION + 1
 _CONTROL = _PROBE + 1
-COPY_SHIFT = _CONTROL + 1
+TRANSMISSION_SHIFT = _CONTROL + 1
 PACKET_SHIFT: Any = slot("packet_shift")
 """The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
 FLOW_MASK = (1 << FLOW_BITS) - 1
@@ -49,12 +49,12 @@ def is_ack(frame: Any) -> Any:
 
 def frame_of(flow: Any, packet: Any, copy: Any) -> Any:
     """A packet of a flow, the how-manieth copy of it."""
-    return packet << PACKET_SHIFT | copy << COPY_SHIFT | flow
+    return packet << PACKET_SHIFT | copy << TRANSMISSION_SHIFT | flow
 
 
-def copy_of(frame: Any) -> Any:
+def transmission_id(frame: Any) -> Any:
     """Which copy of its packet a frame is."""
-    return frame >> COPY_SHIFT & ((1 << PACKET_SHIFT - COPY_SHIFT) - 1)
+    return frame >> TRANSMISSION_SHIFT & ((1 << PACKET_SHIFT - TRANSMISSION_SHIFT) - 1)
 
 
 def head_of(m: Any, at: Any) -> Any:

@@ -18,9 +18,9 @@ from netcarlo.kernels.wireless.frame import (
     HOPS,
     PACKET_SHIFT,
     PROBE,
-    copy_of,
     frame_of,
     is_data,
+    transmission_id,
 )
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
@@ -60,7 +60,7 @@ def schedule(m: Any, flow: Any) -> None:
     event = m[at + FlowState.NEXT]
     if ASSOCIATED and m[at + Flow.TCP] != 0:
         s = m[m[at + FlowState.ASSOCIATION] :]
-        event = min(event, min(association.due(s), association.due_at_sink(s)))
+        event = min(event, min(association.due(s), association.due_at_receiver(s)))
     key = event << 2 | Phase.FLOW if event < FOREVER else np.int64(NO_EVENT)
     m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
 
@@ -127,7 +127,7 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
         packet = association.next_segment(p, s, g, t, blocked)
         if packet >= 0:
-            frame = frame_of(flow, packet, association.copy_of(s, t))
+            frame = frame_of(flow, packet, association.transmission_id(s, t))
             if not association.is_data(p, s, packet):
                 frame |= CONTROL
             inject(m, t, frame)
@@ -190,7 +190,7 @@ def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
     counts = at + FLOW_COUNTS
     p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
     before = association.in_order(p, s)
-    association.note_copy(p, s, packet, copy_of(frame))
+    association.note_transmission(p, s, packet, transmission_id(frame))
     answer, fresh = association.on_data(p, s, t, packet, more)
     m[counts + FlowOut.IN_ORDER] += association.in_order(p, s) - before
     if is_data(frame):

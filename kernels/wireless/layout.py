@@ -62,7 +62,7 @@ class Radio(IntEnum):
     BACK_PRESSURE = auto()  # 1: a full queue stops the TCP or SCTP of its own node instead of dropping
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
-    GAUGES = auto()  # number of classes whose delays are measured
+    DELAY_CLASSES = auto()  # number of classes whose delays are measured
     OUTAGES = auto()  # of the last node, see `outages`
     OUTAGES_AT = auto()  # where these begin in a row of `network`
     COLUMNS = auto()
@@ -122,7 +122,7 @@ class Flow(IntEnum):
     ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
     KIND = 16  # of a list of flows: number of its sender, see `senders`
     ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
-    GAUGE = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
+    DELAY_CLASS = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
     BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     SPREAD = 20  # UDP: width of uniformly distributed gaps around INTERVAL, at most 2**31 [ns]; 0: equal gaps
     SHORT = 21  # bytes by which the payload of the last packet falls short of SIZE
@@ -263,10 +263,10 @@ class WifiRows(NamedTuple):
         return WifiOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, self.most_flows),
             Table("nodes", NodeOut.COLUMNS, nodes, nodes),
-            Table("classes", DelayOut.COLUMNS, gauges(self), gauges(self)),
+            Table("classes", DelayOut.COLUMNS, delay_classes(self), delay_classes(self)),
         )
 
 
-def gauges(rows: WifiRows) -> int:
+def delay_classes(rows: WifiRows) -> int:
     """Classes whose delays are measured."""
-    return int(rows.parameters[:, Radio.GAUGES].max(initial=0))
+    return int(rows.parameters[:, Radio.DELAY_CLASSES].max(initial=0))

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.bind import UNFILLED, Slots, Step, bind
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
 from netcarlo.kernels.wireless import by_kind, cost, ends, engine, host
-from netcarlo.kernels.wireless.frame import COPY_SHIFT
+from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
 from netcarlo.kernels.wireless.state import OWN_WORDS
 
 
@@ -48,8 +48,8 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     def make(step: Step) -> Any:
         filled = WirelessSlots(
             associated=associated, association=UNFILLED if associated else None, own_transports=own,
-            packet_shift=COPY_SHIFT + max(one.copy_bits for one in each), gauged=address.delays,
-            failing=address.varying,
+            packet_shift=TRANSMISSION_SHIFT + max(one.transmission_bits for one in each),
+            gauged=address.delays, failing=address.varying,
         )  # fmt: skip
         records, asked = (filled, endpoint.slots(step)), set[str]()
         if others:

@@ -79,7 +79,7 @@ def _classes(m: Any, columns: Any) -> Any:
     Of how many flows that has outcomes a row does not know, but a flow's columns and a class's have no
     common factor: the number is the only one below FlowOut.COLUMNS that leaves whole flows.
     """
-    found = m[Radio.GAUGES]
+    found = m[Radio.DELAY_CLASSES]
     while (columns - WifiOut.COLUMNS - found * DelayOut.COLUMNS) % FlowOut.COLUMNS != 0:
         found += 1
     return found

@@ -110,7 +110,7 @@ def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
         m[at + Mac.LOCK] = NOBODY
         m[at + Mac.DATA_RATE] = NOBODY
         m[at + Mac.NEXT] = NOBODY
-        ring.lay(m, at + Mac.HEAD, free, m[at + Node.QUEUE])
+        ring.init(m, at + Mac.HEAD, free, m[at + Node.QUEUE])
         free += m[at + Node.QUEUE]
     return free
 
@@ -137,7 +137,7 @@ def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
         at = leg_at(m, leg)
         _copy(m, at, network, m[Radio.LEGS_AT] + leg * _LEG, _LEG)
         m[at + LegState.INTERVAL] = -1
-        ring.lay(m, at + LegState.HEAD, free, m[at + Leg.ROOM])
+        ring.init(m, at + LegState.HEAD, free, m[at + Leg.ROOM])
         free += 2 * m[at + Leg.ROOM]
     return free
 

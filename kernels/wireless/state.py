@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.delays import DelayOut, Gauge
+from netcarlo.kernels.base.delays import DelayOut, DelayState
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
@@ -207,10 +207,10 @@ class FlowState(IntEnum):
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
-    LATEST = auto()  # its delays, words as in `Gauge`
+    LATEST = auto()  # its delays, words as in `DelayState`
 
 
-FLOW_COUNTS = FlowState.LATEST + Gauge.SIZE
+FLOW_COUNTS = FlowState.LATEST + DelayState.SIZE
 """The flow's outcomes, as in `FlowOut`."""
 FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
@@ -271,6 +271,6 @@ def words(rows: WifiRows, each: int) -> int:
         + rows.network.shape[1]
         + queues
         + 2 * rooms
-        + p[:, Radio.GAUGES] * DelayOut.COLUMNS
+        + p[:, Radio.DELAY_CLASSES] * DelayOut.COLUMNS
     )
     return int(total.max())

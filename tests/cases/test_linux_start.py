@@ -219,7 +219,7 @@ def test_a_syn_ack_echoes_the_first_syn_that_arrived() -> None:
     """Check that a retransmitted SYN does not renew the timestamp, as in the kernel."""
     p, s = closed()
     for t in (0, SECOND):
-        receiver.note_stamp(s, SYN, t + MS)
+        receiver.note_timestamp(s, SYN, t + MS)
         ack, _ = receiver.on_data(p, s, t + 20 * MS, SYN, False)
         assert s[state.ack_at(p, s, ack) + state.Ack.ECHO] == MS
 
@@ -229,12 +229,12 @@ def test_a_syn_ack_is_sent_again_after_a_second_then_two_until_the_handshake_end
     t = 20 * MS
     receiver.on_data(p, s, t, SYN, False)
     for wait in (1, 2, 4, 8, 16):
-        due = receiver.due_at_sink(s)
+        due = receiver.due_at_receiver(s)
         assert wait * SECOND <= due - t <= wait * SECOND * 1.13  # the wheel is late by up to an eighth
         assert receiver.on_delay(p, s) >= 0
         t = due
-    assert receiver.due_at_sink(s) == FOREVER
+    assert receiver.due_at_receiver(s) == FOREVER
     p, s = closed()
     receiver.on_data(p, s, t, SYN, False)
     receiver.on_data(p, s, t + 40 * MS, FIRST, False)  # the third packet is lost, data complete the handshake
-    assert s[Tcp.RCV_RTT] == 40 * MS and receiver.due_at_sink(s) == FOREVER
+    assert s[Tcp.RCV_RTT] == 40 * MS and receiver.due_at_receiver(s) == FOREVER

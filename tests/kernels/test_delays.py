@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base import delays as meter
-from netcarlo.kernels.base.delays import DelayOut, Gauge
+from netcarlo.kernels.base.delays import DelayOut, DelayState
 from netcarlo.kernels.base.layout import Failover, Out, P, Rows
 from netcarlo.kernels.base.rows import split, trim
 from netcarlo.kernels.shared.layout import SharedOut, SharedRows
@@ -116,12 +116,12 @@ def test_measuring_changes_nothing_else(name: str, count: int) -> None:
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=40), st.integers(0, 10**9), st.integers(0, 39))
 def test_delays_of_a_flow_are_those_of_rfc_3550(of: list[int], bound: int, before: int) -> None:
     """Check counts, sums and jitter (appendix A.8) one by one; the first packets do not count."""
-    gauge, at = 0, int(Gauge.SIZE)
+    state, at = 0, int(DelayState.SIZE)
     m = np.zeros(at + DelayOut.COLUMNS, np.int64)
-    meter.prepare(m, gauge)
+    meter.prepare(m, state)
     jitter, jitters = 0, 0
     for k, delay in enumerate(of):
-        meter.arrived(m, at, gauge, np.int64(delay), bound, k >= before)
+        meter.arrived(m, at, state, np.int64(delay), bound, k >= before)
         if k > 0:
             jitter += abs(delay - of[k - 1]) - ((jitter + 8) >> 4)
         jitters += jitter >> 4 if k >= before else 0

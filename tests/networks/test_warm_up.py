@@ -208,7 +208,7 @@ def test_counters_of_wireless_networks(name: str) -> None:
     fields = "parameters", "constants", "nodes", "network"
     rows = rows._replace(**{field: getattr(rows, field)[warm] for field in fields})
     runs = three(name, rows, wireless.Radio.WARM_UP)
-    many, classes = rows.most_flows, wireless.gauges(rows)
+    many, classes = rows.most_flows, wireless.delay_classes(rows)
     found = [wireless_tables(run, flows=many, classes=classes) for run in runs]
     flows, nodes = zip(*found, strict=True)
     of_the_end = dict.fromkeys((WifiFlow.IN_FLIGHT, *TIMES), is_of_the_end)

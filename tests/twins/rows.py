@@ -49,7 +49,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         if isinstance(rows, WifiRows):
             return gauged_wifi_rows(rows, seed=seed)
         return gauged_rows(rows, seed=seed) if isinstance(rows, SharedRows) else with_delays(rows, seed=seed)
-    if address.tuned:
+    if address.autotuning:
         rows = rows_of(name.removesuffix("_tuned"), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_tuning(rows, seed=seed)
@@ -57,7 +57,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_messages(rows, seed=seed)
-    if address.managed:
+    if address.aqm:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)

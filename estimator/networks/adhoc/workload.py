@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from netcarlo.kernels.adhoc.frames import COPY_SHIFT
+from netcarlo.kernels.adhoc.frames import TRANSMISSION_SHIFT
 from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import mean
 
-MAX_LINUX_PACKETS = 1 << 63 - COPY_SHIFT - STAMP_BITS
+MAX_LINUX_PACKETS = 1 << 63 - TRANSMISSION_SHIFT - STAMP_BITS
 """Packets that frames can number beside a timestamp."""
 
 

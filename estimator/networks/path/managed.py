@@ -170,7 +170,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, : len(P)] = path.parameters
     flow[:, P.RING] = 0
     flow[:, Flow.KIND] = number(run.transport)
-    flow[:, Flow.GAUGE] = path.parameters[:, P.LATE] > 0
+    flow[:, Flow.DELAY_CLASS] = path.parameters[:, P.LATE] > 0
     flow[:, Flow.BOUND] = path.parameters[:, P.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
@@ -187,7 +187,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = row_parameters(run, draws)
     table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
-    table[:, Shared.GAUGES] = flow[:, Flow.GAUGE]
+    table[:, Shared.DELAY_CLASSES] = flow[:, Flow.DELAY_CLASS]
     found = SharedRows(table, path.constants, flows, links, losses)
     if run.transport.own_association:
         flows[:, :, P.RING] = flow_rings(found)

@@ -91,7 +91,7 @@ class PathNetwork(Routed):
         varies = not (fluid or reordering) and any(map(varying, every_hop(self.routes)))
         return Address(
             "path", transport.protocol, transport.control, mobile=mobile, fluid=fluid, varying=varies,
-            messages=self.messages, tuned=bool(transport.given("autotuning")), reordering=reordering,
+            messages=self.messages, autotuning=bool(transport.given("autotuning")), reordering=reordering,
             delays=bool(self.word),
         )  # fmt: skip
 

@@ -79,7 +79,7 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     table[:, Shared.CLASSES] = len(shared.classes)
-    table[:, Shared.GAUGES] = len(shared.class_names(transport))
+    table[:, Shared.DELAY_CLASSES] = len(shared.class_names(transport))
     links[:, :, Link.ROOM] = link_rings(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
@@ -251,7 +251,7 @@ def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, memb
     """Fill in whose delays are measured, and when they are late [n, F, Flow.COLUMNS]."""
     words = shared.class_names(transport)
     for k, member in enumerate(members):
-        columns, mine = (Flow.GAUGE, Flow.BOUND), (member.spec, member.name)
+        columns, mine = (Flow.DELAY_CLASS, Flow.BOUND), (member.spec, member.name)
         fill(table[:, k], columns, *mine, draws, transport=transport, of=words)
 
 

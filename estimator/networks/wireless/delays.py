@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, delay_classes
 from netcarlo.networks import classes
 from netcarlo.networks.flows import by_place
 from netcarlo.networks.wireless.description import Wireless
@@ -20,27 +20,29 @@ LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RE
 def table(integers: Ints, rows: WifiRows) -> Ints:
     """Return what kernels count of classes [n, classes, DelayOut.COLUMNS]."""
     at = WifiOut.COLUMNS + rows.most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS
-    return integers[:, at:].reshape(len(integers), gauges(rows), DelayOut.COLUMNS)
+    return integers[:, at:].reshape(len(integers), delay_classes(rows), DelayOut.COLUMNS)
 
 
 def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
     """Return the classes of flows whose delays are measured, by place in `table`."""
     flows = WifiOutput(rows).flows
-    number, kinds = flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND]
-    names = by_place(wireless.described(), number, kinds, gauges(rows))
+    number, kinds = flows[:, :, Flow.DELAY_CLASS], flows[:, :, Flow.KIND]
+    names = by_place(wireless.described(), number, kinds, delay_classes(rows))
     return classes.of_flows(names, number, flows[:, :, Flow.BOUND] < FOREVER)
 
 
 def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
     """Return the outcomes of the classes by name, [n] each; none where nothing is measured."""
-    if gauges(rows) == 0:
+    if delay_classes(rows) == 0:
         return {}
     output = WifiOutput(rows, integers)
     flows, out = output.flows, output.table(FlowOut)
-    names = by_place(wireless.described(), flows[:, :, Flow.GAUGE], flows[:, :, Flow.KIND], gauges(rows))
+    names = by_place(
+        wireless.described(), flows[:, :, Flow.DELAY_CLASS], flows[:, :, Flow.KIND], delay_classes(rows)
+    )
     lost = out[:, :, LOST].sum(axis=2)
     return classes.named(names, table(integers, rows), classes.Counted(
-        number=flows[:, :, Flow.GAUGE], bounded=flows[:, :, Flow.BOUND] < FOREVER,
+        number=flows[:, :, Flow.DELAY_CLASS], bounded=flows[:, :, Flow.BOUND] < FOREVER,
         lost=lost, settled=lost + out[:, :, FlowOut.RECEIVED], never=out[:, :, FlowOut.LOST],
         goodput=np.where(output.there, output.goodput, np.nan),
     ))  # fmt: skip

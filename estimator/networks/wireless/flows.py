@@ -194,7 +194,7 @@ def table(
         mine = _traffic(transport, wireless, draws, own[f], end)
         for column, value in legs[f].items():
             mine[:, column] = value
-        columns = Flow.GAUGE, Flow.BOUND
+        columns = Flow.DELAY_CLASS, Flow.BOUND
         fill(mine, columns, end.spec, end.name, draws, transport=transport, of=classes)
         found.append(mine)
     width = max(int(length.max(initial=1)) for _, length in routes)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, gauges
+from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, delay_classes
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -184,7 +184,7 @@ class WirelessNetwork(Wireless, Network):
 
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Of all flows."""
-        found = outcomes.tables(integers, flows=rows.most_flows, classes=gauges(rows))
+        found = outcomes.tables(integers, flows=rows.most_flows, classes=delay_classes(rows))
         return int(found.flows[:, :, FlowOut.SENT].sum())
 
     # One replication.

@@ -57,7 +57,7 @@ def build(
     table[:, Radio.LEGS] = legs.shape[1]
     table[:, Radio.RATES] = len(wireless.known_rates)
     table[:, Radio.WARM_UP] = warm_up
-    table[:, Radio.GAUGES] = len(wireless.class_names(transport))
+    table[:, Radio.DELAY_CLASSES] = len(wireless.class_names(transport))
     pairs = outages.times(wireless.outages, draws, parameters)
     table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
     pairs = np.minimum(pairs, parameters[:, P.END, None, None] + 1)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from netcarlo.kernels.linux.copies import STAMP_BITS
-from netcarlo.kernels.wireless.frame import COPY_SHIFT
+from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import datagrams, mean
 from netcarlo.networks.wireless.description import Flows, FlowSpec, Wireless
@@ -13,7 +13,7 @@ from netcarlo.transport.kinds import sender_of
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
 """What an exchange of frames takes at least beside its data: two short preambles, and spaces."""
 
-MAX_LINUX_PACKETS = 1 << 63 - COPY_SHIFT - STAMP_BITS
+MAX_LINUX_PACKETS = 1 << 63 - TRANSMISSION_SHIFT - STAMP_BITS
 """Packets that frames can number beside a timestamp."""
 
 

@@ -73,7 +73,7 @@ def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: An
     radio = link.hops_of(m, MAIN, FORTH) - 1
     link.keep_up(m, MAIN, FORTH, radio)
     link.keep_up(m, MAIN, BACK, _FIRST)
-    table = waiting.lay(parameters, m, np.int64(BASE + Word.QUEUE), free)
+    table = waiting.init(parameters, m, np.int64(BASE + Word.QUEUE), free)
     m[BASE + Word.RADIO] = radio
     m[BASE + Word.TABLE] = table
     m[BASE + Word.COUNT] = handovers.plan_all(

@@ -14,7 +14,7 @@ import numpy as np
 
 from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.delays import Gauge
+from netcarlo.kernels.base.delays import DelayState
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
     BYTE_TIME_BITS,
@@ -58,9 +58,9 @@ _HALF = 1 << (BYTE_TIME_BITS - 1)
 DELAYS: Any = slot("delays")
 """How long data take is measured; the outcomes stand behind all others."""
 
-GAUGE = STATE_SIZE
+DELAY_STATE = STATE_SIZE
 """The word where those of delays begin, behind them where their outcomes do,"""
-HOPS = GAUGE + Gauge.SIZE + 1
+HOPS = DELAY_STATE + DelayState.SIZE + 1
 """and the state of the hops."""
 
 
@@ -76,8 +76,8 @@ def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
     free = state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
     if DELAYS:
-        s[GAUGE + Gauge.SIZE] = free
-        delays.prepare(s, np.int64(GAUGE), free)
+        s[DELAY_STATE + DelayState.SIZE] = free
+        delays.prepare(s, np.int64(DELAY_STATE), free)
     s[Event.T1] = p[P.START]
     s[Word.FIRST_OUTAGE] = FOREVER
     for hop in range(of_hops.shape[1]):
@@ -124,7 +124,7 @@ def simulate(
     for column in range(OUT):
         out[column] = s[OUTCOMES + column]
     if DELAYS:
-        delays.report(s, s[GAUGE + Gauge.SIZE], out, np.int64(OUT))
+        delays.report(s, s[DELAY_STATE + DelayState.SIZE], out, np.int64(OUT))
     if p[P.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = s[Word.FAILOVER]
     out[Out.DELIVERED] = s[Word.ACCEPTED]
@@ -198,7 +198,7 @@ def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
     ends.at_receiver(p, s, now, way + PATHS, at)
     if DELAYS and s[Word.ACCEPTED] > accepted:
         born = s[chunk_at(p, s, tsn) + Chunk.BORN]
-        delays.arrived(p, s, np.int64(GAUGE), s[GAUGE + Gauge.SIZE], now - born)
+        delays.arrived(p, s, np.int64(DELAY_STATE), s[DELAY_STATE + DelayState.SIZE], now - born)
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:

@@ -17,7 +17,7 @@ def bitmap(members: set[int]) -> np.ndarray:  # type: ignore[type-arg]
     m = np.full(AT + WORDS + 1, 77, np.int64)
     m[AT : AT + WORDS] = 0
     for i in members:
-        bits.put(m, AT, ROOM - 1, np.int64(i))
+        bits.set_bit(m, AT, ROOM - 1, np.int64(i))
     return m
 
 
@@ -36,10 +36,10 @@ def runs(draw: st.DrawFn) -> tuple[int, set[int]]:
 def test_membership(held: tuple[int, set[int]]) -> None:
     first, members = held
     m = bitmap(members)
-    found = {i for i in range(first, first + ROOM) if bits.test(m, AT, ROOM - 1, np.int64(i))}
+    found = {i for i in range(first, first + ROOM) if bits.test_bit(m, AT, ROOM - 1, np.int64(i))}
     assert found == members
     for i in members:
-        bits.drop(m, AT, ROOM - 1, np.int64(i))
+        bits.clear_bit(m, AT, ROOM - 1, np.int64(i))
     assert m.tolist() == bitmap(set()).tolist()
 
 
@@ -49,7 +49,7 @@ def test_clear(held: tuple[int, set[int]], begin: int, length: int) -> None:
     begin += first
     end = min(begin + length, first + ROOM)
     m = bitmap(members)
-    bits.clear(m, AT, ROOM - 1, np.int64(begin), np.int64(end))
+    bits.clear_bits(m, AT, ROOM - 1, np.int64(begin), np.int64(end))
     assert m.tolist() == bitmap({i for i in members if not begin <= i < end}).tolist()
 
 

@@ -14,7 +14,7 @@ from netcarlo.kernels.base.ring import Ring
 def test_what_comes_first_leaves_first(room: int, words: int, coming: list[bool]) -> None:
     at, begin = 3, 10
     m = np.full(begin + room * words + 1, -1)
-    ring.lay(m, at, begin, room)
+    ring.init(m, at, begin, room)
     queue: deque[int] = deque()
     for number, comes in enumerate(coming):
         if comes and len(queue) < room:

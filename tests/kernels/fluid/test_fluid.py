@@ -39,7 +39,7 @@ def run(rows: SharedRows, model: str = "fluid", **options: int) -> NDArray[np.in
 def test_measuring_delays_changes_nothing_else() -> None:
     rows = gauged_rows(shared_rows(12, seed=2, kinds=range(9)), seed=2)
     plain = rows._replace(parameters=rows.parameters.copy())
-    plain.parameters[:, Shared.GAUGES] = 0
+    plain.parameters[:, Shared.DELAY_CLASSES] = 0
     out, alone = run_as_python("fluid_delays", rows), run(plain)
     assert (out[:, : alone.shape[1]] == alone).all()
     counts = table(out, rows)

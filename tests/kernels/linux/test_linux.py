@@ -144,7 +144,7 @@ def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
     at = [FIRST + 1 + k for k in range(6)]
     acks = [receiver.on_data(p, s, 10 * MS + k, packet, False)[0] for k, packet in enumerate(at)]
     assert [ack >= 0 for ack in acks] == [True] * 3 + [False] * 3
-    assert receiver.due_at_sink(s) == 10 * MS + 3 + 600_000 + receiver.SLACK
+    assert receiver.due_at_receiver(s) == 10 * MS + 3 + 600_000 + receiver.SLACK
     ack = receiver.on_delay(p, s)
     where = state.ack_at(p, s, ack)
     assert s[where + state.Ack.NEXT] == FIRST
@@ -157,10 +157,10 @@ def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
     """So after an outage the first ACK can echo a time before it, and the round trip spans the outage."""
     p, s = scratch()
     for packet in range(2, 8):
-        receiver.note_stamp(s, packet, packet * MS)
+        receiver.note_timestamp(s, packet, packet * MS)
         receiver.on_data(p, s, 20 * MS + packet, packet, False)
     echo = s[Tcp.ECHO]
-    receiver.note_stamp(s, FIRST, 900 * MS)
+    receiver.note_timestamp(s, FIRST, 900 * MS)
     ack, fresh = receiver.on_data(p, s, SECOND, FIRST, False)
     where = state.ack_at(p, s, ack)
     assert not fresh and s[where + state.Ack.DUPLICATE] == FIRST

@@ -45,7 +45,7 @@ class Wire:
         while now <= end and not sctp.overfull(s):
             self.put_out(now)
             arrival = self.wire[0][0] if self.wire else end + 1
-            now = min(arrival, int(sctp.due(s)), int(sctp.due_at_sink(s)))
+            now = min(arrival, int(sctp.due(s)), int(sctp.due_at_receiver(s)))
             if now > end:
                 break
             if now == arrival:
@@ -86,7 +86,7 @@ def test_all_data_come_whatever_happens_on_the_way(spread: int, lose: int) -> No
     wire.run(600 * SECOND)
     assert sctp.finished(wire.s) and sctp.complete(wire.p, wire.s)
     assert sctp.in_order(wire.p, wire.s) == sctp.acked(wire.p, wire.s) == wire.fresh == 300
-    sent, again = wire.s[sctp.Counter.SENT], wire.s[sctp.Counter.REPEATED]
+    sent, again = wire.s[sctp.Counter.SENT], wire.s[sctp.Counter.RETRANSMITTED]
     assert sent == 300 + again
     assert (again > 0) == (spread > 0 or lose > 0)
 

@@ -59,7 +59,7 @@ def test_every_packet_that_is_delivered_is_counted(seed: int) -> None:
     counts, all_counts = (table(run(each), each) for each in (rows, whole))
     delivered = tables(run(whole), whole).flows[:, :, FlowOut.DELIVERED]
     for number in range(all_counts.shape[1]):
-        mine = np.where(rows.flows[:, :, Flow.GAUGE] == number + 1, delivered, 0).sum(axis=1)
+        mine = np.where(rows.flows[:, :, Flow.DELAY_CLASS] == number + 1, delivered, 0).sum(axis=1)
         assert (all_counts[:, number, DelayOut.PACKETS] == mine).all()
     for found in counts, all_counts:
         assert (found[:, :, DelayOut.DELAYS :].sum(axis=2) == found[:, :, DelayOut.PACKETS]).all()
@@ -67,7 +67,7 @@ def test_every_packet_that_is_delivered_is_counted(seed: int) -> None:
     assert (counts[:, :, DelayOut.DELAYS :] <= all_counts[:, :, DelayOut.DELAYS :]).all()
     asked = run(rows)[:, : SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS]
     plain = rows._replace(parameters=rows.parameters.copy())
-    plain.parameters[:, Shared.GAUGES] = 0
+    plain.parameters[:, Shared.DELAY_CLASSES] = 0
     others = launch.run(models.model("shared_mixed"), plain)[:, : asked.shape[1]]
     assert (asked == others).all()
 
@@ -81,7 +81,7 @@ def test_no_packet_is_faster_than_its_way(seed: int) -> None:
     above = edges(found.shape[2] + 1)[1:] << SHIFT  # of each bin [ns]
     for row, number in zip(*np.nonzero(found.sum(axis=2)), strict=True):
         least = above[np.flatnonzero(found[row, number])[0]]
-        flows = rows.flows[row, rows.flows[row, :, Flow.GAUGE] == number + 1]
+        flows = rows.flows[row, rows.flows[row, :, Flow.DELAY_CLASS] == number + 1]
         assert least > min(_alone_ns(flow, rows.links[row]) for flow in flows)
 
 

@@ -90,10 +90,10 @@ def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
     p, s = scratch()
     s[Tcp.PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
-        copy = copies.copy_of(s, first)
+        copy = copies.transmission_id(s, first)
         for again in (first, first + 400, first + 250 * SECOND):
             s[packet_at(p, s, FIRST) + Packet.SENT] = again // clocks.US
-            copies.note_copy(p, s, FIRST, copy)
+            copies.note_transmission(p, s, FIRST, copy)
             assert clocks.stamp_of(s, s[Tcp.STAMP]) == clocks.stamp_of(s, first)
 
 

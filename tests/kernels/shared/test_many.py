@@ -140,7 +140,7 @@ def test_a_packet_says_whose_it_is_and_which(flows: int) -> None:
             word += 3 * packet.ONE_HOP
             assert word >= 0
             assert (packet.flow_of(m, word), packet.number_of(m, word)) == (flow, number)
-            assert packet.copy_of(word) == 12345 and packet.hop_of(word) == 16 + 3
+            assert packet.transmission_id(word) == 12345 and packet.hop_of(word) == 16 + 3
 
 
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends

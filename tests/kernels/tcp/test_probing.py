@@ -137,7 +137,7 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
     keeps = module in (probing, new_probing) or (module is eln and fate == DESTROYED)
     assert words[Tcp.AVOIDED] == keeps and words[Tcp.REDUCTIONS] == (not keeps)
     assert (largest_fall(log) < 1) == keeps
-    assert words[Tcp.REPEATED] == 1 and words[Tcp.FAST_RETRANSMITS] == 1
+    assert words[Tcp.RETRANSMITTED] == 1 and words[Tcp.FAST_RETRANSMITS] == 1
     assert words[Tcp.TIMEOUTS] == 0 and words[Tcp.RCV_NXT] == 401
 
 
@@ -157,7 +157,7 @@ def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
     log, words = drive(module, script)
     notices = module in (probing, new_probing)
     assert words[Tcp.TIMEOUTS] == (not notices)
-    assert words[Tcp.FAST_RETRANSMITS] == 1 + notices and words[Tcp.REPEATED] >= 2
+    assert words[Tcp.FAST_RETRANSMITS] == 1 + notices and words[Tcp.RETRANSMITTED] >= 2
     assert words[Tcp.RCV_NXT] == 401
     if notices:  # the second pause of `probing` may find its own burst in the way
         assert words[Tcp.AVOIDED] + words[Tcp.REDUCTIONS] == 2 and words[Tcp.AVOIDED] >= 1

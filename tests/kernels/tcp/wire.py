@@ -303,7 +303,7 @@ OF_TCP = [
 def counts(s: Ints, end: int) -> list[int]:
     """What an association has counted at the end, in the same order."""
     paused = s[Tcp.PROBE_TIME] + (end - s[Tcp.PROBING_SINCE] if s[Tcp.PROBING] else 0)
-    words = [Tcp.SENT, Tcp.REPEATED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.REDUCTIONS]
+    words = [Tcp.SENT, Tcp.RETRANSMITTED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.REDUCTIONS]
     words.append(Tcp.HANDSHAKES)
     others = [Tcp.PROBES, Tcp.PROBE_CYCLES, Tcp.AVOIDED]
     in_order = max(s[Tcp.RCV_NXT] - 1, 0)

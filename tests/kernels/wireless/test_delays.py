@@ -70,13 +70,13 @@ def test_every_packet_that_is_delivered_is_counted_and_counting_changes_nothing(
     found = trim(run(rows), rows, rows)
     counts = table(found, rows)
     each = tables(found, flows=rows.most_flows, classes=counts.shape[1])
-    number = rows.network[:, : rows.most_flows * len(Flow)].reshape(20, -1, len(Flow))[:, :, Flow.GAUGE]
+    number = rows.network[:, : rows.most_flows * len(Flow)].reshape(20, -1, len(Flow))[:, :, Flow.DELAY_CLASS]
     for place in range(counts.shape[1]):
         mine = np.where(number == place + 1, each.flows[:, :, FlowOut.DELIVERED], 0).sum(axis=1)
         assert (counts[:, place, DelayOut.PACKETS] == mine).all()
     assert (counts[:, :, DelayOut.DELAYS :].sum(axis=2) == counts[:, :, DelayOut.PACKETS]).all()
     plain = rows._replace(parameters=rows.parameters.copy())
-    plain.parameters[:, Radio.GAUGES] = 0
+    plain.parameters[:, Radio.DELAY_CLASSES] = 0
     others = trim(run(plain, "wifi_sack"), plain, plain)
     assert (found[:, : others.shape[1]] == others).all()
 
@@ -99,7 +99,7 @@ def test_a_row_finds_its_place_beside_rows_with_more_classes() -> None:
     assert math.gcd(int(FlowOut.COLUMNS), int(DelayOut.COLUMNS)) == 1
     rows = rows_of(MODEL, 20, seed=33)
     together = run(rows)
-    assert len(set(rows.parameters[:, Radio.GAUGES])) > 2
+    assert len(set(rows.parameters[:, Radio.DELAY_CLASSES])) > 2
     for k in range(0, 20, 3):
         alone = take(rows, [k])
         assert (trim(run(alone), alone, alone) == trim(together, rows, alone)[k]).all()

@@ -60,9 +60,9 @@ class Gauge:
 
 def gauges_of(world: "World") -> list[Gauge]:
     """What is counted of the classes, when the run is over."""
-    found = [Gauge(warm_up=world.tables.p.WARM_UP) for _ in range(world.tables.p.GAUGES)]
+    found = [Gauge(warm_up=world.tables.p.WARM_UP) for _ in range(world.tables.p.DELAY_CLASSES)]
     for flow in world.flows:
-        if flow.columns.GAUGE:
+        if flow.columns.DELAY_CLASS:
             for one in flow.flows if isinstance(flow, Slot) else [flow]:
-                found[flow.columns.GAUGE - 1].take(one.outcomes.arrivals, flow.columns.BOUND)
+                found[flow.columns.DELAY_CLASS - 1].take(one.outcomes.arrivals, flow.columns.BOUND)
     return found

@@ -139,9 +139,9 @@ def gauged_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     parameters, flows = rows.parameters.copy(), rows.flows.copy()
     for k, row in enumerate(flows):
         rng = np.random.default_rng([seed, k, 24])
-        parameters[k, Shared.GAUGES] = most = int(rng.integers(0, 4))
+        parameters[k, Shared.DELAY_CLASSES] = most = int(rng.integers(0, 4))
         for flow in row[: parameters[k, Shared.FLOWS]]:
-            flow[Flow.GAUGE] = rng.integers(0, most + 1)
+            flow[Flow.DELAY_CLASS] = rng.integers(0, most + 1)
             flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 200 * MS))
     return rows._replace(parameters=parameters, flows=flows)
 

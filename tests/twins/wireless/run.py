@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows, gauges
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows, delay_classes
 from tests.twins.shared.delays import Gauge
 from tests.twins.wireless.clock import Phase
 from tests.twins.wireless.world import World
@@ -24,7 +24,7 @@ def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     most_nodes = rows.nodes.shape[1]
     first_node = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS
     first_class = first_node + most_nodes * NodeOut.COLUMNS
-    vector = np.zeros(first_class + gauges(rows) * DelayOut.COLUMNS, np.int64)
+    vector = np.zeros(first_class + delay_classes(rows) * DelayOut.COLUMNS, np.int64)
     vector[WifiOut.STATUS] = STATUS_OK
     vector[WifiOut.EVENTS] = world.channel.frames
     flows = [flow.outcomes.columns(in_flight=world.in_flight(flow)) for flow in world.flows]
@@ -38,10 +38,10 @@ def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
 
 def gauges_of(world: World) -> list[Gauge]:
     """What is counted of the classes."""
-    found = [Gauge(warm_up=world.radio.WARM_UP) for _ in range(world.radio.GAUGES)]
+    found = [Gauge(warm_up=world.radio.WARM_UP) for _ in range(world.radio.DELAY_CLASSES)]
     for flow in world.flows:
-        if flow.columns.GAUGE:
-            found[flow.columns.GAUGE - 1].take(flow.outcomes.all_arrivals, flow.columns.BOUND)
+        if flow.columns.DELAY_CLASS:
+            found[flow.columns.DELAY_CLASS - 1].take(flow.outcomes.all_arrivals, flow.columns.BOUND)
     return found
 
 

@@ -172,9 +172,9 @@ def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
     parameters, network = rows.parameters.copy(), rows.network.copy()
     for k, p in enumerate(parameters):
         rng = np.random.default_rng([seed, k, 24])
-        p[Radio.GAUGES] = most = int(rng.integers(0, 4))
+        p[Radio.DELAY_CLASSES] = most = int(rng.integers(0, 4))
         for flow in network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow)):  # FLOWS_AT is 0
-            flow[Flow.GAUGE] = rng.integers(0, most + 1)
+            flow[Flow.DELAY_CLASS] = rng.integers(0, most + 1)
             flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 30 * MS))
     return rows._replace(parameters=parameters, network=network)
 
