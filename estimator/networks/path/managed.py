@@ -90,7 +90,7 @@ class ManagedPath(Routed):
         """That of shared links whose flows are all of this transport."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
-        links: dict[str, Any] = {"managed": managed, "delays": bool(self.word)}
+        links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word)}
         if transport.datagrams:
             return Address("shared", "tahoe", **links)  # of UDP alone any will do
         return Address("shared", transport.protocol, transport.control, **links)

@@ -100,7 +100,7 @@ class SharedNetwork(SharedSpec, Network):
         if fluid:
             return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
-            "managed": bool(self.aqm), "varying": bool(self.varying or self.failures),
+            "aqm": bool(self.aqm), "varying": bool(self.varying or self.failures),
             "delays": bool(self.asks_for_delays),
         }  # fmt: skip
         if arrivals or len(found) > 1:
