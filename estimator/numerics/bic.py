@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from netcarlo.kernels.congestion import bic as control
 from netcarlo.numerics.arrays import Floats
 
-BETA = control.BETA / control.ONE
+BETA = control.BETA / control.BETA_ONE
 MAX_WINDOW = 6000
 """Windows beyond count as this one [packet]."""
 
@@ -94,12 +94,12 @@ def acks(window: Floats, maximum: Floats, ack_every: ArrayLike) -> Floats:
     is rounded down.
     """
     below = maximum - window
-    step = np.minimum(np.floor(below / control.SEARCH), control.MAX_INCREMENT)
+    step = np.minimum(np.floor(below / control.BICTCP_B), control.MAX_INCREMENT)
     with np.errstate(divide="ignore", invalid="ignore"):
-        beyond = np.maximum(window * (control.SEARCH - 1) / -below, window / control.MAX_INCREMENT)
+        beyond = np.maximum(window * (control.BICTCP_B - 1) / -below, window / control.MAX_INCREMENT)
     every = np.where(below > 0, window / np.maximum(step, 1), beyond)
-    near = (below > -control.SEARCH) & (step <= 1)
-    every = np.where(near, window * control.SMOOTH / control.SEARCH, every)
+    near = (below > -control.BICTCP_B) & (step <= 1)
+    every = np.where(near, window * control.SMOOTH_PART / control.BICTCP_B, every)
     each = np.maximum(np.asarray(ack_every, np.float64), 31 / 16)
     every = np.maximum(np.floor(np.floor(every) / each), 1.0)
     return np.asarray(np.where(window <= control.LOW_WINDOW, window, every) + 1)

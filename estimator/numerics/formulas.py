@@ -13,10 +13,10 @@ from netcarlo.kernels.congestion import cubic as control
 from netcarlo.numerics import bic as response_of_bic
 from netcarlo.numerics.arrays import Floats, divisors
 
-CUBIC_BETA = control.BETA / control.ONE
-CUBIC_SCALE = control.SCALE / control.ONE  # [packet / s^3]
+CUBIC_BETA = control.BETA / control.BETA_ONE
+CUBIC_SCALE = control.CUBE_RTT_SCALE / control.BETA_ONE  # [packet / s^3]
 CUBIC_FRIENDLY = (
-    8 / control.FRIENDLY
+    8 / control.BETA_SCALE
 )  # packets by which standard TCP grows in a round trip, with CUBIC_BETA
 RANDOM_LOSS_FACTORS = 1.174, 1.024
 """CUBIC's mean window at losses at random over that at losses at equal distances, in the cubic and in the

@@ -3,7 +3,7 @@
 Source: RFC 5681, in the packet-counting form of ns-2 (`windowOption_` 1, `precisionReduce_`).
 This is also the model for a user's own congestion control: a Python file with these two functions.  It
 may have a third, `acked(packets, memory)`, called before `grow` (see `bic`), and a fourth,
-`heard(packets, now, rtt, memory)`, called at every ACK, whatever it does (see `westwood`).
+`on_ack(packets, now, rtt, memory)`, called at every ACK, whatever it does (see `westwood`).
 """
 
 from typing import Any

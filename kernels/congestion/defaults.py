@@ -7,7 +7,7 @@ def acked(packets: Any, memory: Any) -> None:
     """Before `grow`: so many packets have been acknowledged (see `bic`)."""
 
 
-def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
+def on_ack(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
     """At every ACK, whatever it does (see `westwood`)."""
 
 
@@ -15,6 +15,6 @@ def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory
     """At every ACK of a sender like that of Linux (see `tcp.linux26`)."""
 
 
-def bottom(ssthresh: Any, size: Any, memory: Any) -> Any:
+def min_cwnd(ssthresh: Any, size: Any, memory: Any) -> Any:
     """The window during a recovery of such a sender [packet]."""
     return ssthresh

@@ -1,6 +1,6 @@
 """A user's own congestion control: a Python file with the functions of `aimd`.
 
-The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py` and `heard` like
+The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py` and `on_ack` like
 `westwood.py`, and may list its `CONSTANTS` with defaults.  For a sender that paces, today's Linux, both
 return (window, rate), packets and packets per second.
 """
@@ -56,6 +56,8 @@ def load(path: Path, content: bytes, *, paced: bool = False) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[name] = module  # Numba looks it up there when it loads compiled functions from disk
     exec(compile(content, str(path), "exec"), vars(module))
+    if hasattr(module, "heard"):  # name of `on_ack` in earlier versions
+        vars(module).setdefault("on_ack", module.heard)
     for name in ("grow", "reduce"):
         if not callable(getattr(module, name, None)):
             raise ValueError(f"defines no function {name}; see netcarlo/kernels/congestion/aimd.py for both")
@@ -63,8 +65,8 @@ def load(path: Path, content: bytes, *, paced: bool = False) -> ModuleType:
     memory = np.zeros(16)
     if hasattr(module, "acked"):
         module.acked(1, memory)
-    if hasattr(module, "heard"):
-        module.heard(1, 10**9, 10**8, memory)
+    if hasattr(module, "on_ack"):
+        module.on_ack(1, 10**9, 10**8, memory)
     for name, first, second in (("grow", 8.0, 4), ("reduce", 8.0, False)):
         value = getattr(module, name)(first, second, 10**9, 10**8, constants, memory)
         call, given = f"{name}({first}, {second}, ...)", value if isinstance(value, tuple) else (value,)

@@ -21,8 +21,8 @@ FLOOR = 2.0
 VEGAS_LEAST = 3
 """Vegas goes back to FLOOR from this window or less [packet]."""
 _NO_RTT = 1e18  # longer than any
-_CUT = bic.ONE / bic.BETA  # a window is divided by it
-_FRIENDLY = cubic.FRIENDLY / 8.0
+_CUT = bic.BETA_ONE / bic.BETA  # a window is divided by it
+_FRIENDLY = cubic.BETA_SCALE / 8.0
 _HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
 _E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
 _PER_ROUND = 1.0 / (_E_FOLD - 1.0)
@@ -160,12 +160,12 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
 def _bic(g: Any, cwnd: Any) -> Any:
     # Packets by which BIC's window grows in a round trip, beyond the window of standard TCP.
     below = g[FlowFloat.MAXIMUM] - cwnd
-    step = min(float(int(below / bic.SEARCH)), float(bic.MAX_INCREMENT))
-    if below > -bic.SEARCH and step <= 1.0:
-        step = bic.SEARCH / bic.SMOOTH
+    step = min(float(int(below / bic.BICTCP_B)), float(bic.MAX_INCREMENT))
+    if below > -bic.BICTCP_B and step <= 1.0:
+        step = bic.BICTCP_B / bic.SMOOTH_PART
     elif below <= 0.0:
-        step = min(-below / (bic.SEARCH - 1), float(bic.MAX_INCREMENT))
-    return max(step, cwnd / bic.HASTE) if g[FlowFloat.MAXIMUM] == 0.0 else step
+        step = min(-below / (bic.BICTCP_B - 1), float(bic.MAX_INCREMENT))
+    return max(step, cwnd / bic.INITIAL_MAX_CNT) if g[FlowFloat.MAXIMUM] == 0.0 else step
 
 
 def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
@@ -174,21 +174,21 @@ def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
         g[FlowFloat.EPOCH] = now
         g[FlowFloat.STANDARD] = cwnd
         g[FlowFloat.ORIGIN] = max(g[FlowFloat.MAXIMUM], cwnd)
-        cube = int(g[FlowFloat.ORIGIN] - cwnd) * cubic.ROOT_FACTOR
+        cube = int(g[FlowFloat.ORIGIN] - cwnd) * cubic.CUBE_FACTOR
         root = 0
-        for bit in range(cubic.ROOT_BITS):
-            more = root + (cubic.LONGEST >> (bit + 1))
+        for bit in range(cubic.CUBE_ROOT_BITS):
+            more = root + (cubic.MAX_OFFSET >> (bit + 1))
             if more * more * more <= cube:
                 root = more
         g[FlowFloat.PLATEAU] = float(root)
     past = int(now - g[FlowFloat.EPOCH] - g[FlowFloat.PLATEAU])
-    away = min(abs(past), cubic.LONGEST)
-    rise = float((cubic.SCALE * away * away * away) >> 40)
+    away = min(abs(past), cubic.MAX_OFFSET)
+    rise = float((cubic.CUBE_RTT_SCALE * away * away * away) >> 40)
     missing = g[FlowFloat.ORIGIN] + (rise if past >= 0 else -rise) - cwnd
     g[FlowFloat.STANDARD] += acked / (cwnd * _FRIENDLY)
     packets = max(max(missing, g[FlowFloat.STANDARD] - cwnd), _LEAST_GROWTH)
     if g[FlowFloat.MAXIMUM] == 0.0:  # before the first loss, whatever the cubic says
-        packets = max(cwnd / cubic.HASTE, g[FlowFloat.STANDARD] - cwnd)
+        packets = max(cwnd / cubic.INITIAL_MAX_CNT, g[FlowFloat.STANDARD] - cwnd)
     return packets
 
 
@@ -196,7 +196,7 @@ def _measure_bandwidth(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
     # Westwood's estimate: a sample for more than a round trip and 50 ms, two filters, whole bytes per ms.
     g[FlowFloat.HEARD] += acked
     g[FlowFloat.SPAN] += rtt / (1.0 / max(rounds, _SHORT))
-    if g[FlowFloat.SPAN] >= max(rtt, westwood.LEAST_MS * g[FlowFloat.MS]):
+    if g[FlowFloat.SPAN] >= max(rtt, westwood.WESTWOOD_RTT_MIN_MS * g[FlowFloat.MS]):
         sample = float(int(g[FlowFloat.HEARD] * westwood.SEGMENT / (g[FlowFloat.SPAN] / g[FlowFloat.MS])))
         if g[FlowFloat.BANDWIDTH] == 0.0 and g[FlowFloat.RAW] == 0.0:
             g[FlowFloat.RAW] = sample

@@ -179,7 +179,7 @@ def go(
                 head += 1
                 if not PLAIN:
                     s[Tcp.CONSUMED] = ack_id + 1
-                kind.heard(p, ack - acked, now, rtt, row.f)
+                kind.on_ack(p, ack - acked, now, rtt, row.f)
                 if ack >= timed:
                     timed = np.int64(ENDLESS)
                     measured(p, s, now)

@@ -10,7 +10,7 @@ A congestion control is a module like `aimd`: `grow` gives cwnd, `reduce` ssthre
 of recoveries only, `rtt` is 0 at an ACK that is no good for measurement.  It may also have
 `on_linux_ack(packets, plain, now, rtt, size, memory)`, called at every ACK with the smoothed RTT [ns] and the
 packets' payload (`plain`: it acknowledges new data, reports nothing out of order, and nothing is being
-recovered), and `bottom(ssthresh, size, memory)`, the window during a recovery, else ssthresh.
+recovered), and `min_cwnd(ssthresh, size, memory)`, the window during a recovery, else ssthresh.
 """
 
 from enum import IntEnum
@@ -122,7 +122,7 @@ def recover(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: A
         m[Tcp.RECOVER] = snd_max
         m[Linux.HALVING] = m[Linux.CWND]
         ssthresh = int(reduced(row, clock, False))
-        m[Linux.CWND] = max(control.bottom(ssthresh, p[P.DATA], f), 1)
+        m[Linux.CWND] = max(control.min_cwnd(ssthresh, p[P.DATA], f), 1)
         return ssthresh, REDUCE
     return ssthresh, 0
 
@@ -149,7 +149,7 @@ def on_ack(
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
     if packets > 0 and m[Tcp.PHASE] == Phase.NORMAL:
         control.acked(packets, f)
-    control.heard(packets, here.now, here.rtt, f)
+    control.on_ack(packets, here.now, here.rtt, f)
     control.on_linux_ack(packets, plain, here.now, srtt, p[P.DATA], f)
     if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux.CWND]:
         sample = np.int64(0)

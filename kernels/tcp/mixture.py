@@ -38,7 +38,7 @@ LARGEST = sack
 """Scheme of loss recovery that needs the most scratch of them, and whose ACKs have the most words."""
 
 OF_RECOVERY = "new_ack", "grow", "dup_ack", "old_ack", "timeout", "next_packet", "on_send"
-OF_KIND = "heard", "reduce"
+OF_KIND = "on_ack", "reduce"
 
 COLUMN = len(P)
 """Column of a flow with its kind."""

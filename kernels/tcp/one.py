@@ -24,9 +24,9 @@ def sack_of(p: Any) -> Any:
     return SACK
 
 
-def heard(p: Any, packets: Any, now: Any, rtt: Any, f: Any) -> None:
+def on_ack(p: Any, packets: Any, now: Any, rtt: Any, f: Any) -> None:
     """An ACK arrives, for so many new packets."""
-    control.heard(packets, now, rtt, f)
+    control.on_ack(packets, now, rtt, f)
 
 
 def reduce(p: Any, f: Any, constants: Any, now: Any, rtt: Any, window: Any) -> Any:

@@ -210,7 +210,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
             stamped(p, s, g, constants, now, at, ack)
     else:
         if news:
-            kind.heard(p, ack - acked, now, s[Tcp.RTT], g[1:])
+            kind.on_ack(p, ack - acked, now, s[Tcp.RTT], g[1:])
         if PAUSES and s[Tcp.PROBING] != 0:
             ack_in_pause(p, s, now, at, ack)
         elif ack > acked:

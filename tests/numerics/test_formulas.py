@@ -139,7 +139,7 @@ def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math
     """The mean window of the functions of `kernels/congestion/bic.py`, ACK by ACK."""
     rng, memory = np.random.default_rng(1), np.zeros(bic_control._WORDS)
     window, now, packets, rounds = 20.0, 0, 0, 0.0
-    memory[bic_control._LOST], memory[bic_control._MAXIMUM] = 1, 20
+    memory[bic_control._LOSS_SEEN], memory[bic_control._LAST_MAX_CWND] = 1, 20
     for loss in range(losses):
         left = int(rng.geometric(p))
         while left > 0:

@@ -43,7 +43,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     s[Own.TAKEN] = 0
     if s[Own.ASKED] != 0:
         _reduce(p, s, g, constants, now, False)
-    own.heard(s[Own.DELIVERED], now, _rtt(s), g[1:])
+    own.on_ack(s[Own.DELIVERED], now, _rtt(s), g[1:])
     advances = s[Tcp.UNA] > before
     if reducing(s):
         prr.reduce(s, s[Own.DELIVERED], s[Own.LOSSES], advances)

@@ -1,6 +1,7 @@
 """BIC, CUBIC, Westwood: each step by its definition, known shapes, and the whole sender beside its twin."""
 
 import math
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P, Rows
-from netcarlo.kernels.congestion import bic, cubic, westwood
+from netcarlo.kernels.congestion import bic, cubic, user, westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp.sender import CONTROL_WORDS as MEMORY_WORDS
 from netcarlo.transport import congestion as control
@@ -164,9 +165,9 @@ def test_cubic_lowers_its_plateau_for_others() -> None:
     driven = Driven(cubic, rtt=40 * MS)
     driven.lose(1000)
     driven.lose(900)
-    assert driven.memory[cubic._MAXIMUM] == 900 * (1024 + 819) // 2048
+    assert driven.memory[cubic._LAST_MAX_CWND] == 900 * (1024 + 819) // 2048
     driven.lose(950)
-    assert driven.memory[cubic._MAXIMUM] == 950
+    assert driven.memory[cubic._LAST_MAX_CWND] == 950
 
 
 def test_cubic_is_as_fast_as_standard_tcp_where_that_is_faster() -> None:
@@ -201,7 +202,7 @@ def test_every_estimate_of_westwood_is_that_of_the_twin(seed: int) -> None:
         now += int(rng.exponential(rng.choice([0.1 * MS, 10 * MS])))
         rtt = int(rng.choice([0, rng.integers(0, 2 * MS), 40 * MS, rng.integers(0, 300 * MS)]))
         packets = int(rng.choice([0, 1, 2, 7]))
-        westwood.heard(packets, now, rtt, memory)
+        westwood.on_ack(packets, now, rtt, memory)
         naive.hear(packets, now, rtt)
         if packets > 0:
             westwood.acked(packets, memory)
@@ -218,11 +219,11 @@ def test_westwood_measures_the_bandwidth() -> None:
     for k in range(5000):  # two packets each ms, losses and their repair included
         duplicates = k % 100 in (97, 98)
         packets = 0 if duplicates else 6 if k % 100 == 99 else 2
-        westwood.heard(packets, k * MS, (60 if k > 300 else 40) * MS, memory)
+        westwood.on_ack(packets, k * MS, (60 if k > 300 else 40) * MS, memory)
     window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
     assert window == pytest.approx(2 * 40, rel=0.03)
     assert westwood.reduce(120.0, True, 5 * SECOND, 60 * MS, NONE, memory) == window
-    westwood.heard(2, 5 * SECOND, 60 * MS, memory)  # a path after a timeout may be another
+    westwood.on_ack(2, 5 * SECOND, 60 * MS, memory)  # a path after a timeout may be another
     window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
     assert window == pytest.approx(2 * 60, rel=0.03)
 
@@ -230,3 +231,16 @@ def test_westwood_measures_the_bandwidth() -> None:
 def test_cube_roots() -> None:
     values = [0, 1, 7, 8, 26, 27, 2**40 // 410, 10**13, (2**18 - 1) ** 3]
     assert [cube_root(value) for value in values] == [0, 1, 1, 2, 2, 3, 1389, 21544, 2**18 - 1]
+
+
+@pytest.mark.parametrize("name", ["on_ack", "heard"])
+def test_a_users_file_may_use_the_earlier_name_of_on_ack(tmp_path: Path, name: str) -> None:
+    file = tmp_path / f"{name}.py"
+    file.write_text(
+        f"def {name}(packets, now, rtt, memory):\n    memory[0] += packets\n\n"
+        "def grow(cwnd, ssthresh, now, rtt, constants, memory):\n    return cwnd + 1.0\n\n"
+        "def reduce(window, timeout, now, rtt, constants, memory):\n    return window / 2.0\n"
+    )
+    module, memory = user.load(file, file.read_bytes()), np.zeros(16)
+    module.on_ack(3, 0, 0, memory)
+    assert memory[0] == 3.0

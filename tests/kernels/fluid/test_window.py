@@ -46,7 +46,7 @@ class Packets:
         for k in range(packets):
             now = self.now + k * self.rtt // packets
             if self.control is westwood:
-                self.control.heard(1, now, self.rtt, self.memory)
+                self.control.on_ack(1, now, self.rtt, self.memory)
             if self.control is not aimd:
                 self.control.acked(1, self.memory)
             self.cwnd = self.control.grow(self.cwnd, self.ssthresh, now, self.rtt, np.zeros(0), self.memory)

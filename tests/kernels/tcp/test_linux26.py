@@ -170,7 +170,7 @@ def test_every_step_is_that_of_the_twin(module: Any, twin: Any, seed: int) -> No
         if rng.random() < 0.01:
             ssthresh = int(module.reduce(cwnd, False, now, srtt, CONSTANTS, memory))
             assert ssthresh == naive.reduce(cwnd, timeout=False)
-            cwnd = float(module.bottom(ssthresh, size, memory))
+            cwnd = float(module.min_cwnd(ssthresh, size, memory))
             assert cwnd == naive.bottom(ssthresh, size)
         if packets:
             grown = module.grow(cwnd, ssthresh, now, srtt, CONSTANTS, memory)
@@ -183,7 +183,7 @@ def test_westwood_measures_what_a_steady_stream_of_acks_carries() -> None:
     memory = np.zeros(16)
     for ms in range(5000):
         linux_westwood.on_linux_ack(1, True, ms * MS, 80 * MS, 1000, memory)
-    assert 78 <= linux_westwood.bottom(0, 1000, memory) <= 80
+    assert 78 <= linux_westwood.min_cwnd(0, 1000, memory) <= 80
 
 
 def event_rows(**values: int) -> Rows:

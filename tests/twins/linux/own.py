@@ -72,8 +72,8 @@ class OwnSender(PacedSender):
         if self.delivered > self.app_limited:
             self.app_limited = 0
         now, rtt = self.simulation.now, max(self.rtt, 1)
-        if hasattr(self.module, "heard"):
-            self.module.heard(delivered, now, rtt, self.memory)
+        if hasattr(self.module, "on_ack"):
+            self.module.on_ack(delivered, now, rtt, self.memory)
         if self.reducing():
             LinuxSender.reduce(self, delivered, lost, advances=acked > 0)
             return

@@ -265,7 +265,7 @@ class Linux(TcpSender):
         self.recover = self.highest_sent
         self.halving = self.allowed
         self.ssthresh = int(self.control.reduce(float(self.allowed), timeout=False))
-        self.allowed = max(1, self.control.bottom(self.ssthresh, self.parameters.DATA))
+        self.allowed = max(1, self.control.min_cwnd(self.ssthresh, self.parameters.DATA))
         self.outcomes.add(Out.CWND_CUTS)
 
     def on_timeout(self) -> None:
