@@ -29,6 +29,15 @@ def served(flow: Any, each: Any) -> Any:
     return whole + 1 if float(whole) < exact else whole
 
 
+def complete(out: Any, way: Any, length: Any, flow: Any, left: Any, t: Any) -> Any:
+    """Record when a transfer is complete of which so much is `left` of the `flow` [packet, ONE_BITS] that is
+    sent in `length` ns from `t` on; returns how long that part takes [ns]."""
+    length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
+    length = max(length, served(left, way.each))
+    out[Out.COMPLETED] = t + length + way.forth
+    return length
+
+
 def settle(p: Any, m: Any, out: Any, each: Any, forth: Any, begin: Any, until: Any) -> Any:
     """Count as in flight the packets of a step from `begin` to `until` [ns] that arrive after the end.
 

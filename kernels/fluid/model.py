@@ -24,6 +24,8 @@ from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
 class FluidPathSlots(Slots):
     """Slots of the fluid model of a path."""
 
+    network: Any
+    """Module of the network, see `round`."""
     kind: int
     """Number of the kind of TCP."""
     mobile: bool
@@ -56,6 +58,8 @@ class FluidAdhocSlots(Slots):
     """Module of the source: `sender` or `datagrams`."""
     kind: int
     """Number of the kind of TCP, or of UDP."""
+    network: Any = UNFILLED
+    """Module of the network, see `round`; UNFILLED for UDP."""
     manner: Any = UNFILLED
     """Reaction to losses and broken routes, one of `Manner`; UNFILLED for UDP."""
 
@@ -76,9 +80,7 @@ def _window(address: Address) -> int:
 
 
 def _path(address: Address) -> Model:
-    filled = FluidPathSlots(
-        kind=_window(address), mobile=address.mobile, delays=address.delays
-    )
+    filled = FluidPathSlots(network=path, kind=_window(address), mobile=address.mobile, delays=address.delays)
 
     def scratch(rows: Any) -> tuple[int, int]:
         words, floats = path.scratch_words(rows, mobile=address.mobile)
@@ -120,7 +122,7 @@ def _adhoc(address: Address) -> Model:
     manner = Manner.__members__.get(address.sender.upper(), Manner.PLAIN)
     filled = FluidAdhocSlots(
         source=datagrams if udp else sender, manner=UNFILLED if udp else int(manner),
-        kind=_window(address),
+        network=UNFILLED if udp else sender, kind=_window(address),
     )  # fmt: skip
     return Model(
         address=address, make=lambda step: bind(adhoc.simulate, step, filled), scratch=adhoc.scratch_words,

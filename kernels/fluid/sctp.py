@@ -39,8 +39,8 @@ from netcarlo.kernels.fluid.repair import (
     round_trip,
 )
 from netcarlo.kernels.fluid.report import report, sample
+from netcarlo.kernels.fluid.round import Cause, until_event
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
-from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way, WayWord, forget, is_down, prepare, words
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 from netcarlo.kernels.sctp.state import HEARTBEAT_BYTES
@@ -156,17 +156,16 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
         after = _settle(p, hops, m, g, out, path, before, after)
         sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
         return after
-    length, part, cause = until_trouble(
+    span = until_event(
         p, way, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, gaps.least(hops, w, path),
         m[Word.REPAIRED],
     )  # fmt: skip
-    flow: Any = np.int64(float(packets) * part * ONE)
+    length, cause = span.length, span.cause
+    flow: Any = np.int64(float(packets) * span.part * ONE)
     through = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
     left = m[FlowWord.LIMIT] - through
     if flow >= left:
-        length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
-        length = max(length, arrivals.served(left, way.each))
-        out[Out.COMPLETED] = t + length + way.forth
+        length = arrivals.complete(out, way, length, flow, left, t)
         m[FlowWord.SENT] += min(left, 0)  # more went out than there is
         flow = max(left, 0)
         cause = Cause.NOTHING

@@ -19,11 +19,9 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
-from netcarlo.kernels.fluid.adhoc.errors import lose
-from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
+from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
+from netcarlo.kernels.fluid.round import Cause, conclude, lose_retransmission
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
-from netcarlo.kernels.fluid.trouble import Cause
-from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 from netcarlo.kernels.tcp.pausing import TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
@@ -58,16 +56,17 @@ def round_trip(m: Any, g: Any) -> Any:
 
 
 @noinline
-def react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) -> Any:
-    """At `t` the sender knows of HITS losses; until it goes on [ns]."""
-    again = _lost_again(m, s, g, losses)
+def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
+    """React to FlowWord.HITS losses, of which the sender learns at `t`; until it goes on [ns]."""
+    m, s, g = row.p, row.s, row.g
+    again = lose_retransmission(row)
     if MANNER == Manner.PLAIN or MANNER == Manner.ELFN:
-        return _conclude(m, s, g, again, t, rtt)
+        return _conclude(row, again, t, rtt)
     if MANNER != Manner.ELN and g[FlowFloat.CWND] < g[FlowFloat.RECEIVER]:
         again = np.int64(0)  # new packets tell of a repair that is lost
     quick = loss.is_repaired(s, g, m, t, np.int64(1), again)
     if MANNER == Manner.ELN and not (quick and cause == Cause.RANDOM):
-        return _conclude(m, s, g, again, t, rtt)
+        return _conclude(row, again, t, rtt)
     if MANNER != Manner.NEW_PROBING:
         s[FlowWord.GUARDED] = ONE
     if not quick:
@@ -81,26 +80,12 @@ def react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) -> 
     return t
 
 
-def _lost_again(m: Any, s: Any, g: Any, losses: Any) -> Any:
-    # Whether a retransmission is lost, or a packet that limited transmit sends for want of duplicate ACKs:
-    # ONE or 0.
-    needed = loss.at_stake(s, g) << ONE_BITS
-    if s[AirWord.GAP] >= needed or float(s[FlowWord.HITS]) >= g[FlowFloat.CWND]:
-        return np.int64(0)
-    lost = lose(m, s, losses, needed)
-    s[FlowWord.SENT] += lost << ONE_BITS
-    m[COUNTS + ManetOut.DROPS_RANDOM] += lost
-    return np.int64(ONE)
-
-
-def _conclude(m: Any, s: Any, g: Any, again: Any, t: Any, rtt: Any) -> Any:
-    # As any TCP: duplicate ACKs, or the timer.
-    loss.conclude(s, g, m, t, rtt, np.int64(1), again, timer.length(s, m))
-    if s[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
-        timer.back_off(s, m)
-    if s[FlowWord.STATE] == State.SILENCE:
-        s[FlowWord.STATE] = State.OPEN
-        t = s[FlowWord.UNTIL]
+def _conclude(row: Row, again: Any, t: Any, rtt: Any) -> Any:
+    # As any TCP: duplicate ACKs, or the timer, for which the sender waits.
+    conclude(row, t, rtt, again)
+    if row.s[FlowWord.STATE] == State.SILENCE:
+        row.s[FlowWord.STATE] = State.OPEN
+        t = row.s[FlowWord.UNTIL]
     return t
 
 
@@ -148,12 +133,13 @@ def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
 
 
 @noinline
-def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
+def cross(row: Row, t: Any) -> Any:
     """A link of the route is gone at `t`; until there is another route and the sender goes on [ns]."""
+    m, s, g = row.p, row.s, row.g
     rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
     relayed = s[AirWord.BROKEN] > 1
     told = t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0))
-    again = ways.find(m, s, times, places, told)
+    again = ways.find(m, s, row.times, row.places, told)
     if relayed and again > told + JITTER:  # what the relays have is dropped
         packets = np.int64(g[FlowFloat.CWND])
         hits = min(packets, 1 + exchange.patience(m) // exchange.of_data(m))
@@ -161,13 +147,14 @@ def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) 
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits
         s[FlowWord.HITS] = hits
         if again < t + timer.length(s, m):
-            return react(m, s, g, losses, Cause.OUTAGE, again, rtt)
-    return silence(m, s, g, t, again, rtt)
+            return react(row, Cause.OUTAGE, again, rtt)
+    return silence(row, t, again, rtt)
 
 
 @noinline
-def silence(m: Any, s: Any, g: Any, t: Any, again: Any, rtt: Any) -> Any:
+def silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
     """Nothing gets through from `t` until `again`, and the timer runs; when the sender goes on [ns]."""
+    m, s, g = row.p, row.s, row.g
     if MANNER == Manner.ELFN:
         m[COUNTS + ManetOut.PROBES] += 1 + (again - t) // PROBE_INTERVAL
         m[COUNTS + ManetOut.PROBE_CYCLES] += 1

@@ -1,6 +1,6 @@
-"""A TCP over the route in use, round trip by round trip: its window, what is lost at random, and silences.
+"""A TCP over the route in use of an ad hoc network, round trip by round trip.
 
-Windows are those of the fluid of a path (`fluid.window`); what a loss does is in `reactions`.
+Its rounds are those of a path (`fluid.round`); `reactions` has what the sender does about a loss.
 
 `m` and `s` are scratch, `g` the floats of the flow, see `state`.
 """
@@ -13,36 +13,31 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, P
-from netcarlo.kernels.fluid import loss, timer, window
-from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
-from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
+from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.fluid import round as rounds
+from netcarlo.kernels.fluid import timer
+from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, ways
 from netcarlo.kernels.fluid.adhoc.reactions import cross, react, round_trip, silence, trip
-from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
-from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
-from netcarlo.kernels.fluid.trouble import Cause, until_trouble
+from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
+from netcarlo.kernels.fluid.round import Cause, Span, send_window, until_event
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.way import Way
-from netcarlo.kernels.senders import TAHOE, VEGAS
+from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
-KIND: Any = slot("kind")  # number of the TCP, see `senders`
+KIND: Any = slot("kind")
+"""Number of the TCP, see `senders`."""
 
 
 @noinline
 def prepare(m: Any, s: Any, g: Any) -> None:
-    """Before the start."""
-    s[FlowWord.KIND] = KIND
-    s[FlowWord.MIN_RTO] = m[P.MIN_RTO]
-    s[FlowWord.STATE] = State.OPEN
-    s[FlowWord.LIMIT] = m[P.LIMIT] << ONE_BITS if m[P.LIMIT] < ENDLESS else ENDLESS
-    s[FlowWord.DELAYED] = 1 if m[P.ACK_EVERY] > 1 else 0
-    window.begin(g, m, 1)
-    timer.begin(s, m)
+    """Initialise the words and floats of the flow."""
+    rounds.prepare(m, s, g)
 
 
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
-    """The first route, and the handshake over it: when the first data are put out [ns]."""
+    """Find the first route and perform the handshake over it: when the first data are sent [ns]."""
     t = ways.find(m, s, times, places, m[P.START])
     if m[P.HANDSHAKE] > 0 and KIND != VEGAS and t < m[P.END]:
         t += trip(m, m[P.HANDSHAKE])
@@ -59,64 +54,53 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
 
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    """What the flow does from `t` on; until when [ns]."""
+    """Simulate a round of the flow from `t` on; until when [ns]."""
+    row = Row(m, s, g, times, places, losses)
     ways.catch_up(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
-        return cross(m, s, g, times, places, losses, t)
+        return cross(row, t)
     if s[AirWord.CHANGED] == 1:
         s[AirWord.CHANGED] = 0
         chain.weigh(m, g, 1.0)
-    if s[FlowWord.STATE] == State.REPAIR and t >= s[FlowWord.UNTIL]:
-        s[FlowWord.STATE] = State.OPEN
-    return _round(m, s, g, times, places, losses, t)
+    return rounds.advance(row, t)
+
+
+def _room(m: Any) -> Any:
+    # Packets that fit into the queue of the source and on the route.
+    return m[Manet.QUEUE] + 1 + chain.hops_of(m)
 
 
 @noinline
-def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    # A round trip, or the time to what ends it early.
+def look_ahead(row: Row, t: Any) -> Any:
+    """Return the `Span` from `t` on; see `fluid.round`."""
+    m, s, g = row.p, row.s, row.g
     packets = np.int64(g[FlowFloat.CWND])
-    room = m[Manet.QUEUE] + 1 + chain.hops_of(m)
     rtt: Any = round_trip(m, g)
-    way = Way(np.int64(g[AirFloat.TRIP]), g[AirFloat.EACH], room, np.int64(0), np.int64(0), np.int64(0))
-    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.REPAIR else np.int64(0)
-    length, part, cause = until_trouble(
+    none = np.int64(0)
+    way = Way(np.int64(g[AirFloat.TRIP]), g[AirFloat.EACH], _room(m), none, none, none)
+    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.REPAIR else none
+    span = until_event(
         m, way, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
     )
+    length, part, cause = span.length, span.part, span.cause
     breaks = float(packets) * _breaks(m, g)
-    given_up = g[AirFloat.HAZARD] < breaks * part
-    if given_up:
+    if g[AirFloat.HAZARD] < breaks * part:
         part = g[AirFloat.HAZARD] / breaks
         length = np.int64(part * rtt)
-    left: Any = s[FlowWord.LIMIT] - _through(m, s)
-    ends = _until_left(packets, part, left, length)  # nodes move no further than that
-    until = ways.look(m, s, times, places, t + ends)
+        cause = Cause.GIVEN_UP
+    flow: Any = np.int64(float(packets) * part * ONE)
+    ends = _until_left(flow, s[FlowWord.LIMIT] - through(row), length)  # nodes move no further than that
+    until = ways.look(m, s, row.times, row.places, t + ends)
     if until < t + ends:
         length = until - t
         part = float(length) / rtt
-        cause, given_up = Cause.NOTHING, False
+        cause = Cause.NOTHING
     g[AirFloat.HAZARD] -= breaks * part
-    flow: Any = np.int64(float(packets) * part * ONE)
-    if flow >= left:
-        _complete(m, g, t + _until_left(packets, part, left, length))
-        flow = left
-        cause, given_up = Cause.NOTHING, False
-    twice = max(min(s[FlowWord.TWICE], flow), 0)
-    s[FlowWord.TWICE] -= twice
-    s[FlowWord.REPEATED] += twice
-    m[COUNTS + ManetOut.DROPS_RANDOM] += lose(m, s, losses, max(flow, 0))
-    frozen = s[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
-    _put_out(m, s, g, flow, rtt, part, t, frozen, np.int64(0))
-    t += length
-    if given_up:
-        t = silence(m, s, g, t, give_up(m, s, g, t), rtt)
-    elif cause != Cause.NOTHING:
-        t = _suffer(m, s, g, losses, cause, room, t, rtt)
-    return t
+    return Span(packets, rtt, length, part, cause)
 
 
-def _until_left(packets: Any, part: Any, left: Any, length: Any) -> Any:
-    # How long it takes to put out what is `left`; at most `length`, which this part of the packets takes.
-    flow: Any = np.int64(float(packets) * part * ONE)
+def _until_left(flow: Any, left: Any, length: Any) -> Any:
+    # How long it takes to send what is `left`, if `flow` takes `length`, which is the most [ns].
     if flow < left:
         return length
     return min(np.int64(float(length) * (float(left) / float(max(flow, 1)))), length)
@@ -128,50 +112,67 @@ def _breaks(m: Any, g: Any) -> Any:
     return g[AirFloat.NOISE] + (g[AirFloat.HIDDEN] if lasts > exchange.patience(m) else 0.0)
 
 
-def _through(m: Any, s: Any) -> Any:
-    # Distinct packets that have arrived [packet, ONE_BITS].
-    gone = m[COUNTS + ManetOut.DROPS_RANDOM] + m[COUNTS + ManetOut.DROPS_QUEUE]
-    gone += m[COUNTS + ManetOut.DROPS_ROUTE]
-    return s[FlowWord.SENT] - (gone << ONE_BITS) - s[FlowWord.REPEATED]
+def through(row: Row) -> Any:
+    """Return the distinct packets that have arrived [packet, ONE_BITS]."""
+    m, s = row.p, row.s
+    return s[FlowWord.SENT] - (_dropped(m) << ONE_BITS) - s[FlowWord.REPEATED]
 
 
-def _complete(m: Any, g: Any, t: Any) -> None:
-    length = np.int64(g[AirFloat.TRIP])
-    m[COUNTS + ManetOut.COMPLETED] = t + (length >> 1)
-    m[COUNTS + ManetOut.FINISHED] = t + length
+def _dropped(m: Any) -> Any:
+    # Packets that were dropped or lost.
+    dropped = m[COUNTS + ManetOut.DROPS_RANDOM] + m[COUNTS + ManetOut.DROPS_QUEUE]
+    return dropped + m[COUNTS + ManetOut.DROPS_ROUTE]
 
 
-def _put_out(
-    m: Any, s: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any, unanswered: Any
-) -> None:  # fmt: skip
-    # `flow` is put out and acknowledged, but for so many packets; the window grows as in so many round trips.
-    s[FlowWord.SENT] += flow
-    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - flow, np.int64(0))
-    timer.pass_rounds(s, g, m, t, rtt, rounds)
-    m[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(m)
-    answered = max(flow - (unanswered << ONE_BITS), np.int64(0))
-    acked = float(answered >> s[FlowWord.DELAYED]) * PACKET
-    window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
+def complete(row: Row, span: Span, flow: Any, left: Any, t: Any) -> Any:
+    """Record the end of a finite transfer; see `fluid.round`."""
+    trip = np.int64(row.g[AirFloat.TRIP])
+    t += _until_left(flow, left, span.length)
+    row.p[COUNTS + ManetOut.COMPLETED] = t + (trip >> 1)
+    row.p[COUNTS + ManetOut.FINISHED] = t + trip
+    return span.length
+
+
+def carry(row: Row, span: Span, flow: Any) -> None:
+    """Count the hops and the random losses of `flow` [packet, ONE_BITS]; see `fluid.round`."""
+    row.p[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(row.p)
+    lose(row, max(flow, 0))
+
+
+def next_loss(row: Row) -> Any:
+    """Return how many packets get through until the next random loss [packet, ONE_BITS]."""
+    return row.s[AirWord.GAP]
+
+
+def lose(row: Row, flow: Any) -> Any:
+    """Send `flow` [packet, ONE_BITS]; count and return its random losses."""
+    lost = errors.lose(row.p, row.s, row.losses, flow)
+    row.p[COUNTS + ManetOut.DROPS_RANDOM] += lost
+    return lost
 
 
 @noinline
-def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, rtt: Any) -> Any:
-    # Packets are lost at `t`; returns when the sender has reacted to it [ns].
+def interrupt(row: Row, span: Span, t: Any) -> Any:
+    """React to the losses or the broken link that end a span at `t`; see `fluid.round`."""
+    m, s, g = row.p, row.s, row.g
+    if span.cause == Cause.GIVEN_UP:
+        return silence(row, t, errors.give_up(m, s, g, t), span.rtt)
+    if span.cause == Cause.OVERFLOW:
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(m) + 1))
+    left = (s[FlowWord.LIMIT] - through(row) + ONE - 1) >> ONE_BITS  # of a finite transfer
+    packets = min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1)))
+    send_window(row, span.cause, packets, span.rtt, t)
+    return react(row, span.cause, t + np.int64(span.rtt), span.rtt)
+
+
+def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
+    """Count and return the losses of a window of so many packets; see `fluid.round`."""
+    m, hits = row.p, np.int64(0)
+    m[COUNTS + ManetOut.HOPS] += (packets << ONE_BITS) * chain.hops_of(m)
     if cause == Cause.OVERFLOW:
-        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(room + 1))
-    left = (s[FlowWord.LIMIT] - _through(m, s) + ONE - 1) >> ONE_BITS  # of a finite transfer
-    packets, guarded = min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1))), s[FlowWord.GUARDED] > 0
-    _put_out(m, s, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(1))
-    hits = np.int64(0)
-    if cause == Cause.OVERFLOW:
-        hits = min(max(packets - room - 1, np.int64(1)), packets)
+        hits = min(max(packets - _room(m) - 1, np.int64(1)), packets)
         m[COUNTS + ManetOut.DROPS_QUEUE] += hits
-    at_random = lose(m, s, losses, (packets - hits) << ONE_BITS)
-    m[COUNTS + ManetOut.DROPS_RANDOM] += at_random
-    s[FlowWord.HITS] = hits + at_random
-    if guarded:
-        s[FlowWord.HITS] += loss.BEYOND_REPAIR
-    return react(m, s, g, losses, cause, t + np.int64(rtt), rtt)
+    return hits + lose(row, (packets - hits) << ONE_BITS)
 
 
 @noinline
@@ -182,12 +183,11 @@ def is_done(m: Any) -> Any:
 
 @noinline
 def report(m: Any, s: Any, out: Any) -> None:
-    """What the sender has counted."""
+    """Write the outcomes of the sender to `out`."""
     counts = s[FlowWord.COUNTS :]
-    dropped = m[COUNTS + ManetOut.DROPS_RANDOM] + m[COUNTS + ManetOut.DROPS_QUEUE]
-    dropped += m[COUNTS + ManetOut.DROPS_ROUTE]
+    dropped = _dropped(m)
     received = max(s[FlowWord.SENT] - (dropped << ONE_BITS), np.int64(0)) >> ONE_BITS
-    distinct = max(_through(m, s), np.int64(0)) >> ONE_BITS
+    distinct = max(s[FlowWord.SENT] - (dropped << ONE_BITS) - s[FlowWord.REPEATED], np.int64(0)) >> ONE_BITS
     out[ManetOut.SENT] = received + dropped
     out[ManetOut.RECEIVED] = received
     out[ManetOut.DELIVERED] = distinct

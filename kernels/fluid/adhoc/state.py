@@ -5,12 +5,30 @@ are used as they are; the words of the flow, `s`, begin at word `Word.ASSOCIATIO
 """
 
 from enum import IntEnum
+from typing import Any, NamedTuple
 
 from netcarlo.kernels.adhoc.layout import MOST_ROUTE
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 
 MOST_STAGES = 16
 """Attempts of an RTS that are followed; of more the rest is taken for given up."""
+
+
+class Row(NamedTuple):
+    """Arrays of a row."""
+
+    p: Any
+    """Scratch `m`, which begins with the columns of the scenario (`Manet`)."""
+    s: Any
+    """Words of the flow (`FlowWord`, `AirWord`)."""
+    g: Any
+    """Floats of the flow (`FlowFloat`, `AirFloat`)."""
+    times: Any
+    """Times of the waypoints of the nodes [ns]."""
+    places: Any
+    """Places of the nodes at these times."""
+    losses: Any
+    """Loss table, see `base.loss`."""
 
 
 class AirWord(IntEnum):

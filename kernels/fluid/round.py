@@ -1,0 +1,169 @@
+"""One round of a TCP sender without packets: a window per round trip, until packets are lost.
+
+The same loop serves a path (`fluid.path`) and the route of an ad hoc network (`fluid.adhoc.sender`). The slot
+`network` is the module that knows how long a round trip takes and what is lost in it. It has these functions:
+
+* `look_ahead(row, t)`: the `Span` from `t` on until something happens.
+* `through(row)`: distinct packets that got through so far [packet, ONE_BITS].
+* `complete(row, span, flow, left, t)`: record that a finite transfer ends, because `left` of the `flow` of a
+  span are its last packets. Returns the length of the span [ns].
+* `carry(row, span, flow)`: count what `flow` [packet, ONE_BITS] meets on its way, random losses included.
+* `drop(row, cause, packets, t, rtt)`: count and return the losses of a window of so many packets.
+* `interrupt(row, span, t)`: react to the event that ends a span at `t`; returns when the next begins [ns].
+* `next_loss(row)`: packets that get through until the next random loss [packet, ONE_BITS].
+* `lose(row, flow)`: send `flow` [packet, ONE_BITS]; count and return its random losses.
+
+`row` is a record of that module. All have the fields `p` (the columns of the row), `s` (the words of the
+flow, `FlowWord`) and `g` (its floats, `FlowFloat`).
+"""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.fluid import loss, timer, window
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
+from netcarlo.kernels.fluid.way import Way
+from netcarlo.kernels.senders import TAHOE, VEGAS
+
+KIND: Any = slot("kind")
+"""Number of the TCP, see `senders`."""
+network: Any = slot("network")
+"""Module of the network, see above."""
+
+
+class Cause(IntEnum):
+    """Reason why a round trip ends early, or with losses."""
+
+    NOTHING = 0
+    RANDOM = 1
+    OUTAGE = 2
+    OVERFLOW = 3
+    GIVEN_UP = 4
+    """The MAC of an ad hoc network gives up a link of the route."""
+
+
+class Span(NamedTuple):
+    """A round trip, or the part of one until something happens."""
+
+    packets: Any
+    """Window [packet]."""
+    rtt: Any
+    """Length of a whole round trip, float [ns]."""
+    length: Any
+    """Length of the span [ns]."""
+    part: Any
+    """Share of the round trip, and of the window, that lies in it."""
+    cause: Any
+    """Why it ends, one of `Cause`."""
+
+
+def until_event(
+    p: Any, way: Way, down: Any, t: Any, packets: Any, rtt: Any, expected: Any, hazard: Any, repaired: Any
+) -> Any:  # fmt: skip
+    """Return the `Span` from `t` [ns] until a packet is lost or the run ends.
+
+    In a round trip `rtt` [ns] with so many packets so many losses are `expected`; the next one comes when the
+    losses expected reach `hazard` (both in any unit), and an outage begins at `down` [ns]. No queue overflows
+    before `repaired` [ns].
+    """
+    length = np.int64(rtt)
+    repairs = repaired > t
+    if repairs:
+        length = min(length, repaired - t)
+    cause = Cause.OVERFLOW if packets > way.room and not repairs else Cause.NOTHING
+    part = float(length) / rtt
+    if float(hazard) < float(expected) * part:
+        part = float(hazard) / float(expected)
+        length = np.int64(part * rtt)
+        cause = Cause.RANDOM
+    if down < t + length:
+        length = max(down - t, np.int64(0))
+        part = float(length) / rtt
+        cause = Cause.OUTAGE
+    if t + length > p[P.END]:
+        length = p[P.END] - t
+        part = float(length) / rtt
+        cause = Cause.NOTHING
+    return Span(packets, rtt, length, part, cause)
+
+
+def prepare(p: Any, s: Any, g: Any) -> None:
+    """Initialise the words and floats of a flow with the columns `p`."""
+    s[FlowWord.KIND] = KIND
+    s[FlowWord.MIN_RTO] = p[P.MIN_RTO]
+    s[FlowWord.STATE] = State.OPEN
+    s[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
+    s[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
+    window.begin(g, p, 1)
+    timer.begin(s, p)
+
+
+def advance(row: Any, t: Any) -> Any:
+    """Send for a round trip from `t` on, or until packets are lost; returns when the next one begins [ns]."""
+    s = row.s
+    if s[FlowWord.STATE] == State.REPAIR and t >= s[FlowWord.UNTIL]:
+        s[FlowWord.STATE] = State.OPEN
+    span = network.look_ahead(row, t)
+    length, cause = span.length, span.cause
+    flow: Any = np.int64(float(span.packets) * span.part * ONE)
+    left = s[FlowWord.LIMIT] - network.through(row)
+    if flow >= left:
+        length = network.complete(row, span, flow, left, t)
+        flow = left
+        cause = Cause.NOTHING
+    twice = max(min(s[FlowWord.TWICE], flow), 0)
+    s[FlowWord.TWICE] -= twice
+    s[FlowWord.REPEATED] += twice
+    network.carry(row, span, flow)
+    frozen = s[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
+    send(row, flow, flow, span.rtt, span.part, t, frozen)
+    t += length
+    return network.interrupt(row, span, t) if cause != Cause.NOTHING else t
+
+
+def send(row: Any, flow: Any, answered: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
+    """Send `flow` [packet, ONE_BITS] from `t` on, in so many round trips of `rtt` [ns].
+
+    So much of it is `answered` by ACKs, by which the window grows unless it is `frozen`.
+    """
+    p, s, g = row.p, row.s, row.g
+    s[FlowWord.SENT] += flow
+    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - flow, np.int64(0))
+    timer.pass_rounds(s, g, p, t, rtt, rounds)
+    acked = float(max(answered, np.int64(0)) >> s[FlowWord.DELAYED]) * PACKET
+    window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
+
+
+def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
+    """Send a window of so many packets from `t` on, some of which are lost: of these FlowWord.HITS is the
+    number."""
+    s, flow = row.s, packets << ONE_BITS
+    guarded = s[FlowWord.GUARDED] > 0
+    send(row, flow, flow - ONE, rtt, 1.0, t, False)
+    hits = network.drop(row, cause, packets, t, rtt)
+    s[FlowWord.HITS] = hits + (loss.BEYOND_REPAIR if guarded else 0)
+
+
+def lose_retransmission(row: Any) -> Any:
+    """Return whether a retransmission is lost, or a packet that limited transmit sends for want of duplicate
+    ACKs: ONE or 0. If one is, count it as sent and lost."""
+    s, needed = row.s, loss.at_stake(row.s, row.g) << ONE_BITS
+    if float(s[FlowWord.HITS]) >= row.g[FlowFloat.CWND] or network.next_loss(row) >= needed:
+        return np.int64(0)
+    s[FlowWord.SENT] += network.lose(row, needed) << ONE_BITS
+    return np.int64(ONE)
+
+
+def conclude(row: Any, t: Any, rtt: Any, chance: Any) -> None:
+    """The sender learns at `t` [ns] that FlowWord.HITS packets are lost: fast recovery, or the timer.
+
+    `chance` is the probability that what is sent again is lost [ONE_BITS].
+    """
+    p, s = row.p, row.s
+    loss.conclude(s, row.g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
+    if s[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
+        timer.back_off(s, p)
