@@ -1,12 +1,18 @@
-"""The packages against the folders, the files that travel with them, the imports."""
+"""Packages and folders, the files that are installed, the imports, and the distributions."""
 
 import importlib.metadata
 import importlib.resources
+import json
+import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 TOP = {"estimator": "netcarlo", "kernels": "netcarlo.kernels", "configs": "netcarlo.configs",
@@ -84,3 +90,91 @@ def test_every_requirement_is_pinned() -> None:
     required = [*project["dependencies"], *(r for extra in extras for r in extra)]
     names = {re.split(r"[<>=!~\[ ]", r)[0].lower() for r in required}
     assert names - pinned == set()
+
+
+def test_extras_that_messages_name_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    texts = [path for top in TOP for path in (ROOT / top).rglob("*.py")] + [*(ROOT / "docs").rglob("*.md")]
+    named = {
+        extra
+        for path in texts
+        for found in re.findall(r"pip install (?:-c \S+ )?'(?:\.|netcarlo)\[([\w,-]+)\]'", path.read_text())
+        for extra in found.split(",")
+    }
+    assert named >= {"live", "cuda12", "cuda13", "cluster"}
+    assert named <= set(project["optional-dependencies"])
+
+
+def test_messages_do_not_ask_for_a_checkout() -> None:
+    """A message is read by those who installed a wheel, too: `pip install '.[extra]'` is not for them."""
+    wrong = [
+        path.relative_to(ROOT)
+        for top in TOP
+        for path in (ROOT / top).rglob("*.py")
+        if re.search(r"pip install '?\.", path.read_text())
+    ]
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return the sdist, and the wheel that is built from it, of a copy of the tracked files."""
+    folder = tmp_path_factory.mktemp("distributions")
+    copy = folder / "netcarlo"
+    listed = ["git", "-C", str(ROOT), "ls-files", "-z"]
+    tracked = subprocess.run(listed, capture_output=True, check=True).stdout
+    for name in tracked.decode().split("\0")[:-1]:
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(copy)]
+    subprocess.run(command, check=True, capture_output=True)
+    (sdist,), (wheel,) = (folder / "dist").glob("*.tar.gz"), (folder / "dist").glob("*.whl")
+    return sdist, wheel
+
+
+@pytest.mark.full
+def test_distributions_hold_every_module_and_file(distributions: tuple[Path, Path]) -> None:
+    sdist, wheel = distributions
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if name.startswith("netcarlo/")}
+    expected = {
+        "/".join((*package.split("."), *path.relative_to(ROOT / top).parts))
+        for top, package in TOP.items()
+        for path in (ROOT / top).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert found == expected
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "setup.py", "kernels/models.py"} <= names
+
+
+@pytest.mark.full
+def test_a_wheel_runs_outside_the_repository(distributions: tuple[Path, Path], tmp_path: Path) -> None:
+    _, wheel = distributions
+    site, home = tmp_path / "site", tmp_path / "home"
+    home.mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def python(*arguments: str) -> str:
+        command = [sys.executable, "-P", *arguments]
+        done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def run(*arguments: str) -> str:
+        return python("-m", "netcarlo", *arguments)
+
+    assert Path(python("-c", "import netcarlo; print(netcarlo.__file__)").strip()).is_relative_to(site)
+    assert run("--version").split()[-1] == importlib.metadata.version("netcarlo")
+    run("new", "path")
+    found = json.loads(run("estimate", "path.yaml", "--json", "--replications", "20"))
+    assert found
+    run("new", "sweep")
+    run("sweep", "sweep.yaml", "--out", "store")
+    run("report", "store", "--out", "sweep.html")
+    assert "plotly" in (home / "sweep.html").read_text()
+    assert run("schema", "scenario").strip().startswith("{")

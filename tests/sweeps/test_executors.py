@@ -68,6 +68,26 @@ def test_distributed_is_imported_only_when_used():
     assert done.stdout.splitlines() == ["[]", "False"]
 
 
+@pytest.mark.parametrize("missing", ["distributed", "cryptography"])
+@pytest.mark.parametrize("where", [{"workers": 2}, {"scheduler": "tcp://127.0.0.1:8786"}])
+def test_a_cluster_without_its_extra_names_the_extra(missing, where, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    remedy = rf"need {missing}, .*pip install 'netcarlo\[cluster\]'"
+    with pytest.raises(InputError, match=remedy), open_workers(**where):
+        pass
+
+
+def test_a_configured_scheduler_without_dask_is_not_ignored(monkeypatch):
+    for name in "dask.config", "distributed":
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:8786")
+    with pytest.raises(InputError, match="pip install 'netcarlo"), open_workers():
+        pass
+    monkeypatch.delenv("DASK_SCHEDULER_ADDRESS")
+    with open_workers() as found:
+        assert found.executor.submit(int, "3").result() == 3
+
+
 def paths() -> list[str]:
     return sys.path
 

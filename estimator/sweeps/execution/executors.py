@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -325,15 +326,27 @@ def _client(place: Any) -> Any:
 
 
 def _configured_scheduler() -> str | None:
-    import dask.config
-
+    try:
+        import dask.config
+    except ModuleNotFoundError:  # an address that cannot be used is an error, not ignored
+        return os.environ.get("DASK_SCHEDULER_ADDRESS")
     found = dask.config.get("scheduler-address", None)
     return None if found is None else str(found)
 
 
 def _quiet_distributed() -> Any:
-    """The package `distributed`, which says nothing by itself: what matters is said by `run`."""
-    import distributed
+    """Import the package `distributed` and silence its loggers; `run` reports what matters.
+
+    Raises InputError if it, or `cryptography` for the TLS of a local cluster, is not installed.
+    """
+    try:
+        import cryptography  # noqa: F401
+        import distributed
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--workers and --scheduler need {error.name}, which is not installed; install it with "
+            "pip install 'netcarlo[cluster]', or leave both out to use all cores of this machine"
+        ) from None
 
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
