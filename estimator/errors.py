@@ -1,23 +1,23 @@
-"""The errors that users see, one line for each fault: unusable input, or a machine without room."""
+"""Errors shown to users, one line per fault: unusable input, or a machine without enough memory or disk."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from types import TracebackType
 
 MAX_LINE = 1000
-"""Most characters of a line; of a longer one the middle is left out."""
+"""Maximum length of a line [characters]; a longer line is cut in the middle."""
 MAX_LINES = 1000
-"""Most lines of one error."""
+"""Maximum number of lines of one error."""
 
 
 class InputError(ValueError):
     """Input that cannot be used.
 
-    Each of `lines` is about one fault: where it is, what is wrong, what is allowed, and what to write.
+    Each of `lines` describes one fault: what is wrong, where, what is allowed, and what to write.
     """
 
     def __init__(self, *messages: str) -> None:
-        """Take one message, or one for each fault; a message becomes a line."""
+        """Create an error from one message per fault; each message becomes one line."""
         lines = list(dict.fromkeys(map(_on_one_line, messages)))
         if len(lines) > MAX_LINES:
             rest = f"these are the first {MAX_LINES} of {len(lines)} faults; correct them and run it again"
@@ -26,7 +26,7 @@ class InputError(ValueError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The messages, one line for each fault."""
+        """Messages, one line per fault."""
         return self.args
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ def _on_one_line(message: str) -> str:
 
 
 def prefixed(error: InputError, words: str) -> InputError:
-    """Return an error with words, such as the name of a file, before each line."""
+    """Return the error with `words`, such as the name of a file, in front of each line."""
     return InputError(*(f"{words}{line}" for line in error.lines))
 
 
@@ -73,18 +73,18 @@ class Faults:
 
 
 class MachineError(Exception):
-    """One line about what the machine could not do, such as a full disk; the input may be good."""
+    """Failure of the machine, such as a full disk, in one line; the input may be correct."""
 
 
 MIN_SIMILARITY = 0.75
-"""Least similarity (`difflib`, 0 to 1) of a misspelling to the name that is meant; quic to cubic has 0.67.
+"""Minimum similarity (`difflib`, 0 to 1) of a misspelled name to the intended one; quic and cubic have 0.67.
 
-Two names with the same letters are similar, too: tpc and tcp.
+Two names with the same letters, such as tpc and tcp, also count as similar.
 """
 
 
 def closest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) -> str | None:
-    """Return the known name that `name` misspells or is a word of; None if there is none."""
+    """Return the known name of which `name` is a misspelling or a word; None if there is none."""
     names, written = sorted(known), name.lower()
     likeness = {each: SequenceMatcher(None, written, each.lower()).ratio() for each in names}
     words = [each for each in names if written in each.lower().replace(".", "_").split("_")]
@@ -93,7 +93,8 @@ def closest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) 
 
 
 def suggest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) -> str:
-    """Return the remedy for an unknown name: the known one that is meant, or all of them."""
+    """Return the remedy for an unknown name: the known name that was probably intended, or all known
+    names."""
     names = sorted(known)
     close = closest(name, names, cutoff=cutoff)
     return f"did you mean '{close}'?" if close else f"known are {', '.join(names)}"

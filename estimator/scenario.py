@@ -1,6 +1,6 @@
-"""A scenario: a transport over a network, all checked.
+"""Scenario: a transport over a network, fully checked.
 
-Any number may be a distribution, so a randomised topology is a scenario like any other.
+Any number may be a distribution, so a scenario can describe random networks.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -44,10 +44,11 @@ class Scenario(Networks):
     """
 
     fidelity: Fidelity = "packet"
-    """Packets are simulated; or differential equations, or formulae, answer for them."""
+    """Model: `packet` simulates every packet, `fluid` solves differential equations, `formula` uses
+    closed-form models."""
     live: dict[str, Movable] | None = None
-    """What `netcarlo live` moves, by name of field, and from where to where; what suits the scenario unless
-    given."""
+    """Fields that can be changed on the page of `netcarlo live`, by name, with their ranges. Default:
+    chosen for the scenario."""
 
     @model_validator(mode="before")
     @classmethod
@@ -65,7 +66,7 @@ class Scenario(Networks):
             if protocol is not None:
                 given = [kind for kind in KINDS if data.get(kind.key) not in (None, [])]
                 text = refused(str(protocol), (given or KINDS)[0])
-                if len(given) > 1 and protocol in PROTOCOLS:  # that is said first
+                if len(given) > 1 and protocol in PROTOCOLS:  # that error comes first
                     text = ""
             if text:
                 value = "" if protocol is None else f" = {brief(protocol)}"
@@ -116,7 +117,7 @@ class Scenario(Networks):
 
     @checked
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
-        """A copy with fields, named as in `transport.window` or `hops.0.delay`, set to YAML values."""
+        """Return a copy with fields, named as `transport.window` or `hops.0.delay`, set to YAML values."""
         data = self.model_dump(mode="json", exclude_none=True)
         short = short_form(self.transport)
         data["transport"] = {k: v for k, v in {**data["transport"], **short}.items() if v is not None}
@@ -124,11 +125,11 @@ class Scenario(Networks):
 
 
 ScenarioLike = Scenario | str | Path | Mapping[str, Any]
-"""A scenario, the path of its file, or data as in one."""
+"""A scenario, the path of its file, or its data as in a file."""
 
 
 def scenario_of(asked: ScenarioLike, *, values: Mapping[str, Any] | None = None) -> Scenario:
-    """The scenario that is asked for, with the fields in `values` set (see `Scenario.with_values`).
+    """Return the scenario, with the fields in `values` set (see `Scenario.with_values`).
 
     Raises InputError.
     """
@@ -143,14 +144,14 @@ def scenario_of(asked: ScenarioLike, *, values: Mapping[str, Any] | None = None)
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from a YAML file and set the fields in `values` (see `Scenario.with_values`).
 
-    A congestion control file is looked up in the folder of the scenario, and must be trusted, see
-    `control.locate`.  Raises InputError with file and line.
+    The path of a congestion control file is relative to the scenario's folder, and the file must be trusted,
+    see `congestion.locate`. Raises InputError with file and line.
     """
     return scenario_in(kinds.read(path, kinds.SCENARIO), values=values)
 
 
 def scenario_in(document: Document, *, values: Mapping[str, Any] | None = None) -> Scenario:
-    """The scenario of a file that was read, with the fields in `values` set, as `load_scenario`."""
+    """Return the scenario of a file that was read, with the fields in `values` set, as `load_scenario`."""
     path = document.source
     data, document = with_options(document, values or {})
     data.setdefault("name", files.title(path))
@@ -164,7 +165,7 @@ def scenario_in(document: Document, *, values: Mapping[str, Any] | None = None) 
 def within_scenario(name: str, known: Collection[str]) -> str | None:
     """Return the remedy for a field of the scenario that is written in the sweep or plan around it.
 
-    `known` are the fields of that sweep or plan.  None if the name is not one of a scenario.
+    `known` are the fields of that sweep or plan. Returns None for names that are not fields of a scenario.
     """
     head = name.partition(".")[0]
     if head in known or head not in {*Scenario.model_fields, "hops"}:
@@ -182,6 +183,6 @@ def check_outside(name: str, value: str, known: Collection[str], scenario: Any) 
 
 
 def _listed(words: Iterable[str], last: str = "and") -> str:
-    """`a, b and c`."""
+    """Return words as a list in a sentence: `a, b and c`."""
     *others, final = words
     return f"{', '.join(others)} {last} {final}"

@@ -1,1 +1,1 @@
-"""Estimates with intervals, comparisons, goals, and validation against references."""
+"""Estimates with confidence intervals, goals, control variates, and validation against references."""

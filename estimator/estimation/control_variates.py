@@ -1,8 +1,8 @@
-"""Estimates that a cheap fidelity sharpens: its value of each drawn network is a control variate.
+"""Control variates: a fast fidelity reduces the variance of an estimate over random networks.
 
-Packet runs give pairs (y, x) of an outcome and of the cheap value of the same draw; many more draws, of
-which only x is computed, say where the mean of x lies.  What y owes to the draw, as far as x knows it, then
-adds next to nothing to the error.  docs/fidelity.md says how the interval is found and how often it covers.
+Packet runs give pairs (y, x) of an outcome and of the fast model's value for the same draw. Many more draws,
+for which only x is computed, estimate the mean of x. The part of y that x explains then adds almost nothing
+to the error. docs/fidelity.md describes the interval and its coverage.
 """
 
 import math
@@ -18,32 +18,34 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 
 MIN_RUNS = 10
-"""Packet runs below which a coefficient is not worth estimating."""
+"""Minimum number of packet runs for estimating a coefficient."""
 
 MAX_DRAWS = {"formula": 64, "fluid": 8}
-"""Draws per packet run at most: a control that says nearly all shall not cost more than the runs."""
+"""Maximum number of draws per packet run, so that draws never cost more than the runs."""
 
 
 class Controlled(NamedTuple):
-    """A mean with a control variate beside it."""
+    """Mean estimated with a control variate."""
 
-    mean: Mean  # its sd is that of the outcome itself
+    mean: Mean  # sd is that of the outcome without control
     coefficient: float
-    correlation: float  # of the outcome and its control
-    variance_ratio: float  # variance of the plain mean of as many packet runs, over that of this one
+    correlation: float  # between outcome and control
+    variance_ratio: float  # plain mean of as many packet runs, over this mean
 
     @property
     def runs_saved(self) -> int:
-        """Packet runs that the plain mean would need on top for an interval as narrow."""
+        """Number of additional packet runs that the plain mean would need for an interval of the same
+        width."""
         return round(self.mean.n * (self.variance_ratio - 1))
 
 
 def controlled(y: Floats, x: Floats) -> Controlled | None:
-    """Mean of `y` [n] with the control `x` [m], m >= n, whose first n values belong to those of `y`.
+    """Return the mean of `y` [n] with the control `x` [m], m >= n, whose first n values belong to those of
+    `y`.
 
-    Each pair is corrected with the coefficient of the others, so that no value decides on its own correction;
-    the interval is that of the corrected values, and the error of the mean of `x` is counted.  None where a
-    value is missing, the control is constant, or there are too few pairs.
+    Each pair is corrected with the coefficient of the other pairs, so that no value influences its own
+    correction. The interval is that of the corrected values, and includes the error of the mean of `x`.
+    Returns None if a value is missing, the control is constant, or there are too few pairs.
     """
     n, m = len(y), len(x)
     if n < MIN_RUNS or not (np.isfinite(y).all() and np.isfinite(x).all()):
@@ -52,7 +54,7 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
     a, b = x[:n] - math.fsum(x[:n]) / n, y - math.fsum(y) / n
     sxx, sxy, syy = (math.fsum(u * v) for u, v in ((a, a), (a, b), (b, b)))
     without = sxx - a * a * (n / (n - 1))
-    # What varies by rounding errors alone is constant.
+    # Values that differ only by rounding errors count as constant.
     varied = [v > n * (1e-9 * w.mean) ** 2 for v, w in ((sxx, everywhere), (syy, plain))]
     if not (all(varied) and (without > 1e-12 * sxx).all()):
         return None
@@ -72,9 +74,10 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
 
 
 def draws_needed(y: Floats, x: Floats, *, most: float) -> int:
-    """So many cheap draws for the packet runs `y` that the mean of the control adds a third to the variance.
+    """Return the number of fast draws for packet runs `y` at which the mean of the control adds a third to
+    the variance.
 
-    At most `most` for each run.
+    There are at most `most` draws per run.
     """
     n = len(y)
     found = controlled(y, x[:n])
@@ -86,7 +89,7 @@ def draws_needed(y: Floats, x: Floats, *, most: float) -> int:
 
 
 def check(scenario: Scenario, control: str) -> None:
-    """Raise InputError unless a cheap fidelity can be the control variate of packet runs of a scenario."""
+    """Raise InputError unless a fast fidelity can be the control variate of packet runs of a scenario."""
     fidelity.check(scenario, control)
     if scenario.fidelity != "packet":
         raise InputError(f"control = {control} is for packet runs; write fidelity: packet, or no control")

@@ -1,4 +1,4 @@
-"""Replications that are copies of one run, because nothing in the scenario is random."""
+"""Detection of replications that are copies of one run, because nothing in the scenario is random."""
 
 import warnings
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ RANDOM = (
     *PROBABILITIES, "bursts", "ack_bursts", "jitter", "ack_jitter", "failures", "arrivals", "up", "red",
     "on", "ping_pong", "false_alarm",
 )  # fmt: skip
-"""Fields that make a network random unless they are 0 or left out."""
+"""Fields that make a network random unless they are 0 or omitted."""
 
 
 def are_copies(scenario: Scenario, frame: pd.DataFrame) -> bool:
-    """Return whether all replications in a frame of outcomes are the same run.
+    """Return True if all replications in a frame of outcomes are copies of one run.
 
     They are if nothing in the scenario is random and no outcome differs, except for those `OF_CLOCK`. Equal
-    outcomes alone do not prove it: in a few replications a rare loss may never happen.
+    outcomes alone do not prove it: a rare loss may not occur in a few replications.
     """
     if len(frame) < 2 or _is_random(scenario):
         return False
@@ -40,7 +40,8 @@ def are_copies(scenario: Scenario, frame: pd.DataFrame) -> bool:
 
 
 def note(scenario: Scenario, count: int) -> None:
-    """Warn that `count` replications of this scenario are copies of one run, and say how to draw others."""
+    """Warn that `count` replications of this scenario are copies of one run, and suggest how to randomise
+    it."""
     text = f"nothing in this scenario is random: all {count} replications are the same run and count as one"
     if remedy := _remedy(scenario):
         text += f"; draw the start of each flow: {remedy}; or write replications: 1"
@@ -50,7 +51,7 @@ def note(scenario: Scenario, count: int) -> None:
 
 
 def _remedy(scenario: Scenario) -> str:
-    """Return options that make the starts random; empty if the scenario does not take them."""
+    """Return options that make the start times random; empty if the scenario does not accept them."""
     width = min(1.0, bounds(scenario.duration)[0] / 10)
     starts = {"uniform": ["0 s", units.show(width, units.TIME)]}
     values = dict.fromkeys(scenario.network.starts(), starts)
@@ -63,7 +64,7 @@ def _remedy(scenario: Scenario) -> str:
 
 
 def _is_random(scenario: Scenario) -> bool:
-    """Return whether a field of the scenario makes replications differ, as far as fields show."""
+    """Return True if a field of the scenario makes replications differ."""
     fields = dict(_fields(scenario, ""))
     if scenario.fidelity == "formula":
         return any(isinstance(value, Distribution) for value in fields.values())
@@ -74,8 +75,7 @@ def _is_random(scenario: Scenario) -> bool:
 
 
 def _fields(record: Any, name: str, place: str = "") -> Iterator[tuple[tuple[str, str], Any]]:
-    """Yield the fields of a record and of the records in it: their names, with a place that identifies
-    each."""
+    """Yield the fields of a record at any depth: their names, with a place that identifies each."""
     yield (name, place), record
     if isinstance(record, BaseModel):
         for field in type(record).model_fields:

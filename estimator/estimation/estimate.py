@@ -25,19 +25,19 @@ from netcarlo.simulation.simulate import resolve_target
 
 @dataclass(frozen=True)
 class Estimate:
-    """What `estimate` found."""
+    """Result of `estimate`."""
 
     scenario: Scenario
     outcomes: Outcomes
     table: pd.DataFrame
-    """A row per outcome: n, mean, sd, ci_low, ci_high, q05, q25, q50, q75, q95."""
+    """One row per outcome: n, mean, sd, ci_low, ci_high, q05, q25, q50, q75, q95."""
     goals: pd.DataFrame
-    """A row per goal: n, probability, ci_low, ci_high.  Copies of one run count as one."""
+    """One row per goal: n, probability, ci_low, ci_high. Copies of one run count once."""
     precise: bool
-    """Whether the precision asked for was reached; True if none was asked for."""
+    """True if the requested precision was reached, or none was requested."""
     provenance: dict[str, Any]
     saving: Saving | None = None
-    """With a control: what it saved."""
+    """Savings by the control variate; None without one."""
     warnings: Sequence[str] = ()
     """Warnings about losses that a goal on a delay does not show, and about loads above the capacity of a
     link."""
@@ -48,11 +48,11 @@ class Estimate:
         return validated.sentence(self.scenario)
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows of `table` that were measured."""
+        """Return the rows of `table` that were measured."""
         return self.table[self.table["n"] > 0]
 
     def to_xarray(self) -> Any:
-        """The replications as an xarray Dataset: outcomes with their units, and what was drawn."""
+        """Return the replications as an xarray Dataset: outcomes with their units, and drawn quantities."""
         from netcarlo.networks.outcome import dimension
 
         found = self.outcomes.frame.to_xarray()
@@ -64,21 +64,23 @@ class Estimate:
 
     @checked
     def plot(self, of: str = "goodput_bps") -> Any:
-        """A Plotly figure: the histogram of an outcome over replications, its mean and 95 % interval.
+        """Return a Plotly figure: histogram of an outcome over replications, its mean and 95 % confidence
+        interval.
 
-        Raises InputError for one that was not measured.
+        Raises InputError for an outcome that was not measured.
         """
         return figures.figure(self, of)
 
     def __repr__(self) -> str:
-        """One line: what of, and the goodput."""
+        """Return one line with the name of the scenario and its goodput."""
         found = self.table.loc["goodput_bps"]
         interval = f"{found['mean']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
         runs = len(self.outcomes.frame)
         return f"Estimate of {self.scenario.name}, {runs} replications: goodput_bps {interval}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the goodput of the replications, each outcome's mean with its interval."""
+        """Return HTML for notebooks: a histogram of the goodput, and each outcome's mean with its
+        interval."""
         shown = self.to_frame()[["n", "mean", "ci_low", "ci_high"]]
         text = ". ".join(filter(None, [repr(self), self.outside]))
         return captioned(shown, text, figures.picture(self, "goodput_bps"))
@@ -99,16 +101,16 @@ def estimate(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Estimate:
-    """Estimate every outcome of a scenario with its 95 % interval.
+    """Estimate every outcome of a scenario with its 95 % confidence interval.
 
-    `scenario` is one, the path of its file, or data as in one.
-    `replications`, `seed` and `precision` replace those of the scenario.  With a precision (0.01 or
-    `1 %`) replications are added until the half-width of `of` is that fraction of its mean, at most
-    `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
-    estimate holds the probability of each.  With a `control`, fluid or formula, the mean of each outcome that
-    the cheap fidelity has, too, is estimated with its help (docs/fidelity.md); the rest is that of the packet
-    runs.  A run that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises
-    InputError.
+    `scenario` is a scenario, the path of its file, or data as in a file. `replications`, `seed` and
+    `precision` replace those of the scenario. With a precision (0.01 or `1 %`), replications are added until
+    the half-width of the interval of `of` is that share of its mean; their number is limited to
+    `replications` if given, else to a million. `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
+    estimate has the probability of each. With a `control`, fluid or formula, the means of outcomes that this
+    fidelity also has are estimated with a control variate (docs/fidelity.md); other results are those of the
+    packet runs. A run that is forecast to be very large (`workload`) is refused unless `large` is true.
+    Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
@@ -145,7 +147,8 @@ def estimate(
 
 
 def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:
-    """Mean, sd, 95 % interval and quantiles of every outcome of a frame; `means` are better ones of some."""
+    """Return mean, sd, 95 % interval and quantiles of every outcome of a frame; `means` replaces some of
+    the means."""
     better, names = means or {}, listed(frame)
     rows = [
         (

@@ -1,4 +1,4 @@
-"""Figures of an estimate: how replications scatter, and where their mean is known to be."""
+"""Figures of an estimate: distribution of an outcome over replications, and its mean with interval."""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ WIDTH, HEIGHT, BINS = 320, 60, 32
 
 
 def figure(found: "Estimate", of: str) -> Any:
-    """A Plotly figure: the histogram of an outcome over replications, its mean and 95 % interval."""
+    """Return a Plotly figure: histogram of an outcome over replications, its mean and 95 % confidence
+    interval."""
     import plotly.graph_objects as go
 
     if of not in found.to_frame().index:
@@ -31,7 +32,7 @@ def figure(found: "Estimate", of: str) -> Any:
 
 
 def picture(found: "Estimate", of: str) -> str:
-    """The same as a small picture (SVG) of its own, for a table's caption; empty if nothing was measured."""
+    """Return a small SVG of the histogram, for the caption of a table; empty if nothing was measured."""
     values = found.outcomes.frame[of].to_numpy(np.float64)
     values, row = values[np.isfinite(values)], found.table.loc[of]
     if not len(values) or not np.isfinite([row["ci_low"], row["ci_high"]]).all():

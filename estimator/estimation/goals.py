@@ -1,6 +1,7 @@
 """Goals for an outcome, written as `goodput_bps >= 1 Mbit/s` or `restart_s <= 5 s`.
 
-In a sweep that compares, also as `goodput_bps >= 95 % of baseline`: of the same replication of the baseline.
+A sweep that compares variants also accepts `goodput_bps >= 95 % of baseline`, relative to the same
+replication of the baseline.
 """
 
 import operator
@@ -24,7 +25,7 @@ _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operato
 
 @dataclass(frozen=True)
 class Goal:
-    """An outcome compared with a threshold in SI units, or with that part of the baseline's."""
+    """Goal: an outcome compared with a threshold in SI units, or with a share of the baseline's outcome."""
 
     text: str
     outcome: str
@@ -33,15 +34,17 @@ class Goal:
     relative: bool = False
 
     def held(self, outcomes: Any, baseline: Any = None) -> NDArray[np.bool_]:
-        """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
+        """Return in which replications the goal is met, given arrays by outcome; not for a time that did
+        not occur."""
         limit = self._limit(baseline)
         return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), limit))
 
     def margins(self, outcomes: Any, baseline: Any = None) -> Floats:
-        """How far more than half of the replications are on the good side, of arrays [cells, n] by outcome.
+        """Return by how much more than half of the replications meet the goal, for arrays [cells, n] by
+        outcome.
 
-        In the steps of `Outcome`: positive where more than half meet it, 0 where it hangs on nothing.  A time
-        that did not happen is as far on the bad side as can be.
+        The unit is that of `Outcome.steps`. The result is positive if more than half meet the goal, and -inf
+        if the deciding time did not occur.
         """
         steps = BY_NAME[self.outcome].steps
         with np.errstate(invalid="ignore"):
@@ -62,7 +65,7 @@ class Goal:
 
 
 def parse(text: str, scenario: Scenario | None = None) -> Goal:
-    """Read a goal; raises InputError, which hints at outcomes of the scenario."""
+    """Parse a goal. Raises InputError, which suggests outcomes of the scenario."""
     match = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(.+)", text.strip(), re.DOTALL)
     if match is None:
         raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
@@ -78,8 +81,8 @@ def parse(text: str, scenario: Scenario | None = None) -> Goal:
 
 
 def known_outcome(name: str, scenario: Scenario | None = None) -> str:
-    """The name itself; InputError if it is no outcome."""
-    if name not in MEANING:  # classes of flows that there are not are another mistake
+    """Return the name of an outcome. Raises InputError if no outcome has this name."""
+    if name not in MEANING:  # `measurable` reports missing classes
         known = measurable.outcomes(scenario) if scenario is not None else MEANING
         raise InputError(f"'{name}' is no outcome; {suggest(name, known, cutoff=0.6)}")
     return name

@@ -1,4 +1,4 @@
-"""Streams of equal intervals that meet in a queue: their offset, once drawn, lasts for the whole run."""
+"""Detection of streams with equal intervals that share a queue: their offset is constant during a run."""
 
 import warnings
 
@@ -14,7 +14,7 @@ JITTER = "10 %"
 
 
 def note(scenario: Scenario) -> None:
-    """Warn if streams of a scenario keep in step in a queue, and name a remedy that the scenario accepts."""
+    """Warn if streams of a scenario stay synchronised in a queue, with a remedy that the scenario accepts."""
     if scenario.fidelity != "packet":
         return
     draws = Draws(scenario.seed, np.zeros(1, np.int64), np.full(1, scenario.topology))

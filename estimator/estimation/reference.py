@@ -1,8 +1,8 @@
-"""Reference measurements and how their columns map to scenarios and outcomes.
+"""Reference measurements, and mappings of their columns to scenarios and outcomes.
 
-A reference is a CSV file with a row per scenario; a mapping is a YAML file that says how to build
-the scenario of a row and which expression of our outcomes each measured column is compared with.  Flows and
-links of shared networks are rows of files beside it, NAME_flows.csv and NAME_links.csv.
+A reference is a CSV file with one row per scenario. A mapping is a YAML file that defines how to build the
+scenario of a row, and the expression of outcomes with which each measured column is compared. Flows and links
+of shared networks are rows of additional files, NAME_flows.csv and NAME_links.csv.
 """
 
 import importlib.resources
@@ -27,28 +27,28 @@ from netcarlo.simulation.outcomes import MEANING
 Value = int | float | str
 
 WHOLE_RUN = "_whole_run"
-"""Suffix of the name of an outcome that is counted from time 0: that of the same run without a warm-up."""
+"""Suffix of outcomes that are counted from time 0, taken from the same run without a warm-up."""
 
 
 class Variant(Record):
-    """What differs in the scenario of the rows for which `when` holds."""
+    """Changes of the scenario for the rows in which `when` holds."""
 
     when: str
-    """The rows: an expression of columns."""
+    """Condition on a row: an expression of columns."""
     scenario: dict[str, Any]
-    """What their scenarios have besides."""
+    """Fields of these scenarios that differ or are added."""
 
 
 class Ratio(Record):
-    """A mean over something that differs from run to run: `sum` and `over` are expressions of outcomes.
+    """Ratio of two sums over all runs, which weights runs of different length correctly.
 
-    It is the sum of one over the sum of the other: as if all runs were one.
+    `sum` and `over` are expressions of outcomes.
     """
 
     sum: str
-    """The expression whose sum over all runs is taken."""
+    """Expression whose sum over all runs is the numerator."""
     over: str
-    """The expression by whose sum it is divided."""
+    """Expression whose sum over all runs is the denominator."""
 
 
 Metric = Annotated[
@@ -58,97 +58,97 @@ Metric = Annotated[
 
 
 Classes = dict[str, str | bool]
-"""Class name to condition, or true; a row is of the first class whose condition holds."""
+"""Conditions (or true) by class name; a row belongs to the first class whose condition holds."""
 
 
 class VariantPart(Record):
-    """What differs in the item of the rows for which `when` holds."""
+    """Changes of the item for the rows in which `when` holds."""
 
     when: str
-    """The rows: an expression of columns."""
+    """Condition on a row: an expression of columns."""
     item: dict[str, Any]
-    """What their items have besides."""
+    """Fields of these items that differ or are added."""
 
 
 class Part(Record):
-    """The rows of a file beside the reference: items of a list in the scenario with their id.
+    """Additional file whose rows are items of a list in the scenario with the same id.
 
-    Expressions see the columns of both, and `rank`: the place of the row among those of its scenario by its
+    Expressions can use the columns of both files, and `rank`: the position of the row in its scenario by its
     first metric, 0 for the highest.
     """
 
     item: dict[str, Any]
-    """The item of a row, in the scenario's list."""
+    """Item in the scenario's list for a row."""
     variants: list[VariantPart] = Field(default_factory=list)
-    """What differs in the items of some rows."""
+    """Changes of the items of some rows."""
     classes: list[Classes] = Field(min_length=1)
-    """Several ways to sort the rows into classes."""
+    """Classifications of the rows; each is a list of classes."""
     metrics: dict[str, str] = Field(min_length=1)
-    """Mapping of a measured column, without `_mean`, to an expression of columns and outcomes of the flow or
-    link."""
+    """Expression of columns and outcomes of the flow or link, by measured column (without `_mean`)."""
 
 
 class Mapping(Record):
-    """From the columns of a reference to scenarios and metrics; texts hold `{expressions}` of columns."""
+    """Mapping of the columns of a reference to scenarios and metrics; texts contain `{expressions}` of
+    columns."""
 
     description: str = ""
-    """A sentence about where the reference is from."""
+    """Description of the origin of the reference."""
     id: str = "{id}"
-    """What a row is called, made of its columns."""
+    """Name of a row, made from its columns."""
     rows: str | None = None
-    """Rows for which this does not hold are left out."""
+    """Condition on the rows to use; other rows are skipped. Default: all rows."""
     replications: str | int
-    """Runs of a row: a number, or an expression of columns."""
+    """Number of replications of a row: a number, or an expression of columns."""
     scenario: dict[str, Any]
-    """The scenario of a row; `{expression}` in it is replaced by its value."""
+    """Scenario of a row; each `{expression}` is replaced by its value."""
     variants: list[Variant] = Field(default_factory=list)
-    """What differs in the scenarios of some rows."""
+    """Changes of the scenarios of some rows."""
     classes: Classes = Field(min_length=1)
-    """The classes whose errors are told apart, and the rows of each."""
+    """Classes of rows whose errors are reported separately."""
     metrics: dict[str, Metric] = Field(min_length=1)
-    """Mapping of a measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio
-    of two. Outcomes count from the end of the `warm_up`; a name that ends in `_whole_run`, as
-    `sent_whole_run`, counts from time 0."""
+    """Expression of outcomes and columns, or a ratio of two sums, by measured column (without `_mean`).
+    Outcomes count from the end of the `warm_up`; a name that ends in `_whole_run`, as `sent_whole_run`,
+    counts from time 0."""
     numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)
-    """So many flows of shared links have outcomes of their own in `metrics`: `goodput_bps_1` and so on."""
+    """Number of flows of shared links whose outcomes can be used in `metrics`: `goodput_bps_1` and so on."""
     flows: Part | None = None
-    """NAME_flows.csv, items of `shared.flows`."""
+    """Mapping of NAME_flows.csv to items of `shared.flows`. Default: no such file."""
     links: Part | None = None
-    """NAME_links.csv, items of `shared.links`."""
+    """Mapping of NAME_links.csv to items of `shared.links`. Default: no such file."""
 
     @property
     def outcomes(self) -> list[str]:
-        """The names that metrics may have beside columns."""
+        """Names that metrics may use besides columns."""
         numbers = range(1, self.numbered + 1)
         names = [*MEANING, *(f"{name}_{k}" for k in numbers for name in OF_FLOW)]
         return names + [name + WHOLE_RUN for name in names]
 
     @property
     def counts_whole_runs(self) -> bool:
-        """Return whether an expression names an outcome that is counted from time 0 on."""
+        """True if an expression uses an outcome that is counted from time 0."""
         tables: list[dict[str, Any]] = [self.metrics, *(part.metrics for part in self.parts.values())]
         return any(WHOLE_RUN in text for table in tables for each in table.values() for text in _texts(each))
 
     @property
     def parts(self) -> dict[str, Part]:
-        """The files beside the reference, by the end of their names."""
+        """Mappings of the additional files, by the suffix of their names."""
         parts = {"flows": self.flows, "links": self.links}
         return {name: part for name, part in parts.items() if part is not None}
 
 
 class ReferenceRow(NamedTuple):
-    """A scenario of a reference with what was measured on it."""
+    """Scenario of a reference with its measurements."""
 
     id: str
     class_: str
     scenario: Scenario
     columns: dict[str, Value]
     parts: dict[str, list["PartRow"]]
-    """Its flows and links, in the order of the scenario."""
+    """Flows and links of the scenario, in its order."""
 
 
 class PartRow(NamedTuple):
-    """A flow or link of a reference with what was measured on it."""
+    """Flow or link of a reference with its measurements."""
 
     id: str
     classes: list[str]
@@ -156,13 +156,13 @@ class PartRow(NamedTuple):
 
 
 def mapping_names() -> list[str]:
-    """The names of the mappings that come with netcarlo."""
+    """Return the names of the built-in mappings."""
     folder = importlib.resources.files("netcarlo.configs") / "references"
     return sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".yaml"))
 
 
 def load_mapping(name: str) -> Mapping:
-    """A mapping by its name, or from a user's own file `NAME.yaml`.  Raises InputError."""
+    """Return a built-in mapping by name, or read a user's file `NAME.yaml`. Raises InputError."""
     if name.endswith((".yaml", ".yml")):
         path = name
     elif name in mapping_names():
@@ -177,7 +177,7 @@ def load_mapping(name: str) -> Mapping:
 
 
 def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
-    """Read a reference; lines that start with # are comments.  Raises InputError with file and line."""
+    """Read a reference file; lines that start with # are comments. Raises InputError with file and line."""
     table = _read_csv(path)
     columns = table[0][1]
     for metric, expression in mapping.metrics.items():
@@ -200,7 +200,7 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
 
 
 def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]:
-    """Mean, sd (NaN where there is none) and number of runs of a metric in a row.  Raises InputError."""
+    """Return mean, sd (NaN if not given) and number of runs of a metric in a row. Raises InputError."""
     column = metric if metric in columns else f"{metric}_mean"
     value, sd = columns[column], columns.get(f"{metric}_sd", math.nan)
     seeds = columns.get("n_seeds", 1)
@@ -214,7 +214,7 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
 
 @contextmanager
 def _about(place: str) -> Iterator[None]:
-    """Say where in the mapping an InputError is about."""
+    """Add the place in the mapping to an InputError."""
     try:
         yield
     except InputError as error:
@@ -263,7 +263,7 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
 
 
 _Table = dict[str, list[dict[str, Value]]]
-"""The rows of a part by the id of their scenario."""
+"""Rows of an additional file by the id of their scenario."""
 
 
 def _read_part(path: str | Path, name: str, part: Part, mapping: Mapping) -> _Table:
@@ -310,7 +310,7 @@ def _class(row: str, classes: Classes, columns: dict[str, Value]) -> str:
 
 
 def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
-    """(line, columns) of each row."""
+    """Return (line, columns) of each row."""
     lines = [(i, line) for i, line in enumerate(files.read_text(path).splitlines(), 1)]
     lines = [(i, line) for i, line in lines if line.strip() and not line.startswith("#")]
     try:
@@ -336,7 +336,7 @@ def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
 
 
 def _cell(text: str) -> Value:
-    """The number in a field, its text, or NaN if it is empty."""
+    """Return the number in a cell, its text, or NaN if it is empty."""
     if not text:
         return math.nan
     for kind in (int, float) if len(text) <= files.MAX_NUMBER_LENGTH else ():

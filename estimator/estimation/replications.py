@@ -14,12 +14,12 @@ from netcarlo.simulation.simulate import simulate
 
 
 class Replications(Sample):
-    """Sample of a scenario that simulates what is wanted: `while step := r.wanted(aim): r.extend(step)`."""
+    """Sample of a scenario that simulates on demand: `while step := r.wanted(aim): r.extend(step)`."""
 
     def __init__(
         self, scenario: Scenario, *, target: str = "auto", threads: int | None = None, large: bool = False
     ) -> None:
-        """Keep the scenario; `target`, `threads` and `large` are passed to `simulate`."""
+        """Create an empty sample; `target`, `threads` and `large` are passed to `simulate`."""
         super().__init__(scenario.fidelity)
         self.scenario = scenario
         self.seconds: dict[str, float] = {}
@@ -28,7 +28,7 @@ class Replications(Sample):
         self._target, self._threads, self._large = target, threads, large
 
     def aim(self, of: str, control: str | None = None, *, most: int = MAX_REPLICATIONS) -> Aim:
-        """Return the estimate that the scenario asks for: with its precision, or its number of replications.
+        """Return the aim of the scenario: its precision, or its number of replications.
 
         With a precision there are at most `most` replications.
         """
@@ -37,31 +37,31 @@ class Replications(Sample):
         return Aim(of, rule, control)
 
     def done(self, fidelity: str | None = None) -> int:
-        """Return the number of replications of a fidelity; of that of the scenario unless given."""
+        """Return the number of replications of a fidelity (default: that of the scenario)."""
         return sum(len(part.frame) for part in self._parts.get(fidelity or self.fidelity, ()))
 
     def values(self, of: str, fidelity: str | None = None) -> Floats:
-        """Return an outcome of those replications, [n]; NaN where a fidelity does not know it."""
+        """Return an outcome of the replications of a fidelity, [n]; NaN if the fidelity does not have it."""
         parts = self._parts.get(fidelity or self.fidelity, ())
         return np.concatenate([np.zeros(0), *(values_of(part.frame, of) for part in parts)])
 
     def outcomes(self) -> Outcomes:
-        """Return all outcomes of the replications of the scenario, of which there must be one."""
+        """Return all outcomes of the replications of the scenario; there must be at least one."""
         return joined(self._parts[self.fidelity])
 
     def at(self, fidelity: str) -> Scenario:
-        """Return the scenario with a fidelity."""
+        """Return the scenario with another fidelity."""
         if fidelity == self.fidelity:
             return self.scenario
         return self.scenario.model_copy(update={"fidelity": fidelity})
 
     def compile(self, *fidelities: str) -> None:
-        """Compile the models of some fidelities, so that `seconds` holds nothing of it."""
+        """Compile the models of some fidelities, so that `seconds` does not include compilation."""
         for fidelity in fidelities:
             simulate(self.at(fidelity), replications=1, target=self._target, large=self._large)
 
     def extend(self, step: Step, *, progress: Report | None = None) -> None:
-        """Simulate what a step lacks; if `progress` raises, the step is left out."""
+        """Simulate the replications of a step; if `progress` raises, the step is discarded."""
         first, started = self.done(step.fidelity), time.perf_counter()
         if step.until <= first:
             return

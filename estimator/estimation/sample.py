@@ -1,7 +1,7 @@
-"""Samples of replications: what an estimate needs next, and the estimate that they give.
+"""Samples of replications: the next replications that an estimate needs, and the estimate.
 
-`estimate`, the live page and the cells of sweeps take these decisions here.  They depend on the values of the
-replications by number, not on how many are simulated at a time, so the answers are equal for any batches.
+`estimate`, the live page and the cells of sweeps use these decisions. They depend on the values of the
+replications by number, not on how many are simulated at a time, so results do not depend on batches.
 """
 
 from abc import ABC, abstractmethod
@@ -18,60 +18,61 @@ from netcarlo.simulation.outcomes import BY_NAME
 
 @dataclass(frozen=True)
 class Aim:
-    """Mean to estimate, with the rule that ends the sampling."""
+    """Mean to estimate, with the rule that ends sampling."""
 
     of: str
-    """Outcome whose mean decides when to stop."""
+    """Outcome whose mean is estimated."""
     rule: StoppingRule
-    """Stopping rule: decides when there are enough replications."""
+    """Rule that decides when there are enough replications."""
     control: str | None = None
-    """Cheap fidelity that is the control variate."""
+    """Fast fidelity used as control variate; None for none."""
 
     def at_most(self, n: int) -> "Aim":
-        """Return the same with at most `n` replications."""
+        """Return this aim with at most `n` replications."""
         return replace(self, rule=self.rule.at_most(n))
 
 
 class Step(NamedTuple):
-    """Replications to simulate next: those of a fidelity from the first that is missing to `until` - 1."""
+    """Replications to simulate next: those of a fidelity up to number `until` - 1."""
 
     fidelity: str
     until: int
 
 
 class _Look(NamedTuple):
-    """Last look of the stopping rule at a sample."""
+    """State at the last evaluation of the stopping rule."""
 
     runs: int
     draws: int
     wanted: int
-    """Replications at the next look; `runs` if there is none."""
+    """Number of replications at the next evaluation; `runs` if there is none."""
 
 
 class Sample(ABC):
-    """Outcomes of replications 0, 1, 2, ... of a scenario, as far as there are, by fidelity."""
+    """Outcomes of replications 0, 1, 2, ... of a scenario, as far as they exist, by fidelity."""
 
     def __init__(self, fidelity: str) -> None:
-        """`fidelity` is that of the scenario; others are those of its control variates."""
+        """Create a sample; `fidelity` is that of the scenario, other fidelities are those of its control
+        variates."""
         self.fidelity = fidelity
         self._looks: dict[Aim, _Look] = {}
 
     @abstractmethod
     def done(self, fidelity: str | None = None) -> int:
-        """Return the number of replications of a fidelity; of that of the scenario unless given."""
+        """Return the number of replications of a fidelity (default: that of the scenario)."""
 
     @abstractmethod
     def values(self, of: str, fidelity: str | None = None) -> Floats:
-        """Return an outcome of those replications, [n]."""
+        """Return an outcome of the replications of a fidelity, [n]."""
 
     def wanted(self, aim: Aim) -> Step | None:
-        """Return what to simulate next; None if the sample is complete for `aim`."""
+        """Return the next step of the simulation; None if the sample is complete for `aim`."""
         return self._walk(aim)[1]
 
     def used(self, aim: Aim) -> tuple[int, int]:
-        """Return how many replications, and draws of its control, the estimate is made of.
+        """Return the numbers of replications and of control draws that the estimate uses.
 
-        A sample that is complete for `aim` may have more, made for another one.  One that is not gives an
+        A sample that is complete for `aim` may have more, made for another aim. An incomplete sample gives an
         estimate from all it has.
         """
         look, step = self._walk(aim)
@@ -84,7 +85,7 @@ class Sample(ABC):
         return self.means(aim, [aim.of])[aim.of]
 
     def means(self, aim: Aim, names: Iterable[str]) -> dict[str, Mean]:
-        """Return the means of outcomes, with the control of `aim` where it helps."""
+        """Return the means of outcomes, with the control of `aim` where it reduces the variance."""
         names, (runs, draws) = list(names), self.used(aim)
         sharpened = self._sharpened(aim, names, runs, draws)
         return {
@@ -95,7 +96,7 @@ class Sample(ABC):
         }
 
     def sharpened(self, aim: Aim, names: Iterable[str]) -> dict[str, Controlled]:
-        """Return those outcomes that the control of `aim` sharpens, with means within their bounds."""
+        """Return the outcomes whose variance the control of `aim` reduces, with means within their bounds."""
         return self._sharpened(aim, names, *self.used(aim))
 
     def _sharpened(self, aim: Aim, names: Iterable[str], runs: int, draws: int) -> dict[str, Controlled]:
@@ -111,9 +112,9 @@ class Sample(ABC):
         return controlled(self.values(of)[:runs], self.values(of, aim.control)[:draws])
 
     def _walk(self, aim: Aim) -> tuple[_Look, Step | None]:
-        """Return the last look of the rule that there are replications for, and what the next one lacks.
+        """Return the last evaluation of the rule for which there are enough replications, and the next step.
 
-        A look depends on the replications before it only, so it is the same whenever it is taken.
+        An evaluation depends only on the replications before it, so it gives the same result at any time.
         """
         look = self._looks.get(aim) or self._look(aim, 0, 0)
         while (runs := look.wanted) > look.runs:
@@ -131,7 +132,7 @@ class Sample(ABC):
         return look, None
 
     def _look(self, aim: Aim, runs: int, draws: int) -> _Look:
-        """Let the stopping rule look at the mean, without the bounds of the outcome."""
+        """Evaluate the stopping rule for the mean, without the bounds of the outcome."""
 
         def seen() -> Mean:
             found = self._controlled(aim, aim.of, runs, draws)

@@ -20,12 +20,12 @@ class Saving:
     """Draws of the cheap fidelity [n]."""
     packet_s: float
     draws_s: float
-    """Time spent on packet runs and on draws [s], without compiling."""
+    """Time spent on draws [s], without compilation; `packet_s` is that of packet runs."""
     table: pd.DataFrame
     """A row per outcome that has a control: coefficient, correlation, variance_ratio and runs_saved."""
 
     def seconds(self, outcome: str) -> float:
-        """Seconds saved for an outcome; negative if the draws cost more."""
+        """Return the time saved for an outcome [s]; negative if the draws cost more."""
         return self.packet_s / self.packet_runs * float(self.table["runs_saved"][outcome]) - self.draws_s
 
     def sentence(self, outcome: str) -> str:
@@ -44,7 +44,7 @@ class Saving:
 
 
 def saved(runs: Replications, control: str, found: Mapping[str, Controlled]) -> Saving:
-    """Return what a control saved; `found` has the means with the control by outcome."""
+    """Return the savings by a control; `found` has the means with the control by outcome."""
     table = pd.DataFrame(
         [(f.coefficient, f.correlation, f.variance_ratio, f.runs_saved) for f in found.values()],
         columns=["coefficient", "correlation", "variance_ratio", "runs_saved"],

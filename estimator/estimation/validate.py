@@ -1,4 +1,5 @@
-"""Validation against reference measurements: every scenario of a file run, the errors by class."""
+"""Validation against reference measurements: runs every scenario of a file and compares the results by
+class."""
 
 import math
 from collections.abc import Mapping as Columns
@@ -38,23 +39,26 @@ COLUMNS = [
 
 
 Found = dict[str, tuple[Scenario, Outcomes]]
-"""Runs of a scenario and their outcomes, by the suffix of the names of the outcomes."""
+"""Scenario and outcomes of each run, by the suffix of the names of the outcomes."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What `validate` found."""
+    """Result of `validate`."""
 
     reference: str
     mapping: str
     rows: pd.DataFrame
-    """A row per scenario and metric, with the columns `COLUMNS`; of flows and links, id/number, one for each
-    way to sort them into classes.  `rel_error` is (estimate - reference) /
-    reference, `z` the difference over its standard error where the reference varies by seed."""
+    """One row per scenario and metric, with the columns `COLUMNS`; for flows and links (id/number) one row
+    per classification.
+
+    `rel_error` is (estimate - reference) / reference; `z` is the difference over its standard error, if the
+    reference varies by seed.
+    """
 
     @property
     def classes(self) -> pd.DataFrame:
-        """The errors of each metric in each class, see `error_distribution`."""
+        """Errors of each metric in each class, see `error_distribution`."""
         table = {
             (metric, name): error_distribution(group)
             for metric, rows in self.rows.groupby("metric", sort=False)
@@ -73,10 +77,10 @@ def validate(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Validation:
-    """Run every scenario of a reference file and compare its measured columns with our estimates.
+    """Run every scenario of a reference file and compare the estimates with its measured columns.
 
-    `mapping` is the name of a built-in mapping or a user's YAML file; the stem of the reference's
-    name unless given; `large` as in `estimate`.  Raises InputError before any work.
+    `mapping` is the name of a built-in mapping or a user's YAML file (default: the name of the reference
+    without suffix); `large` as in `estimate`. Raises InputError before any work.
     """
     kinds.refuse(reference, kinds.REFERENCE)
     name = mapping or Path(reference).stem
@@ -119,7 +123,7 @@ def _values(rules: Mapping, found: Found) -> dict[str, Any]:
 
 
 def _compare_part(part: Part, name: str, rows: list[PartRow], found: Found) -> list[tuple[Any, ...]]:
-    """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
+    """Return the rows of the table for the flows or links of a scenario, one per classification."""
     named = {
         outcome + end: each for end, run in found.items() for outcome, each in _of_part(name, *run).items()
     }
@@ -133,16 +137,17 @@ def _compare_part(part: Part, name: str, rows: list[PartRow], found: Found) -> l
 
 
 def _of_part(name: str, scenario: Scenario, outcomes: Outcomes) -> dict[str, Any]:
-    """Outcomes of the flows or links [n, k] of a scenario."""
+    """Return the outcomes of the flows or links [n, k] of a scenario."""
     built = build(scenario, replications=len(outcomes.frame)).rows
     return scenario.network.by_part(name, outcomes.integers, built)
 
 
 def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
-    """Errors of rows of `Validation.rows`: number, mean, median, 90th percentile and worst of the absolute
-    relative error, its bias (mean with sign), the 90th percentile of the absolute error, z rms, and the
-    median, 80th percentile and mean (with sign) of the logarithm of estimate over reference, where both are
-    positive.
+    """Return statistics of the errors of rows of `Validation.rows`.
+
+    Number of rows; mean, median, 90th percentile and maximum of the absolute relative error; bias (mean with
+    sign); 90th percentile of the absolute error; root mean square of z; and median, 80th percentile and mean
+    (with sign) of the logarithm of estimate over reference where both are positive.
     """
     both = rows[rows["reference"].notna() & rows["estimate"].notna()]
     relative = both["rel_error"].to_numpy(dtype=float)
@@ -153,7 +158,7 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
     absolute = (both["estimate"] - both["reference"]).abs().to_numpy(dtype=float)
 
     def share(values: Any, q: float) -> float:
-        # An infinite error (reference 0) stays one: no interpolation towards it.
+        # method="higher" avoids interpolation towards an infinite error (reference 0).
         return float(np.quantile(values, q, method="higher")) if len(values) else math.nan
 
     return {
@@ -175,7 +180,7 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
 def _compare(
     metric: str, expression: Metric, columns: Columns[str, Any], values: Columns[str, Any]
 ) -> tuple[float, ...]:
-    """The columns of `COLUMNS` after `metric`."""
+    """Return the values of `COLUMNS` after `metric`."""
     reference, sd, seeds = measured(metric, dict(columns))
     ours = statistics.mean(_samples(expression, values))
     difference = ours.mean - reference
@@ -191,7 +196,7 @@ def _compare(
 
 
 def _samples(expression: Metric, values: Columns[str, Any]) -> Any:
-    """Values [n] with the mean of a metric, and its spread; those of a ratio of means are linearised."""
+    """Return values [n] with the mean and spread of a metric; a ratio of means is linearised."""
     if not isinstance(expression, Ratio):
         return numbers(expression, values)
     pairs = [numbers(text, values) for text in (expression.sum, expression.over)]

@@ -1,4 +1,4 @@
-"""Arrays by what they hold, and how outcomes are read from them."""
+"""Array types, and conversions of raw outcomes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ Bools = NDArray[np.bool_]
 
 
 def divisors(values: Ints | Floats) -> Floats:
-    """The values, NaN where they are not positive."""
+    """Return the values as floats, with NaN in place of values that are not positive."""
     return np.where(values > 0, values, np.nan).astype(np.float64)
 
 
 def seconds(times: Ints) -> Floats:
-    """Times [ns] in s, NaN for those that did not happen (NEVER)."""
+    """Return times [ns] in seconds; NaN for NEVER."""
     return np.where(times >= 0, times / NS, np.nan)

@@ -1,4 +1,4 @@
-"""The incomplete beta function, the same on every machine and with every version of a library."""
+"""Incomplete beta function with the same results on every machine and library version."""
 
 import numpy as np
 
@@ -7,14 +7,15 @@ from netcarlo.numerics.arrays import Floats
 
 _HALF_LOG_2PI = 0.9189385332046727
 _SHIFT = 12
-"""Added to arguments before Stirling's series, which then is as good as a float."""
+"""Shift of the arguments after which Stirling's series is accurate to a float."""
 _STIRLING = (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 _MOST = 100_000
-"""Terms of the continued fraction; it needs some square root of its arguments."""
+"""Maximum number of terms of the continued fraction; it needs about the square root of its arguments."""
 
 
 def log_beta(a: Floats, b: Floats) -> Floats:
-    """The logarithms of the beta function of positive numbers, to 1e-15 of the larger number, or of 1."""
+    """Return the logarithms of the beta function of positive numbers, accurate to 1e-15 of max(|result|,
+    1)."""
     x, y, ratio = a + _SHIFT, b + _SHIFT, np.ones(np.shape(a))
     for k in range(_SHIFT):
         ratio = ratio * ((a + b + k) / (a + k)) * ((a + b + _SHIFT + k) / (b + k))
@@ -24,7 +25,7 @@ def log_beta(a: Floats, b: Floats) -> Floats:
 
 
 def _rest(x: Floats) -> Floats:
-    """What Stirling's formula lacks."""
+    """Return the remainder of Stirling's formula."""
     z, series = 1 / (x * x), np.zeros_like(x)
     for coefficient in _STIRLING:
         series = series * z + coefficient
@@ -32,9 +33,9 @@ def _rest(x: Floats) -> Floats:
 
 
 def log_above(a: Floats, b: Floats, x: Floats) -> Floats:
-    """The logarithms of the integrals of t^(a - 1) (1 - t)^(b - 1) from `x` to 1, for 0 < x < 1."""
+    """Return the logarithms of the integrals of t^(a - 1) (1 - t)^(b - 1) from `x` to 1, for 0 < x < 1."""
     y = 1 - x
-    above = y * (a + b + 2) < b + 1  # the fraction converges fast for that part which is the smaller
+    above = y * (a + b + 2) < b + 1  # the fraction converges fast for the smaller part
     p, q = np.where(above, b, a), np.where(above, a, b)
     u, v = np.where(above, y, x), np.where(above, x, y)
     part = p * portable.log(u) + q * portable.log(v) + portable.log(_fraction(p, q, u) / p)
@@ -44,9 +45,9 @@ def log_above(a: Floats, b: Floats, x: Floats) -> Floats:
 
 
 def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
-    """The continued fractions of the incomplete beta function (DLMF 8.17.22, by Lentz's method).
+    """Return the continued fractions of the incomplete beta function (DLMF 8.17.22, by Lentz's method).
 
-    Each ends where it has converged, whatever the others do.
+    Each element stops when it has converged, independently of the others.
     """
     c, d = np.ones_like(x), 1 / (1 - (a + b) * x / (a + 1))
     found, open_ = d, np.ones(x.shape, bool)

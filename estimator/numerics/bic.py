@@ -1,10 +1,10 @@
-"""The response function of BIC: its mean window at random losses, by the chain of windows from loss to loss.
+"""Response function of BIC: mean window under random loss, from a Markov chain of the window at losses.
 
-A loss at the window w leaves a part of it and the maximum M = w, or (1 + beta) w / 2 if w was below the
-maximum before (fast convergence).  From there on each further packet of the window takes as many ACKs as
-`kernels/congestion/bic.py` says of w and M, until a packet is lost, each with the probability p.  So (w, was
-it below M) is a Markov chain, stationary if losses are at random.  There is no closed form: it is solved for
-a grid of p, once, and read off between; docs/models/formulas.md has the equations.
+A loss at window w reduces it by the factor beta and sets the maximum M = w, or (1 + beta) w / 2 if w was
+below the previous maximum (fast convergence). The window then grows by one packet after as many ACKs as
+`kernels/congestion/bic.py` requires for w and M. Each packet is lost with probability p. So (w, was it below
+M) is a Markov chain, stationary under random loss. There is no closed form: the chain is solved once for a
+grid of p, and results are interpolated. Equations: docs/models/formulas.md.
 """
 
 import functools
@@ -18,10 +18,10 @@ from netcarlo.numerics.arrays import Floats
 
 BETA = control.BETA / control.BETA_ONE
 MAX_WINDOW = 6000
-"""Windows beyond count as this one [packet]."""
+"""Maximum window of the grid [packets]; larger windows count as this one."""
 
 MAX_LOSSES = 500
-"""Losses until the chain is taken to be stationary; a few dozen are enough."""
+"""Number of losses after which the chain is taken as stationary; a few dozen are enough."""
 
 _EDGES = np.unique(np.concatenate([np.arange(2, 48), np.geomspace(48, MAX_WINDOW, 100).round()]))
 _WINDOWS = (_EDGES[:-1] + _EDGES[1:] - 1) / 2
@@ -30,25 +30,25 @@ _LIMITS = np.concatenate([[2.0, 3.0, 4.0, 6.0], 2.0 ** np.arange(3, 12), _WINDOW
 
 
 class Response(NamedTuple):
-    """Of BIC to losses at random, and from a loss to where the window was before: arrays that broadcast."""
+    """Response of BIC to random loss: arrays that broadcast."""
 
     mean: Floats
-    """Mean window [packet],"""
+    """Mean window [packets]."""
     peak: Floats
-    """and that at losses."""
+    """Mean window at the time of a loss [packets]."""
 
 
 class Recovery(NamedTuple):
-    """Of BIC's window from what a loss leaves back to where it was: arrays that broadcast."""
+    """Recovery of BIC's window, from a loss to the window before it: arrays that broadcast."""
 
     rounds: Floats
-    """Round trips,"""
+    """Duration of the recovery [round trips]."""
     packets: Floats
-    """and packets sent in them."""
+    """Packets sent during the recovery."""
 
 
 def response(loss: ArrayLike, ack_every: ArrayLike, most: ArrayLike = MAX_WINDOW) -> Response:
-    """The windows where each packet is lost with the probability `loss` and windows are at most `most`."""
+    """Return the windows if each packet is lost with probability `loss` and windows are limited to `most`."""
     p = np.clip(np.asarray(loss, np.float64), _LOSSES[0], _LOSSES[-1])
     top = np.clip(np.asarray(most, np.float64), _LIMITS[0], _LIMITS[-1])
     p, top, b = np.broadcast_arrays(p, top, np.asarray(ack_every, np.int64))
@@ -63,7 +63,7 @@ def response(loss: ArrayLike, ack_every: ArrayLike, most: ArrayLike = MAX_WINDOW
 
 
 def _between(table: Floats, row: Floats, column: Floats) -> Floats:
-    """Values of a table between its rows and columns."""
+    """Return bilinear interpolations of a table at fractional rows and columns."""
     i = np.minimum(row.astype(np.int64), table.shape[0] - 2)
     j = np.minimum(column.astype(np.int64), table.shape[1] - 2)
     x, y = row - i, column - j
@@ -73,7 +73,7 @@ def _between(table: Floats, row: Floats, column: Floats) -> Floats:
 
 
 def recovery(window: ArrayLike, ack_every: ArrayLike) -> Recovery:
-    """From what a loss at this window leaves of it back to it, if it was the maximum."""
+    """Return the recovery of the window after a loss at this window, if that was the maximum."""
     w, b = np.broadcast_arrays(np.asarray(window, np.float64), np.asarray(ack_every, np.float64))
     peak, low = w[..., None], window_after_loss(w)[..., None]
     share = np.clip(np.minimum(_EDGES[1:], peak) - np.maximum(_EDGES[:-1], low), 0.0, None)
@@ -82,16 +82,16 @@ def recovery(window: ArrayLike, ack_every: ArrayLike) -> Recovery:
 
 
 def window_after_loss(window: Floats) -> Floats:
-    """What a loss leaves of a window [packet]."""
+    """Return the window after a loss [packets]."""
     low = np.floor(window / 2)
     return np.maximum(np.where(window <= control.LOW_WINDOW, low, np.floor(window * BETA)), 2.0)
 
 
 def acks(window: Floats, maximum: Floats, ack_every: ArrayLike) -> Floats:
-    """ACKs until a window has grown by a packet, with this maximum, if each stands for so many packets.
+    """Return the number of ACKs until a window has grown by one packet; each ACK covers `ack_every` packets.
 
-    Beyond LOW_WINDOW the control allows for those; it takes an ACK for 31/16 packets at least, as its average
-    is rounded down.
+    Above LOW_WINDOW the control corrects for delayed ACKs. It assumes at least 31/16 packets per ACK, because
+    its average is rounded down.
     """
     below = maximum - window
     step = np.minimum(np.floor(below / control.BICTCP_B), control.MAX_INCREMENT)
@@ -107,17 +107,18 @@ def acks(window: Floats, maximum: Floats, ack_every: ArrayLike) -> Floats:
 
 @functools.cache
 def _solved(ack_every: int) -> Response:
-    """The stationary chains at each of `_LOSSES` [L] with each of `_LIMITS` [M] of the window, [L, M]."""
+    """Return the stationary chains for each of `_LOSSES` [L] and each limit of the window in `_LIMITS`
+    [M]: [L, M]."""
     found = np.zeros((2, len(_LOSSES), len(_LIMITS)))
     for column, limit in enumerate(_LIMITS):
         n = int(np.searchsorted(_WINDOWS, limit)) + 1
-        # A state: a window at a loss, and whether it was below the maximum then.
+        # State: window at a loss, and whether it was below the maximum.
         here = _WINDOWS[:n]
         window, below = np.tile(here, 2)[:, None], np.repeat([False, True], n)[:, None]
         maximum = np.where(below, np.floor(window * (1 + BETA) / 2), window)
         share = np.clip(_EDGES[1 : n + 1] - window_after_loss(window), 0.0, np.diff(_EDGES[: n + 1]))
         packets = share * acks(here, maximum, ack_every) * ack_every  # from each window to the next
-        packets[:, -1] = np.inf  # of which there is none
+        packets[:, -1] = np.inf  # there is no larger window
         before = packets.cumsum(axis=1) - np.where(np.isinf(packets), 0.0, packets)
         before[:, -1] = packets[:, :-1].sum(axis=1)
         lower, steady = maximum > here, np.full(2 * n, 0.5 / n)
@@ -129,6 +130,6 @@ def _solved(ack_every: int) -> Response:
                 steady, last = steady @ moves, steady
                 if np.abs(steady - last).sum() < 1e-6:
                     break
-            sent = steady @ lost / p  # at each window until a loss
+            sent = steady @ lost / p  # packets sent at each window per loss
             found[:, row, column] = 1 / (p * (sent / here).sum()), steady @ window[:, 0]
     return Response(*found)

@@ -1,7 +1,7 @@
-"""What TCP carries in the steady state, in closed form, and how flows share links: the literature's formulae.
+"""Closed-form models from the literature: steady-state throughput of TCP, and shares of flows on links.
 
-All take and give arrays that broadcast; rates are data packets per second.
-`formula.py` of each kind of network applies them; docs/models/formulas.md has the equations.
+All functions take and return arrays that broadcast; rates are data packets per second. `formula.py` of each
+kind of network applies them; docs/models/formulas.md has the equations.
 """
 
 from typing import Any, NamedTuple
@@ -17,23 +17,26 @@ CUBIC_BETA = control.BETA / control.BETA_ONE
 CUBIC_SCALE = control.CUBE_RTT_SCALE / control.BETA_ONE  # [packet / s^3]
 CUBIC_FRIENDLY = (
     8 / control.BETA_SCALE
-)  # packets by which standard TCP grows in a round trip, with CUBIC_BETA
+)  # growth of standard TCP with CUBIC_BETA [packets per round trip]
 RANDOM_LOSS_FACTORS = 1.174, 1.024
-"""CUBIC's mean window at losses at random over that at losses at equal distances, in the cubic and in the
-Reno-friendly region: that of the stationary window of the deterministic growth between exponential numbers
-of packets, fast convergence included (`tests/numerics/test_formulas.py` draws it)."""
+"""Ratios of CUBIC's mean window under random loss to that under periodic loss, in the cubic and in the
+Reno-friendly region.
+
+They follow from the stationary distribution of the window when the numbers of packets between losses are
+exponential, fast convergence included (`tests/numerics/test_formulas.py` computes them).
+"""
 
 
 def window_limited(rtt_s: ArrayLike, window: ArrayLike) -> Floats:
-    """A window per round trip [packet/s]."""
+    """Return one window per round trip [packets/s]."""
     return np.asarray(window, np.float64) / np.asarray(rtt_s, np.float64)
 
 
 def mathis(rtt_s: ArrayLike, loss: ArrayLike, *, ack_every: ArrayLike = 1) -> Floats:
-    """Packets sent per second by a TCP that halves its window at each loss; without loss infinite.
+    """Return the packets sent per second by a TCP that halves its window at each loss; infinite without loss.
 
-    No timeouts, no limit to the window.  Source: Mathis, Semke, Mahdavi, Ott, "The macroscopic behavior of
-    the TCP congestion avoidance algorithm" (ACM CCR 27(3), 1997).
+    There are no timeouts and no limit of the window. Source: Mathis, Semke, Mahdavi, Ott, "The macroscopic
+    behavior of the TCP congestion avoidance algorithm" (ACM CCR 27(3), 1997).
     """
     with np.errstate(divide="ignore"):
         per_trip = np.sqrt(1.5 / (np.asarray(ack_every) * np.asarray(loss, np.float64)))
@@ -48,19 +51,19 @@ def pftk(
     rto_s: ArrayLike = 1.0,
     ack_every: ArrayLike = 1,
 ) -> Floats:
-    """Packets sent per second by a TCP Reno with timeouts and at most `window` packets in flight.
+    """Return the packets sent per second by TCP Reno with timeouts and at most `window` packets in flight.
 
-    `loss` in [0, 1) is the probability that a packet is lost when none before it in its window is; `rto_s`
-    the first timeout, which doubles six times.  Source: Padhye, Firoiu, Towsley, Kurose, "Modeling TCP
-    throughput: a simple model and its empirical validation" (SIGCOMM 1998), the full model.
+    `loss` in [0, 1) is the probability that a packet is lost if no earlier packet of its window is; `rto_s`
+    is the first timeout, which doubles up to six times. Source: Padhye, Firoiu, Towsley, Kurose, "Modeling
+    TCP throughput: a simple model and its empirical validation" (SIGCOMM 1998), the full model.
     """
     most, b, p = np.asarray(window, np.float64), np.asarray(ack_every, np.float64), _inside(loss)
     third = (2 + b) / (3 * b)
     free = third + np.sqrt(8 * (1 - p) / (3 * b * p) + third * third)
     w = np.minimum(free, most)
-    # A loss is found out by a timeout unless three packets behind it arrive.
+    # A loss causes a timeout unless three later packets arrive.
     alive = 1 - p
-    hit = [-np.expm1(k * np.log1p(-p)) for k in (3, w - 3, w)]  # one of so many is lost
+    hit = [-np.expm1(k * np.log1p(-p)) for k in (3, w - 3, w)]  # probability that one of k packets is lost
     timeout = np.clip(np.where(w <= 3, 1.0, hit[0] * (1 + alive**3 * hit[1]) / hit[2]), 0.0, 1.0)
     period = _Period(w, b * w / 2, 3 * b * w * w / 8)
     return _per_second(rtt_s, p, period, limited=free >= most, timeout=timeout, rto_s=rto_s)
@@ -75,12 +78,13 @@ def sctp(
     floor: ArrayLike = 4,
     again: ArrayLike | None = None,
 ) -> Floats:
-    """Packets sent per second by an SCTP association: PFTK with the window and the loss recovery of SCTP.
+    """Return the packets sent per second by an SCTP association: PFTK with the window and loss recovery of
+    SCTP.
 
-    The window grows by acknowledged bytes, so delayed SACKs do not slow it down, and a loss leaves at least
-    `floor` packets of it (RFC 4960, 7.2.1 to 7.2.3).  Gap blocks tell what is missing: losses of a window are
-    one, and a timeout comes only if a retransmission is lost (each with probability `again`, `loss` unless
-    given: it may take another path) or nothing behind the loss arrives.
+    The window grows by acknowledged bytes, so delayed SACKs do not slow it down, and a loss leaves a window
+    of at least `floor` packets (RFC 4960, sections 7.2.1 to 7.2.3). Gap ack blocks report all losses of a
+    window at once. A timeout occurs only if a retransmission is lost (each with probability `again`; default:
+    `loss`; it may take another path) or if nothing sent after the loss arrives.
     """
     most, least, p = np.asarray(window, np.float64), np.asarray(floor, np.float64), _inside(loss)
     free = 1 + np.sqrt(8 * (1 - p) / (3 * p) + 1)
@@ -100,14 +104,14 @@ def cubic(
     rto_s: ArrayLike = 1.0,
     ack_every: ArrayLike = 1,
 ) -> Floats:
-    """Packets sent per second by a TCP with CUBIC and the loss recovery of SACK; as `pftk` else.
+    """Return the packets sent per second by a TCP with CUBIC and SACK loss recovery; arguments as for `pftk`.
 
-    The window is the larger one of the cubic and of the Reno-friendly region (RFC 9438, 5.1 and 4.3), with
-    the parameters of `kernels.congestion.cubic` and with losses at random (`RANDOM_LOSS_FACTORS`).
+    The window is the larger of the cubic and the Reno-friendly one (RFC 9438, sections 5.1 and 4.3), with the
+    parameters of `kernels.congestion.cubic` and random loss (`RANDOM_LOSS_FACTORS`).
     """
     rtt, most, p = np.asarray(rtt_s, np.float64), np.asarray(window, np.float64), _inside(loss)
     friendly = CUBIC_FRIENDLY / np.asarray(ack_every, np.float64)
-    # Mean over peak, of a cubic that ends on its plateau and of a line.
+    # Ratio of mean to peak for a cubic that ends at its plateau, and for a line.
     concave, straight = (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2
     means = (
         RANDOM_LOSS_FACTORS[0] * (CUBIC_SCALE * concave / (1 - CUBIC_BETA)) ** 0.25 * (rtt / p) ** 0.75,
@@ -130,9 +134,9 @@ def bic(
     rto_s: ArrayLike = 1.0,
     ack_every: ArrayLike = 1,
 ) -> Floats:
-    """Packets sent per second by a TCP with BIC and the loss recovery of SACK; as `pftk` else.
+    """Return the packets sent per second by a TCP with BIC and SACK loss recovery; arguments as for `pftk`.
 
-    BIC's growth has no closed form at random losses; its response function is `numerics.bic`.
+    BIC's growth has no closed form under random loss; `numerics.bic` computes its response function.
     """
     p = _inside(loss)
     found = response_of_bic.response(p, ack_every, window)
@@ -142,25 +146,28 @@ def bic(
 
 
 def cubic_recovery(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:
-    """Round trips in which CUBIC's window climbs back to where it was when packets were lost, and the mean
-    window meanwhile as a part of that; `friendly`: packets by which standard TCP grows in a round trip."""
+    """Return the round trips in which CUBIC's window recovers after a loss, and its mean as a share of the
+    window.
+
+    `friendly` is the growth of standard TCP [packets per round trip].
+    """
     cubic = np.cbrt(window * (1 - CUBIC_BETA) / CUBIC_SCALE) / rtt_s
     line = (1 - CUBIC_BETA) * window / friendly
     return np.minimum(cubic, line), np.where(cubic < line, (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2)
 
 
 class _Period(NamedTuple):
-    """From one loss to the next."""
+    """Period from one loss to the next."""
 
     window: Floats  # at the loss
-    rounds: Floats  # in which the window grows from what a loss leaves to that
-    packets: Floats  # sent in them
+    rounds: Floats  # growth from the reduced window to this one [round trips]
+    packets: Floats  # sent in these rounds
 
 
 def _per_second(
     rtt_s: ArrayLike, p: Floats, period: _Period, *, limited: Any, timeout: Floats, rto_s: ArrayLike
 ) -> Floats:
-    """PFTK's packets per second; where the window is `limited` it stays when it has grown."""
+    """Return PFTK's packets per second; where the window is `limited`, it is constant after its recovery."""
     alive = 1 - p
     w = period.window
     backoff = 1 + p * (1 + p * (2 + p * (4 + p * (8 + p * (16 + p * 32)))))
@@ -171,28 +178,31 @@ def _per_second(
 
 
 def _unrepaired(p: Floats, window: Floats, again: Floats) -> Floats:
-    """Probability that SACK's repair of a window with losses needs the timer: what is sent again is lost with
-    probability `again`, or nothing behind the loss arrives."""
+    """Return the probability that loss recovery by SACK needs a timeout.
+
+    It does if a retransmission is lost (probability `again`), or if nothing sent after the loss arrives.
+    """
     behind = np.maximum(window - 1, 0.0)
     arrive = np.exp((1 + behind * p) * np.log1p(-again))
     return np.asarray(1 + arrive * np.expm1(behind * np.log(p)))
 
 
 def _inside(loss: ArrayLike) -> Floats:
-    """Without loss the window is what limits."""
+    """Return loss probabilities clipped to (0, 1); without loss the window is the limit."""
     return np.clip(np.asarray(loss, np.float64), 1e-12, 1 - 1e-12)
 
 
 def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window: ArrayLike) -> Floats:
-    """Packets per second of a lone TCP through a drop-tail queue whose overflow is the only loss.
+    """Return the packets per second of a single TCP through a drop-tail queue whose overflow is the only
+    loss.
 
-    `capacity` [packet/s], `queue` the packets that wait at most.  The window climbs to pipe and queue full,
-    and falls to half of that; one that is smaller stays.
+    `capacity` [packets/s]; `queue` is the maximum number of waiting packets. The window grows until pipe and
+    queue are full, and is then halved. A smaller `window` stays constant.
     """
     rtt, rate, most = (np.asarray(x, np.float64) for x in (rtt_s, capacity, window))
     pipe = rate * rtt
     peak = pipe + np.asarray(queue)
-    with np.errstate(invalid="ignore", divide="ignore"):  # of a link without capacity: 0 below
+    with np.errstate(invalid="ignore", divide="ignore"):  # links without capacity give 0 below
         low, high = np.minimum(peak / 2, pipe), np.minimum(peak, 2 * pipe)
         below, above = (pipe * pipe - low * low) / 2, (peak * peak - pipe * pipe) / 2
         cycle = (pipe - low) * rtt + above / divisors(rate)
@@ -201,11 +211,11 @@ def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window:
 
 
 def max_min(passes: ArrayLike, capacity: ArrayLike, *, most: ArrayLike, weight: ArrayLike = 1.0) -> Floats:
-    """Weighted max-min fair rates [n, F] of flows over links, by water filling.
+    """Return weighted max-min fair rates [n, F] of flows over links, by water filling.
 
-    `passes` [n, F, L] says which links a flow loads, `capacity` [n, L] what these carry, `most` [n, F] what a
-    flow asks for; `weight` [n, F] the shares of flows that compete, in any unit.  Source: Bertsekas and
-    Gallager, Data Networks (1992), 6.5.2.
+    `passes` [n, F, L] is the load of a flow on each link, `capacity` [n, L] the capacity of the links, `most`
+    [n, F] the demand of a flow; `weight` [n, F] are the relative shares of competing flows. Source: Bertsekas
+    and Gallager, Data Networks (1992), section 6.5.2.
     """
     uses = np.asarray(passes, np.float64)
     n, flows, _ = uses.shape
@@ -214,12 +224,12 @@ def max_min(passes: ArrayLike, capacity: ArrayLike, *, most: ArrayLike, weight: 
     left = np.array(capacity, np.float64)
     rate, active = np.zeros((n, flows)), asked > 0
     while active.any():
-        # Water rises in all at once, until a link is full or a flow has what it asks for.
+        # Raise all rates together until a link is full or a flow has its demand.
         load = np.einsum("nfl,nf->nl", uses, np.where(active, w, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             level = np.where(load > 0, left / load, np.inf)
         share = np.where(uses > 0, level[:, None, :], np.inf).min(axis=2, initial=np.inf) * w
-        # A link with the lowest level among those of its flows is full for good, whatever the others do.
+        # The flows at the lowest level are final.
         lowest = np.where(active, np.minimum(share, asked) / w, np.inf).min(axis=1, keepdims=True)
         done = active & (np.minimum(share, asked) / w <= lowest * (1 + 1e-12))
         rate = np.where(done, np.minimum(share, asked), rate)

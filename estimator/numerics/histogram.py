@@ -1,4 +1,4 @@
-"""Quantiles of the histograms that kernels count (`kernels.base.histogram`)."""
+"""Quantiles of the histograms that kernels write (`kernels.base.histogram`)."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,21 +8,21 @@ from netcarlo.numerics.arrays import Floats, Ints
 
 
 def edges(n: int) -> Ints:
-    """The least number in each of the first `n` bins, int64[n]."""
+    """Return the lower edges of the first `n` bins, int64[n]."""
     k = np.arange(n)
     shift = np.maximum((k >> STEP_BITS) - 1, 0)
     return np.asarray((k - (shift << STEP_BITS)) << shift, np.int64)
 
 
 def quantiles(counts: ArrayLike, q: float) -> Floats:
-    """The `q` quantile of each histogram in `counts` [..., bins]; NaN where nothing was counted.
+    """Return the `q` quantile of each histogram in `counts` [..., bins]; NaN for an empty histogram.
 
-    It is the middle of the bin of the number with a share of `q` below it, of what was rounded down to whole
-    numbers: within half a bin, 1 / 64 of it from 32 on.
+    The result is the centre of the bin with the value below which a share `q` lies. Values were rounded down
+    to whole numbers; the error is at most half a bin, 1 / 64 of the value from 32 on.
     """
     table = np.asarray(counts, np.int64)
     total = table.sum(axis=-1)
-    rank = np.minimum(np.floor(q * total), total - 1)  # of the numbers in order, from 0 on
+    rank = np.minimum(np.floor(q * total), total - 1)  # index in sorted order, from 0
     at = (table.cumsum(axis=-1) <= rank[..., None]).sum(axis=-1)
     low = edges(table.shape[-1] + 1)
     middle = (low[:-1] + low[1:]) / 2

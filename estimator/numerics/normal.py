@@ -1,6 +1,6 @@
-"""The normal distribution, the same on every machine and with every version of a library.
+"""Normal distribution with the same results on every machine and library version.
 
-What draws and digests depend on is computed with operations that are rounded exactly (`portable`).
+Draws and digests depend on it, so it uses only exactly rounded operations (`portable`).
 """
 
 from decimal import Decimal, localcontext
@@ -13,10 +13,10 @@ from netcarlo.numerics.arrays import Floats
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 _FAR = 5
-"""Beyond it the fraction converges fast; within it the series does, and its digits do not cancel."""
+"""Argument above which the continued fraction converges fast; below it the series has no cancellation."""
 _FRACTIONS = 200
 _BLOCK = 1 << 16
-"""Quantiles per block, so that a block stays in the cache."""
+"""Number of quantiles per block, so that a block stays in the cache."""
 
 # Rational approximations P / Q of the quantile, coefficients from the highest power down to the constant.
 _CENTRE = (
@@ -44,7 +44,7 @@ _FAR_TAIL = (
 
 
 def quantile(p: Floats) -> Floats:
-    """The standard normal quantile of each probability, to 1e-15 of itself; infinite at 0 and 1.
+    """Return the standard normal quantile of each probability, relative error 1e-15; infinite at 0 and 1.
 
     Source: Wichura, "Algorithm AS 241" (Applied Statistics 37, 1988), PPND16.
     """
@@ -76,7 +76,7 @@ def _ratio(approximation: tuple[tuple[float, ...], tuple[float, ...]], x: Floats
 
 @lru_cache(maxsize=4096)
 def below(x: float) -> float:
-    """The probability of less than `x`, to the last digit.
+    """Return the probability of a value less than `x`, to the last digit.
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.11 and 26.2.14.
     """

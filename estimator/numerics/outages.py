@@ -1,8 +1,8 @@
-"""What a transfer carries over a path that goes down and comes back: silences, back-off, slow start.
+"""Throughput of a transfer over a path with outages: idle times, exponential back-off, slow start.
 
-What is on a hop when it goes down, or comes to it until it is up again, is lost.  If enough of a round trip
-is left to tell of that, it is a loss like others; else the sender falls silent, tries again when its timer
-runs out, each time after twice as long, and finds the path again with the first try after the outage.
+Packets on a hop when it goes down, or that reach it while it is down, are lost. If enough of the round trip
+remains to trigger fast retransmit, this is a loss like others. Otherwise the sender is idle until a
+retransmission after the outage succeeds; the timeout doubles after each attempt.
 docs/models/formulas-outages.md has the derivation.
 """
 
@@ -14,61 +14,63 @@ from numpy.typing import ArrayLike
 from netcarlo.numerics.arrays import Bools, Floats
 
 DUPLICATE_ACKS = 3
-"""Packets that have to arrive behind a loss for the sender to know of it without a timeout."""
+"""Packets that must arrive after a loss for the sender to detect it without a timeout."""
 
 MIN_SSTHRESH = 2.0
-"""Of slow start, after two timeouts in a row [packet]."""
+"""Slow start threshold after two timeouts in a row [packets]."""
 
 
 class Outages(NamedTuple):
-    """Outages of the hops of a path as its sender meets them: arrays [n, K] [s], in order of `start`."""
+    """Outages of the hops of a path as seen by the sender: arrays [n, K] [s], ordered by `start`."""
 
     start: Floats
-    """What is put out from then on is lost, on the hop or at it; infinite if the outage never comes."""
+    """Sending time from which packets are lost [s]; infinite if the outage does not occur."""
     stop: Floats
-    """What is put out from then on is not."""
+    """Sending time from which packets are no longer lost [s]."""
     last_ack: Floats
-    """The last acknowledgement before the outage arrives."""
+    """Arrival time of the last ACK before the outage [s]."""
     share: Floats
-    """The part of a round trip whose packets or acknowledgements are lost; above 1 if it is longer."""
+    """Share of a round trip whose packets or ACKs are lost; above 1 for an outage longer than a round
+    trip."""
 
 
 class Transfer(NamedTuple):
-    """A transfer while nothing is down: arrays [n]."""
+    """Parameters of a transfer without outages: arrays [n]."""
 
     rate: Floats
     """Packets sent per second in the steady state."""
     base_s: Floats
-    """Round trip without queues."""
+    """Round-trip time without queueing delay [s]."""
     window: Floats
-    """Packets in flight in the steady state, those in queues included."""
+    """Packets in flight in the steady state, including those in queues."""
     beta: Floats
-    """The part of the window that a loss leaves."""
+    """Share of the window that remains after a loss."""
     growth: Floats
-    """Packets by which the window grows in a round trip."""
+    """Growth of the window in congestion avoidance [packets per round trip]."""
     slow_start_factor: Floats
-    """By what slow start multiplies it in a round trip."""
+    """Factor by which slow start multiplies the window in each round trip."""
     repairs: Floats
-    """Packets lost in a round trip that are repaired before the timer runs out; infinite with SACK."""
+    """Maximum number of losses in a round trip that are repaired before a timeout; infinite with SACK."""
     rto_s: Floats
-    """The first timeout,"""
+    """First retransmission timeout [s]."""
     max_rto_s: Floats
-    """and the longest; each is twice the one before it."""
+    """Maximum retransmission timeout [s]; each timeout is twice the previous one."""
 
     @property
     def rtt_s(self) -> Floats:
-        """Round trip in the steady state."""
+        """Round-trip time in the steady state [s]."""
         return self.window / self.rate
 
 
 def mean_silence(
     up_s: ArrayLike, down_s: ArrayLike, *, rtt_s: ArrayLike, rto_s: ArrayLike, max_rto_s: ArrayLike = 60.0
 ) -> Floats:
-    """Mean time from the begin of an outage to the first try after it [s], of a two-state Markov chain.
+    """Return the mean time from the start of an outage to the first attempt after it [s] (two-state Markov
+    chain).
 
-    The times up and down are exponential with means `up_s` and `down_s`; the timer runs from `rtt_s` after
-    the begin on, however short the outage is.  A try that fails finds the chain down, so whether the next
-    one does follows from the time between them alone.
+    Up and down times are exponential with means `up_s` and `down_s`. The timer starts `rtt_s` after the start
+    of the outage, however short that is. A failed attempt finds the chain down, so the result of the next one
+    depends only on the time between them.
     """
     up, down, rto, most = (np.asarray(x, np.float64) for x in (up_s, down_s, rto_s, max_rto_s))
     share, pace = down / (up + down), 1 / up + 1 / down
@@ -85,11 +87,11 @@ def mean_silence(
 
 
 def packets_sent(outages: Outages, transfer: Transfer, *, begin: Floats, end: Floats) -> Floats:
-    """Packets sent from `begin` to `end` [n] [s] that meet no outage."""
+    """Return the number of packets sent from `begin` to `end` [n] [s] that are not lost in an outage."""
     t = transfer
     sent = np.zeros(len(begin))
     window, threshold, missing = t.window.copy(), t.window.copy(), np.zeros(len(begin))
-    now, timer = begin.copy(), t.rto_s.copy()  # data flow from then on; the timer as it is then
+    now, timer = begin.copy(), t.rto_s.copy()  # time from which data flow, and the timer at that time
     for start, stop, last_ack, share in zip(*(column.T for column in outages), strict=True):
         here = (start < end) & (stop > now)
         if not here.any():
@@ -97,10 +99,10 @@ def packets_sent(outages: Outages, transfer: Transfer, *, begin: Floats, end: Fl
         flows = here & (start > now)
         packets, reached = _climb(t, window, threshold, np.where(flows, start - now, 0.0))
         sent += packets
-        # What is left of a window tells of the rest, and that is repaired before the timer runs out.
+        # Enough of the window remains for fast retransmit, and all losses are repaired before a timeout.
         short = flows & (reached * (1 - share) >= DUPLICATE_ACKS) & (reached * share < t.repairs + 1)
         silent = here & ~short
-        # Back-off ends with the first round trip of new data: when all that was lost has been sent again.
+        # Back-off ends with the first round trip of new data, after all lost packets were retransmitted.
         timer = np.where(flows & (packets >= missing), t.rto_s, timer)
         again = np.where(flows, np.maximum(last_ack, now) + timer, now)
         again, timer, twice = _tries(t, again, timer, np.where(silent, stop, -np.inf))
@@ -116,19 +118,21 @@ def packets_sent(outages: Outages, transfer: Transfer, *, begin: Floats, end: Fl
 
 
 def _tries(t: Transfer, at: Floats, timer: Floats, stop: Floats) -> tuple[Floats, Floats, Bools]:
-    """The first try not before `stop`, if one comes `at`: when, after which timer, and if it is another."""
+    """Return the first attempt at or after `stop`, if one occurs `at`: time, timer, and whether it was
+    repeated."""
     twice = at < stop
     while (late := at < stop).any():
         timer = np.where(late, np.minimum(2 * timer, t.max_rto_s), timer)
-        # Once the timer is the longest there is, all tries are one step.
+        # At the maximum timeout, compute all remaining attempts in one step.
         steps = np.where(timer < t.max_rto_s, 1.0, np.ceil((stop - at) / timer))
         at = np.where(late, at + timer * np.maximum(steps, 1.0), at)
     return at, timer, twice
 
 
 def _climb(t: Transfer, window: Floats, threshold: Floats, time: Floats) -> tuple[Floats, Floats]:
-    """Packets sent in `time` [s] by a window that grows to that of the steady state, and what it is then."""
-    pipe = t.rate * t.base_s  # a window with which the rate is that of the steady state
+    """Return the packets sent in `time` [s] while the window grows to its steady state, and the final
+    window."""
+    pipe = t.rate * t.base_s  # window that gives the steady-state rate
     e_fold = t.base_s / np.log(t.slow_start_factor)
     start = np.minimum(window, pipe)
     slow = np.minimum(e_fold * np.log(np.clip(threshold, start, pipe) / start), time)

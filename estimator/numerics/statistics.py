@@ -1,7 +1,7 @@
-"""Statistics of outcomes: means, intervals, quantiles, paired differences, and when to stop.
+"""Statistics of outcomes: means, confidence intervals, quantiles, paired differences, stopping rules.
 
-Values are sorted and then summed in a fixed order to twice the usual precision, so that a result
-depends neither on the order nor on the grouping of the data.
+Values are sorted and summed in a fixed order in twice the usual precision, so that results depend neither on
+the order nor on the grouping of the data.
 """
 
 import math
@@ -16,19 +16,19 @@ from netcarlo.numerics import normal, portable, student
 from netcarlo.numerics.arrays import Floats, Ints
 
 LEVEL = 0.95
-"""Confidence of every interval."""
+"""Confidence level of all intervals."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Probabilities of the quantiles that tables of estimates and of cells show."""
+"""Probabilities of the quantiles in tables of estimates and of cells."""
 
 MAX_REPLICATIONS = 1_000_000
-"""Replications after which `StoppingRule` gives up."""
+"""Maximum number of replications of a `StoppingRule`."""
 
 
 class Mean(NamedTuple):
-    """A mean with its standard deviation and 95 % interval; `n` values, those that are not NaN.
+    """Mean, standard deviation and 95 % confidence interval of `n` values, those that are not NaN.
 
-    `sd` and the interval are NaN where `n` is too small: one value has neither.
+    `sd` and the interval are NaN if `n` is too small: a single value has neither.
     """
 
     n: int
@@ -39,12 +39,12 @@ class Mean(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval."""
+        """Half the width of the confidence interval."""
         return (self.ci_high - self.ci_low) / 2.0
 
 
 class Means(NamedTuple):
-    """`Mean` of many rows at once: five arrays [rows]."""
+    """Means of many rows: five arrays [rows], see `Mean`."""
 
     n: Ints
     mean: Floats
@@ -54,11 +54,11 @@ class Means(NamedTuple):
 
     @property
     def half_width(self) -> Floats:
-        """Half the widths of the intervals [rows]."""
+        """Half the widths of the confidence intervals [rows]."""
         return (self.ci_high - self.ci_low) / 2.0
 
     def row(self, k: int) -> Mean:
-        """That of one row."""
+        """Return the mean of one row."""
         n, *rest = (column[k] for column in self)
         return Mean(int(n), *map(float, rest))
 
@@ -67,26 +67,26 @@ Estimated = TypeVar("Estimated", Mean, Means)
 
 
 def mean(values: ArrayLike) -> Mean:
-    """Mean, standard deviation (n - 1) and interval of the values that are not NaN.
+    """Return mean, standard deviation (n - 1) and confidence interval of the values that are not NaN.
 
-    The interval is Student's, corrected for skewness: with T = (mean - truth) / sd and the skewness g of
-    the sample, sqrt(n) (T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n) is taken to be Student's t.  This cubic
-    rises everywhere, has an interval for an inverse, and is t itself where g is 0.  Source: Hall, "On the
-    removal of skewness by transformation" (Journal of the Royal Statistical Society B 54, 1992).
+    The interval is Student's, corrected for skewness: with T = (mean - truth) / sd and the skewness g of the
+    sample, sqrt(n) (T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n) is taken as Student's t. This cubic is monotonic,
+    so its inverse gives an interval, and it equals t where g is 0. Source: Hall, "On the removal of skewness
+    by transformation" (Journal of the Royal Statistical Society B 54, 1992).
     """
     return means(np.asarray(values, dtype=np.float64).reshape(1, -1)).row(0)
 
 
 def means(values: ArrayLike) -> Means:
-    """`mean` of each row of `values` [rows, n], to the bit."""
+    """Return the `mean` of each row of `values` [rows, n], equal to the bit."""
     parts = [_means(x) for x in _parts(values)]
     return Means(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def bounded(found: Estimated, least: float, most: float) -> Estimated:
-    """The mean or means of values from `least` to `most`, with intervals that end there, too.
+    """Return the mean or means of values in `least` to `most`, with intervals limited to this range.
 
-    As no mean of such values lies beyond, an interval without that part covers it exactly as often.
+    No mean of such values lies outside, so the limited interval has the same coverage.
     """
     low = np.maximum(found.ci_low, np.minimum(least, found.mean))
     high = np.minimum(found.ci_high, np.maximum(most, found.mean))
@@ -99,7 +99,7 @@ def _means(values: Floats) -> Means:
     absent = np.arange(len(x))[:, None] >= n if (n < len(x)).any() else None
     with np.errstate(all="ignore"):
         centre = _divide(*_sum(x, absent), n)
-        # In units of a power of 2, which costs no rounding, powers of deviations stay in range.
+        # Scale by a power of 2, which is exact, so that powers of deviations do not overflow.
         unit = np.ldexp(1.0, np.frexp(np.nanmax(np.abs(x - centre), axis=0, initial=0.0))[1])
         deviations = (x - centre) / unit
         powers = deviations * deviations
@@ -107,7 +107,7 @@ def _means(values: Floats) -> Means:
         squares = np.maximum(_sum(powers, absent)[0] - _sum(deviations, absent)[0] ** 2 / n, 0.0)
         cubes = _sum(powers * deviations, absent)[0]
         sd = unit * np.sqrt(squares / (n - 1))
-        most = (n - 2) / np.sqrt(n - 1)  # of the skewness of n values
+        most = (n - 2) / np.sqrt(n - 1)  # maximum skewness of n values
         skewness = np.clip(np.sqrt(n) * cubes / (squares * np.sqrt(squares)), -most, most)
         skewness = np.where(squares > 0, skewness, 0.0)
         ends = (_end(n, centre, sd, skewness, sign * student_t(n - 1)) for sign in (1, -1))
@@ -115,16 +115,17 @@ def _means(values: Floats) -> Means:
 
 
 def _end(n: Ints, centre: Floats, sd: Floats, skewness: Floats, t: Floats) -> Floats:
-    # The cubic solved for (mean - truth) / sd, written so that no skewness needs no other formula.
+    # The cubic solved for (mean - truth) / sd, in a form that is also valid for zero skewness.
     w = t / np.sqrt(n) - skewness / (6 * n)
     root = portable.cbrt(1 + skewness * w)
     return np.asarray(centre - 3 * sd * w / (1 + root + root * root))
 
 
 def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
-    """Sums [rows] of the columns of `x` [n, rows] without the `absent`: floats, and what they lack.
+    """Return the sums [rows] of the columns of `x` [n, rows] without the `absent`: floats and their rounding
+    errors.
 
-    Neighbours are added up, sums of neighbours, and so on, each with its rounding error beside it.
+    Values are added pairwise, keeping the rounding error of each addition.
     """
     high = x if absent is None else np.where(absent, 0.0, x)
     low = np.zeros_like(high)
@@ -141,35 +142,38 @@ def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
 
 
 def _two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """The sum and its rounding error (Knuth, The Art of Computer Programming 2, 4.2.2)."""
+    """Return a sum and its rounding error (Knuth, The Art of Computer Programming 2, section 4.2.2)."""
     total = a + b
     b_seen = total - a
     return total, (a - (total - b_seen)) + (b - b_seen)
 
 
 def _divide(high: Floats, low: Floats, n: Ints) -> Floats:
-    """`(high + low) / n`, rounded once, so that the mean of equal values is that value; `n` below 2^26."""
+    """Return `(high + low) / n`, rounded once, so that the mean of equal values is that value; `n` is
+    below 2^26."""
     quotient = high / n
     upper = quotient * (2.0**27 + 1)
-    upper = upper - (upper - quotient)  # half of its digits: times n, it is exact
+    upper = upper - (upper - quotient)  # upper half of its digits; the product with n is exact
     better = quotient + (((high - upper * n) - (quotient - upper) * n) + low) / n
     return np.where(np.isfinite(better), better, quotient)
 
 
 def student_t(df: ArrayLike) -> Floats:
-    """The two-sided 95 % quantiles of Student's t with `df` degrees of freedom, in the shape of `df`."""
+    """Return the two-sided 95 % quantiles of Student's t with `df` degrees of freedom, in the shape of
+    `df`."""
     different, which = np.unique(df, return_inverse=True)
     quantiles = [student.quantile(0.5 + LEVEL / 2, float(each)) for each in different]
     return np.asarray(np.array(quantiles, np.float64)[which])
 
 
 def quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
-    """Quantiles of the values that are not NaN (linear between order statistics); NaN without any."""
+    """Return quantiles of the values that are not NaN (linear between order statistics); NaN if there are
+    none."""
     return np.asarray(row_quantiles(np.asarray(values, dtype=np.float64).reshape(1, -1), probabilities)[0])
 
 
 def row_quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
-    """`quantiles` [rows, probabilities] of each row of `values` [rows, n], to the bit."""
+    """Return `quantiles` [rows, probabilities] of each row of `values` [rows, n], equal to the bit."""
     p = np.asarray(probabilities, dtype=np.float64)
     parts = [_quantiles(x, p.reshape(-1)) for x in _parts(values)]
     return np.concatenate(parts).reshape(-1, *p.shape)
@@ -191,20 +195,20 @@ def _quantiles(values: Floats, p: Floats) -> Floats:
         a, b = np.take_along_axis(x, below, axis=1), np.take_along_axis(x, above, axis=1)
     part = at - below
     with np.errstate(invalid="ignore"):
-        # Either end is met exactly, as in numpy.quantile; and no step is taken at an infinity.
+        # Exact at either end, as in numpy.quantile, and no interpolation at infinity.
         between = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
         return np.where(a == b, a, between)
 
 
 def _parts(values: ArrayLike) -> Iterator[Floats]:
-    """`values` [rows, n] in groups of rows that stay in the cache; at least one group."""
+    """Yield `values` [rows, n] in groups of rows that fit the cache; at least one group."""
     x = np.asarray(values, dtype=np.float64)
     size = max(1, (1 << 16) // max(1, x.shape[1]))
     return (x[i : i + size] for i in range(0, max(1, len(x)), size))
 
 
 class Proportion(NamedTuple):
-    """How often something held, with Wilson's 95 % interval."""
+    """Proportion with Wilson's 95 % confidence interval."""
 
     n: int
     probability: float
@@ -213,7 +217,7 @@ class Proportion(NamedTuple):
 
 
 class Proportions(NamedTuple):
-    """`Proportion` of many rows at once: four arrays [rows]."""
+    """Proportions of many rows: four arrays [rows], see `Proportion`."""
 
     n: Ints
     probability: Floats
@@ -222,13 +226,13 @@ class Proportions(NamedTuple):
 
 
 def proportion(held: ArrayLike) -> Proportion:
-    """The share of True in `held`, with Wilson's interval."""
+    """Return the share of True in `held`, with Wilson's interval."""
     n, *rest = proportions(np.asarray(held, dtype=bool).reshape(1, -1))
     return Proportion(int(n[0]), *(float(column[0]) for column in rest))
 
 
 def proportions(held: ArrayLike) -> Proportions:
-    """`proportion` of each row of `held` [rows, n], to the bit."""
+    """Return the `proportion` of each row of `held` [rows, n], equal to the bit."""
     x = np.asarray(held, dtype=bool)
     n = np.full(len(x), x.shape[1])
     with np.errstate(invalid="ignore"):
@@ -237,10 +241,10 @@ def proportions(held: ArrayLike) -> Proportions:
 
 
 def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tuple[Floats, Floats]:
-    """The ends of Wilson's interval of a `share` of `n`; NaN where `n` is 0.
+    """Return the ends of Wilson's interval for a `share` of `n`; NaN where `n` is 0.
 
-    `quantile` is that of the normal distribution unless given.  Source: Wilson, "Probable inference, the
-    law of succession, and statistical inference" (JASA 22, 1927).
+    `quantile` is a quantile of the normal distribution; default: that of the 95 % interval. Source: Wilson,
+    "Probable inference, the law of succession, and statistical inference" (JASA 22, 1927).
     """
     p, m = np.asarray(share, np.float64), np.asarray(n, np.float64)
     z = _normal_quantile() if quantile is None else quantile
@@ -256,9 +260,9 @@ def _normal_quantile() -> float:
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> Mean:
-    """Mean of the differences `b - a` of replications with common random numbers.
+    """Return the mean of the differences `b - a` of replications with common random numbers.
 
-    Pairs with a NaN are left out.  Raises ValueError if the lengths differ.
+    Pairs with a NaN are left out. Raises ValueError if the lengths differ.
     """
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.shape != y.shape:
@@ -268,12 +272,13 @@ def paired(a: ArrayLike, b: ArrayLike) -> Mean:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Replicate until the 95 % half-width is at most `relative` times the mean.
+    """Stopping rule: replicate until the half-width of the 95 % interval is at most `relative` times the
+    mean.
 
-    Batches grow: after `first` replications the variance seen so far predicts how many are needed,
-    with a margin, and at most `growth` times as many as there are come next.  So the data are
-    looked at a few times only, and seldom stop by the luck of a small variance: coverage stays
-    within a percent of nominal (docs/statistics.md).
+    Batches grow: after `first` replications the variance so far predicts the number needed, with a `margin`;
+    the next batch increases the total at most by the factor `growth`. The data are therefore examined only a
+    few times, and sampling seldom stops because a variance is small by chance: coverage stays within one
+    percent of nominal (docs/statistics.md).
     """
 
     relative: float
@@ -284,7 +289,7 @@ class StoppingRule:
 
     @classmethod
     def fixed(cls, n: int) -> "StoppingRule":
-        """Return the rule of a fixed number of replications."""
+        """Return the rule for a fixed number of replications."""
         return cls(0.0, first=n, most=n)
 
     def at_most(self, n: int) -> "StoppingRule":
@@ -292,7 +297,7 @@ class StoppingRule:
         return replace(self, most=min(n, self.most))
 
     def next_after(self, n: int, estimate: Callable[[], Mean]) -> int:
-        """How many replications to add to the `n` of which `estimate` tells the mean; 0 to stop."""
+        """Return how many replications to add to the `n` whose mean `estimate` returns; 0 to stop."""
         if n < self.first:
             return min(self.first, self.most) - n
         if n >= self.most or self.reached(seen := estimate()):
@@ -303,9 +308,9 @@ class StoppingRule:
         return int(min(max(wanted, 1.1 * n), self.growth * n, self.most)) - n
 
     def met(self, values: ArrayLike) -> bool:
-        """Whether the half-width is small enough."""
+        """Return True if the half-width of the mean of `values` is small enough."""
         return self.reached(mean(values))
 
     def reached(self, seen: Mean) -> bool:
-        """Whether the half-width of `seen` is small enough."""
+        """Return True if the half-width of `seen` is small enough."""
         return seen.n > 1 and seen.half_width <= self.relative * abs(seen.mean)

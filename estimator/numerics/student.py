@@ -1,4 +1,4 @@
-"""Student's t, the same on every machine and with every version of a library."""
+"""Student's t distribution with the same results on every machine and library version."""
 
 import math
 from functools import lru_cache
@@ -8,14 +8,15 @@ import numpy as np
 from netcarlo.numerics import beta, normal, portable
 
 _EXPANDED = 1000.0
-"""Degrees of freedom beyond which the quantile is its expansion, to 1e-14."""
+"""Degrees of freedom above which the expansion of the quantile is accurate to 1e-14."""
 
 
 @lru_cache(maxsize=1 << 16)
 def quantile(p: float, df: float) -> float:
-    """The quantile of Student's t at a probability from 0.6 to 0.975; NaN where `df` is less than 1.
+    """Return the quantile of Student's t at a probability from 0.6 to 0.975; NaN if `df` is less than 1.
 
-    An expansion in 1 / df (Abramowitz and Stegun, 26.7.5), improved by Newton's method.  To 1e-12.
+    It uses an expansion in 1 / df (Abramowitz and Stegun, 26.7.5), improved by Newton's method; accuracy
+    1e-12.
     """
     if not df >= 1:
         return math.nan
@@ -31,7 +32,7 @@ def quantile(p: float, df: float) -> float:
         return t
     scale = math.sqrt(df) * float(portable.exp(beta.log_beta(np.asarray(df / 2), np.asarray(0.5))))
     step = t
-    while abs(step) > 1e-8 * t:  # the error that is left is of the order of its square
+    while abs(step) > 1e-8 * t:  # the remaining error is of the order of step**2
         density = portable.power(df / (df + t * t), (df + 1) / 2) / scale
         step = (p - 0.5) / density - t * _series(df, t)
         t += step
@@ -39,7 +40,7 @@ def quantile(p: float, df: float) -> float:
 
 
 def _series(df: float, t: float) -> float:
-    """The probability between 0 and `t`, divided by `t` and the density there (DLMF 8.17.8)."""
+    """Return the probability between 0 and `t`, divided by `t` and by the density there (DLMF 8.17.8)."""
     y, k = t * t / (df + t * t), 0
     term = total = 1.0
     while term > 1e-17 * total:

@@ -1,1 +1,1 @@
-"""What users write: YAML documents, units, quantities and random ones, checked records."""
+"""Formats of user input: YAML documents, units, quantities, distributions and checked records."""

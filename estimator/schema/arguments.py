@@ -1,4 +1,4 @@
-"""Arguments of public functions, checked before any work: by their annotations and the table here."""
+"""Checks of the arguments of public functions before any work, by annotation and by a table of rules."""
 
 import functools
 import inspect
@@ -23,12 +23,12 @@ class Rule:
     """Rule for the values of an argument. None is also allowed where it is the default."""
 
     allowed: str
-    """The values, in words."""
+    """Allowed values in words, for messages."""
     fits: Callable[[Any], bool]
     made: Callable[[Any], Any] = lambda value: value
     """Function that converts an accepted value to the one passed on."""
     none: str = ""
-    """Meaning of None in words; empty where None has none."""
+    """Meaning of None in words; empty where None has no meaning of its own."""
 
 
 def _whole(low: int, high: int, none: str = "") -> Rule:
@@ -81,7 +81,8 @@ RULES = {
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check the arguments of a function at each call: InputError with argument, value and allowed values."""
+    """Decorate a function so that each call checks its arguments. Raises InputError with argument, value
+    and allowed values."""
     signature = inspect.signature(function)
     rules = {name: _rule(parameter) for name, parameter in signature.parameters.items() if name != "self"}
 
@@ -106,7 +107,7 @@ def _one(name: str, value: Any, rule: Rule, parameter: inspect.Parameter) -> Any
         return rule.made(value)
     try:
         shown = repr(value)
-    except Exception:  # of any class of users
+    except Exception:  # raised by a class of the user
         shown = type(value).__name__
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     none = f", or None {rule.none}".rstrip() if parameter.default is None else ""
@@ -119,13 +120,13 @@ def _rule(parameter: inspect.Parameter) -> Rule:
 
 
 def _members(annotation: Any) -> Sequence[Any]:
-    """Return the types of a union, or the type itself."""
+    """Return the member types of a union, or the type itself."""
     several = get_origin(annotation) in (Union, types.UnionType)
     return get_args(annotation) if several else [annotation]
 
 
 def _of_type(annotation: Any) -> Rule:
-    """The rule of a parameter of these types, of which a union has several."""
+    """Return the rule for a parameter with this annotation, which may be a union."""
     found = [get_origin(one) or one for one in _members(annotation)]
     classes = tuple(one for one in found if one is not type(None))
     paths = not {Path, os.PathLike}.isdisjoint(classes)

@@ -1,11 +1,11 @@
-"""The axes of a sweep file: what a user writes, and the points it stands for.
+"""Axes of a sweep file: what a user writes, and the points that result.
 
 * `loss: {field: hops.0.loss, values: [0, 0.1 %, 1 %]}`
 * `rate: {field: hops.0.rate, log: [1 Mbit/s, 100 Mbit/s], points: 7}`
 * `share: {linear: [0.25, 2], points: 8}`: a number for `derive`
 * `access: {zip: {hops.0.rate: [2 Mbit/s, 50 Mbit/s], hops.0.delay: [30 ms, 5 ms]}}`
 * `setup: {cases: {TCP: {transport.protocol: newreno}, SCTP: {transport.protocol: sctp}}}`
-* `transport.protocol: [reno, vegas]`: the name is the field
+* `transport.protocol: [reno, vegas]`: the name is the field.
 """
 
 import math
@@ -28,22 +28,23 @@ MAX_POINTS = 100_000
 
 
 class AxisSpec(Record):
-    """An axis as written; exactly one of `values`, `linear`, `log`, `zip` and `cases`."""
+    """An axis of a sweep as written; exactly one of `values`, `linear`, `log`, `zip` and `cases`."""
 
     field: str | list[str] | None = None
-    """The field that it sets, or several; the axis' name, or a number for `derive`, unless given."""
+    """Field that the axis sets, or several fields. Default: the name of the axis if that is a field;
+    otherwise the axis is a number for `derive`."""
     values: list[Any] | None = Field(default=None, min_length=1, max_length=MAX_POINTS)
-    """Its values one by one."""
+    """Values of the axis, listed one by one."""
     linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    """The ends of a scale of equal steps."""
+    """Lowest and highest value of a linear scale (equal steps)."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    """The ends of a scale of equal ratios."""
+    """Lowest and highest value of a logarithmic scale (equal ratios)."""
     points: int | None = Field(default=None, ge=2, le=MAX_POINTS)
-    """How many values such a scale has."""
+    """Number of values of a `linear` or `log` scale."""
     zip: dict[str, list[Any]] | None = Field(default=None, min_length=1)
-    """Fields that move together, each with its values."""
+    """Fields that change together, each with its list of values."""
     cases: dict[str, dict[str, Any]] | None = Field(default=None, min_length=1)
-    """Named combinations of fields."""
+    """Named combinations of field values."""
 
     short: ClassVar = ({"type": ["array", "string", "number", "boolean"]},)
 
@@ -77,7 +78,8 @@ class AxisSpec(Record):
 
 @dataclass(frozen=True)
 class Points:
-    """The points of an axis: at each a label, or a coordinate in SI units, and fields set to YAML values."""
+    """Points of an axis. Each point has a label or a coordinate in SI units, and the YAML values of the
+    fields that it sets."""
 
     labels: tuple[float | str, ...]
     unit: str
@@ -86,14 +88,14 @@ class Points:
 
     @property
     def numeric(self) -> bool:
-        """Whether every setting is a number, and the same fields are set at every point."""
+        """True if every setting is a number and every point sets the same fields."""
         values = [value for point in self.settings for value in point.values()]
         same = len({tuple(point) for point in self.settings}) == 1
         return same and all(_number(value) is not None for value in values)
 
 
 def points(name: str, spec: AxisSpec) -> Points:
-    """What an axis stands for.  Raises InputError without the axis' name."""
+    """Return the points of an axis. Raises InputError without the name of the axis."""
     if spec.cases is not None:
         return Points(tuple(spec.cases), "", False, tuple(dict(case) for case in spec.cases.values()))
     if spec.zip is not None:
@@ -119,7 +121,7 @@ def points(name: str, spec: AxisSpec) -> Points:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """What is in lists and mappings inside each other."""
+    """Yield all scalar values inside nested lists and mappings."""
     if isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _inside(item)
@@ -141,7 +143,7 @@ def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:
         raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower end")
     shares = [i / (count - 1) for i in range(count)]
     numbers = [low * portable.power(high / low, s) if log else low + (high - low) * s for s in shares]
-    # Twelve digits, so that 10 ms is 10 ms and not 9.999999999999998 ms.
+    # Twelve digits, to write 10 ms instead of 9.999999999999998 ms.
     return [units.show(float(f"{number:.12g}"), dimension) for number in numbers]
 
 
@@ -155,7 +157,8 @@ def _labels(values: list[Any]) -> tuple[tuple[float | str, ...], str]:
 
 
 def _number(value: Any) -> tuple[float, units.Dimension] | None:
-    """A number with or without unit in SI units, and its dimension; None if it is none."""
+    """Return a number, with or without a unit, in SI units with its dimension; None if the value is not a
+    number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     for dimension in DIMENSIONS:

@@ -22,20 +22,20 @@ from typing import BinaryIO
 from netcarlo.errors import InputError, MachineError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Error numbers that mean that the machine has no room, or cannot write at all."""
+"""Error numbers that mean that the disk is full or cannot be written at all."""
 
 _DESCRIPTORS = re.compile(r"/proc/(\d+)/(?:task/\d+/)?fd")
-"""The folder of a process's open files, links resolved."""
+"""Folder of the open files of a process in `/proc`, with links resolved."""
 
 _LONGEST_CHAIN = 40
-"""Most symbolic links in a chain, as in Linux."""
+"""Maximum number of symbolic links in a chain, as in Linux."""
 
 _KINDS = {
     stat.S_IFDIR: "is a folder; name a file",
     stat.S_IFBLK: "is a block device, which is never written to; name a file",
     stat.S_IFSOCK: "is a socket, which is never written to; name a file",
 }
-"""Reason and remedy, by the kinds of files that are refused."""
+"""Reason and remedy for each kind of file that is refused."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Destination:
     """Destination of the content of an output file."""
 
     path: Path
-    """The file itself, links resolved."""
+    """Path of the file with links resolved."""
     replaced: bool
     """True if a complete file replaces this one; otherwise the content is written into it."""
     descriptor: int | None = None
-    """The open file of this process that the path names."""
+    """Descriptor of this process that the path names, if it names one."""
 
     def receive(self, complete: Path) -> None:
-        """Take the content of a complete file, which is moved or copied. Raises OSError."""
+        """Move or copy the content of a complete file to this destination. Raises OSError."""
         if self.replaced:
             with suppress(FileNotFoundError):
                 shutil.copymode(self.path, complete)
@@ -61,7 +61,7 @@ class Destination:
             sink.flush()
 
     def check(self) -> None:
-        """Raise OSError if the destination cannot be written to; nothing is changed."""
+        """Raise OSError if the destination cannot be written to. Changes nothing."""
         if not self.replaced and self.path.is_fifo() and self.descriptor is None:
             _pipes[self.path] = self._opened()
         elif not self.replaced:
@@ -78,21 +78,22 @@ class Destination:
             return open(os.dup(self.descriptor), "wb")
         if self.path in _pipes:
             return _pipes.pop(self.path)
-        # A pipe without a reader is an error (ENXIO) instead of a wait without end.
+        # With O_NONBLOCK, opening a pipe without a reader fails (ENXIO) instead of blocking forever.
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         os.set_blocking(handle, True)
         return open(handle, "wb")
 
 
 _pipes: dict[Path, BinaryIO] = {}
-"""Open pipes that were checked, by their paths. Closing one would tell its reader that all is written."""
+"""Open pipes that were checked, by path. They stay open because closing one would signal the end to its
+reader."""
 
 
 def destination(path: str | Path) -> Destination:
     """Return the destination of the output file `path`. Raises InputError for a path that cannot be one."""
     try:
         return _followed(Path(path))
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
         raise write_error(path, error) from None
 
 
@@ -108,7 +109,7 @@ def _followed(path: Path) -> Destination:
         at = Path(folder, os.readlink(at))
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
-    except (FileNotFoundError, NotADirectoryError):  # `check` and the write itself say which
+    except (FileNotFoundError, NotADirectoryError):  # reported by `check` or when writing
         kind = stat.S_IFREG
     if kind in _KINDS:
         raise InputError(f"{path}: {_KINDS[kind]}")
@@ -116,7 +117,7 @@ def _followed(path: Path) -> Destination:
 
 
 def check_file(path: str | Path) -> None:
-    """Raise InputError if the output file `path` cannot be written; nothing is changed."""
+    """Raise InputError if the output file `path` cannot be written. Changes nothing."""
     to = destination(path)
     try:
         to.check()
@@ -127,7 +128,8 @@ def check_file(path: str | Path) -> None:
 
 
 def check_folder(folder: str | Path, names: Iterable[str] = ()) -> None:
-    """Raise InputError if `folder` cannot be made or written to, or a file of these `names` in it."""
+    """Raise InputError if `folder`, or a file in it with one of these `names`, cannot be created or
+    written."""
     try:
         check_room(Path(os.path.realpath(folder)))
     except InputError as error:
@@ -140,7 +142,8 @@ def check_folder(folder: str | Path, names: Iterable[str] = ()) -> None:
 
 
 def check_room(folder: Path) -> None:
-    """Raise OSError or InputError if no file can be made in a folder, or in the one it would be made in."""
+    """Raise OSError or InputError if no file can be created in a folder, or in its nearest existing
+    parent."""
     place = folder.absolute()
     while not os.path.lexists(place):
         place = place.parent
@@ -151,9 +154,9 @@ def check_room(folder: Path) -> None:
 
 
 def write_texts(texts: Mapping[Path, str]) -> None:
-    """Write texts in UTF-8; no file is replaced before all are complete. Makes their folders.
+    """Write text files in UTF-8, creating their folders; none is replaced before all are complete.
 
-    Raises InputError, or MachineError where the disk is full.
+    Raises InputError, or MachineError if the disk is full.
     """
     with ExitStack() as stack:
         made = {path: stack.enter_context(_scratch(path)) for path in texts}
@@ -166,9 +169,9 @@ def write_texts(texts: Mapping[Path, str]) -> None:
 
 
 def write(path: str | Path, make: Callable[[Path], None]) -> None:
-    """Write a file by `make`, which fills a file with another name. Makes its folder.
+    """Write a file, creating its folder; `make` fills a temporary file, which then replaces the old one.
 
-    Raises InputError, or MachineError where the disk is full.
+    Raises InputError, or MachineError if the disk is full.
     """
     with _scratch(Path(path)) as (to, scratch), _refused(path):
         make(scratch)
@@ -176,7 +179,7 @@ def write(path: str | Path, make: Callable[[Path], None]) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """Add a text to the end of a file; makes its folder. Raises as `write`."""
+    """Append text to a file, creating its folder. Raises the same errors as `write`."""
     to = destination(path)
     with _refused(path):
         to.path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,9 +188,9 @@ def append(path: Path, text: str) -> None:
 
 
 def regular(path: Path) -> Path:
-    """Return the regular file that is, or will be, behind an output path, links resolved.
+    """Return the regular file that an output path names or will name, with links resolved.
 
-    Raises InputError where there is something else.
+    Raises InputError if the path names something else.
     """
     to = destination(path)
     if not to.replaced:
@@ -197,7 +200,7 @@ def regular(path: Path) -> Path:
 
 @contextmanager
 def _scratch(path: Path) -> Iterator[tuple[Destination, Path]]:
-    """Yield the destination of a file, and the name of a temporary file to fill first.
+    """Yield the destination of a file and the path of a temporary file to fill first.
 
     The temporary file is on the same file system if it will be moved.
     """
@@ -220,7 +223,7 @@ def _refused(path: str | Path) -> Iterator[None]:
 
 
 def write_error(path: str | Path, error: OSError | ValueError) -> InputError | MachineError:
-    """Return the error for a file that cannot be written: the name is wrong, or the machine is full."""
+    """Return the error for a file that cannot be written: its name is wrong, or the disk is full."""
     number = getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)
     if number in FULL:

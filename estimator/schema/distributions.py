@@ -1,12 +1,13 @@
-"""Random quantities: what a user may write wherever a number is expected.
+"""Distributions, which a user may write in place of a number.
 
     {uniform: [a, b]}   {log_uniform: [a, b]}   {integers: [a, b]}   {choice: [a, b, ...]}
     {triangular: [a, most likely, b]}           {empirical: FILE.csv}
     {normal: {mean: m, sd: s}}                  {lognormal: {median: m, sigma: s}}
     {exponential: {mean: m}}  {weibull: {scale: x, shape: k}}  {pareto: {scale: least, shape: k}}
 
-Those of the last two lines may have a min and a max, too, at which they are cut off; otherwise the limits of
-the field do that.  Each is drawn by its inverse distribution function from one uniform number (`quantiles`).
+Distributions with named parameters also accept `min` and `max`; their default is the limits of the field.
+They are truncated at these values and renormalised, not clipped. Each is drawn by its inverse distribution
+function from one uniform random number (`quantiles`).
 """
 
 import math
@@ -27,10 +28,10 @@ NAMED: dict[str, tuple[str, ...]] = {
     "weibull": ("scale", "shape"),
     "pareto": ("scale", "shape"),
 }
-"""The kinds whose parameters have names; `min` and `max` are the last two of each."""
+"""Distributions with named parameters. In `Distribution.values`, `min` and `max` follow these."""
 
 BARE = ("sigma", "shape")
-"""Parameters that are numbers, whatever the field is."""
+"""Parameters that are plain numbers, whatever the unit of the field."""
 
 _LISTS = {
     "uniform": "[lowest, highest]",
@@ -39,7 +40,7 @@ _LISTS = {
     "triangular": "[lowest, most likely, highest]",
     "choice": "[value, value, ...]",
 }
-"""What the kinds are given whose parameters have places."""
+"""Form of the parameters of the distributions with positional parameters."""
 
 _PARTS = (np.arange(1024) + 0.5) / 1024
 
@@ -48,16 +49,17 @@ KINDS = (*_LISTS, *NAMED, empirical.NAME)
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution of one of `KINDS`; `values` are its parameters in SI units, in the order above.
+    """A distribution of one of `KINDS`; `values` are its parameters in SI units, in the order of `NAMED` and
+    `_LISTS`.
 
-    An empirical one has its values first, then the probabilities not to exceed each.
+    For an empirical distribution they are its values, followed by the cumulative probabilities.
     """
 
     kind: str
     values: tuple[float, ...]
 
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest value that can be drawn."""
+        """Return the smallest and the largest value that can be drawn."""
         if self.kind in NAMED:
             return self.values[-2], self.values[-1]
         values = self.points[0] if self.kind == empirical.NAME else self.values
@@ -65,12 +67,12 @@ class Distribution:
 
     @property
     def points(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """The values of an empirical distribution, and the probabilities not to exceed them."""
+        """Values of an empirical distribution and their cumulative probabilities."""
         half = len(self.values) // 2
         return self.values[:half], self.values[half:]
 
     def quantile(self, u: Floats) -> Floats:
-        """The values [n] at the probabilities `u` [n] in [0, 1)."""
+        """Return the values [n] at the probabilities `u` [n] in [0, 1)."""
         if self.kind in ("choice", empirical.NAME):
             return getattr(quantiles, self.kind)(u, self.values)  # type: ignore[no-any-return]
         low, high = self.bounds()
@@ -78,11 +80,13 @@ class Distribution:
         return np.asarray(np.clip(found, low, high), np.float64)
 
     def mean(self) -> float:
-        """The mean, to some digits: that of the values in the middle of equally likely parts."""
+        """Return the approximate mean: the mean of the quantiles at the centres of 1,024 equally likely
+        intervals."""
         return float(self.quantile(_PARTS).mean())
 
     def written(self, show: Callable[[float], Any]) -> dict[str, Any]:
-        """What `parse` reads back to this; `show` writes a value of the field."""
+        """Return the YAML value that `parse` reads back to this distribution; `show` writes a value of the
+        field."""
         if self.kind in NAMED:
             names = (*NAMED[self.kind], "min", "max")
             pairs = zip(names, self.values, strict=True)
@@ -93,7 +97,7 @@ class Distribution:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of what `parse` reads."""
+    """Return the JSON Schema of the values that `parse` accepts."""
     number = {"type": ["number", "string"]}
     made: dict[str, Any] = {}
     for kind, shape in _LISTS.items():
@@ -114,9 +118,9 @@ def json_schema() -> dict[str, Any]:
 
 
 def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float) -> Distribution:
-    """The distribution a user wrote as a one-key mapping; `number` reads one value in SI units.
+    """Return the distribution written as a one-key mapping; `number` reads one value in SI units.
 
-    `low` and `high` are the limits of the field.  Raises InputError without the field's name.
+    `low` and `high` are the limits of the field. Raises InputError without the name of the field.
     """
     if len(value) != 1:
         raise InputError(
@@ -168,12 +172,12 @@ def _named(kind: str, given: Any, number: Callable[[Any], float], low: float, hi
     if not a < b:
         raise InputError("has min not below max; write min: lowest, max: highest")
     centre, to_a, to_b = first, a, b
-    if kind == "lognormal":  # as the normal distribution of the logarithms
+    if kind == "lognormal":  # compare logarithms, which are normal
         centre, to_a, to_b = map(math.log, (first, max(a, quantiles.TINY), b))
     if kind in ("normal", "lognormal") and max(to_a - centre, centre - to_b) > 8 * last:
         away = f"more than 8 {names[1]} outside [min, max]"
         raise InputError(f"has its {names[0]} {away}; move the {names[0]} or the bounds")
-    return Distribution(kind, (*values, float(a), float(b)))  # limits of whole numbers are ints
+    return Distribution(kind, (*values, float(a), float(b)))  # limits of whole-number fields are ints
 
 
 def _bare(value: Any) -> float:

@@ -1,7 +1,7 @@
-"""YAML files whose every key remembers its line, so that an error can point at it.
+"""YAML files in which every key and list item keeps its line number, so that errors can name it.
 
-They are read by the core rules of YAML 1.2: only `true` and `false` are booleans, so that `on` and `no` are
-names, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
+Files are read by the core schema of YAML 1.2: only `true` and `false` are booleans, so that `on` and `no` are
+texts, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
 """
 
 import csv
@@ -24,30 +24,30 @@ from netcarlo.errors import InputError
 Location = tuple[str | int, ...]
 
 MAX_BYTES = 1 << 26
-"""Size of the largest text file that is read (64 MiB)."""
+"""Maximum size of a text file [byte] (64 MiB)."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 MAX_NODES = 200_000
-"""Most keys and values of a YAML file, those that aliases repeat counted each time."""
+"""Maximum number of keys and values of a YAML file; those that an alias repeats count each time."""
 MAX_DEPTH = 100
-"""Most lists and mappings inside each other."""
+"""Maximum nesting depth of lists and mappings."""
 MAX_NUMBER_LENGTH = 200
-"""Most characters of a number with its unit."""
+"""Maximum length of a number with its unit [characters]."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """The data of a YAML file and the line of each of its keys and list items."""
+    """Data of a YAML file and the line of each of its keys and list items."""
 
     data: dict[str, Any]
     source: str
     lines: Mapping[Location, int]
     given: Mapping[Location, str] = field(default_factory=dict)
-    """The options that set fields of the data, as they are given, by the places of these fields."""
+    """Command-line options that set fields of the data, by the location of the field."""
     named: dict[Location, str] = field(default_factory=dict)
-    """The files whose content stands in the data in place of their names, by place."""
+    """Names of files whose content replaced the name in the data, by location."""
 
     def line(self, location: Location) -> int | None:
-        """Return the line of the deepest part of `location` that the file has."""
+        """Return the line of the longest prefix of `location` that exists in the file."""
         for depth in range(len(location), -1, -1):
             line = self.lines.get(location[:depth])
             if line is not None:
@@ -55,10 +55,10 @@ class Document:
         return None
 
     def where(self, location: Location, written: Location | None = None) -> str:
-        """Return `FILE:LINE` of the deepest part of `location` that the file has.
+        """Return `FILE:LINE` of the longest prefix of `location` that exists in the file.
 
-        Options that set it, or a part of it, come first; without a line in the file they stand for it.
-        `written` is the location as it is in the file, if that is shorter.
+        Options that set this field, or a part of it, come first; they replace the line if the file has none.
+        `written` is the location as it is in the file, if it is shorter there.
         """
         covering = max((at for at in self.given if location[: len(at)] == at), key=len, default=None)
         options = (
@@ -73,7 +73,7 @@ class Document:
         return f"{' '.join(options)}: {where}" if options else where
 
     def inside(self, key: str) -> "Document":
-        """Return the document of the mapping under a key at the top."""
+        """Return the document of the mapping under a top-level key."""
         return Document(
             self.data.get(key, {}),
             self.source,
@@ -84,7 +84,7 @@ class Document:
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a UTF-8 file; InputError if it cannot be read."""
+    """Return the text of a UTF-8 file. Raises InputError if it cannot be read."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -93,7 +93,7 @@ def read_text(path: str | Path) -> str:
 
 
 def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
-    """Return the content of a regular file of at most so many bytes. Raises InputError for anything else.
+    """Return the content of a regular file of at most `most` bytes. Raises InputError otherwise.
 
     Pipes and devices are refused, because reading them may never end.
     """
@@ -109,7 +109,7 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
         raise
     except IsADirectoryError:
         raise InputError(f"{path}: cannot be read (it is a folder); name a file in it") from None
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}); name a readable file") from None
     if len(content) > most:
@@ -118,8 +118,7 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
 
 
 def csv_rows(lines: Iterable[str]) -> list[list[str]]:
-    """Return the rows of CSV lines, with cells of any length. Raises InputError without the name of the
-    file."""
+    """Return the rows of CSV lines, with cells of any length. Raises InputError without the file name."""
     csv.field_size_limit(sys.maxsize)
     try:
         return list(csv.reader(lines))
@@ -128,12 +127,12 @@ def csv_rows(lines: Iterable[str]) -> list[list[str]]:
 
 
 def title(path: str | Path) -> str:
-    """What a file without a name of its own is called: that of the file without its suffix."""
+    """Return the default title of a file: its name without the suffix."""
     return Path(path).stem.encode("utf-8", "replace").decode()
 
 
 def read_yaml(path: str | Path) -> Document:
-    """Read a YAML file whose top level is a mapping; duplicate keys are refused with their line."""
+    """Read a YAML file whose top level is a mapping. Raises InputError with the line of the fault."""
     source = str(path)
     text = read_text(path)
     reader = _Reader(source)
@@ -151,7 +150,7 @@ def read_yaml(path: str | Path) -> Document:
 
 
 def read_value(text: str) -> Any:
-    """The YAML value of a text given on the command line."""
+    """Return the YAML value of a text given on the command line."""
     try:
         return _Reader().read(text)
     except (yaml.YAMLError, UnicodeEncodeError):
@@ -161,7 +160,7 @@ def read_value(text: str) -> Any:
 
 
 def yaml_text(data: Any) -> str:
-    """Data as YAML that reads back the same by the rules of 1.2 and of 1.1."""
+    """Return data as YAML text that reads back equal by the rules of YAML 1.2 and 1.1."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -184,13 +183,13 @@ _SCALARS: dict[str, tuple[re.Pattern[str], str, Any]] = {
         ("float", rf"{_NUMBER}|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", "-+.0123456789", _float),
     )
 }  # fmt: skip
-"""By tag: what a scalar looks like, its first characters, and how it is read (YAML 1.2.2, section 10.3.2)."""
+"""Pattern of a scalar, its first characters, and its conversion, by tag (YAML 1.2.2, section 10.3.2)."""
 
 _MERGE = _TAG + "merge"
 
 
 class _Loader(Composer, CParser, Resolver):
-    """The nodes of a text by the core rules of YAML 1.2, with `<<` to merge; libyaml takes it apart."""
+    """Loader of YAML nodes by the core schema of YAML 1.2, with merge keys (`<<`), on top of libyaml."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
@@ -222,7 +221,7 @@ _Loader.add_implicit_resolver(_MERGE, re.compile(r"<<\Z"), ["<"])
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts quotes around what is no text by the rules of 1.1 or of 1.2; repeats instead of aliases."""
+    """Dumper that quotes texts which YAML 1.1 or 1.2 would read as another type, and writes no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -233,7 +232,7 @@ for _tag, (_pattern, _first, _) in _SCALARS.items():
 
 
 class _Refused(Exception):  # noqa: N818
-    """What is wrong in a line."""
+    """Fault of a YAML text, with its line."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(problem)
@@ -241,23 +240,23 @@ class _Refused(Exception):  # noqa: N818
 
 
 _Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
-"""The nodes of the keys and values of a mapping, by key."""
+"""Nodes of the keys and values of a mapping, by key."""
 
 
 class _Reader:
-    """Turns a YAML text into data and remembers the lines."""
+    """Reader that converts a YAML text to data and records the line of each key."""
 
     def __init__(self, source: str = "") -> None:
-        """Read the file named `source`, or a value without a file."""
+        """Create a reader for the file named `source`, or for a value without a file."""
         self.lines: dict[Location, int] = {}
         self._source = source
         self._open: set[int] = set()
-        """The lists and mappings that the one being read is in."""
+        """Identities of the lists and mappings that contain the current node, to detect cycles."""
         self._pairs: dict[int, _Pairs] = {}
         self._count = 0
 
     def read(self, text: str) -> Any:
-        """The data of a text.  Raises InputError with the line, or yaml.YAMLError."""
+        """Return the data of a text. Raises InputError with the line, or yaml.YAMLError."""
         try:
             node = _Loader(text).get_single_node()
             return self._data(node, ()) if node is not None else None
@@ -266,7 +265,7 @@ class _Reader:
             raise InputError(f"{where}{error.problem}") from None
 
     def _data(self, node: yaml.Node, at: Location) -> Any:
-        """The data of a node at a location."""
+        """Return the data of a node at a location."""
         line = node.start_mark.line + 1
         self.lines.setdefault(at, line)
         self._count += 1
@@ -295,7 +294,7 @@ class _Reader:
         return result
 
     def _merged(self, node: yaml.MappingNode) -> _Pairs:
-        """The keys and values of a mapping: first those that `<<: *anchor` merges into it, then its own."""
+        """Return the keys and values of a mapping, those merged with `<<: *anchor` first."""
         if id(node) in self._pairs:
             return self._pairs[id(node)]
         _plain(node, "map")
@@ -317,7 +316,7 @@ class _Reader:
         return self._pairs[id(node)]
 
     def _merge(self, node: yaml.Node, found: _Pairs) -> None:
-        """Add the keys of a mapping, or of a list of them of which the first goes before, to `found`."""
+        """Add the keys of one mapping, or of a list of mappings in order of precedence, to `found`."""
         for one in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             line = one.start_mark.line + 1
             if not isinstance(one, yaml.MappingNode):
@@ -331,7 +330,7 @@ class _Reader:
 
 
 def _plain(node: yaml.Node, kind: str) -> None:
-    """Raise _Refused unless a list or mapping has the tag of its kind."""
+    """Raise _Refused unless a list or mapping has its default tag."""
     if node.tag != _TAG + kind:
         raise _unknown(node)
 
@@ -342,7 +341,7 @@ def _unknown(node: yaml.Node) -> _Refused:
 
 
 def _scalar(node: yaml.Node) -> Any:
-    """The value of a node that is no list and no mapping."""
+    """Return the value of a scalar node."""
     text, line = str(node.value), node.start_mark.line + 1
     if node.tag in (_TAG + "str", _MERGE):
         if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):

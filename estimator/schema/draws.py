@@ -1,4 +1,4 @@
-"""Values of a scenario's fields over the rows of an ensemble, drawn by field name and replication number."""
+"""Values of the fields of a scenario for each row, drawn by field name and replication number."""
 
 import re
 import zlib
@@ -19,9 +19,10 @@ _EACH = re.compile(r"\.each\.\d+")
 
 @dataclass
 class Draws:
-    """Values of fields over the rows [n]; remembers those that are random.
+    """Values of fields for the rows [n] of an ensemble, with a record of those that were drawn.
 
-    `given` fields have the values given; `paths.0.hops.0.each.rate` is that of all of its hops.
+    Fields in `given` have these values instead of those of the scenario; `paths.0.hops.0.each.rate` stands
+    for all hops of that item.
     """
 
     seed: int
@@ -31,7 +32,7 @@ class Draws:
     drawn: dict[str, Floats] = field(default_factory=dict)
 
     def floats(self, name: str, value: Number | None) -> Floats:
-        """The values of a field in SI units, float64[n]."""
+        """Return the values of a field in SI units, float64[n]."""
         known = self._known(name)
         if known is not None:
             return known
@@ -41,7 +42,7 @@ class Draws:
         return self.drawn[name]
 
     def either(self, name: str, value: Number | None, otherwise: Floats) -> Floats:
-        """The values of a field that may be left out, float64[n]; `otherwise` then."""
+        """Return the values of an optional field, float64[n]; `otherwise` where it is not given."""
         return otherwise if value is None and self._known(name) is None else self.floats(name, value)
 
     def _known(self, name: str) -> Floats | None:
@@ -49,19 +50,20 @@ class Draws:
         return self.given.get(_EACH.sub(".each", name)) if known is None and self.given else known
 
     def uniform(self, name: str) -> Floats:
-        """The random numbers of a field, float64[n] in [0, 1)."""
+        """Return the uniform random numbers of a field, float64[n] in [0, 1)."""
         stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
         return uniforms(self.seed, self.topology, self.replications, stream)
 
     def whole(self, name: str, value: Number | None, factor: float = 1) -> Ints:
-        """The values of a field times `factor`, rounded, int64[n]."""
+        """Return the values of a field times `factor`, rounded to integers, int64[n]."""
         values = np.rint(self.floats(name, value) * factor)
         if factor == 1 and name in self.drawn:
             self.drawn[name] = values
         return values.astype(np.int64)
 
     def columns(self, record: Any, at: str) -> dict[Any, Ints]:
-        """The columns [n] that a record fills by itself, see `record.Record.fills`; `at`: its own field."""
+        """Return the kernel columns [n] that the fields of a record fill (`record.Record.fills`); `at` is
+        the name of the record's field."""
         before = f"{at}." if at else ""
         return {
             column: self.whole(f"{before}{name}", getattr(record, name), factor)
@@ -69,12 +71,13 @@ class Draws:
         }
 
     def fill(self, table: Ints, record: Any, at: str) -> None:
-        """Fill these columns of a table [n, ...] in."""
+        """Write the columns of `columns` to a table [n, ...]."""
         for column, values in self.columns(record, at).items():
             table[:, column] = values
 
     def limit(self, name: str, record: Any, size: Ints) -> Ints:
-        """Packets of a transfer, int64[n], that `packets` or `bytes` may end; `size` [n] is their payload."""
+        """Return the size of a transfer [packets], int64[n], from `packets` or `bytes`; ENDLESS if neither
+        is given. `size` [n] is the payload of a packet [byte]."""
         if record.packets is not None:
             return self.whole(f"{name}.packets", record.packets)
         if record.bytes is not None:
@@ -82,13 +85,14 @@ class Draws:
         return np.full(len(size), ENDLESS)
 
     def short(self, name: str, record: Any, size: Ints) -> Ints:
-        """Return the bytes by which the last packet of a transfer falls short of a payload of `size`,
+        """Return by how many bytes the last packet of a transfer is shorter than the payload `size`,
         int64[n]."""
         if record.packets is None and record.bytes is not None:
             return -self.whole(f"{name}.bytes", record.bytes) % size
         return np.zeros(len(size), np.int64)
 
     def room(self, name: str, value: Number | None, *, unlimited: int) -> Ints:
-        """The values of a field that counts something, int64[n]; `unlimited` stands for no limit."""
+        """Return the values of a counting field, int64[n]; `unlimited` is the value that stands for no
+        limit."""
         values = np.rint(self.floats(name, value))
         return np.where(np.isinf(values), unlimited, values).astype(np.int64)

@@ -1,12 +1,12 @@
-"""A distribution that was measured: points of its distribution function, or the values themselves.
+"""Empirical distribution: points of its distribution function, or a list of values.
 
     value,cumulative          value
     10 ms,0.2                 12 ms
     20 ms,0.9                 9.5 ms
     100 ms,1                  31 ms
 
-A file of two columns has points, between which the function is linear; of all values the first share is the
-first point's.  One of one column has values that are equally likely.
+A file with two columns has points; the distribution function is linear between them, and the first point has
+the probability of its `cumulative`. A file with one column has values that are equally likely.
 """
 
 import math
@@ -19,7 +19,7 @@ from netcarlo.schema import trusted
 from netcarlo.schema.document import Document, Location, csv_rows, read_text
 
 MAX_POINTS = 4096
-"""Most points."""
+"""Maximum number of points."""
 
 NAME = "empirical"
 
@@ -28,7 +28,7 @@ _SHAPE = "write {empirical: FILE.csv} with the columns value,cumulative or value
 
 
 def read(path: Path) -> list[list[str]]:
-    """The rows of a file, as they stand there, without its header.  Raises InputError."""
+    """Return the rows of a file as texts, without its header. Raises InputError."""
     try:
         rows = [row for row in csv_rows(read_text(path).splitlines()) if row]
     except InputError as error:
@@ -43,10 +43,11 @@ def read(path: Path) -> list[list[str]]:
 
 
 def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], list[float]]:
-    """The values and the probabilities not to exceed them; without these they are equally likely.
+    """Return the values and their cumulative probabilities; without probabilities all values are equally
+    likely.
 
-    `given` is the name of a file or what `read` makes of it; `number` reads a value in SI units.  Raises
-    InputError without the field's name.
+    `given` is the name of a file, or the rows that `read` returns; `number` reads a value in SI units. Raises
+    InputError without the name of the field.
     """
     if isinstance(given, str):
         trusted.check(Path(given), Path())
@@ -74,19 +75,20 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
 
 
 def _text(path: Path) -> str:
-    """The text of a file, which several lines tell from a name."""
+    """Return the text of a file, which ends with a newline so that it cannot be mistaken for a file name."""
     return read_text(path).rstrip("\n") + "\n"
 
 
 _READERS: dict[str, Callable[[Path], Any]] = {NAME: read, "trace": _text}
-"""What takes the place of the name of a file, by the key before it."""
+"""Functions that read a file whose name is given, by the key of the field."""
 
 
 def inline(document: Document) -> None:
-    """Replace the names of files in a document, seen from its own folder, by their content.
+    """Replace the names of data files in a document by their content.
 
-    So a stored document needs no other file. An axis over traces becomes one of cases, named like the files.
-    Raises InputError with line and field, also for a file outside the folder (see `trusted`).
+    A stored document then needs no other file. Names are relative to the folder of the document. An axis over
+    traces becomes one of cases, named like the files. Raises InputError with line and field, also for a file
+    outside the folder (see `trusted`).
     """
     source, faults = Path(document.source), Faults()
 
@@ -122,13 +124,13 @@ def inline(document: Document) -> None:
 
 
 def _kind(field: Any) -> str | None:
-    """The key of `_READERS` that a dotted field ends with."""
+    """Return the key of `_READERS` with which a dotted field name ends; None if there is none."""
     last = field.rpartition(".")[2] if isinstance(field, str) else ""
     return last if last in _READERS else None
 
 
 def _cases(axis: Any, name: str) -> Any:
-    """Return an axis over names of traces as cases of these names; any other axis as it is."""
+    """Return an axis over names of traces as cases with these names; return any other axis unchanged."""
     short = not isinstance(axis, dict)
     values = axis if short else axis.get("values")
     field = name if short else axis.get("field", name)

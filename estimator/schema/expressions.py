@@ -1,4 +1,4 @@
-"""A small safe language for mappings: arithmetic, comparisons and a few functions over named values.
+"""Small safe expression language for mappings: arithmetic, comparisons and a few functions of named values.
 
 `acked * packet_bytes / duration_s`, `'sack' if tcp == 'Sack1' else lower(tcp)`.
 """
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError, suggest
 
 MAX_LENGTH = 1000
-"""Most characters of an expression."""
+"""Maximum length of an expression [characters]."""
 
 SAMPLE = np.array([1.0, 2.0])
-"""What stands for an outcome when an expression is tried."""
+"""Sample values of an outcome, to test an expression."""
 
 
 def _missing(value: Any) -> bool:
@@ -48,11 +48,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt,
 }
 _OF_MANY = ("max", "min")
-"""Functions of one argument or more; the others have one, as numpy would take a second one as its output."""
+"""Functions of one or more arguments. The others take exactly one, because NumPy would use a second one as
+the output array."""
 
 
 def _of_numbers(operate: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that means nothing on texts, which it would repeat or fill in."""
+    """Return an operator that raises TypeError for texts, which Python would repeat or format."""
 
     def checked(*values: Any) -> Any:
         if any(isinstance(value, str) for value in values):
@@ -69,7 +70,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Div: _of_numbers(operator.truediv),
     ast.FloorDiv: _of_numbers(operator.floordiv),
     ast.Mod: _of_numbers(operator.mod),
-    ast.Pow: _of_numbers(np.float_power),  # of floats: no whole number grows without limit
+    ast.Pow: _of_numbers(np.float_power),  # floats, so that integers cannot grow without limit
     ast.USub: _of_numbers(operator.neg),
     ast.Not: operator.not_,
     ast.Eq: operator.eq,
@@ -82,19 +83,19 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 def evaluate(text: str, values: Mapping[str, Any]) -> Any:
-    """The value of an expression over named values (numbers, texts or arrays).  Raises InputError."""
+    """Return the value of an expression over named values (numbers, texts or arrays). Raises InputError."""
     tree = _parse(text)
     try:
         with np.errstate(all="ignore"):
             return _value(tree.body, values)
     except InputError:
         raise
-    except Exception as error:  # whatever Python and numpy raise on such values
+    except Exception as error:  # any error of Python or NumPy for these values
         raise _no_value(text, error) from None
 
 
 def numbers(text: str, values: Mapping[str, Any]) -> NDArray[np.float64]:
-    """The value of an expression as floats, [n] or one.  Raises InputError."""
+    """Return the value of an expression as floats, [n] or a single one. Raises InputError."""
     found = evaluate(text, values)
     try:
         if np.asarray(found).dtype.kind not in "biuf":
@@ -105,9 +106,9 @@ def numbers(text: str, values: Mapping[str, Any]) -> NDArray[np.float64]:
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """A template with every `{expression}` replaced, in texts at any depth of lists and mappings.
+    """Return a template with every `{expression}` replaced, in texts at any depth of lists and mappings.
 
-    A text that is one expression becomes its value.
+    A text that consists of one expression becomes the value of that expression.
     """
     if isinstance(template, dict):
         return {key: fill(item, values) for key, item in template.items()}
@@ -122,7 +123,7 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def check(text: str, known: Collection[str]) -> None:
-    """Raise InputError unless an expression refers to `known` names only; `numbers` tries it."""
+    """Raise InputError unless an expression uses only `known` names."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
             raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {suggest(node.id, known)}")
@@ -134,13 +135,13 @@ def _parse(text: str) -> ast.Expression:
         raise InputError(f"'{said}' has {len(text)} characters; allowed is 1 to {MAX_LENGTH}; write less")
     try:
         return ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the latter two if it is too deep
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two for deep nesting
         example = "acked * packet_bytes / duration_s"
         raise InputError(f"'{text}' is no expression; write one such as {example}") from None
 
 
 class NoValueError(InputError):
-    """An expression has no value, such as 1 / 0, for the numbers that it is given."""
+    """Error for an expression without a value, such as 1 / 0, for the given numbers."""
 
     reason = ""
 
@@ -154,7 +155,7 @@ def _no_value(text: str, error: Exception) -> NoValueError:
 
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
     found = _found(node, values)
-    # Beyond 64 bits a float, so that no product grows without limit.
+    # Convert to a float beyond 64 bits, so that integers cannot grow without limit.
     return float(found) if isinstance(found, int) and abs(found) >= 1 << 63 else found
 
 

@@ -1,4 +1,4 @@
-"""The fields of a scenario by their dotted names, such as `paths.0.hops.2.rate`."""
+"""Fields of a scenario by dotted names, such as `paths.0.hops.2.rate`."""
 
 import typing
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 
 WORDS = ("name", "description", "live")
-"""Fields of a scenario that decide nothing."""
+"""Fields of a scenario that do not affect results."""
 
 
 def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
-    """Every field of a record that has a value: (dotted name, number, distribution, text or path)."""
+    """Yield (dotted name, value) of each field that has a value: a number, distribution, text or path."""
     if isinstance(value, Record):
         members = {name: getattr(value, name) for name in type(value).model_fields}
     elif isinstance(value, list):
@@ -32,7 +32,7 @@ def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def value(record: Any, name: str) -> Any:
-    """The value of a field; InputError if there is none of this name."""
+    """Return the value of a field. Raises InputError if no field has this name."""
     at = record
     for part in name.split("."):
         if isinstance(at, Record) and part in type(at).model_fields:
@@ -47,13 +47,13 @@ def value(record: Any, name: str) -> Any:
 
 
 def quantity(record: Any, name: str) -> Quantity | None:
-    """What the number in a field may be; None for a field that holds no number.
+    """Return the quantity (dimension and limits) of a numeric field; None for other fields.
 
-    Raises InputError if there is no field of this name.
+    Raises InputError if no field has this name.
     """
     above, _, last = name.rpartition(".")
     owner = value(record, above) if above else record
-    if isinstance(owner, dict):  # its values are what the mapping's annotation says
+    if isinstance(owner, dict):  # the annotation of the mapping applies to its values
         return quantity(record, above)
     if isinstance(owner, Record) and last in type(owner).model_fields:
         return _find(type(owner).model_fields[last])
@@ -79,10 +79,11 @@ def _find(annotation: Any) -> Quantity | None:
 
 
 def texts(scenario: Record) -> list[tuple[str, str]]:
-    """Every field that decides something, and its value as it enters the identity of a scenario."""
+    """Return (dotted name, text) of each field that affects results; the texts identify a scenario."""
     return [(name, text(value)) for name, value in flat(scenario) if name.partition(".")[0] not in WORDS]
 
 
 def text(value: Any) -> str:
-    """A value of `flat` as it enters the identity of a scenario; a file by its content."""
+    """Return a value of `flat` as text for the identity of a scenario; a file is represented by its
+    content."""
     return repr(value.read_bytes()) if isinstance(value, Path) else repr(value)

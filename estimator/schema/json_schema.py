@@ -1,7 +1,7 @@
-"""JSON Schema of what users write, short forms included, for editors to complete and check.
+"""JSON Schema of the files that users write, short forms included, for editors to complete and check.
 
-It accepts all that netcarlo accepts and refuses unknown names and wrong shapes.  What a number may be is said
-in words beside it; that fields fit together only netcarlo knows.
+It accepts every file that netcarlo accepts, and rejects unknown names and wrong types. Limits of numbers are
+given as text only, and relations between fields are not checked.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DISTRIBUTION = {"$comment": "a distribution"}
-"""Stands for the definition of a distribution until a schema is whole."""
+"""Placeholder for the definition of a distribution until a schema is complete."""
 
 NUMBERS = WithJsonSchema(
     {
@@ -21,13 +21,14 @@ NUMBERS = WithJsonSchema(
         ]
     }
 )
-"""Numbers of nodes or cables, in a list or with spaces between them; metadata of such a field."""
+"""Schema of a field with numbers of nodes or cables, as a list or separated by spaces."""
 
 Schema = dict[str, Any]
 
 
 class _Generator(GenerateJsonSchema):
-    """Writes defaults as a user would, and none that is a mapping of its own."""
+    """Generator of JSON Schema that writes defaults as a user would, and omits those that are mappings or
+    lists."""
 
     def default_schema(self, schema: Any) -> Schema:
         found: Schema = super().default_schema(schema)
@@ -43,7 +44,8 @@ class _Generator(GenerateJsonSchema):
 
 
 def of(record: type[BaseModel], *, title: str, distribution: Schema) -> Schema:
-    """The schema of a record and of all that is in it; `distribution` is that of random quantities."""
+    """Return the schema of a record and of all records in it; `distribution` is the schema of
+    distributions."""
     found = record.model_json_schema(schema_generator=_Generator, ref_template="#/$defs/{model}")
     found = _named(_plain(found, top=True))
     found["$defs"] = {**found.get("$defs", {}), "Distribution": distribution}
@@ -51,13 +53,14 @@ def of(record: type[BaseModel], *, title: str, distribution: Schema) -> Schema:
 
 
 def embed(found: Schema, schema: Schema) -> Schema:
-    """The `schema` of a document that may stand in that of another, whose definitions `found` takes over."""
+    """Return `schema` for embedding in `found`, to which its definitions are added."""
     found["$defs"] |= schema["$defs"]
     return {name: part for name, part in schema.items() if name not in ("$defs", "$schema")}
 
 
 def _plain(schema: Any, *, top: bool = False) -> Any:
-    """Without the titles that pydantic makes of names, and with docstrings on one line."""
+    """Return a schema without the titles that pydantic derives from names, and with descriptions on one
+    line."""
     if isinstance(schema, list):
         return [_plain(part) for part in schema]
     if not isinstance(schema, dict):
@@ -72,13 +75,14 @@ def _plain(schema: Any, *, top: bool = False) -> Any:
             found[name] = " ".join(part.split())
         elif name not in ("title", "discriminator"):
             found[name] = part if name == "default" else _plain(part)
-    if not top and found.get("oneOf"):  # which one it is, is seen from its keys
+    if not top and found.get("oneOf"):  # the keys determine which one applies
         found["anyOf"] = found.pop("oneOf")
     return found
 
 
 def _named(schema: Schema) -> Schema:
-    """With short names of definitions: `shared_Tree` for one that several modules have."""
+    """Return a schema with short names of definitions: `shared_Tree` for a name that several modules
+    define."""
     short = {}
     for name in schema.get("$defs", {}):
         parts = name.split("__")

@@ -1,4 +1,5 @@
-"""What a file is, by what stands in it: one of another kind than a command takes is named with its own."""
+"""Kinds of files, recognised by their content. A command that gets another kind of file names the right
+command."""
 
 import json
 import os
@@ -37,9 +38,9 @@ _SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
 
 
 def kind_of(path: str | Path) -> str:
-    """What a file or folder is; empty if there is none, or none of these."""
+    """Return the kind of a file or folder; empty if it does not exist or is of no known kind."""
     path = Path(path)
-    if os.path.isdir(path):  # no error for a name that is too long
+    if os.path.isdir(path):  # os.path: no error for names that are too long
         inside = {
             "manifest.json": STORE, "runs.jsonl": PLANNED, "study.yaml": STUDY, "comparison.csv": REPRODUCED
         }  # fmt: skip
@@ -54,20 +55,20 @@ def kind_of(path: str | Path) -> str:
 
 
 RESULTS = frozenset(("outcomes", "curve", "answers"))
-"""Keys of results as JSON, of which each has one."""
+"""Keys of results as JSON; each result has one of them."""
 
 
 def _ours(path: Path) -> bool:
-    """Tell whether a JSON file is a result of netcarlo, or too large or damaged to decide."""
+    """Return True if a JSON file is a result of netcarlo, or is too large or damaged to tell."""
     try:
         data = json.loads(files.read_text(path))
     except (InputError, ValueError, RecursionError):
-        return True  # what is wrong is said by who reads it
+        return True  # the reader of the file reports the fault
     return isinstance(data, dict) and bool(RESULTS & data.keys())
 
 
 def of_data(data: Mapping[str, Any]) -> str:
-    """The same of the data of a YAML file."""
+    """Return the kind of a YAML file by its data; empty if it is of no known kind."""
     keys = {key for key, value in data.items() if value is not None}
     if {"requirements", "quantity"} & keys:
         return PLAN
@@ -81,7 +82,8 @@ def of_data(data: Mapping[str, Any]) -> str:
 
 
 def read(path: str | Path, wanted: str) -> Document:
-    """The YAML file of the `wanted` kind.  Raises InputError, for another kind with what takes it."""
+    """Read a YAML file of the `wanted` kind. Raises InputError; for another kind, with the command that
+    accepts it."""
     path = Path(path)
     if os.path.isdir(path) or path.suffix in _SUFFIXES:
         refuse(path, wanted)
@@ -96,7 +98,7 @@ def read(path: str | Path, wanted: str) -> Document:
 
 
 def refuse(path: str | Path, wanted: str) -> None:
-    """Raises InputError where a file or folder is known to be of another kind than the `wanted`."""
+    """Raise InputError if a file or folder is known to be of another kind than `wanted`."""
     if (found := kind_of(path)) and found != wanted:
         raise _other(path, found, wanted)
 

@@ -1,4 +1,4 @@
-"""What the fields of records mean: the docstrings below their declarations, read when they are asked for."""
+"""Meanings of the fields of records: the docstrings below their declarations, read on demand."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ Meanings = dict[str, str]
 
 @cache
 def of(record: type[BaseModel]) -> Meanings:
-    """The meaning of each field of a record that has one: of the class that declares it last with one."""
+    """Return the meaning of each field of a record that has one; a subclass takes precedence."""
     found: Meanings = {}
     for owner in reversed(record.__mro__):
         if issubclass(owner, BaseModel) and owner.__module__ != BaseModel.__module__:
@@ -24,7 +24,7 @@ def of(record: type[BaseModel]) -> Meanings:
 
 @cache
 def _declared(module: str) -> dict[str, Meanings]:
-    """The docstrings of attributes of each class of a module."""
+    """Return the docstrings of the attributes of each class of a module."""
     classes = (node for node in ast.parse(inspect.getsource(sys.modules[module])).body)
     return {
         node.name: {

@@ -1,7 +1,7 @@
-"""What may move on a live page: the section `live` of a scenario or a plan.
+"""Section `live` of a scenario or plan: fields that can be changed on a live page.
 
-Fields by name, such as `hops.0.loss: {linear: [0, 2 %]}`, `hops.0.rate: {log: [1 Mbit/s, 100 Mbit/s]}` or
-`transport.protocol: [reno, newreno, sack]`.
+Fields are given by name, as `hops.0.loss: {linear: [0, 2 %]}`, `hops.0.rate: {log: [1 Mbit/s, 100 Mbit/s]}`
+or `transport.protocol: [reno, newreno, sack]`.
 """
 
 from typing import Any, ClassVar, Self
@@ -12,22 +12,21 @@ from netcarlo.errors import InputError
 from netcarlo.schema.record import Record
 
 MAX_POSITIONS = 400
-"""Places of a slider."""
+"""Maximum number of positions of a slider."""
 
 
 class Movable(Record):
-    """From where to where a field moves: `linear` or `log` between two ends, or `values`, and at how many
-    `points`.
-    """
+    """Range of a slider: `linear` or `log` between two ends with a number of `points`, or a list of
+    `values`."""
 
     linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    """Lowest and highest, in equal steps."""
+    """Lowest and highest value of a slider with equal steps."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    """Lowest and highest, in equal ratios."""
+    """Lowest and highest value of a slider with equal ratios."""
     values: list[Any] | None = Field(default=None, min_length=1, max_length=MAX_POSITIONS)
-    """The values themselves."""
+    """Values of the slider, listed one by one."""
     points: int | None = Field(default=None, ge=2, le=MAX_POSITIONS)
-    """How many places the slider has between two ends; what suits them unless given."""
+    """Number of positions of the slider. Default: chosen to suit the ends."""
 
     short: ClassVar = ({"type": "array"},)
 

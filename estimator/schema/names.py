@@ -1,4 +1,4 @@
-"""Fields by dotted names in the data of a scenario, and what is short for them."""
+"""Fields of a scenario by dotted names, and the short forms of these names."""
 
 import copy
 import json
@@ -11,11 +11,11 @@ from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.schema.document import Document, Location
 
 MAX_NAME_LENGTH = 1000
-"""Most characters of the dotted name of a field."""
+"""Maximum length of the dotted name of a field [characters]."""
 
 
 def expanded(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of a scenario with the shorthand `hops:` written as one path."""
+    """Return the data of a scenario with the short form `hops:` written as one path."""
     if "hops" not in data or "scenario" in data:
         return data
     if "paths" in data:
@@ -27,10 +27,10 @@ def expanded(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of a scenario with the fields of dotted names set to YAML values.
+    """Return the data of a scenario with fields, given by dotted names, set to YAML values.
 
-    A `*` stands for every item of a list, as in `paths.*.hops.*.rate`.  Raises InputError where a name
-    leads nowhere.
+    A `*` stands for every item of a list, as in `paths.*.hops.*.rate`. Raises InputError for a name that does
+    not exist.
     """
     data = copy.deepcopy(expanded(data))
     every = [(full, value) for name, value in values.items() for full in full_names(data, name)]
@@ -63,16 +63,17 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
 
 
 Set = Callable[[dict[str, Any], str, Any], tuple[dict[str, Any], list[Location]]]
-"""Sets a field: takes data, a dotted name and a value; returns the new data and the places that are set."""
+"""Function that sets a field: takes data, a dotted name and a value; returns the new data and the
+locations that were set."""
 
 
 def with_options(
     document: Document, values: Mapping[str, Any], set_one: Set | None = None
 ) -> tuple[dict[str, Any], Document]:
-    """Return the data of a document with fields set by options, and the document, which knows the options.
+    """Return the data of a document with fields set by options, and a document that knows these options.
 
-    `set_one` sets one field, `set_field` unless given.  Raises InputError with a line for each option that
-    leads nowhere.
+    `set_one` sets one field (default: `set_field`). Raises InputError with a line for each option whose field
+    does not exist.
     """
     data, faults = copy.deepcopy(document.data), Faults()
     given: dict[Location, str] = {}
@@ -88,7 +89,8 @@ def with_options(
 
 
 def set_field(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
-    """Set a field of a scenario, or of one inside `data`; return the data and the places that are set."""
+    """Set a field of a scenario, or of the scenario inside `data`. Returns the data and the locations that
+    were set."""
     head, _, rest = name.partition(".")
     inside: Any = data.get("scenario") if head == "scenario" and rest else None
     if isinstance(inside, dict):
@@ -101,12 +103,12 @@ def set_field(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, An
 
 
 def place_of(name: str) -> Location:
-    """Return the place of a dotted name."""
+    """Return the location that a dotted name refers to."""
     return tuple(int(part) if part.isdecimal() else part for part in name.split("."))
 
 
 def option_text(name: str, value: Any) -> str:
-    """Return the option that sets a field, as it is given on the command line."""
+    """Return the command-line option that sets a field to a value."""
     return f"--set {name}={value_text(value)}"
 
 
@@ -117,7 +119,8 @@ def value_text(value: Any) -> str:
 
 
 def full_names(data: Mapping[str, Any], name: str) -> list[str]:
-    """The dotted names that a name stands for: `hops` is short for `paths.0.hops`, and `*` is every item."""
+    """Return the full dotted names of a name: `hops` is short for `paths.0.hops`, and `*` stands for every
+    item."""
     parts = [part for part in re.split(r"[.\[\]]", name) if part]
     if not parts:
         raise InputError("a field to set has no name; write it as transport.window")

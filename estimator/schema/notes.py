@@ -9,11 +9,11 @@ PROBABILITIES = ("loss", "ack_loss", "frame_error", "residual_error", "ack_error
 
 
 class Note(UserWarning):
-    """Something that is done as it is written."""
+    """Warning about a valid value that is often a mistake. The value is used as written."""
 
 
 def note_bare(data: Any, source: str) -> None:
-    """Warn of each probability that is a bare number; `data` is as it was written in `source`."""
+    """Warn about each probability without a unit; `data` is the content of the file `source`."""
     for name, value in _bare(data, ""):
         read = f"{100 * value:.12g} %"
         text = f"{source}: {name} = {value} has no unit and is taken for {read}; write {read}"
@@ -21,9 +21,9 @@ def note_bare(data: Any, source: str) -> None:
 
 
 def note_detection(data: Any, source: str) -> None:
-    """Warn, once a file, where a mobile host has the default of `detection`.
+    """Warn, once per file, if a mobile host uses the default of `detection`.
 
-    Comparisons of handover protocols depend on it.
+    Comparisons of handover protocols depend on this value.
     """
     if _mobile(data) and not _names(data, "detection"):
         text = (
@@ -35,7 +35,7 @@ def note_detection(data: Any, source: str) -> None:
 
 
 def _mobile(data: Any) -> bool:
-    """Return whether a file has the `mobility` of a path, which has a protocol."""
+    """Return True if a file has the `mobility` of a path, which has a protocol."""
     if not isinstance(data, dict):
         return False
     record = data.get("mobility")
@@ -43,7 +43,7 @@ def _mobile(data: Any) -> bool:
 
 
 def _names(data: Any, field: str) -> bool:
-    """Return whether a key, or a text as the `field` of an axis, ends with the name of a field."""
+    """Return True if a key, or a text that is the `field` of an axis, ends with the name of a field."""
     if isinstance(data, dict):
         return any(_names(key, field) or _names(value, field) for key, value in data.items())
     if isinstance(data, list):
@@ -65,4 +65,4 @@ def _bare(data: Any, name: str) -> Iterator[tuple[str, float]]:
 
 
 _SHAPES = ("uniform", "log_uniform", "choice", "normal", "mean", "sd", "min", "max")
-"""Of distributions: what they hold is of the field around them."""
+"""Keys of distributions. Numbers below them are values of the field that contains the distribution."""

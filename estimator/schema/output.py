@@ -1,4 +1,4 @@
-"""Text files of results, and tables as CSV and HTML."""
+"""Result files as text, and tables as CSV and HTML."""
 
 from html import escape
 from pathlib import Path
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How texts begin that spreadsheets take for formulas."""
+"""First characters of texts that spreadsheets interpret as formulas."""
 
 
 def csv_text(frame: "pd.DataFrame") -> str:
-    """A frame without its index as CSV, with its texts and the names of its columns `literal`."""
+    """Return a frame without its index as CSV; texts and column names are made `literal`."""
     plain = frame.set_axis([literal(str(name)) for name in frame.columns], axis=1)
     for at, dtype in enumerate(plain.dtypes):
         if dtype.kind == "O":
@@ -23,13 +23,14 @@ def csv_text(frame: "pd.DataFrame") -> str:
 
 
 def captioned(table: "pd.DataFrame", caption: str, picture: str = "") -> str:
-    """A table as HTML under a caption and a picture (SVG): what a notebook shows of a result."""
+    """Return a table as HTML below a caption and a picture (SVG), for notebooks."""
     rows = table.to_html(float_format=lambda value: f"{value:.4g}", border=0)
     return rows.replace(">", f"><caption>{escape(caption)}<br/>{picture}</caption>", 1)
 
 
 def literal(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula: an apostrophe goes before one that is no number."""
+    """Return a text that no spreadsheet interprets as a formula, by a leading apostrophe unless it is a
+    number."""
     if not isinstance(value, str) or not value.startswith(FORMULA):
         return value
     try:
@@ -40,8 +41,9 @@ def literal(value: Any) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, whole or not at all (see `destination`); makes its folder.
+    """Write a text file, creating its folder; the file is replaced completely or not at all (see
+    `destination`).
 
-    Raises InputError, or MachineError where the disk is full.
+    Raises InputError, or MachineError if the disk is full.
     """
     write_texts({Path(path): text})

@@ -1,4 +1,4 @@
-"""Distributions as kernels draw from them in the course of a run: points, see `kernels.base.points`."""
+"""Distributions as tables of points, from which kernels draw during a run (`kernels.base.points`)."""
 
 import numpy as np
 
@@ -8,14 +8,15 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number
 
 _OCTAVES, _PARTS = 30, 8
-"""Of the tails of a distribution, each half as likely as the one before, and points in each."""
+"""Number of octaves of each tail of a distribution (each half as likely as the one before), and points per
+octave."""
 
 WORDS = 2 * (_OCTAVES * _PARTS * 2 + 64)
-"""Of a distribution, about."""
+"""Approximate number of words of a distribution."""
 
 
 def points(name: str, value: Number, factor: float, draws: Draws) -> Floats:
-    """The points of a field times `factor` [n, words]; of a number two equal ones."""
+    """Return the points of a field times `factor` [n, words]; a fixed number has two equal points."""
     n = len(draws.replications)
     if isinstance(value, Distribution) and name not in draws.given:
         places, values = inverse(value)
@@ -26,9 +27,10 @@ def points(name: str, value: Number, factor: float, draws: Draws) -> Floats:
 
 
 def inverse(value: Distribution) -> tuple[Floats, Floats]:
-    """Points of an inverse distribution function: probabilities times 2**32, and values.
+    """Return points of an inverse distribution function: probabilities times 2**32, and values.
 
-    Exact where it is piecewise linear; of others there are eight points in each octave of either tail.
+    The points are exact where the function is piecewise linear; other functions have eight points in each
+    octave of either tail.
     """
     top = 2.0**32
     if value.kind == "choice":

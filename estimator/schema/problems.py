@@ -1,4 +1,4 @@
-"""The errors of pydantic in the words of users: one line for each fault of a file."""
+"""Translation of pydantic's errors into messages for users, one line for each fault of a file."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,18 +14,18 @@ from netcarlo.schema.document import Document, Location
 
 @dataclass(frozen=True)
 class Wrong:
-    """A value found wrong before its field is checked.  It fails that check with `text`.
+    """A value that was found wrong before pydantic checks its field; the check then fails with `text`.
 
-    With it in place of the value, pydantic checks everything else, too.
+    It replaces the value in the data, so that pydantic reports all other faults as well.
     """
 
     text: str
     value: str = ""
-    """The value as it is shown, ` = 'quic'`."""
+    """Value as shown in the message, ` = 'quic'`."""
     at: Location = ()
     """Location of the fault within the field."""
     meant: str | None = None
-    """The field that an unknown name stands for."""
+    """Field that an unknown name probably refers to."""
 
 
 LIMITS = {
@@ -40,7 +40,7 @@ LIMITS = {
     "finite_number": "is refused: allowed is a finite number; write one such as 0.5",
     "int_parsing_size": "is refused: it has too many digits; write a smaller whole number",
 }
-"""Texts about values of the right shape, by the name of the error in pydantic."""
+"""Messages about values of the right type but outside the limits, by pydantic's error type."""
 
 SHAPES = {
     "string_type": "a text",
@@ -61,7 +61,7 @@ SHAPES = {
     "path_type": "the name of a file",
     "none_required": "null",
 }
-"""The shape that is missing, by the name of the error in pydantic."""
+"""Expected type of a value, by pydantic's error type."""
 
 _HOW = {
     "a text": "write a text in quotes",
@@ -83,22 +83,22 @@ WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is an unknown name",
 }
-"""The other errors that have words here, see `_said`."""
+"""Descriptions of the other error types that have their own messages, see `_said`."""
 
 
 class _Problem(NamedTuple):
-    """An error of pydantic about a place in what the user wrote."""
+    """An error of pydantic with its location in the user's file."""
 
     at: Location
     union: Location | None
-    """The value, if it may have one of several shapes and this is about one of them."""
+    """Location of the value if the error is about one of several allowed types of it; else None."""
     kind: str
     value: Any
     context: Mapping[str, Any]
 
 
 def explain(error: ValidationError, document: Document | None = None) -> InputError:
-    """Return all problems of a failed validation, one line for each, in the order of the file."""
+    """Return all faults of a failed validation, one line each, in the order of the file."""
     problems = _one_each(map(_problem, error.errors(include_url=False)))
     meant = {(*p.at[:-1], p.value.meant) for p in problems if isinstance(p.value, Wrong) and p.value.meant}
     found = [
@@ -113,7 +113,7 @@ def explain(error: ValidationError, document: Document | None = None) -> InputEr
 
 
 def _problem(error: Any) -> _Problem:
-    # Tags of unions, written <tag>, and pydantic's names of branches are no part of what the user wrote.
+    # Remove tags of unions (<tag>) and pydantic's names of branches, which the user did not write.
     at = tuple(part for part in error["loc"] if not str(part).startswith("<"))
     branch = next((k for k, part in enumerate(at) if _BRANCH.fullmatch(str(part))), None)
     shown = tuple(part for part in at if not _BRANCH.fullmatch(str(part)))
@@ -128,7 +128,7 @@ _BRANCH = re.compile(
 
 
 def _one_each(problems: Iterable[_Problem]) -> list[_Problem]:
-    """Keep of the errors about one value with several allowed shapes those about the shape it has."""
+    """Reduce the errors about a value with several allowed types to those about the type that it has."""
     found: dict[object, list[_Problem]] = {}
     for k, problem in enumerate(problems):
         found.setdefault(k if problem.union is None else problem.union, []).append(problem)
@@ -143,7 +143,7 @@ def _fitting(several: list[_Problem]) -> list[_Problem]:
     shaped = [problem for problem in inside if problem.kind not in SHAPES and problem.kind != "literal_error"]
     if shaped:
         return shaped
-    if deepest > min(len(problem.at) for problem in several):  # in the items of a list, each for itself
+    if deepest > min(len(problem.at) for problem in several):  # faults inside the items of a list
         return inside
     shapes = [SHAPES.get(problem.kind) or str(problem.context.get("expected", "")) for problem in inside]
     words = " or ".join(filter(None, dict.fromkeys(shapes)))
@@ -151,7 +151,7 @@ def _fitting(several: list[_Problem]) -> list[_Problem]:
 
 
 def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Location, str]]:
-    """Yield place and line of what is wrong; an error of several records has several."""
+    """Yield location and message of a fault; an error of several records has several."""
     at, kind, value = problem.at, problem.kind, problem.value
     if isinstance(value, Wrong):
         location = (*at, *value.at)
@@ -164,7 +164,7 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
         for line in error.lines:
             if line.startswith(_VERBS):
                 yield at, f"{_dotted(at)} = {given} {line}" if at else line
-            else:  # it names the fields of a record itself
+            else:  # the message starts with a field of the record
                 yield at, f"{_dotted(at)}.{line}" if at else line
         return
     if kind == "missing":
@@ -198,7 +198,7 @@ def _said(problem: _Problem) -> str:
 
 
 def _several(given: Mapping[str, Any]) -> str:
-    """Say how a mapping in place of a list is written as a list."""
+    """Return the advice for a mapping that is written where a list is expected."""
     if {"count", "each"} & given.keys():
         return ", here [{count: ..., each: ...}]"
     return f"; for a single item write [{{{next(iter(given), '')}: ...}}]"
@@ -209,7 +209,8 @@ def _where(location: Location, document: Document | None) -> str:
 
 
 def as_written(location: Location, document: Document) -> Location:
-    """Return a place in full as it is in a document, where `hops:` at the top is short for one path."""
+    """Return a full location as it is written in a document, where `hops:` at the top is short for one
+    path."""
     if location[:3] == ("paths", 0, "hops") and ("hops",) in document.lines:
         return location[2:]
     return location
@@ -220,6 +221,6 @@ def _dotted(location: Location) -> str:
 
 
 def brief(value: Any) -> str:
-    """Return a value as it is shown in a line."""
+    """Return a value as text for a message, at most 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -12,19 +12,19 @@ from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.json_schema import DISTRIBUTION
 
 Number = float | Distribution
-"""A float in SI units, or a distribution over such floats."""
+"""A number of a scenario: a float in SI units, or a distribution over such floats."""
 
 UNLIMITED = "unlimited"
 
 
 def bounds(value: Number) -> tuple[float, float]:
-    """The smallest and the largest value that a number of a scenario can take."""
+    """Return the smallest and the largest value that a number of a scenario can take."""
     return value.bounds() if isinstance(value, Distribution) else (value, value)
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a field accepts: its dimension and limits; pydantic metadata of `Number`."""
+    """Dimension and limits of a numeric field; pydantic metadata of `Number`."""
 
     dimension: units.Dimension
     low: float
@@ -34,7 +34,7 @@ class Quantity:
     random: bool = True
 
     def validate(self, value: Any) -> Number:
-        """The checked number or distribution; InputError without the field's name."""
+        """Return the checked number or distribution. Raises InputError without the name of the field."""
         if isinstance(value, dict | Distribution) and not self.random:
             raise InputError(f"cannot be a distribution; allowed is {self.allowed}; write one number")
         if isinstance(value, dict):
@@ -55,12 +55,12 @@ class Quantity:
 
     @property
     def allowed(self) -> str:
-        """The allowed range in words."""
+        """Allowed range in words, for messages and the reference."""
         words = f"{units.show(self.low, self.dimension)} to {units.show(self.high, self.dimension)}"
         return words + (f", or {UNLIMITED}" if self.unlimited else "")
 
     def show(self, value: Any) -> Any:
-        """The YAML value that `validate` reads back to the same number or distribution."""
+        """Return the YAML value that `validate` reads back to the same number or distribution."""
         if isinstance(value, Distribution):
             return value.written(self.show)
         if value == math.inf:
@@ -75,7 +75,7 @@ class Quantity:
         return units.parse(value, self.dimension)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic checks and writes such a field."""
+        """Return the schema by which pydantic checks and writes such a field."""
         return core_schema.no_info_plain_validator_function(
             self.validate,
             serialization=core_schema.plain_serializer_function_ser_schema(
@@ -84,7 +84,7 @@ class Quantity:
         )
 
     def __get_pydantic_json_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
-        """A number, where one needs no unit, or a text with one; a distribution where that is allowed."""
+        """Return the JSON Schema: a number where no unit is needed, a text with a unit, or a distribution."""
         bare = ["number", "string"] if self.dimension.bare else "string"
         written: list[dict[str, Any]] = [{"type": bare, "pattern": _WRITTEN}, {"const": 0}]
         if self.random:

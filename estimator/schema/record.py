@@ -1,4 +1,4 @@
-"""Checked, frozen records from YAML data, and a line for each fault of data that does not fit."""
+"""Checked, frozen records of YAML data; errors have one line per fault."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -12,27 +12,29 @@ from netcarlo.schema.problems import Wrong, explain
 
 
 class Record(BaseModel):
-    """A record whose unknown keys are refused with the nearest known name."""
+    """Base of all records of user input. An unknown key is an error that suggests the nearest known name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     fills: ClassVar[Mapping[str, tuple[IntEnum, float]]] = {}
-    """Fields that fill a column of a kernel's table by themselves, and by how much they are multiplied."""
+    """Fields that fill a column of a kernel table directly, with the factor by which their values are
+    multiplied."""
 
     short: ClassVar[tuple[dict[str, Any], ...]] = ()
-    """JSON Schemas of what is short for its mapping."""
+    """JSON Schemas of the short forms of the record."""
     implied: ClassVar[frozenset[str]] = frozenset()
-    """Fields without a default that need not be written: others say what they are."""
+    """Fields without a default that may be omitted, because other fields determine them."""
     absent: ClassVar[Mapping[str, str]] = {}
-    """Remedies for names that readers may look for in vain."""
+    """Remedies for names that users may expect but that do not exist."""
     of_each: ClassVar["type[Record] | None"] = None
-    """The record of its field `each`, whose names are sometimes looked for beside it."""
+    """Record of the field `each`, whose fields users sometimes write beside `each`."""
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Words that fields take in place of numbers."""
+    """Words that fields accept in place of numbers."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """As pydantic's, with meanings, what is `short` and its `words`, without what is `implied`."""
+        """Return pydantic's schema with meanings, short forms and `words`, without the fields that are
+        `implied`."""
         from netcarlo.schema import meanings
 
         found: dict[str, Any] = handler(schema)
@@ -51,7 +53,7 @@ class Record(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _know_keys(cls, data: Any) -> Any:
-        """Mark the values of unknown keys with the remedy, so that pydantic reports all of them."""
+        """Replace the values of unknown keys by their remedies, so that pydantic reports all of them."""
         if not isinstance(data, dict) or data.keys() <= cls.model_fields.keys():
             return data
         return {key: value if key in cls.model_fields else cls._unknown(key) for key, value in data.items()}
@@ -64,14 +66,14 @@ class Record(BaseModel):
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:
-        """Return the remedy for a name that is none of its fields, but is known; None for others."""
+        """Return the remedy for a known name that is not a field of this record; None for other names."""
         if cls.of_each is not None and key in cls.of_each.model_fields:
             return "it is of each of them; write it below each:"
         return cls.absent.get(key)
 
     @classmethod
     def check(cls, data: Any, *, document: Document | None = None) -> Self:
-        """The record of `data`; raises InputError, with file and line when `document` is given."""
+        """Return the record of `data`. Raises InputError, with file and line if `document` is given."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:

@@ -1,8 +1,8 @@
-"""Files that a document may make netcarlo read: those beside it, and those that the user trusts.
+"""Files that a document may make netcarlo read: those in its folder, and those that the user trusts.
 
 A scenario, sweep or plan may come from a stranger. The files that it names must lie in its folder or below,
-links resolved. Any other file must be trusted by the user: `--trust FILE`, or `netcarlo.trust`. A user trusts
-the content of a file (by its SHA-256), so trust ends when the file changes.
+links resolved. The user must trust any other file: `--trust FILE`, or `netcarlo.trust`. Trust applies to the
+content of a file (its SHA-256), so it ends when the file changes.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ contents: set[str] = set()
 
 
 def sha256(content: bytes) -> str:
-    """The SHA-256 of a content, 64 hexadecimal digits."""
+    """Return the SHA-256 of a content, 64 hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def beside(path: Path, source: Path) -> bool:
-    """Return whether a file lies in the folder of a document (a file or a folder) or below, links
+    """Return True if a file lies in the folder of a document (a file or a folder) or below, links
     resolved."""
     real = path.resolve()
     homes = [source] if source.is_dir() else [source.parent, source.resolve().parent]
@@ -30,12 +30,12 @@ def beside(path: Path, source: Path) -> bool:
 
 
 def check(path: Path, source: Path) -> None:
-    """Raise InputError for a file that a document must not read. The message shows none of its content."""
+    """Raise InputError for a file that a document must not read. The message shows none of the content."""
     try:
         if beside(path, source) or (contents and sha256(read_bytes(path)) in contents):
             return
     except (OSError, ValueError, RuntimeError):
-        pass  # a name that no file can have; links in a circle; what cannot be read
+        pass  # impossible file name, circular links or unreadable file
     raise InputError(
         f"{str(path)[:200]}: lies outside the folder of the file that names it; if you know it, add --trust "
         f"{shlex.quote(str(path))} (from Python: netcarlo.trust)"

@@ -1,4 +1,4 @@
-"""Units in words at the boundary: `0.5 Mbit/s`, `200 ms`, `1500 B`, `1 %`, `45 packets`.
+"""Units in user input: `0.5 Mbit/s`, `200 ms`, `1500 B`, `1 %`, `45 packets`.
 
 Inside netcarlo every number is a float in SI units: seconds, bit/s, bytes, packets, metres, fractions.
 """
@@ -45,7 +45,8 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 @dataclass(frozen=True)
 class Dimension:
-    """A kind of quantity: its SI unit, an example of it in words, and if a bare number will do."""
+    """Dimension of a quantity: its name, SI unit and an example; `bare` if a number without a unit is
+    accepted."""
 
     name: str
     unit: str
@@ -72,18 +73,19 @@ _SPELT = (
     *("s", "ms", "us", "ns", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
     *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille"),
 )
-"""Units as they are written; a bit has no thousandths."""
+"""Correct spellings of units. There is no millibit."""
 
 
 @cache
 def _meant(unit: str) -> str:
-    """What a unit with letters in the wrong case was probably meant to be; empty if it has none."""
+    """Return the unit that was probably intended by one with letters in the wrong case; empty if there is
+    none."""
     found = []
     for part in re.split(r"(\W+)", unit):
         near = [known for known in _SPELT if known.casefold() == part.casefold()]
         if part in _SPELT or not near:
             found.append(part)
-        elif part.endswith("b"):  # bits as often as bytes
+        elif part.endswith("b"):  # a small b may mean bits or bytes: suggest bits
             found.append(f"{near[0][:-1]}bit")
         else:
             found.append(near[0])
@@ -93,7 +95,7 @@ def _meant(unit: str) -> str:
 
 @cache
 def _registry() -> "pint.UnitRegistry[Decimal]":
-    import pint  # a tenth of a second
+    import pint  # takes 0.1 s
 
     # Decimal, so that `7 %` is exactly the float 0.07.
     registry: pint.UnitRegistry[Decimal] = pint.UnitRegistry(None, non_int_type=Decimal)
@@ -103,8 +105,8 @@ def _registry() -> "pint.UnitRegistry[Decimal]":
 
 @lru_cache(maxsize=1024)
 def _factor(unit: str, dimension: Dimension) -> Decimal | None:
-    """What one `unit` is in the SI unit of `dimension`; None if it is of another dimension."""
-    if any(letter.isdigit() for letter in unit):  # a power, which none of our units has
+    """Return one `unit` in the SI unit of `dimension`; None if it has another dimension."""
+    if any(letter.isdigit() for letter in unit):  # powers are not supported
         raise ValueError(unit)
     registry = _registry()
     given, wanted = (
@@ -115,17 +117,17 @@ def _factor(unit: str, dimension: Dimension) -> Decimal | None:
 
 
 def parse(value: object, dimension: Dimension) -> float:
-    """The float in SI units of what a user wrote: a number or a text such as `200 ms`.
+    """Return the float in SI units of a user's value: a number or a text such as `200 ms`.
 
-    A bare number is taken for packets, fractions and plain numbers; elsewhere only 0 needs no unit.
-    Raises InputError without the field's name, which the caller knows.
+    Packets, fractions and plain numbers need no unit; for other dimensions only 0 needs none. Raises
+    InputError without the name of the field, which the caller adds.
     """
     help_ = f"write {dimension.name} such as '{dimension.example}'"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise InputError(f"is not {dimension.name}; {help_}")
     try:
         text = str(value).strip()
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python does not print integers of more than 4300 digits
         raise InputError(f"is too large; {help_}") from None
     if len(text) > MAX_NUMBER_LENGTH:
         allowed = f"allowed is 1 to {MAX_NUMBER_LENGTH}"
@@ -148,7 +150,7 @@ def parse(value: object, dimension: Dimension) -> float:
             help_ = f"did you mean '{meant}'? {help_}"
         try:
             factor = _factor(unit, dimension)
-        except Exception:  # pint raises errors of many kinds on texts that are no unit
+        except Exception:  # pint raises many types of errors for invalid units
             raise InputError(f"has the unknown unit '{unit}'; {help_}") from None
     if factor is None:
         raise InputError(f"has the wrong unit '{unit}'; {help_}{_in_packets(text, dimension)}")
@@ -164,11 +166,11 @@ def parse(value: object, dimension: Dimension) -> float:
 
 
 PACKET = 1500
-"""Bytes of a packet of which a number of bytes is counted in a remedy."""
+"""Packet size assumed when a message converts bytes to packets [byte]."""
 
 
 def _in_packets(text: str, dimension: Dimension) -> str:
-    """Return how many packets a number of bytes is, as the end of a message; empty for anything else."""
+    """Return the end of a message that converts a size to packets; empty for any other value."""
     if dimension is not PACKETS:
         return ""
     try:
@@ -179,6 +181,6 @@ def _in_packets(text: str, dimension: Dimension) -> str:
 
 
 def show(value: float, dimension: Dimension) -> str:
-    """The exact text of a float in SI units; `parse` reads it back to the same float."""
+    """Return the exact text of a float in SI units; `parse` reads it back to the same float."""
     number = str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     return f"{number} {dimension.unit}".strip()

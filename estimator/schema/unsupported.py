@@ -1,7 +1,7 @@
-"""Names of the literature that netcarlo knows but does not simulate, and what to write in their place.
+"""Names from the literature that netcarlo recognises but does not simulate, and the nearest alternative.
 
-A guess by spelling would change the question: QUIC is not CUBIC. Each entry says what is not simulated and,
-as `write`, the fields of the nearest supported feature.
+A guess by spelling would be wrong: QUIC is not CUBIC. Each entry says what is not simulated and, as `write`,
+the fields of the nearest supported feature.
 """
 
 from collections.abc import Mapping
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 
 class Known(NamedTuple):
-    """A name that is known and not supported here."""
+    """A recognised name that is not supported in this place."""
 
     what: str
-    """Sentence on the thing: why it is not supported, or where it is found."""
+    """Sentence that says why the name is not supported, or where it belongs."""
     write: Mapping[str, str]
     """Fields and values to write in place of the name, seen from the record in which the name was found."""
 
     @property
     def remedy(self) -> str:
-        """Advice on the fields to write, in words."""
+        """Advice in words on the fields to write."""
         return "write " + ", ".join(f"{field}: {value}" for field, value in self.write.items())
 
 
@@ -72,7 +72,7 @@ OVERHEAD: dict[str, str] = dict.fromkeys(
     "for 38 B of Ethernet and TCP of Linux write transport.header: 90 B and transport.ack: 90 B, "
     "for ATM cells over 10 B of PPPoE header: 248 B and ack: 106 B",
 )
-"""Remedies for names of a field that hops and cables do not have."""
+"""Remedies for field names that hops and cables do not have."""
 
 
 def known(name: object, among: Mapping[str, Known] = PROTOCOLS) -> Known | None:

@@ -1,1 +1,1 @@
-"""From a scenario to outcomes: its rows, its model, a launch, and traces."""
+"""Simulation of scenarios: rows, kernel models, launches, outcomes and traces."""

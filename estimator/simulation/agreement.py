@@ -1,4 +1,4 @@
-"""Does the device at hand compute what the CPU computes?  Examples of every engine, simulated on both."""
+"""Comparison of a GPU with the CPU: examples of every engine, simulated on both."""
 
 import importlib.resources
 import time
@@ -11,7 +11,7 @@ from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.launches import Job, model_of, prepare
 
 ROWS = 300
-"""Replications of each example: networks drawn at random."""
+"""Number of replications of each example, each a random network."""
 
 _RATE = {"log_uniform": ["200 kbit/s", "2 Mbit/s"]}
 _DELAY = {"uniform": ["5 ms", "200 ms"]}
@@ -34,36 +34,36 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "fluid, ad hoc": ("examples/adhoc.yaml", {"fidelity": "fluid"}),
     "fluid, shared links": ("examples/random_dumbbells.yaml", {"fidelity": "fluid", **_SHORT}),
 }
-"""By engine: a scenario that comes with netcarlo, and the fields that are set in it."""
+"""Shipped scenario and the fields to set in it, by engine."""
 
 
 class Agreement(NamedTuple):
-    """What came of an example on the device, beside the CPU."""
+    """Result of an example on the device, compared with the CPU."""
 
     engine: str
     model: str
     ready_s: float
-    """Until the kernel was compiled, where it was not yet, and loaded."""
+    """Time until the kernel was compiled (unless cached) and loaded [s]."""
     launch_s: float
-    """With transfers."""
+    """Time of the launch, including memory transfers [s]."""
     rows: int
     equal: int
-    """Rows of which every outcome equals the CPU's."""
+    """Number of rows in which every outcome equals that of the CPU."""
     difference: str
-    """Where the first is, or what failed; else empty."""
+    """Location of the first difference, or the failure; empty if there is none."""
 
 
 def agreements() -> Iterator[Agreement]:
-    """Simulate each example on the CPU and on CuPy's current device; ends after one that fails.
+    """Simulate each example on the CPU and on CuPy's current device; ends after a device failure.
 
-    Raises ModuleNotFoundError where models cannot be compiled for the device.
+    Raises ModuleNotFoundError if models cannot be compiled for the device.
     """
     scenarios = {engine: _scenario(*example) for engine, example in EXAMPLES.items()}
     prepare(scenarios.values(), target="cpu")
     for engine, scenario in scenarios.items():
         found = _compared(engine, scenario)
         yield found
-        if found.difference and not found.launch_s:  # an error of the device, which takes no more launches
+        if found.difference and not found.launch_s:  # device failure: further launches would fail
             return
 
 
@@ -87,7 +87,7 @@ def _compared(engine: str, scenario: Scenario) -> Agreement:
         out = launch.run(model, rows, target="cuda")
     except ModuleNotFoundError:
         raise
-    except Exception as error:  # whatever the driver says
+    except Exception as error:  # any error of the driver
         words = " ".join(str(error).split())
         return Agreement(engine, model.name, ready_s, 0.0, ROWS, 0, f"failed: {words}")
     launch_s = time.perf_counter() - start

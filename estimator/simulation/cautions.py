@@ -1,7 +1,7 @@
-"""Cautions that accompany an answer: losses that a delay does not show, and loads above capacity.
+"""Warnings that accompany a result: losses that a delay does not show, and loads above capacity.
 
-Delays, jitter and `late` consider delivered packets only. On an overloaded link with a short queue they look
-good, however many packets are lost.
+Delay, jitter and `late` consider delivered packets only. On an overloaded link with a short queue they look
+good however many packets are lost.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,24 +15,23 @@ from netcarlo.schema import units
 from netcarlo.simulation.ensemble import build
 
 MAX_LOSS = 0.01
-"""Share of lost packets above which an answer about the delay of the others carries a warning."""
+"""Loss ratio above which a result about delay carries a warning."""
 
 ROWS = 32
-"""Number of replications whose rates are considered; drawn rates count with their mean."""
+"""Number of replications over which drawn rates are averaged."""
 
 
 class HiddenLoss(NamedTuple):
-    """Loss of a class whose delays are asked for."""
+    """Loss of a class of flows whose delays are requested."""
 
     word: str
-    """The class; empty: all flows."""
+    """Name of the class; empty for all flows."""
     loss: str
-    """Name of the outcome with the share of lost packets of the class."""
+    """Name of the outcome with the loss ratio of the class."""
     in_time: str
-    """Name of the outcome with the share of packets of the class that arrived in time; empty without a
-    bound."""
+    """Name of the outcome with the share of packets that arrived in time; empty without a limit `late`."""
     repaired: bool
-    """True if all lost packets are retransmitted, so that they count in the delay."""
+    """True if lost packets are retransmitted, so that they count in the delay."""
 
     @property
     def name(self) -> str:
@@ -41,12 +40,12 @@ class HiddenLoss(NamedTuple):
 
     @property
     def goal(self) -> str:
-        """A goal that bounds the loss."""
+        """Goal that bounds the loss."""
         return f"{self.in_time} >= 95 %" if self.in_time else f"{self.loss} <= 1 %"
 
 
 class Overload(NamedTuple):
-    """A link to which sources of constant rate offer more than it carries, means over drawn networks."""
+    """Link whose offered load at constant rates exceeds its capacity, averaged over drawn networks."""
 
     link: str
     offered_bps: float
@@ -54,13 +53,13 @@ class Overload(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Sentence that names the link, the load and the capacity."""
+        """Sentence that names the link, its load and its capacity."""
         text = f"constant-rate flows offer {rate(self.offered_bps)} to {self.link}, which carries "
         return text + rate(self.capacity_bps)
 
 
 def hidden_losses(scenario: Scenario, outcomes: Iterable[str], have: Collection[str]) -> list[HiddenLoss]:
-    """Return the losses that these outcomes do not show; `have` are the outcomes of the scenario."""
+    """Return the losses that these outcomes do not show; `have` are all outcomes of the scenario."""
     found: dict[str, HiddenLoss] = {}
     unrepaired = scenario.network.datagrams(scenario)
     for name in outcomes:
@@ -74,7 +73,7 @@ def hidden_losses(scenario: Scenario, outcomes: Iterable[str], have: Collection[
 
 
 def overload(scenario: Scenario, replications: int = ROWS) -> Overload | None:
-    """Return the link that is most overloaded by sources of constant rate; None if none is."""
+    """Return the link that constant-rate sources overload most; None if there is none."""
     rows = build(scenario, replications=min(replications, scenario.replications)).rows
     offered = scenario.network.offered(rows)
     if offered is None or not offered.load.size:
@@ -88,24 +87,24 @@ def overload(scenario: Scenario, replications: int = ROWS) -> Overload | None:
 
 
 def rate(bps: float) -> str:
-    """Return a rate in words: `240 Mbit/s`."""
+    """Return a rate as text: `240 Mbit/s`."""
     factor, unit = next((f, u) for f, u in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (0, "")) if bps >= f)
     return f"{bps / (factor or 1):.4g} {unit}bit/s"
 
 
 def quantity_text(value: float, dimension: units.Dimension) -> str:
-    """Return a value of a quantity in words."""
+    """Return a value of a quantity as text."""
     return rate(value) if dimension is units.RATE else units.show(value, dimension)
 
 
 def percent(share: float) -> str:
-    """Return a share in words: `18.5 %`."""
+    """Return a share as text: `18.5 %`."""
     return f"{100 * share:.3g} %"
 
 
 def of_goals(scenario: Scenario, outcomes: Iterable[str], frame: Any) -> list[str]:
-    """Return the warnings of an estimate whose goals are about these outcomes, given the outcomes of the
-    runs."""
+    """Return the warnings of an estimate whose goals are about these outcomes; `frame` has the outcomes of
+    the runs."""
     asked, found = list(outcomes), []
     for each in hidden_losses(scenario, asked, set(frame)):
         lost = float(frame[each.loss].mean())

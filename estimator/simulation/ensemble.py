@@ -1,7 +1,7 @@
-"""From a scenario to the rows a kernel reads: one row of numbers per replication.
+"""Construction of the rows that kernels read: one row of numbers per replication.
 
-Random quantities are drawn per field name and replication number, so that a row depends neither
-on the chunk it is in nor on the fields drawn beside it.
+Random quantities are drawn by field name and replication number, so that a row depends neither on the chunk
+that contains it nor on other fields that are drawn.
 """
 
 from collections.abc import Mapping
@@ -16,20 +16,20 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema.draws import Draws
 
 MAX_REPLICATIONS = 2**32
-"""Replications that have random numbers of their own."""
+"""Number of replications with independent random numbers."""
 
 
 class Ensemble(NamedTuple):
-    """Replications of a scenario, ready to run."""
+    """Replications of a scenario that are ready to run."""
 
     rows: Any
-    """What the kernels of its network read, see `kernels.base.rows`."""
+    """Input of the kernels of the network, see `kernels.base.rows`."""
     drawn: pd.DataFrame
-    """The random quantities in SI units, a column per dotted field name, indexed by replication."""
+    """Drawn quantities in SI units, one column per dotted field name, indexed by replication."""
 
 
 def build(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Ensemble:
-    """Rows of `replications` (the scenario's unless given), the first of which has the number `first`.
+    """Build the rows of `replications` (default: those of the scenario), numbered from `first`.
 
     Raises InputError.
     """
@@ -43,10 +43,10 @@ def build(scenario: Scenario, *, first: int = 0, replications: int | None = None
 def build_rows(
     scenario: Scenario, *, replications: Ints, given: Mapping[str, Floats] | None = None
 ) -> Ensemble:
-    """A row for each of the numbers `replications` [n], which may repeat.
+    """Build a row for each of the numbers `replications` [n], which may repeat.
 
-    `given` holds values in SI units, float64[n], of fields by dotted name (`topology` among them), in
-    place of those of the scenario: so rows of many scenarios that differ in numbers only are built at once.
+    `given` has values in SI units, float64[n], of fields by dotted name (including `topology`), which replace
+    those of the scenario. Rows of many scenarios that differ only in numbers are thus built at once.
     """
     given = given or {}
     numbers = np.asarray(replications, np.int64)
@@ -57,14 +57,14 @@ def build_rows(
 
 
 def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> dict[str, Floats]:
-    """Features of the first path, float64[rows] each, for fields `given` as in `build_rows`.
+    """Return features of the first path, float64[rows] each, for fields `given` as in `build_rows`.
 
-    `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
-    the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
-    random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the route of the first
-    flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements; in an
-    ad hoc network it is one hop, and `path_loss` is the residual one; in a shared network it is again that of
-    the first flow.
+    `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from sending a single data packet to the
+    arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at random;
+    `bdp_packets`, the bandwidth-delay product. In an 802.11 network they describe the route of the first
+    flow; `path_loss` is the frame error probability, and `bottleneck_bps` accounts for interframe spaces and
+    acknowledgements. In an ad hoc network they describe one hop, and `path_loss` is the residual one. In a
+    network of shared links they describe the first flow.
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
 

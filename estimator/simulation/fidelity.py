@@ -1,7 +1,7 @@
-"""Answers without packets: what a fluid model or formulae say of the rows that an engine would simulate.
+"""Fast approximations: a fluid model or formulae in place of the simulation of packets.
 
-They take microseconds where packets take milliseconds, and they are biased.  `known_bias` says by how much:
-`python -m tests.campaigns fidelity` measures it on networks drawn at random (docs/fidelity.md).
+They take microseconds where packets take milliseconds, and they are biased. `known_bias` returns the bias
+that `python -m tests.campaigns fidelity` measured on random networks (docs/fidelity.md).
 """
 
 import csv
@@ -18,22 +18,22 @@ from netcarlo.simulation import ignored_fields
 CHEAP: tuple[Fidelity, ...] = ("fluid", "formula")
 
 OF = "goodput_bps"
-"""The outcome whose bias was measured."""
+"""Outcome whose bias was measured."""
 
 
 class Bias(NamedTuple):
-    """How far the goodput of a cheap model was off that of packets, as a part of it, on drawn networks."""
+    """Relative error of the goodput of a fast model, compared with packets, on random networks."""
 
     median: float
     low: float
-    """It was below this on 5 % of the networks,"""
+    """5 % quantile of the relative error."""
     high: float
-    """and above this on 5 %."""
+    """95 % quantile of the relative error."""
 
 
 @functools.cache
 def measured() -> dict[tuple[str, str, str], Bias]:
-    """The biases that were measured, by fidelity, network and protocol."""
+    """Return the measured biases by fidelity, network and protocol."""
     file = importlib.resources.files("netcarlo.configs") / "references" / "known_bias.csv"
     text = file.read_text(encoding="utf-8")
     return {
@@ -45,13 +45,16 @@ def measured() -> dict[tuple[str, str, str], Bias]:
 
 
 def known_bias(scenario: Scenario) -> Bias | None:
-    """The measured bias of the goodput by the scenario's fidelity; None for packets, and where none was
-    measured: of a user's congestion control, say, or of flows that are not all of one TCP."""
+    """Return the measured bias of the goodput for the scenario's fidelity; None for packets, and where it was
+    not measured.
+
+    It was not measured for users' congestion controls and for flows of different TCPs, for example.
+    """
     return measured().get((scenario.fidelity, *scenario.network.population(scenario)))
 
 
 def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
-    """What a result about `outcomes` by a cheap fidelity has to say about itself; None for packets."""
+    """Return the caveat of a result about `outcomes` by a fast fidelity; None for packets."""
     if scenario.fidelity == "packet":
         return None
     said = [f"fidelity {scenario.fidelity}: no packet was simulated"]
@@ -68,7 +71,7 @@ def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
 
 
 def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
-    """Raise InputError if a decision about `outcomes` would rest on a cheap model of unknown bias."""
+    """Raise InputError if a decision about `outcomes` would rest on a fast model of unknown bias."""
     if scenario.fidelity == "packet":
         return
     bias = known_bias(scenario)
@@ -79,7 +82,7 @@ def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
 
 
 def check(scenario: Scenario, fidelity: str) -> None:
-    """Raises InputError unless the scenario has a cheap model of this fidelity."""
+    """Raise InputError unless this fidelity has a fast model of the scenario."""
     if fidelity not in CHEAP:
         raise InputError(f"fidelity = '{fidelity}' is no cheap one; {suggest(fidelity, CHEAP)}")
     if problem := scenario.network.unknown(scenario, fidelity):

@@ -1,4 +1,4 @@
-"""Fields that cheap models do not read: an answer names those that a scenario changes from their default.
+"""Fields that fast models ignore. A result names those that a scenario changes from their default.
 
 Each kind of network lists its own (`networks/*/ignored_fields.py`).
 """
@@ -14,14 +14,14 @@ from netcarlo.schema.record import Record
 
 
 def fields(scenario: Scenario) -> list[str]:
-    """Return the names of the fields that differ from their default and that the fidelity does not read."""
+    """Return the names of the fields that differ from their default and that the fidelity ignores."""
     keys = scenario.fidelity, f"{scenario.fidelity} {scenario.transport.protocol}"
     patterns = [one for key in keys for one in scenario.network.ignored_fields.get(key, ())]
     return [name for name in changed(scenario) if any(fnmatchcase(name, one) for one in patterns)]
 
 
 def changed(record: Any, at: str = "") -> Iterator[str]:
-    """Yield the dotted names of the fields of a record, and inside it, that differ from their default."""
+    """Yield the dotted names of the fields of a record, at any depth, that differ from their default."""
     if isinstance(record, list):
         for i, item in enumerate(record):
             yield from changed(item, f"{at}.{i}")

@@ -1,7 +1,6 @@
-"""From rows to what came of them: one launch per model, whatever the scenarios.
+"""Launches of kernels: from rows to outcomes, one launch per model for any number of scenarios.
 
-Here alone it is decided which model simulates a scenario, what fits into a launch, and whose outcomes are
-whose.
+Only this module selects the model of a scenario, fills a launch, and assigns outcomes to scenarios.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,11 +22,14 @@ from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes
 from netcarlo.transport import congestion as controls
 
 MAX_LAUNCH = {"cpu": 1 << 16, "cuda": 1 << 20}
-"""Replications of a scenario in one launch; bounds memory and decides nothing else.  A large device runs some
-70,000 at once, and is at its best with a dozen times as many."""
+"""Maximum number of replications of a scenario in one launch, by target. It limits memory and does not affect
+results.
+
+A large GPU runs about 70,000 at once, and is fastest with a dozen times as many.
+"""
 
 MAX_ROW_BYTES = {"cpu": 1 << 28, "cuda": 1 << 30}
-"""Bytes of the rows of a launch; the same."""
+"""Maximum size of the rows of a launch [byte], by target. It does not affect results."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +41,21 @@ class Job:
     replications: int
 
     def part(self) -> "Part":
-        """The same with its rows.  Raises InputError."""
+        """Build the rows of this job. Raises InputError."""
         return Part(self.scenario, *build(self.scenario, first=self.first, replications=self.replications))
 
 
 class Part(NamedTuple):
-    """Rows of a scenario, a part of a launch."""
+    """Rows of one scenario within a launch."""
 
     scenario: Scenario
     rows: Any
     drawn: pd.DataFrame
-    """The random quantities, see `Ensemble`."""
+    """Drawn quantities, see `Ensemble`."""
 
 
 def model_of(scenario: Scenario) -> Any:
-    """The kernel model that simulates a scenario, in packets or as a fluid.  Raises InputError."""
+    """Return the kernel model that simulates a scenario, with packets or as a fluid. Raises InputError."""
     from netcarlo.kernels import models
 
     fluid = scenario.fidelity == "fluid"
@@ -67,12 +69,12 @@ def model_of(scenario: Scenario) -> Any:
     controls.check(control, content)
     try:
         return models.user_model(control, content, address)
-    except Exception as error:  # whatever the user's file raises
+    except Exception as error:  # any error of the user's file
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
 
 
 def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
-    """Compile the models of scenarios, side by side for the CPU."""
+    """Compile the models of scenarios for the CPU, in parallel."""
     from netcarlo.kernels.runtime import compile as compilers
 
     if target == "cpu":
@@ -80,15 +82,15 @@ def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
 
 
 def max_replications(scenarios: Iterable[Scenario], target: str) -> int:
-    """The most replications of these scenarios in one launch on a target, cpu or cuda."""
+    """Return the maximum number of replications of these scenarios in one launch on a target, cpu or cuda."""
     widest = max(scenario.network.row_bytes() for scenario in scenarios)
     return max(1, min(MAX_LAUNCH[target], MAX_ROW_BYTES[target] // widest))
 
 
 def batches(jobs: Sequence[Job], target: str) -> Iterator[list[tuple[int, Job]]]:
-    """What one launch takes at a time: pieces of jobs, by the number of the job they are of.
+    """Yield the content of each launch: parts of jobs with the index of their job.
 
-    Raises InputError where nothing simulates a scenario.
+    Raises InputError if no model simulates a scenario.
     """
     groups: dict[Any, list[int]] = {}
     for i, job in enumerate(jobs):
@@ -121,7 +123,7 @@ def run(
     progress: Callable[[int], object] | None = None,
     most_bytes: float | None = None,
 ) -> list[Outcomes]:
-    """What came of each part, by a kernel or by formulae; one launch per model.
+    """Return the outcomes of each part, by a kernel or by formulae; one launch per model.
 
     `progress(rows_done)` is called now and then.
     """
@@ -145,7 +147,7 @@ def integers(
     progress: Callable[[int], object] | None = None,
     most_bytes: float | None = None,
 ) -> list[Ints]:
-    """What the kernels write of each part, int64[n, ...]."""
+    """Return what the kernels write for each part, int64[n, ...]."""
     from netcarlo.kernels.runtime import launch
 
     groups: dict[Any, list[int]] = {}
@@ -173,7 +175,7 @@ def integers(
 
 
 def trace(scenario: Scenario, *, replication: int = 0) -> tuple[NDArray[np.float64], Outcomes]:
-    """The events of a replication, float64[events, len(Trace)], and its outcomes."""
+    """Return the events of a replication, float64[events, len(Trace)], and its outcomes."""
     from netcarlo.kernels.runtime import launch
 
     part = Job(scenario, replication, 1).part()
@@ -188,9 +190,10 @@ def _named(part: Part, trimmed: Ints) -> Outcomes:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take.
+    """Convert errors of a launch: too little memory, or a user's file that does not compile, is an
+    InputError.
 
-    A device that fails is a failure of the machine.
+    A failure of a device is a MachineError.
     """
     from netcarlo.kernels.congestion.user import RefusedError
     from netcarlo.kernels.runtime.faults import DeviceError

@@ -1,7 +1,7 @@
-"""Which outcomes the runs of a scenario measure.
+"""Outcomes that the runs of a scenario measure.
 
-The declarations of outcomes say so (`Outcome.when` and `Outcome.fluid`) for some rows of the scenario;
-formulae are evaluated. An outcome that is measured need not have a value in a run: a transfer may not end.
+They follow from the declarations of outcomes (`Outcome.when` and `Outcome.fluid`) for some rows of the
+scenario; formulae are evaluated. A measured outcome may have no value in a run: a transfer may not finish.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,20 +21,21 @@ from netcarlo.simulation.ensemble import build_rows
 from netcarlo.simulation.outcomes import MEANING, of_classes
 
 ROWS = 16
-"""Replications whose rows are looked at: what is drawn may have a part in one network and not in another."""
+"""Number of replications whose rows are examined, because a drawn value may enable an outcome in some
+only."""
 
 EVERYWHERE = frozenset({"goodput_bps"})
-"""What every scenario has."""
+"""Outcomes of every scenario."""
 
 
 def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> tuple[str, ...]:
-    """The outcomes that runs of the scenario measure, in the order of its frame.  Raises InputError.
+    """Return the outcomes that runs of the scenario measure, in the order of its frame. Raises InputError.
 
-    `given` holds the values of fields on some networks, as in `ensemble.build_rows`.
+    `given` has values of fields for some networks, as in `ensemble.build_rows`.
     """
     if scenario.fidelity != "packet":
         fidelity.check(scenario, scenario.fidelity)
-    if not given:  # as many flows as there can be, so that each kind of them is there
+    if not given:  # the maximum number of flows, so that each type of flow occurs
         counts = [(name, value) for name, value in flat(scenario) if name.endswith(".count")]
         given = {name: np.full(ROWS, bounds(value)[1]) for name, value in counts}
     n = len(next(iter(given.values()), range(ROWS)))
@@ -46,7 +47,7 @@ def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> t
 
 
 def check(names: Collection[str], scenario: Scenario) -> None:
-    """Raise InputError unless the scenario has all of these outcomes."""
+    """Raise InputError unless the scenario measures all of these outcomes."""
     if set(names) <= EVERYWHERE:
         return
     have = outcomes(scenario)
@@ -56,7 +57,7 @@ def check(names: Collection[str], scenario: Scenario) -> None:
 
 
 def refuse(name: str, scenario: Scenario, have: Collection[str]) -> NoReturn:
-    """Raise InputError about an outcome that a scenario does not have, with those that it has instead."""
+    """Raise InputError for an outcome that a scenario does not measure, with those that it measures."""
     words = [scenario.network.key, scenario.transport.protocol, f"fidelity {scenario.fidelity}"]
     has = suggest(name, have, cutoff=0.8) if (of_class := of_classes([name])) else ""
     if not has.startswith("did you mean"):
@@ -67,7 +68,7 @@ def refuse(name: str, scenario: Scenario, have: Collection[str]) -> NoReturn:
 
 
 def _listed(names: Collection[str], *, like: str) -> str:
-    """Outcomes in a line, those of the same dimension as `like` first."""
+    """Return outcomes in one line, those with the same dimension as `like` first."""
     ordered = [*(name for name in MEANING if name in names), *sorted(of_classes(names))]
     alike = [name for name in ordered if dimension(name) is dimension(like)]
     return ", ".join([*alike, *(name for name in ordered if name not in alike)])

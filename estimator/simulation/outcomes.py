@@ -1,7 +1,7 @@
-"""What came of each replication: the kernel's integers, and named quantities with units.
+"""Outcomes of replications: the integers of a kernel, and named quantities with units.
 
-Names end in their unit; those without one are numbers of data packets or of events, or shares.  A time
-that did not happen is NaN, and so is what only mobile hosts, or other kinds of networks, have.
+Names end in their unit; those without a unit are numbers of data packets or events, or shares. A time of an
+event that did not occur is NaN, as is an outcome that a kind of network does not have.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from netcarlo.scenario import Scenario
 T = TypeVar("T")
 
 OUTCOMES = tuple(outcome for kind in KINDS for outcome in declared(kind.outcomes))
-"""The outcomes of a replication, in the order of `Outcomes.frame`."""
+"""Outcomes of a replication, in the order of `Outcomes.frame`."""
 
 
 class _ByName(Mapping[str, T]):
-    """Something of each outcome by its name: of `OUTCOMES`, which it lists, and of any class of flows."""
+    """A property of each outcome by name, including outcomes of classes of flows, which are not listed."""
 
     def __init__(self, of: Callable[[Outcome], T]) -> None:
         self._of = of
@@ -51,22 +51,22 @@ _LISTED = frozenset(MEANING)
 
 
 def of_classes(names: Iterable[str]) -> list[str]:
-    """Those of the names that are outcomes of classes of flows."""
+    """Return the names that are outcomes of classes of flows."""
     return [name for name in names if name not in _LISTED and name in MEANING]
 
 
 def ordered(names: Collection[str]) -> list[str]:
-    """Return those of the names that are outcomes, in the order of a frame."""
+    """Return the names that are outcomes, in the order of a frame."""
     return [*(name for name in MEANING if name in names), *of_classes(names)]
 
 
 def listed(frame: pd.DataFrame) -> list[str]:
-    """Return the outcomes that a frame of them has, in order."""
+    """Return the outcomes in a frame, in order."""
     return ordered([str(name) for name in frame])
 
 
 def values_of(frame: pd.DataFrame, name: str) -> Floats:
-    """An outcome, [n]; NaN where the networks of a frame do not have it."""
+    """Return an outcome [n]; NaN if the network of the frame does not have it."""
     return frame[name].to_numpy(np.float64) if name in frame else np.full(len(frame), np.nan)
 
 
@@ -74,17 +74,17 @@ class Outcomes(NamedTuple):
     """Outcomes of `n` replications."""
 
     integers: NDArray[np.int64]
-    """What the kernel wrote, int64[n, ...], as `kernels.base.rows` and the layout of its network say; of
-    formulae nothing."""
+    """Output of the kernel, int64[n, ...], see `kernels.base.rows` and the layout of the network; empty
+    for formulae."""
     frame: pd.DataFrame
-    """A row per replication: the outcomes of its network, those of classes of flows, then the drawn
-    quantities by field name."""
+    """One row per replication: outcomes of the network, outcomes of classes of flows, then drawn
+    quantities by field."""
 
 
 def joined(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the outcomes of consecutive replications as one.
 
-    Numbers of hops may differ between parts, and with them the drawn quantities.
+    Numbers of hops, and thus the drawn quantities, may differ between parts.
     """
     if len(parts) == 1:
         return parts[0]
@@ -93,12 +93,13 @@ def joined(parts: Sequence[Outcomes]) -> Outcomes:
 
 
 def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
-    """Name the outcomes `integers` of `rows`; `drawn` (indexed by replication) is set beside them."""
+    """Return the named outcomes of `integers` of `rows`, with the quantities `drawn` (indexed by
+    replication)."""
     return Outcomes(integers, _frame(network.named(integers, rows), drawn))
 
 
 def by_formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
-    """The same by formulae that know the network, without integers; what they do not know is NaN."""
+    """Return the outcomes by formulae, without integers; outcomes that the formulae do not have are NaN."""
     return Outcomes(
         np.zeros((len(drawn), 0), np.int64), _frame(scenario.network.formula(scenario, rows), drawn)
     )

@@ -1,20 +1,20 @@
-"""How far a run is: a function that is told, or with `True` a line on stderr that is written over."""
+"""Progress of a run: a callback, or a line on stderr that is rewritten."""
 
 import sys
 import time
 from collections.abc import Callable
 
 EVERY_S = 0.2
-"""Seconds between two writings of the line."""
+"""Minimum time between two updates of the line [s]."""
 
 Report = Callable[[int, int], object]
-"""Called with (done, in all)."""
+"""Callback that receives (done, total)."""
 Progress = Report | bool
-"""Who asks for it: a function, or True for a line."""
+"""Progress option: a callback, or True for a line on stderr."""
 
 
 def reporter(progress: Progress | None, what: str = "replications") -> Report | None:
-    """The function that is told; None if nobody asks."""
+    """Return the callback for a progress option; None if progress is off."""
     if isinstance(progress, bool) or progress is None:
         return _line(what) if progress else None
     return progress

@@ -1,4 +1,4 @@
-"""What is needed to get a result again: versions, seed, resolved scenario, target."""
+"""Provenance of a result: versions, seed, resolved scenario and target, so that it can be reproduced."""
 
 import functools
 import hashlib
@@ -25,7 +25,7 @@ def model_version() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on."""
+    """Return the versions of Python and of the packages that a result depends on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -36,12 +36,12 @@ def versions() -> dict[str, str]:
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:
-    """The scenario with every default written out, as data for YAML or JSON that reads back equal."""
+    """Return the scenario with all defaults as data for YAML or JSON, which reads back equal."""
     return scenario.model_dump(mode="json", exclude_none=True)
 
 
 def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[str, Any]:
-    """The provenance of an estimate, ready for JSON; `scenario_sha256` identifies what was asked."""
+    """Return the provenance of an estimate as data for JSON; `scenario_sha256` identifies the scenario."""
     data = resolved(scenario)
     record = {
         "versions": versions(),

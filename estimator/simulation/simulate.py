@@ -1,4 +1,4 @@
-"""Runs scenarios, as many at a time as a launch takes."""
+"""Simulation of scenarios in as few launches as possible."""
 
 from collections.abc import Sequence
 
@@ -25,13 +25,13 @@ def simulate(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Outcomes:
-    """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
+    """Simulate `replications` (default: those of the scenario), numbered from `first`.
 
-    `scenario` is one, the path of its file, or data as in one.
-    `progress(done, total)` is called with replications; with True a line says them.
-    A replication's outcome depends on nothing but the scenario and its number: not on `target`
-    (auto, cpu or cuda), `threads` (CPU), or the other replications.  What would take days or more memory than
-    most machines have (`workload`) is refused unless it is confirmed as `large`.  Raises InputError.
+    `scenario` is a scenario, the path of its file, or data as in a file. `progress(done, total)` is called
+    with numbers of replications; True prints a line. The outcomes of a replication depend only on the
+    scenario and its number, not on `target` (auto, cpu or cuda), `threads` (CPU) or other replications. A run
+    that would take days, or more memory than most machines have (`workload`), is refused unless `large` is
+    true. Raises InputError.
     """
     scenario = scenario_of(scenario)
     job = Job(scenario, first, scenario.replications if replications is None else replications)
@@ -46,7 +46,7 @@ def simulate_all(
     progress: Progress | None = None,
     large: bool = False,
 ) -> list[Outcomes]:
-    """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
+    """Simulate many jobs with one launch per model where possible; returns their outcomes in order."""
     if not large:
         workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
     target, tell = resolve_target(target), reporter(progress)
@@ -73,7 +73,7 @@ def simulate_all(
 
 
 def resolve_target(target: str) -> str:
-    """`cpu` or `cuda`; `auto` is cuda where there is a device.  Raises InputError."""
+    """Return `cpu` or `cuda`; `auto` becomes cuda if a device is available. Raises InputError."""
     if target not in TARGETS:
         raise InputError(
             f"target = '{target}' is unknown; allowed is {', '.join(TARGETS)}; write target auto"

@@ -57,7 +57,7 @@ def modules() -> dict[str, Path]:
 
 
 def digest(text: bytes | str) -> str:
-    """Return a hash of the syntax tree of a module without its docstrings, the same in every Python."""
+    """Return a hash of the syntax tree of a module without its docstrings, equal in all Python versions."""
     return hashlib.sha256("".join(_written(ast.parse(text))).encode()).hexdigest()
 
 
@@ -72,7 +72,7 @@ def _written(node: Any) -> Iterator[str]:
         yield f"{type(node).__name__}("
         for name in node._fields:
             value = getattr(node, name, None)
-            if isinstance(node, ast.JoinedStr):  # Python 3.12.1 ends some with an empty string
+            if isinstance(node, ast.JoinedStr):  # Python 3.12.1 appends an empty string to some
                 value = [part for part in node.values if getattr(part, "value", None) != ""]
             if value is not None and value != [] and name not in ("ctx", "type_comment"):
                 yield f"{name}="
@@ -90,6 +90,6 @@ def _written(node: Any) -> Iterator[str]:
 
 
 def _is_docstring(node: Any) -> bool:
-    """Tell whether a statement is a string, which documents a module, class, function or attribute."""
+    """Return True if a statement is a string, which documents a module, class, function or attribute."""
     value = node.value if isinstance(node, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -1,4 +1,4 @@
-"""The trace of one replication: every packet, acknowledgement, timeout and loss, with the sender's state."""
+"""Trace of one replication: every packet, acknowledgement, timeout and loss, with the sender's state."""
 
 from typing import NamedTuple
 
@@ -17,16 +17,16 @@ class Traced(NamedTuple):
     """A replication with its trace."""
 
     frame: pd.DataFrame
-    """A row per event in the order of the simulation; the columns are in docs/reference/trace.md."""
+    """One row per event in the order of the simulation; docs/reference/trace.md describes the columns."""
     outcomes: Outcomes
-    """The same as `simulate` finds for that replication."""
+    """Outcomes of the replication, equal to those of `simulate`."""
 
 
 @checked
 def trace(scenario: ScenarioLike, *, replication: int = 0, large: bool = False) -> Traced:
-    """Run one replication alone, with its trace.
+    """Simulate one replication with its trace.
 
-    One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
+    A run that is forecast to be large (`workload`) is refused unless `large` is true. Raises InputError.
     """
     scenario = scenario_of(scenario)
     network = scenario.network
@@ -44,6 +44,7 @@ def trace(scenario: ScenarioLike, *, replication: int = 0, large: bool = False) 
 
 
 def per_second(scenario: Scenario, frame: pd.DataFrame, *, replication: int = 0) -> pd.DataFrame | None:
-    """What flows carried in each second of the trace of a replication [bit/s]; None where it does not say."""
+    """Return the goodput of each flow in each second of a trace [bit/s]; None if the trace does not show
+    it."""
     rows = build(scenario, first=replication, replications=1).rows
     return scenario.network.per_second(rows, frame)

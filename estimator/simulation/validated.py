@@ -1,8 +1,9 @@
-"""The validated range of each model, and what of a scenario lies outside it.
+"""Validated range of each model, and the quantities of a scenario outside it.
 
-`configs/references/validated_ranges.csv` holds the lowest and the highest value of each quantity over which a
-model was compared with a reference: packets with other simulators and a kernel, fluids and formulae with
-packets. `python -m tests.campaigns ranges` makes it from the reference files (docs/validation.md).
+`configs/references/validated_ranges.csv` has the lowest and highest value of each quantity over which a model
+was compared with a reference: packet models with other simulators and a kernel, fluid models and formulae
+with packet models. `python -m tests.campaigns ranges` creates it from the reference files
+(docs/validation.md).
 """
 
 import csv
@@ -23,12 +24,13 @@ RANGE, EDGE = "range", "edge"
 """Use of a row: the validated range, or the errors of short transfers beyond it."""
 
 ANY = "any"
-"""Stands for every protocol of a network that has no row of its own for a quantity."""
+"""Protocol of a row that applies to all protocols without a row of their own for a quantity."""
 
 SLACK = 0.1
-"""A value counts as inside up to this part beyond the ends of a range.
+"""Tolerance: a value counts as inside up to this share beyond the ends of a range.
 
-The scenarios of references are drawn at random, so that the ends are no sharp limits."""
+Scenarios of references are drawn at random, so the ends are not sharp limits.
+"""
 
 NAN = float("nan")
 
@@ -80,7 +82,7 @@ QUANTITIES = {
 
 
 class Row(NamedTuple):
-    """A row of the file: over which values of a quantity a model was compared with a reference."""
+    """Row of the file: range of a quantity over which a model was compared with a reference."""
 
     fidelity: str
     network: str
@@ -91,12 +93,12 @@ class Row(NamedTuple):
     use: str
     """RANGE or EDGE."""
     source: str
-    """Return the comparison of the model with its reference in words."""
+    """Description of the comparison of the model with its reference."""
     reference: str
     """The mapping in `configs/references`, or `known_bias` for fluids and formulae."""
     scenarios: int
     metric: str
-    """The measured quantity whose errors follow: the relative error's size over these scenarios."""
+    """Measured quantity to which the errors refer: absolute relative errors over these scenarios."""
     median: float
     p90: float
     worst: float
@@ -106,23 +108,23 @@ class Outside(NamedTuple):
     """A quantity of a scenario that leaves the validated range, or a model without one."""
 
     quantity: str
-    """A name in QUANTITIES; or PROTOCOL where the model was not compared with any recorded reference."""
+    """Name in QUANTITIES, or PROTOCOL if the model was not compared with any recorded reference."""
     low: float
     high: float
-    """The values of the scenario, in SI units."""
+    """Highest value of the scenario; `low` is the lowest [SI units]."""
     validated_low: float
     validated_high: float
-    """The values of the validated range."""
+    """Highest value of the validated range; `validated_low` is the lowest [SI units]."""
     source: str
     """References of the model; for PROTOCOL, the protocols without a reference."""
     edges: tuple[str, ...] = ()
-    """Errors of short transfers at values of the scenario, in words."""
+    """Errors of short transfers at values of the scenario, as text."""
     network: str = ""
-    """Kind of network, for PROTOCOL only."""
+    """Kind of network; for PROTOCOL only."""
 
     @property
     def text(self) -> str:
-        """Return the quantity, its values and the comparison in words."""
+        """Quantity, its values and the comparison as text."""
         if self.quantity == PROTOCOL:
             return f"no recorded reference of {self.source} over {self.network}"
         limits = span(self.quantity, self.validated_low, self.validated_high)
@@ -145,7 +147,7 @@ def rows() -> tuple[Row, ...]:
 
 
 def outside(scenario: Scenario) -> list[Outside]:
-    """Return what of a scenario leaves the validated range of its model, each quantity once."""
+    """Return the quantities of a scenario outside the validated range of its model, each once."""
     network = scenario.network
     compared = network.compared(scenario)
     if scenario.fidelity == "packet":
@@ -161,9 +163,9 @@ def outside(scenario: Scenario) -> list[Outside]:
 
 
 def combined(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
-    """Return what leaves the range in any of several scenarios, each quantity once.
+    """Return the quantities outside the range in any of several scenarios, each once.
 
-    Its values are those of all of them, its validated range what the ranges of all have in common.
+    The values are those of all scenarios, the validated range is the intersection of their ranges.
     """
     found: dict[tuple[str, str], Outside] = {}
     for one in (one for each in scenarios for one in each):
@@ -177,30 +179,30 @@ def _joined(a: Outside, b: Outside) -> Outside:
         return a._replace(source=", ".join(dict.fromkeys([*a.source.split(", "), b.source])))
     both = a._replace(low=min(a.low, b.low), high=max(a.high, b.high))
     low, high = max(a.validated_low, b.validated_low), min(a.validated_high, b.validated_high)
-    if low > high:  # the ranges of two models have nothing in common
+    if low > high:  # the ranges do not overlap
         return both
     edges = tuple(dict.fromkeys((*a.edges, *b.edges)))
     return both._replace(validated_low=low, validated_high=high, edges=edges)
 
 
 def sentence(scenario: Scenario) -> str:
-    """Return one line about what leaves the validated range; empty inside it."""
+    """Return one line that names the quantities outside the validated range; empty if there are none."""
     return one_line(outside(scenario))
 
 
 def one_line(found: Iterable[Outside]) -> str:
-    """Return these in one line; empty for none."""
+    """Return these quantities in one line; empty if there are none."""
     texts = [one.text for one in found]
     return START + ", ".join(texts) if texts else ""
 
 
 def record(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return what leaves the validated range as data for JSON, in SI units."""
+    """Return the quantities outside the validated range as data for JSON, in SI units."""
     return [one.record() for one in outside(scenario)]
 
 
 def of_record(found: Iterable[dict[str, Any]] | None) -> str:
-    """Return the line of data that `record` made, each text once; empty for none."""
+    """Return the line for data made by `record`, each text once; empty if there are none."""
     texts = list(dict.fromkeys(str(one["text"]) for one in found or []))
     return START + ", ".join(texts) if texts else ""
 
@@ -208,7 +210,7 @@ def of_record(found: Iterable[dict[str, Any]] | None) -> str:
 def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -> list[Outside]:
     mine = _rows(fidelity, network, protocol)
     if not mine:
-        if fidelity != "packet":  # that its bias is unknown is said by `fidelity.sentence`
+        if fidelity != "packet":  # `fidelity.sentence` reports unknown bias
             return []
         called = "your own congestion control" if protocol == "own" else protocol.replace("_", " ")
         return [Outside(PROTOCOL, NAN, NAN, NAN, NAN, called, network=network)]
@@ -234,7 +236,7 @@ def _rows(fidelity: str, network: str, protocol: str) -> tuple[Row, ...]:
 
 
 def limits_of(some: Iterable[Row]) -> Extent:
-    """Return the lowest and the highest value of rows of one quantity that are of a validated range."""
+    """Return the validated range of a quantity from its rows."""
     within = [row for row in some if row.use == RANGE]
     return Extent(min(row.low for row in within), max(row.high for row in within))
 
@@ -246,21 +248,21 @@ def _leaves(name: str, extent: Extent, limits: Extent) -> bool:
 
 
 def _towards(row: Row, extent: Extent, limits: Extent) -> bool:
-    """Return whether an edge lies at the values of a scenario, or between them and the range."""
+    """Return True if an edge lies at the values of a scenario, or between them and the range."""
     below = extent.low < limits.low and row.low < limits.low and extent.low <= row.high
     above = extent.high > limits.high and row.high > limits.high and row.low <= extent.high
     return below or above
 
 
 def beyond(row: Row) -> str:
-    """Return the errors of short transfers beyond a range in words."""
+    """Return the errors of short transfers beyond a range as text."""
     where = between(row.quantity, row.low, row.high)
     off = f"{_percent(row.median)} in the median, {_percent(row.worst)} at worst"
     return f"short transfers at {where}: off by {off}"
 
 
 def span(name: str, low: float, high: float) -> str:
-    """Return a validated range in words: `from 5 to 590 packets`, `up to 3 %`, `only at 0`."""
+    """Return a validated range as text: `from 5 to 590 packets`, `up to 3 %`, `only at 0`."""
     side = QUANTITIES[name]
     if not side.low:
         none = "only without it" if side.flag else "only at 0"
@@ -271,7 +273,7 @@ def span(name: str, low: float, high: float) -> str:
 
 
 def between(name: str, low: float, high: float) -> str:
-    """Return the values of a quantity in words: `1 packet`, `1 to 30 packets`."""
+    """Return the values of a quantity as text: `1 packet`, `1 to 30 packets`."""
     first, last = _number(name, low), _number(name, high)
     if first == last:
         return first
@@ -280,7 +282,7 @@ def between(name: str, low: float, high: float) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    """Return a value with its unit, in four digits at most."""
+    """Return a value with its unit, at most four digits."""
     dimension = QUANTITIES[name].dimension
     if dimension is units.RATE:
         return cautions.rate(value)

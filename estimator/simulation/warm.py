@@ -1,4 +1,4 @@
-"""The models that a file needs, compiled ahead of its runs."""
+"""Compilation of the models of a file before its runs."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -29,5 +29,5 @@ def compile_ahead(models: Iterable[Any]) -> Warmed:
     missing = [model for model in wanted if not compilers.on_disk(model)]
     compilers.prepare(missing)
     for model in missing:
-        compilers.cpu_loop(model)  # loads it, or compiles what `prepare` leaves: a user's own
+        compilers.cpu_loop(model)  # loads it, or compiles a user's own model, which `prepare` skips
     return Warmed([model.name for model in wanted], [model.name for model in missing])

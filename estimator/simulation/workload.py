@@ -1,7 +1,7 @@
-"""What a run will ask for, forecast before it starts: packets, and memory.
+"""Forecast of the work of a run before it starts: packets and memory.
 
-The forecast takes the mean of what is drawn, and senders that are limited by nothing but windows, rates and
-the lengths of transfers; loss and queues make it less.
+It uses the mean of drawn values, and senders that are limited only by windows, rates and transfer sizes;
+losses and queues reduce the actual work.
 """
 
 from collections.abc import Iterable
@@ -13,31 +13,32 @@ from netcarlo.networks.traffic import mean
 from netcarlo.scenario import Scenario
 
 MAX_PACKETS = 1e12
-"""Of a run that nobody has confirmed: a day of one core."""
+"""Maximum number of packets of a run without confirmation; about a day on one core."""
 
 MAX_BYTES = 8 * 2**30
-"""Memory of the tables of such a run,"""
+"""Maximum size of the tables of a run without confirmation [byte]."""
 
 MAX_SCRATCH = 2**30
-"""and of its packets in flight, on all cores."""
+"""Maximum memory for packets in flight on all cores without confirmation [byte]."""
 
 PACKETS_PER_S = 1e7
-"""What a core simulates, about."""
+"""Approximate speed of one core [packets/s]."""
 
 REMEDY = "shorten duration, lower rates or replications, or confirm it with --yes (in Python: large=True)"
 
 OUTCOME_COLUMNS = 160
-"""Columns of a table of outcomes, about."""
+"""Approximate number of columns in a table of outcomes."""
 
 EVENTS_PER_PACKET = 4
-"""Events of a packet in a trace, about."""
+"""Approximate number of trace events per packet."""
 
 @dataclass(frozen=True)
 class Forecast:
-    """What replications of a scenario ask for, about."""
+    """Approximate work of the replications of a scenario."""
 
     packets: float
-    """And what takes as long: frames, datagrams of others, steps of a fluid, samples, legs of nodes."""
+    """Number of packets and of other steps that take as long: frames, datagrams, steps of a fluid,
+    samples, legs of nodes."""
     bytes: float
 
     def __add__(self, other: "Forecast") -> "Forecast":
@@ -45,14 +46,14 @@ class Forecast:
 
 
 def forecast(scenario: Scenario, replications: int, *, traced: bool = False) -> Forecast:
-    """The forecast of `replications` of a scenario, or of a trace of each."""
+    """Return the forecast for `replications` of a scenario, or for a trace of each."""
     packets = 0.0 if scenario.fidelity == "formula" else _packets(scenario) * replications
     each = EVENTS_PER_PACKET * len(Trace) * 8.0 * packets if traced else 0.0
     return Forecast(packets, 2 * 8.0 * (OUTCOME_COLUMNS + len(Out)) * replications + each)
 
 
 def check(found: Iterable[Forecast], *, what: str = "this run") -> None:
-    """Raises InputError where runs together are too large to be started unasked."""
+    """Raise InputError if runs together are too large to start without confirmation."""
     total = sum(found, Forecast(0.0, 0.0))
     if total.packets > MAX_PACKETS:
         time = _long(total.packets / PACKETS_PER_S)
@@ -68,8 +69,9 @@ def check(found: Iterable[Forecast], *, what: str = "this run") -> None:
 
 
 def _packets(scenario: Scenario) -> float:
-    """Of one replication."""
-    samples = mean(scenario.duration) / mean(scenario.sample_interval) / 10  # far less work than a packet
+    """Return the approximate number of packets of one replication."""
+    # A sample takes about a tenth of the time of a packet.
+    samples = mean(scenario.duration) / mean(scenario.sample_interval) / 10
     return samples + scenario.network.packets(scenario, scenario.fidelity)
 
 

@@ -1,1 +1,1 @@
-"""The transports of a scenario: TCP, SCTP, UDP, their buffers and congestion controls."""
+"""Transports of a scenario: TCP, SCTP and UDP, with socket buffers and congestion controls."""

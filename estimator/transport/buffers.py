@@ -1,8 +1,8 @@
-"""Socket buffers in bytes, as an operating system counts them, and the packets that they amount to.
+"""Socket buffers in bytes, as Linux counts them, and the numbers of packets that they hold.
 
-Source: the Linux 2.6 kernel.  A buffer's limit counts memory, a segment's share of which is more than its
-payload; a writer who has filled it sleeps until a third is free; a part of what the receiver has is kept
-back for overhead and not advertised.
+Source: the Linux 2.6 kernel. The limit of a buffer counts memory, of which a segment takes more than its
+payload. A writer that has filled the send buffer sleeps until a third is free. A part of the receive buffer
+is reserved for overhead and not advertised.
 """
 
 import numpy as np
@@ -15,20 +15,21 @@ from netcarlo.schema.record import Record
 
 
 class Buffer(Record):
-    """`size` is the limit as stored; with `doubled` what an application asks for: Linux stores twice that.
+    """Socket buffer. With `doubled`, `size` is the size requested by an application, and Linux stores twice
+    that.
 
-    What is asked for counts up to `most` (`wmem_max`, `rmem_max`).
+    A request is limited to `most` (`wmem_max`, `rmem_max`).
     """
 
     size: Transfer
-    """The limit in bytes, as it is stored; with `doubled` what an application asks for."""
+    """Size of the buffer as stored; with `doubled`, the size that the application requests."""
     doubled: bool = False
-    """Linux stores twice what an application asks for."""
+    """True if `size` is a request of an application, of which Linux stores twice the value."""
     most: Transfer | None = None
-    """What an application asks for counts up to here (`wmem_max`, `rmem_max`); no limit unless given."""
+    """Maximum request of an application (`wmem_max`, `rmem_max`). Default: no limit."""
 
     def stored(self, name: str, draws: Draws) -> Floats:
-        """The limit of the buffer in the field `name`, float64[n] [byte]."""
+        """Return the size of the buffer in the field `name`, float64[n] [byte]."""
         size = draws.floats(f"{name}.size", self.size)
         if self.most is not None:
             size = np.minimum(size, draws.floats(f"{name}.most", self.most))
@@ -36,26 +37,27 @@ class Buffer(Record):
 
 
 class SendBuffer(Buffer):
-    """A segment takes `charge` of it, its payload unless given, until it is acknowledged.
+    """Send buffer. Each segment occupies `charge` bytes (default: its payload) until it is acknowledged.
 
-    The writer adds segments while the limit is not reached, so the last may exceed it, then sleeps until
-    no more than the part `wake` is taken.
+    The writer adds segments while the buffer is not full, so that the last one may exceed its size. It then
+    sleeps until at most the share `wake` is occupied.
     """
 
     charge: Payload | None = None
-    """What a segment takes of it until it is acknowledged; its payload unless given."""
+    """Memory that a segment occupies until it is acknowledged. Default: its payload."""
     wake: Probability = 2.0 / 3.0
-    """The writer sleeps when the buffer is full, until no more than this part is taken."""
+    """Share of the buffer below which a writer that sleeps on a full buffer wakes up."""
 
 
 class ReceiveBuffer(Buffer):
-    """The receiver's window is the part `share` of it; Linux's `tcp_adv_win_scale` n keeps 2**-n back."""
+    """Receive buffer. The receive window is the share `share` of it."""
 
     share: Probability = 0.75
-    """The part of the buffer that makes the window; `tcp_adv_win_scale` n keeps 2<sup>-n</sup> back."""
+    """Share of the buffer that is advertised as window; `tcp_adv_win_scale` n reserves 2<sup>-n</sup> of
+    it."""
 
     def largest_window(self) -> float:
-        """Upper limit of the window [byte]."""
+        """Return the maximum window [byte]."""
         size = bounds(self.size)[1]
         if self.most is not None:
             size = min(size, bounds(self.most)[1])
@@ -63,9 +65,9 @@ class ReceiveBuffer(Buffer):
 
 
 def fill(table: Ints, *, send: SendBuffer | None, receive: ReceiveBuffer | None, draws: Draws) -> None:
-    """Turn buffers of `transport` into columns of parameters [n, len(P)] that have DATA and WINDOW.
+    """Fill in the columns of buffers in parameters [n, len(P)], in which DATA and WINDOW are set.
 
-    The window is at most the send buffer, which bounds the packets in flight, too.
+    The window is limited to the send buffer, which also limits the packets in flight.
     """
     if receive is not None:
         share = draws.floats("transport.receive_buffer.share", receive.share)

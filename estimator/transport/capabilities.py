@@ -1,4 +1,4 @@
-"""Answers of a transport to networks: which of them it goes over, options of its model, what it refuses.
+"""Capabilities of a transport: networks that it supports, options of its kernel model, and invalid values.
 
 The defaults are those of a transport without an association. A new transport overrides what differs.
 """
@@ -13,30 +13,30 @@ from netcarlo.kernels.space import protocols
 from netcarlo.schema import unsupported
 
 TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
-"""TCPs of ns-2 by their loss recovery, with every congestion control."""
+"""TCPs of ns-2, named by their loss recovery; each accepts every congestion control of ns-2."""
 
 PROTOCOLS = (*TCPS, *WINDOWS, "vegas", "linux", "linux26", "sctp", "udp")
-"""All protocols; a congestion control of ns-2 is sack with that control."""
+"""All protocols. A congestion control of ns-2 is short for `sack` with that control."""
 
 
 class NetworkKind(Protocol):
-    """What a transport asks a network."""
+    """Properties of a kind of network that a transport needs."""
 
     key: ClassVar[str]
-    """Its field of a scenario."""
+    """Field of the network in a scenario."""
     family: ClassVar[str]
-    """Its name in the kernels."""
+    """Name of the network in the kernels."""
     of_hosts: ClassVar[tuple[str, ...]]
-    """Fields about applications and receivers that it knows."""
+    """Fields of transports about applications and receivers that the network supports."""
 
 
 def allowed(network: type[NetworkKind] | NetworkKind) -> tuple[str, ...]:
-    """Return the protocols that go over a kind of network."""
+    """Return the protocols that a kind of network supports."""
     return protocols(network.family)
 
 
 def refused(protocol: str, network: type[NetworkKind] | NetworkKind) -> str:
-    """Return what is wrong with a protocol over a kind of network, and what is allowed; empty if nothing."""
+    """Return why a protocol cannot be used with a kind of network, and which can; empty if it can."""
     known = allowed(network)
     if protocol in known:
         return ""
@@ -52,60 +52,64 @@ def refused(protocol: str, network: type[NetworkKind] | NetworkKind) -> str:
 
 
 class Capabilities:
-    """Base of the transports of a scenario."""
+    """Base class of the transports of a scenario."""
 
     if TYPE_CHECKING:
         protocol: Any
 
     datagrams: ClassVar[bool] = False
-    """True if it sends at times of its own, and nobody acknowledges or retransmits its packets (UDP)."""
+    """True for UDP: datagrams are sent on a schedule, without acknowledgements and retransmissions."""
     two_paths: ClassVar[bool] = False
-    """True if it uses a second path."""
+    """True if the transport can use a second path."""
     marked: ClassVar[bool] = False
-    """True if routers may mark its packets (ECN) on paths."""
+    """True if routers can mark its packets (ECN) on paths."""
     reads_late: ClassVar[bool] = False
-    """True if its receiver can wait for the application before it answers."""
+    """True if its receiver can delay acknowledgements until the application has read the data."""
     own_association: ClassVar[str] = ""
-    """Congestion control in the address of a mixture of the model that has this association."""
+    """Congestion control in the address of a model with heterogeneous flows that includes this
+    association."""
     stamped: ClassVar[bool] = False
-    """True if each copy of a packet has a timestamp, which leaves less room for packet numbers."""
+    """True if each transmission of a packet has a timestamp, which leaves fewer bits for packet numbers."""
     queues_measured: ClassVar[bool] = False
-    """True if its models of paths to fixed hosts measure how long packets are held in queues."""
+    """True if its models of paths to fixed hosts measure queueing delay."""
     not_of_flows: ClassVar[Mapping[str, str]] = {}
-    """Fields of flows of shared links that are not for it, each with what is wrong and the remedy."""
+    """Fields of flows of shared links that it does not support, each with the reason and the remedy."""
 
     def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
-        """Return why it does not go over a kind of network, and what is allowed; empty if it does."""
+        """Return why the transport cannot be used with a kind of network, and which can; empty if it can."""
         text = refused(str(self.protocol), network)
         return f"transport.protocol = {self.protocol} {text}" if text else ""
 
     @property
     def control(self) -> str:
-        """Congestion control in the address of its model: a name or the path of a file; "" for its own."""
+        """Congestion control in the address of its model: a name or the path of a file; "" for the
+        protocol's own."""
         return ""
 
     @property
     def own_control(self) -> Path | None:
-        """The user's file with its congestion control, if it has one."""
+        """File of the user's congestion control; None if there is none."""
         return None
 
     @property
     def kind(self) -> str:
-        """Name of its flows in outcomes: its congestion control where that is not the standard one."""
+        """Name of its flows in outcomes: the congestion control if that is not the standard one, else the
+        protocol."""
         return str(self.protocol)
 
     @property
     def growth(self) -> str:
-        """Name of what makes its window grow: its congestion control, or the protocol itself."""
+        """Name of the algorithm that grows its window: the congestion control, or the protocol itself."""
         return self.control or str(self.protocol)
 
     @property
     def only_packets(self) -> str:
-        """Congestion control that fluid models and formulae do not know with it; empty if they do."""
+        """Congestion control that fluid models and formulae do not support with it; empty if they do."""
         return "" if self.protocol == "sack" and self.control in WITH_FLUID else self.control
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
-        """Return what a fluid model, which has these protocols, does not know of it; empty if nothing."""
+        """Return what a fluid model that supports the protocols `known` lacks for this transport; empty if
+        nothing."""
         if self.protocol not in known:
             return f"there is no fluid model of {self.protocol}, but of {', '.join(known)}"
         control = self.only_packets
@@ -113,15 +117,16 @@ class Capabilities:
 
     @property
     def receiver_bytes(self) -> Any:
-        """Size of the receiver's buffer [byte], drawn or not; None where windows are counted in packets."""
+        """Size of the receive buffer [byte], possibly a distribution; None if windows count packets."""
         return None
 
     def buffered(self, low: float, high: float) -> tuple[float, float] | None:
-        """Return the least and most packets in that buffer, of payloads from `low` to `high` [byte]."""
+        """Return the minimum and maximum number of packets in that buffer, for payloads from `low` to
+        `high` [byte]."""
         return None
 
     def given(self, field: str) -> Any:
-        """Return the value of a field that only some transports have; None where there is none."""
+        """Return the value of a field that only some transports have; None for others."""
         return getattr(self, field, None)
 
     def all_constants(self) -> dict[str, Any]:
@@ -129,5 +134,5 @@ class Capabilities:
         return {}
 
     def refuses(self, payload: Any) -> str:
-        """Return what is wrong with packets of this payload, with the remedy; empty if nothing is."""
+        """Return why packets with this payload cannot be sent, with the remedy; empty if they can."""
         return ""

@@ -1,4 +1,4 @@
-"""A flow that may name a class, whose delays are then measured, and say what is late."""
+"""Class of a flow, for which delays are measured, and the delay above which its packets are late."""
 
 import re
 from typing import TYPE_CHECKING, Annotated
@@ -21,19 +21,19 @@ Name = Annotated[str, AfterValidator(_word)]
 Bound = Annotated[Number, Quantity(units.TIME, 1e-6, 3600.0)]
 
 _CLASS = (
-    "Whose delays are told together: a word, with which the names of their outcomes begin; "
-    "its protocol if another flow names a class, else none."
+    "Class of the flow: a word with which the names of its delay outcomes begin. Flows of a class are "
+    "measured together. Default: its protocol if another flow names a class; otherwise delays are not measured."
 )
-_LATE = "A packet that takes longer than this is late; no limit unless given."
+_LATE = "Delay above which a packet is late. Default: no limit."
 
 if TYPE_CHECKING:
 
     class Classed(Record):
-        """A flow that may name a `class`; what comes later than `late` is of no use to it."""
+        """A flow with an optional `class` for measurements and an optional delay limit `late`."""
 
         late: Number | None = None
 
-else:  # `class` is a word of Python's own
+else:  # `class` is a Python keyword
     Classed = create_model(
         "Classed", __base__=Record, __module__=__name__,
         **{
@@ -44,11 +44,11 @@ else:  # `class` is a word of Python's own
 
 
 def class_of(flow: Classed) -> str | None:
-    """The class that a flow names."""
+    """Return the class that a flow names."""
     return getattr(flow, "class")  # type: ignore[no-any-return]
 
 
 def delay_field(flow: Classed) -> str:
-    """The first of its fields that asks for delays; empty if none does."""
+    """Return the first field of a flow that requests delay statistics; empty if none does."""
     given = {"class": class_of(flow), "late": flow.late}
     return next((field for field, value in given.items() if value is not None), "")

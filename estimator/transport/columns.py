@@ -1,4 +1,4 @@
-"""What a transport is to a kernel: its columns of `P` over the rows of an ensemble."""
+"""Kernel parameters of a transport: its columns of `P` for the rows of an ensemble."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ def fill(
     table: Ints, transport: Any, draws: Draws, *, at: str = "transport", override: Any = None,
     name: str = "transport",
 ) -> None:  # fmt: skip
-    """Fill in what a transport, or the datagrams of a flow, say of parameters [n, len(P)].
+    """Fill in the parameters [n, len(P)] of a transport, or of the datagrams of a flow.
 
-    Its record is the field `at` of a scenario. Fields that the record `override` (the field `name`) gives
-    replace those of the transport; the phase of the clock is drawn for `name`.
+    Its record is the field `at` of a scenario. Fields given in the record `override` (the field `name`)
+    replace those of the transport; the clock phase is drawn for `name`.
     """
 
     def where(field: str) -> tuple[str, Any]:

@@ -1,10 +1,10 @@
-"""Congestion controls by name, and users' own: Python files, which are read as text until they are trusted.
+"""Congestion controls by name, and users' own controls: Python files that run only if they are trusted.
 
-The file may name constants and their defaults in one literal, `CONSTANTS = {"increase": 1.0}`; the
-kernel gets their values in that order.
+A file may define constants with defaults in one literal, `CONSTANTS = {"increase": 1.0}`; the kernel gets
+their values in this order.
 
-What is trusted is a content, by its SHA-256.  `locate` trusts a file that lies with the scenario that names
-it, `trust` what the user names; `check` stands before every import.
+Trust applies to the content of a file (its SHA-256). `locate` trusts a file in the folder of the scenario
+that names it, `trust` any file that the user names; `check` precedes every import.
 """
 
 import ast
@@ -22,7 +22,7 @@ from netcarlo.schema.document import read_bytes
 from netcarlo.schema.trusted import sha256 as sha256
 
 BUILT_IN = WINDOWS
-"""Congestion controls that come with netcarlo besides the standard one."""
+"""Built-in congestion controls besides the standard one."""
 
 CONTROLS_OF_LINUX = tuple(sorted(OF_LINUX, key="cubic".__ne__))
 """Congestion controls of `protocol: linux`, the default first."""
@@ -34,23 +34,23 @@ ONLY_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
 """Congestion controls that only `protocol: linux` has."""
 
 STANDARD = "standard"
-"""The word for the congestion control that a protocol has unless another one is named."""
+"""Name of the congestion control that a protocol uses by default."""
 
 NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
-"""What `congestion_control` may say beside the name of a file."""
+"""Values of `congestion_control` other than file names."""
 
 MAX_BYTES = 1_000_000
-"""Bytes of a congestion control file."""
+"""Maximum size of a congestion control file [byte]."""
 
 _trusted = trusted.contents
-_unsaid: set[str] = set()  # trusted for where they lie, and never yet run
+_unsaid: set[str] = set()  # trusted because of their folder, and not yet logged
 
 
 @checked
 def trust(what: str | Path) -> None:
-    """Let a user's Python run, or a data file be read, from wherever it lies.
+    """Trust a file: let a user's Python run, or a data file be read, from any folder.
 
-    `what` is a file, whose present content is trusted, or the SHA-256 of a content (64 digits). Raises
+    `what` is a file, whose current content is trusted, or the SHA-256 of a content (64 digits). Raises
     InputError if there is no such file.
     """
     named = re.fullmatch("[0-9a-f]{64}", str(what).lower())
@@ -59,15 +59,16 @@ def trust(what: str | Path) -> None:
 
 
 def trust_text(text: str) -> None:
-    """Let this text run, which the user was asked about before."""
+    """Trust this Python text, which the user has confirmed."""
     _trusted.add(sha256(text.encode()))
 
 
 def locate(name: str, scenario: Path) -> Path:
-    """The file that a scenario (its file, or a folder) names, looked up in the scenario's folder.
+    """Return the path of a file that a scenario (its file, or a folder) names, relative to the scenario's
+    folder.
 
-    It is trusted if it lies there or below, links followed.  Raises InputError for a file elsewhere, unless
-    its content is trusted.
+    The file is trusted if it lies there or below, links resolved. Raises InputError for a file elsewhere
+    unless its content is trusted.
     """
     folder = scenario if scenario.is_dir() else scenario.parent
     path = folder / name
@@ -78,11 +79,11 @@ def locate(name: str, scenario: Path) -> Path:
         elif (digest := sha256(content)) not in _trusted:
             _trusted.add(digest)
             _unsaid.add(digest)
-    return path  # what is no file is said with the name of the field
+    return path  # a missing file is reported with the name of the field
 
 
 def check(path: Path, content: bytes) -> None:
-    """Say once that this Python runs.  Raises InputError unless it is trusted."""
+    """Log once that this Python runs. Raises InputError unless it is trusted."""
     refuse_unless_trusted(path, content, "was not loaded with a scenario in its folder")
     if (digest := sha256(content)) in _unsaid:
         _unsaid.discard(digest)
@@ -101,7 +102,7 @@ def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
 
 
 def holds(path: Path, content: bytes) -> bool:
-    """True if the file is there and has this content."""
+    """Return True if the file exists and has this content."""
     try:
         return read(path) == content
     except InputError:
@@ -109,7 +110,8 @@ def holds(path: Path, content: bytes) -> bool:
 
 
 def read(path: Path) -> bytes:
-    """The content of a congestion control file.  Raises InputError, for devices and huge files, too."""
+    """Return the content of a congestion control file. Raises InputError, also for devices and large
+    files."""
     if not os.path.isfile(path):
         raise InputError(f"{str(path)[:200]}: is no file; name a Python file")
     try:
@@ -126,7 +128,7 @@ def read(path: Path) -> bytes:
 
 
 def default_constants(path: Path) -> dict[str, float]:
-    """The constants of a congestion control file and their defaults; empty if it has none.
+    """Return the constants of a congestion control file with their defaults; empty if it has none.
 
     Raises InputError.
     """

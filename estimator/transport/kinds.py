@@ -1,4 +1,4 @@
-"""The sender of a flow, which may differ from the scenario's transport, and what kind of sender it is."""
+"""Sender of a flow, which may differ from the scenario's transport, and its sender type."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,22 +9,22 @@ from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
 TCPS = tuple(name for name in KINDS if NUMBERS[name] != UDP)
-"""TCPs of ns-2 that flows of one network can be."""
+"""TCPs of ns-2 that can be mixed in one network."""
 
 FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
-"""TCPs of ns-2 of which there are fluid models and formulae in every kind of network."""
+"""TCPs of ns-2 with fluid models and formulae in every kind of network."""
 
 
 def number(tcp: Capabilities) -> int:
-    """Return the number of a TCP in mixtures, see `kernels.senders`."""
+    """Return the number of a sender type in networks with heterogeneous flows, see `kernels.senders`."""
     return NUMBERS.get(tcp.kind, ALONE)
 
 
 def sender_of(transport: Any, flow: Any) -> Any:
     """Return the record of the sender of a flow: its own UDP or TCP, or the scenario's `transport`.
 
-    A TCP of its own has every field that is given in `transport`, as far as it knows the field. A protocol
-    that is a congestion control is sack with that control. The one flow of a network is described by the
+    A TCP of the flow's own takes every field given in `transport` that it has. A protocol that is a
+    congestion control means sack with that control. The single flow of a network is described by the
     transport itself.
     """
     if flow is transport:
@@ -50,21 +50,21 @@ def sender_of(transport: Any, flow: Any) -> Any:
 
 
 def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
-    """Return the TCPs, or SCTP, of these flows by kind."""
+    """Return the TCP or SCTP records of these flows by sender type."""
     different = {(flow.protocol, flow.congestion_control): flow for flow in flows if flow.udp is None}
     senders = [sender_of(transport, flow) for flow in different.values()]
     return {sender.kind: sender for sender in senders if not sender.datagrams}
 
 
 def own_association(tcps: Iterable[Any]) -> str:
-    """Return the congestion control in the address of a mixture of these TCPs, see `Answers`."""
+    """Return the congestion control in the address of a model with these TCPs, see `Capabilities`."""
     return next((tcp.own_association for tcp in tcps if tcp.own_association), "")
 
 
 def not_mixed(kinds: Iterable[str], where: str, *, own: bool = True) -> str:
-    """Return which of these kinds of senders cannot be `where` others are, and what can; empty if all can.
+    """Return why one of these sender types cannot be combined with others, and which can; empty if all can.
 
-    Without `own`, a congestion control of a user cannot, either.
+    `where` describes the place. With `own` false, users' congestion controls are excluded as well.
     """
     wrong = sorted(set(kinds) - {name for name in NUMBERS if own or name != OWN})
     if not wrong:

@@ -1,4 +1,4 @@
-"""An application that pauses: what a user writes of its messages, and the columns that a kernel reads."""
+"""Application that sends messages with pauses: the fields of a scenario, and the columns of a kernel."""
 
 from typing import Annotated, Self
 
@@ -18,19 +18,20 @@ Wait = Annotated[Number, Quantity(units.TIME, 0.0, 3600.0)]
 
 
 class Messages(Record):
-    """Messages one after the other over a persistent connection: each of `size`, with a short last packet.
+    """Messages that an application sends one after the other over one connection.
 
-    When a whole message is acknowledged, the application waits for `pause` and writes the next one. With
-    `every` it writes one message per interval instead, later if the previous one is not acknowledged by then.
-    Random values are drawn anew for each message.
+    Each has `size` bytes; its last packet may be short. When a whole message is acknowledged, the application
+    waits for `pause` and writes the next one. With `every` it writes one message per interval instead, or
+    later if the previous one is not acknowledged by then. Random values are drawn for each message.
     """
 
     size: FileSize
-    """Size of a message; the last packet carries the rest."""
+    """Size of a message; its last packet may be short."""
     pause: Wait | None = None
-    """From the last acknowledgement of a message to the next; this or `every`."""
+    """Time from the last acknowledgement of a message to the next message; this or `every`."""
     every: Wait | None = None
-    """From one message to the next, later if the one before is not acknowledged by then; this or `pause`."""
+    """Time from one message to the next, later if the previous one is not acknowledged by then; this or
+    `pause`."""
 
     @model_validator(mode="after")
     def _come_somehow(self) -> Self:
@@ -41,12 +42,12 @@ class Messages(Record):
 
     @property
     def wait(self) -> Number:
-        """The one that is given [s]."""
+        """Value of `pause` or `every`, whichever is given [s]."""
         return self.every if self.pause is None else self.pause  # type: ignore[return-value]
 
     def fill(self, table: Ints, draws: Draws, *, at: int) -> Floats:
-        """Fill in the columns of `P`; returns the points [n, words] of size and wait, constants from word
-        `at` on."""
+        """Fill in the columns of `P`. Returns the points [n, words] of size and wait, which are constants
+        from word `at` on."""
         field, way = ("pause", MESSAGES_PAUSE) if self.every is None else ("every", MESSAGES_EVERY)
         sizes = points("transport.messages.size", self.size, 1.0, draws)
         waits = points(f"transport.messages.{field}", self.wait, NS, draws)

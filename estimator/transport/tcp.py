@@ -1,4 +1,4 @@
-"""The transport of a scenario: the TCPs and SCTP with the defaults of ns-2, and UDP."""
+"""Transports of a scenario: TCP and SCTP with the defaults of ns-2, TCP of Linux, and UDP."""
 
 import math
 import os
@@ -43,37 +43,36 @@ from netcarlo.transport.messages import Messages
 from netcarlo.transport.udp import Udp
 
 CAPACITY = 4096
-"""Most packets in flight of one association."""
+"""Maximum number of packets in flight of one association."""
 
 
 class Transport(Classed, Capabilities):
-    """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
+    """Fields of all transports; `fills` maps a field to a kernel parameter and a unit factor."""
 
     start: Time = 0.0
-    """When the sender begins."""
+    """Start time of the sender."""
     bytes: Transfer | None = None
-    """Size of the transfer; the last packet carries the rest. Endless unless `bytes` or `packets` is
-    given."""
+    """Size of the transfer; its last packet may be short. Default: endless, unless `packets` is given."""
     packets: Packets | None = None
-    """Size of the transfer in packets."""
+    """Size of the transfer in packets. Default: endless, unless `bytes` is given."""
     payload: Payload
-    """Bytes of data in a packet."""
+    """Payload of a data packet."""
     header: Size
-    """Bytes that a data packet has besides its payload."""
+    """Size of the headers of a data packet, added to its payload."""
     ack: Size
     """Size of an acknowledgement."""
     sack_block: Size
-    """Bytes that each block of a selective acknowledgement adds."""
+    """Size of each block in a selective acknowledgement."""
     min_rto: Interval
-    """Least retransmission timeout."""
+    """Minimum retransmission timeout."""
     max_rto: Interval = 60.0
-    """Largest retransmission timeout, backoff included."""
+    """Maximum retransmission timeout, including exponential back-off."""
     initial_rto: Interval = 3.0
-    """Retransmission timeout before a round trip was measured."""
+    """Retransmission timeout before the first measurement of the round-trip time."""
     ack_every: Literal[1, 2]
-    """Data packets to an acknowledgement: each, or every second one (delayed acknowledgements)."""
+    """Number of data packets per acknowledgement: 1, or 2 for delayed acknowledgements."""
     ack_delay: Interval
-    """A delayed acknowledgement waits at most so long."""
+    """Maximum delay of a delayed acknowledgement."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),
@@ -99,54 +98,53 @@ class Transport(Classed, Capabilities):
 
 
 class Tcp(Transport):
-    """A one-way TCP of ns-2, or one of the probing TCPs built on it.
+    """A one-way TCP of ns-2, or one of the probing TCPs based on it.
 
-    The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
-    is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock
-    is into a tick at time 0, is drawn for each replication unless given.
+    The receive window follows from `receive_buffer` if that is given, else it is `window`. A `send_buffer`
+    also limits the packets in flight. `clock_phase` is the phase of the sender's clock at time 0.
     """
 
     protocol: Annotated[
         Literal[(*TCPS, "vegas", "linux", "linux26")],  # type: ignore[valid-type]
         WithJsonSchema({"enum": [*TCPS, *BUILT_IN]}),
     ]
-    """Which TCP; `bic`, `cubic` and `westwood` are sack with that congestion control."""
+    """TCP variant. `bic`, `cubic` and `westwood` mean sack with that congestion control."""
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
-    """Replaces the window growth of the protocol; by name, or the path of a Python file of your own."""
+    """Congestion control in place of the protocol's own: a name, or the path of your Python file."""
     constants: dict[str, Constant] = Field(default_factory=dict)
-    """Numbers of your own congestion control, by name, in place of those in its file."""
+    """Values of the constants of your congestion control, by name, in place of the defaults in its file."""
     payload: Payload = 1460.0
     header: Size = 40.0
     ack: Size = 40.0
     sack_block: Size = 8.0
     handshake: Size = 40.0
-    """Size of a SYN and of its answer."""
+    """Size of a SYN and of a SYN-ACK."""
     window: Window = 20.0
-    """Most packets in flight: the receiver's window; `receive_buffer` goes before it."""
+    """Receive window: maximum number of packets in flight. Ignored if `receive_buffer` is given."""
     receive_buffer: ReceiveBuffer | None = None
-    """The receiver's socket buffer in bytes, which makes its window."""
+    """Socket buffer of the receiver in bytes; determines the receive window. Default: `window` applies."""
     send_buffer: SendBuffer | None = None
-    """The sender's socket buffer in bytes, which limits what is in flight, too."""
+    """Socket buffer of the sender in bytes; limits the packets in flight. Default: no limit."""
     initial_window: Window = 2.0
-    """The congestion window after the handshake."""
+    """Congestion window after the handshake."""
     initial_ssthresh: Packets | None = None
-    """Slow start threshold at first; the window unless given."""
+    """Initial slow start threshold. Default: the receive window."""
     tick: Interval = 0.01
-    """Granularity of the sender's clock."""
+    """Granularity of the sender's clock (RTT measurements and timers)."""
     clock_phase: Time | None = None
-    """How far that clock is into a tick at time 0; drawn for each replication unless given."""
+    """Phase of the sender's clock at time 0. Default: drawn for each replication."""
     min_rto: Interval = 0.2
     duplicate_acks: Count = 3.0
-    """So many duplicate acknowledgements mean a loss."""
+    """Number of duplicate acknowledgements that indicate a loss."""
     ack_every: Literal[1, 2] = 1
     ack_delay: Interval = 0.1
 
     phases: ClassVar[int] = 1
-    """So many ticks `clock_phase` is drawn from."""
+    """Number of ticks from which `clock_phase` is drawn."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
     """Values of `congestion_control`."""
     not_applicable: ClassVar[tuple[str, ...]] = ()
-    """Fields of a TCP that this one does not have."""
+    """Fields of a TCP that do not apply to this one."""
     marked: ClassVar[bool] = True
     reads_late: ClassVar[bool] = True
 
@@ -161,9 +159,9 @@ class Tcp(Transport):
     @model_validator(mode="wrap")
     @classmethod
     def _short(cls, data: Any, make: Any) -> Any:
-        """`cubic` is short for sack with that control, and the standard one is none to be named.
+        """Expand `cubic` to sack with that control, and drop the explicit name of the standard control.
 
-        What is not written is not among the fields set, so that `short_form` finds it again.
+        Fields that were not written are not marked as set, so that `short_form` can restore the short form.
         """
         if not isinstance(data, dict):
             return make(data)
@@ -248,25 +246,25 @@ class Tcp(Transport):
         return super().unknown_to_fluid(known, model) or text
 
     def all_constants(self) -> dict[str, Number]:
-        """The constants of the user's congestion control in the order of its file."""
+        """Return the constants of the user's congestion control in the order of its file."""
         if not isinstance(self.congestion_control, Path):
             return {}
         return {**default_constants(self.congestion_control), **self.constants}
 
 
 class Vegas(Tcp):
-    """TCP Vegas of ns-2: it adds no header, sends no SYN, and counts in packets of the queue."""
+    """TCP Vegas of ns-2. It adds no header, sends no SYN, and counts its packets in the queue."""
 
     protocol: Literal["vegas"]
     """TCP Vegas."""
     header: Size = 0.0
     handshake: Size = 0.0
     alpha: Count = 1.0
-    """Packets in the queue below which the window grows."""
+    """Number of its packets in the queue below which the window grows."""
     beta: Count = 3.0
-    """Packets in the queue above which the window shrinks."""
+    """Number of its packets in the queue above which the window shrinks."""
     gamma: Count = 1.0
-    """Packets in the queue above which slow start ends."""
+    """Number of its packets in the queue above which slow start ends."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Tcp.fills,
@@ -283,19 +281,23 @@ class Vegas(Tcp):
 
 
 class Linux26(Tcp):
-    """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
-    packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
+    """A TCP sender like that of Linux 2.6, with timestamps in every packet.
+
+    It uses Reno unless another `congestion_control` is given. A packet is lost when one sent `duplicate_acks`
+    or more packets later has been acknowledged.
+    """
 
     absent: ClassVar = {"ecn": "ECN is not simulated with linux26; write protocol: newreno"}
 
     protocol: Literal["linux26"]
-    """A sender like that of Linux 2.6."""
+    """TCP sender like that of Linux 2.6."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
     max_rto: Interval = 120.0
     duplicate_acks: Count = 4.0
-    """A packet is lost once one so many or more above it has arrived."""
+    """Reordering threshold: a packet is lost when one sent this many or more packets later has been
+    acknowledged."""
 
 
 SLOW_STARTS = {
@@ -303,33 +305,33 @@ SLOW_STARTS = {
     "hystart": SlowStart.HYSTART,
     "hystart++": SlowStart.HYSTARTPP,
 }
-"""How slow start of today's Linux may end, as users write it."""
+"""Ways in which slow start of `protocol: linux` can end, as users write them."""
 
 OF_HOSTS = ("messages", "autotuning")
-"""What applications do, and the receiver: fields that few networks know."""
+"""Fields about applications and receivers, which only some networks support."""
 
 
 class Linux(Tcp):
-    """The TCP of today's Linux: CUBIC, or Reno or BBR as `congestion_control`; segments with timestamps.
+    """TCP of the current Linux kernel: CUBIC, or another `congestion_control`; segments carry timestamps.
 
-    `slow_start` says how slow start ends before packets are lost: CUBIC has `hystart`, Reno is `standard`.
+    `slow_start` selects how slow start ends before losses occur: CUBIC uses `hystart`, Reno `standard`.
 
-    There is always something to send, unless it comes in `messages`.  Then `idle_restart` says whether the
-    window shrinks in a pause (tcp_slow_start_after_idle).
+    The application always has data to send, unless it sends `messages`. `idle_restart` then selects whether
+    the window shrinks after a pause (tcp_slow_start_after_idle).
 
-    With `autotuning` (tcp_moderate_rcvbuf) the receiver's window is 64 KiB at first and grows with what is
-    read, up to `window`.
+    With `autotuning` (tcp_moderate_rcvbuf) the receive window starts at 64 KiB and grows with the data that
+    the application reads, up to `window`.
 
-    `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
-    kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
+    `tick` is a jiffy. The initial slow start threshold is unlimited, and losses and windows follow the
+    kernel, so `initial_ssthresh`, `duplicate_acks` and the buffers do not apply.
     """
 
     absent: ClassVar = {"ecn": "ECN is not simulated with linux; write protocol: newreno"}
 
     protocol: Literal["linux"]
-    """The TCP of today's Linux."""
+    """TCP of the current Linux kernel."""
     congestion_control: Literal[CONTROLS_OF_LINUX] | Path = "cubic"  # type: ignore[valid-type]
-    """CUBIC, Reno, BBR v1 or v3; or the path of a Python file of your own."""
+    """Congestion control: CUBIC, Reno, BBR v1 or v3, or the path of your Python file."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -337,23 +339,23 @@ class Linux(Tcp):
     handshake: Size = 60.0
     initial_window: Window = 10.0
     tick: Annotated[Number, Quantity(units.TIME, 1e-4, 0.1)] = 0.004
-    """A jiffy."""
+    """Duration of a jiffy, the unit of the kernel's timers."""
     max_rto: Interval = 120.0
     initial_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.04
     slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
-    """How slow start ends before packets are lost; CUBIC has `hystart` and Reno `standard` unless given."""
+    """Algorithm that ends slow start before losses occur. Default: `hystart` with CUBIC, `standard` with
+    Reno."""
     messages: Messages | None = None
-    """The application writes one message after the other, with pauses, instead of having always something
-    to send."""
+    """Messages that the application writes with pauses between them. Default: it always has data to send."""
     idle_restart: bool = True
-    """True if the window shrinks in a pause (tcp_slow_start_after_idle)."""
+    """True if the window shrinks after a pause of the application (tcp_slow_start_after_idle)."""
     autotuning: bool = False
-    """The receiver's window begins at 64 KiB and grows with what is read, up to `window`
-    (tcp_moderate_rcvbuf)."""
+    """True if the receive window starts at 64 KiB and grows with the data that the application reads, up
+    to `window` (tcp_moderate_rcvbuf)."""
 
-    phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
+    phases: ClassVar[int] = 1 << 15  # covers the coarse levels of the kernel's timer wheel
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
     marked: ClassVar[bool] = False
     reads_late: ClassVar[bool] = False
@@ -421,51 +423,52 @@ RULES: dict[str, dict[str, Any]] = {
         "duplicate_acks": 3,
     },
 }
-"""What the two releases of ns-2 do differently; any of it can be given instead."""
+"""Defaults that differ between the two releases of ns-2; each can be given instead."""
 
 
 class Sctp(Transport):
-    """SCTP of ns-2 over one path or two; `rules` names the release whose defaults it takes."""
+    """SCTP of ns-2 over one path or two; `rules` selects the release whose defaults apply."""
 
     protocol: Literal["sctp"]
     """SCTP, over one path or two."""
     rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
-    """The release of ns-2 whose defaults it takes."""
+    """Release of ns-2 whose defaults apply."""
     payload: Payload = 1452.0
     chunk_header: Size = 16.0
-    """Bytes of a DATA chunk's header."""
+    """Size of the header of a DATA chunk."""
     header: Size = 32.0
     ack: Size = 48.0
     sack_block: Size = 4.0
     receiver_window: Transfer = 65536.0
-    """The receiver's buffer, in which a packet takes its payload and chunk header."""
+    """Receive buffer; a packet occupies its payload and chunk header."""
     initial_cwnd: Transfer
-    """The congestion window of a path at first; 4380 B by the rules of 2.35, 2936 B by those of 2.29."""
+    """Initial congestion window of a path. Default: 4380 B with rules 2.35, 2936 B with 2.29."""
     initial_ssthresh: Transfer = 65536.0
-    """Slow start threshold of a path at first."""
+    """Initial slow start threshold of a path."""
     ssthresh_floor: Transfer
-    """Least slow start threshold, and least window of an idle path; 5872 B by the rules of 2.35, 2936 B by
-    those of 2.29."""
+    """Minimum slow start threshold, and minimum window of an idle path. Default: 5872 B with rules 2.35,
+    2936 B with 2.29."""
     probe_first: bool
-    """True if a heartbeat goes over every path before the first data; true by the rules of 2.35."""
+    """True if a heartbeat is sent over every path before the first data. Default: true with rules 2.35."""
     sack_first: bool
-    """True if the first DATA packet is acknowledged at once; true by the rules of 2.35."""
+    """True if the first DATA packet is acknowledged immediately. Default: true with rules 2.35."""
     duplicate_acks: Count
-    """So many reports of a missing chunk mean a loss; 3 by the rules of 2.35, 4 by those of 2.29."""
+    """Number of reports of a missing chunk that indicate a loss. Default: 3 with rules 2.35, 4 with 2.29."""
     max_burst: Count = 4.0
-    """Most packets put out at once after an acknowledgement."""
+    """Maximum number of packets sent at once after an acknowledgement."""
     min_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.2
     path_max_retrans: Retries = 5.0
-    """Consecutive timeouts of a path beyond which it becomes inactive, and new data use the other path. New
-    data return to the first path when it is active again, unless `failback` is false (default: true)."""
+    """Number of consecutive timeouts of a path above which it becomes inactive and new data use the other
+    path. New data return to the first path when it is active again, unless `failback` is false (default:
+    true)."""
     failback: bool = True
-    """Return new data from the second path to the first, the primary one, as soon as a heartbeat or a SACK
-    shows that the first is active again (RFC 9260, section 6.4).  If false, new data stay on the second path
-    until that fails, as in both releases of ns-2.  No effect with one path."""
+    """True if new data return from the second path to the first (primary) one as soon as a heartbeat or a
+    SACK shows that the first is active again (RFC 9260, section 6.4). If false, new data stay on the
+    second path until it fails, as in both releases of ns-2. No effect with one path."""
     heartbeat_interval: Time = 30.0
-    """Pause between probes of an idle path, besides its timeout."""
+    """Interval between heartbeats on an idle path, in addition to its timeout."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,
@@ -529,7 +532,7 @@ class Sctp(Transport):
 
 
 def short_form(transport: Any) -> dict[str, Any]:
-    """The fields in which a transport was written shorter than it is; see `Tcp`."""
+    """Return the fields that differ if a transport is written in its short form; see `Tcp`."""
     control = transport.control
     written = "congestion_control" in transport.model_fields_set
     if control in BUILT_IN and transport.protocol == "sack" and not written:

@@ -1,4 +1,4 @@
-"""UDP at a constant bit rate: datagrams put out at equal intervals, whatever becomes of them."""
+"""UDP at a constant bit rate: datagrams at regular intervals, without feedback."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -28,27 +28,27 @@ Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 class Datagrams(Record, Capabilities):
     """Datagrams at a constant bit rate; `rate` counts the payload.
 
-    The first datagram is sent at a random moment of the first interval. Two flows with equal intervals keep
-    the offset between their datagrams for the whole run unless they have `jitter`.
+    The first datagram is sent at a random time in the first interval. Two flows with equal intervals keep the
+    offset between their datagrams for the whole run unless they have `jitter`.
     """
 
     rate: Offered
     """Bit rate of the payload."""
     payload: Payload = 1470.0
-    """Bytes of data in a datagram."""
+    """Payload of a datagram."""
     header: Size = 28.0
-    """Bytes that a datagram has besides its payload."""
+    """Size of the headers of a datagram, added to its payload."""
     start: Time = 0.0
-    """When the source begins; the first datagram comes at a random moment of its interval."""
+    """Start time of the source; the first datagram is sent at a random time in its interval."""
     stop: Time | None = None
-    """When the source ends; never unless given."""
+    """End time of the source. Default: the end of the run."""
     bytes: Transfer | None = None
-    """Payload after which the source ends; the last datagram carries the rest."""
+    """Amount of payload after which the source ends; the last datagram may be short. Default: no limit."""
     packets: Packets | None = None
-    """Number of datagrams after which the source ends."""
+    """Number of datagrams after which the source ends. Default: no limit."""
     jitter: Probability = 0.0
-    """Largest deviation of a gap between datagrams from its mean, as a share of the mean; the deviation is
-    uniform."""
+    """Maximum deviation of a gap between datagrams from its mean, as a share of the mean; uniformly
+    distributed."""
 
     datagrams: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not for udp; remove it"}
@@ -80,4 +80,4 @@ class Udp(Datagrams, Classed):
     """UDP as the transport of a scenario."""
 
     protocol: Literal["udp"]
-    """Datagrams."""
+    """UDP: datagrams at a constant bit rate."""
