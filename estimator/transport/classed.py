@@ -22,7 +22,8 @@ Bound = Annotated[Number, Quantity(units.TIME, 1e-6, 3600.0)]
 
 _CLASS = (
     "Class of the flow: a word with which the names of its delay outcomes begin. Flows of a class are "
-    "measured together. Default: its protocol if another flow names a class; otherwise delays are not measured."
+    "measured together. Default: its protocol if another flow names a class; otherwise delays are not "
+    "measured."
 )
 _LATE = "Delay above which a packet is late. Default: no limit."
 
