@@ -122,7 +122,7 @@ def _endpoints(address: Address, own: ModuleType | None) -> tuple[Endpoint, dict
         others = {senders.NUMBERS[name]: _linux(address, each, None) for name, each in kinds}
     if own is not None:
         others[senders.LINUX_OWN] = _linux(address, "", own)
-    return tcp.mixed(address), others
+    return tcp.of_any_sender(address), others
 
 
 def _linux(address: Address, control: str, own: ModuleType | None) -> Endpoint:

@@ -83,8 +83,8 @@ from netcarlo.kernels.tcp.state import Window
 BASE = newreno
 
 
-def timeout(row, clock, snd_max, window):
-    after = reno.timeout(row, clock, snd_max, window)
+def on_timeout(row, clock, snd_max, window):
+    after = reno.on_timeout(row, clock, snd_max, window)
     return Window(3.0, after.ssthresh, after.dupacks)
 '''
     house = build(

@@ -18,7 +18,7 @@ from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
-from netcarlo.kernels.tcp.acks import PLAIN, cumulative_ack, note_in_order
+from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, cumulative_ack, store_in_order_ack
 from netcarlo.kernels.tcp.sender import advance
 from netcarlo.kernels.tcp.state import NONE, Clock, Tcp, Window
 from netcarlo.kernels.tcp.timer import measure_rtt
@@ -124,10 +124,15 @@ def is_simple(p: Any, m: Any) -> Any:
 def is_calm(p: Any, s: Any) -> Any:
     """All that was sent has been received, in order, and no recovery, pause or handshake is going on."""
     top = s[Tcp.SND_NXT]
-    normal = variant.is_normal(s) and s[Tcp.DUPACKS] == 0 and s[Tcp.FORCED] == NONE and s[Tcp.REPAIR] == 0
-    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.HIGHEST] == top - 1
+    normal = (
+        variant.is_normal(s)
+        and s[Tcp.DUPACKS] == 0
+        and s[Tcp.FORCED] == NONE
+        and s[Tcp.RECOVERY_MAY_SEND] == 0
+    )
+    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.RCV_HIGHEST] == top - 1
     in_pause = PAUSES and s[Tcp.PROBING] != 0
-    under_way = s[Tcp.ACKED] > 0 and top < s[Tcp.LAST]
+    under_way = s[Tcp.HIGHEST_ACK] > 0 and top < s[Tcp.LAST_PACKET]
     return in_order and normal and under_way and not in_pause and s[Tcp.INFLATION] == 0
 
 
@@ -150,16 +155,16 @@ def go(
     forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     row = row_of(p, s, g, constants)
-    first, acked, cwnd, ssthresh = s[Tcp.SND_NXT], s[Tcp.ACKED], g[0], s[Tcp.SSTHRESH]
-    deadline, timed, rto, rtt = s[Tcp.DEADLINE], s[Tcp.TIMED], s[Tcp.RTO], s[Tcp.RTT]
+    first, acked, cwnd, ssthresh = s[Tcp.SND_NXT], s[Tcp.HIGHEST_ACK], g[0], s[Tcp.SSTHRESH]
+    deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
     next_ack, last_rx = s[Tcp.NEXT_ACK], m[Path.LAST_RX]
-    limit, snd_nxt, t, on_the_way, missing = s[Tcp.LIMIT], first, now, np.int64(NONE), np.int64(0)
+    limit, snd_nxt, t, on_the_way, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
     # Before this packet nothing is lost on the first hops, and there is room and more to send.
     bound = min(min(going.gap, coming.gap), mask - (tail - head))
-    if not PLAIN:
+    if not ACKS_ARE_IMPLICIT:
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
-    bound = min(first + bound, s[Tcp.LAST])
-    allowed = min(limit, s[Tcp.WRITTEN])
+    bound = min(first + bound, s[Tcp.LAST_PACKET])
+    allowed = min(limit, s[Tcp.LAST_WRITTEN])
     if first <= allowed and acked == first - 1:  # nothing is out
         deadline = now + rto
     undisturbed = True
@@ -173,11 +178,11 @@ def go(
             ack = cumulative_ack(p, s, ack_id)
             undisturbed = head < tail and arrival <= deadline and arrival < alarm and acked < ack
             if delayed:
-                undisturbed = undisturbed and arrival <= s[Tcp.PENDING]
+                undisturbed = undisturbed and arrival <= s[Tcp.DELACK_EXPIRY]
             if undisturbed:
                 now = arrival
                 head += 1
-                if not PLAIN:
+                if not ACKS_ARE_IMPLICIT:
                     s[Tcp.CONSUMED] = ack_id + 1
                 kind.on_ack(p, ack - acked, now, rtt, row.f)
                 if ack >= timed:
@@ -193,7 +198,7 @@ def go(
                 allowed = limit
                 if buffered:
                     advance(p, s, ack)
-                    allowed = min(limit, s[Tcp.WRITTEN])
+                    allowed = min(limit, s[Tcp.LAST_WRITTEN])
                 if forced != NONE:
                     s[Tcp.FORCED] = forced
                     s[Tcp.DUPACKS] = grown.dupacks
@@ -206,14 +211,14 @@ def go(
                 variant.on_send(s, p, packet, now)
                 if timed == ENDLESS:
                     timed = packet
-                    s[Tcp.TIMED_AT] = now
+                    s[Tcp.RTT_TS] = now
                 going = passed(m, forth, going, now)
                 fate, t = np.int64(ARRIVED), going.free + forth.delay
                 if not single:
                     fate, t = behind(p, outages, losses, m, FORTH, t, size)
                 undisturbed = fate == ARRIVED and t <= horizon and passes(m, back, coming, t)
                 if delayed:
-                    undisturbed = undisturbed and t <= s[Tcp.PENDING]
+                    undisturbed = undisturbed and t <= s[Tcp.DELACK_EXPIRY]
                 if DELAYS and undisturbed:
                     accumulator = delays.accumulate(m, outcomes, state, accumulator, t - now, late)
                 if not undisturbed:
@@ -222,19 +227,19 @@ def go(
                         on_the_way = packet
                     elif t <= end:
                         out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-                elif delayed and s[Tcp.PENDING] == FOREVER:
+                elif delayed and s[Tcp.DELACK_EXPIRY] == FOREVER:
                     last_rx = t
-                    s[Tcp.PENDING] = t + p[P.ACK_DELAY]
-                    s[Tcp.ANSWERED] = packet
+                    s[Tcp.DELACK_EXPIRY] = t + p[P.ACK_DELAY]
+                    s[Tcp.DELAYED_PACKET] = packet
                 else:
                     last_rx = t
                     if delayed:
-                        s[Tcp.PENDING] = FOREVER
+                        s[Tcp.DELACK_EXPIRY] = FOREVER
                     ack_id = packet + 1
-                    if not PLAIN:
+                    if not ACKS_ARE_IMPLICIT:
                         ack_id = next_ack
                         next_ack += 1
-                        note_in_order(p, s, ack_id, packet)
+                        store_in_order_ack(p, s, ack_id, packet)
                     coming = passed(m, back, coming, t)
                     t = coming.free + back.delay
                     if not single:
@@ -249,14 +254,14 @@ def go(
     if DELAYS:
         delays.flush(m, outcomes, state, accumulator, late)
         if missing > 0:
-            s[s[Tcp.TIMES] + ((snd_nxt - 1) & mask)] = now
+            s[s[Tcp.SEND_TIMES] + ((snd_nxt - 1) & mask)] = now
     keep(m, forth.at, going)
     keep(m, back.at, coming)
     m[Path.LAST_RX] = last_rx
     g[0] = cwnd
-    s[Tcp.ACKED], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
-    s[Tcp.LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
-    s[Tcp.DEADLINE], s[Tcp.TIMED] = deadline, timed
+    s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
+    s[Tcp.SEND_LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
+    s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ] = deadline, timed
     s[Tcp.SENT] += snd_nxt - first
-    s[Tcp.RCV_NXT], s[Tcp.HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
+    s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
     return now, head, tail, on_the_way, t

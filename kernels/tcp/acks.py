@@ -11,15 +11,15 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.tcp.receiver import arrive, blocks
+from netcarlo.kernels.tcp.receiver import arrive, write_sack_blocks
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 FULL = -2
 """More acknowledgements on their way than `P.RING`."""
 
-PLAIN: Any = slot("plain")
-MARKS: Any = slot("marks")
-STAMPS: Any = slot("stamps")
+ACKS_ARE_IMPLICIT: Any = slot("acks_are_implicit")
+LOSS_MARKS: Any = slot("loss_marks")
+TIMESTAMPS: Any = slot("timestamps")
 
 WORDS: Any = slot("ack_words")
 """Of an acknowledgement in the ring."""
@@ -28,52 +28,59 @@ variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
-def place_of(p: Any, s: Any, ack_id: Any) -> Any:
+def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
     """Where an acknowledgement is in scratch."""
-    return s[Tcp.ACKS] + WORDS * (ack_id & (p[P.RING] - 1))
+    return s[Tcp.ACK_RING] + WORDS * (ack_id & (p[P.RING] - 1))
 
 
 def acknowledge(p: Any, s: Any, packet: Any) -> Any:
     """Make the acknowledgement of `packet`; its id, or FULL."""
-    if PLAIN:
+    if ACKS_ARE_IMPLICIT:
         return s[Tcp.RCV_NXT]
     ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
     if ack_id - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
-    ring, at, count = global_memory(s), place_of(p, s, ack_id), np.int64(0)
-    ring[at + Ack.PACKET] = s[Tcp.RCV_NXT] - 1
-    if STAMPS:
-        s[Tcp.SAID] = s[Tcp.RCV_NXT] - 1
-        ring[at + Ack.STAMP] = s[Tcp.ECHO]
-    if MARKS:
+    ring, at, count = global_memory(s), ack_at(p, s, ack_id), np.int64(0)
+    ring[at + Ack.CUMULATIVE] = s[Tcp.RCV_NXT] - 1
+    if TIMESTAMPS:
+        s[Tcp.LAST_ACK_SENT] = s[Tcp.RCV_NXT] - 1
+        ring[at + Ack.TIMESTAMP] = s[Tcp.TS_RECENT]
+    if LOSS_MARKS:
         variant.mark(s, p, at, s[Tcp.RCV_NXT])
     if kind.sack_of(p):
-        count = blocks(
-            s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST], at + Ack.BLOCK
+        count = write_sack_blocks(
+            s,
+            Tcp.SACK_STACK,
+            s[Tcp.RCV_BITMAP],
+            mask,
+            packet,
+            s[Tcp.RCV_NXT],
+            s[Tcp.RCV_HIGHEST],
+            at + Ack.SACK_BLOCK,
         )
-    ring[at + Ack.COUNT] = count
+    ring[at + Ack.SACK_COUNT] = count
     s[Tcp.NEXT_ACK] = ack_id + 1
     return ack_id
 
 
-def note_in_order(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
+def store_in_order_ack(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
     """The acknowledgement of this number says that all packets up to `packet` have come, and no others."""
-    ring, at = global_memory(s), place_of(p, s, ack_id)
-    ring[at + Ack.PACKET] = packet
-    ring[at + Ack.COUNT] = 0
-    s[Tcp.STACK] = 0
+    ring, at = global_memory(s), ack_at(p, s, ack_id)
+    ring[at + Ack.CUMULATIVE] = packet
+    ring[at + Ack.SACK_COUNT] = 0
+    s[Tcp.SACK_STACK] = 0
 
 
 def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns] (RFC 1323: which timestamp is echoed)."""
-    if STAMPS and packet <= s[Tcp.SAID] + 1:
-        s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
+    if TIMESTAMPS and packet <= s[Tcp.LAST_ACK_SENT] + 1:
+        s[Tcp.TS_RECENT] = max(s[Tcp.TS_RECENT], sent)
 
 
-def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
+def note_transmission(p: Any, s: Any, packet: Any, transmission: Any) -> None:
     """Note which copy of a packet is about to arrive, see `sender.transmission_id`."""
-    if STAMPS:
-        note_timestamp(s, packet, variant.sent_at(s, p, packet, copy))
+    if TIMESTAMPS:
+        note_timestamp(s, packet, variant.sent_at(s, p, packet, transmission))
 
 
 @noinline
@@ -85,54 +92,54 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """
     duplicates = s[Tcp.DUPLICATES]
     expected, highest = arrive(
-        s, Tcp.OUT_OF_ORDER, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST]
+        s, Tcp.OUT_OF_ORDER, s[Tcp.RCV_BITMAP], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST]
     )
     s[Tcp.RCV_NXT] = expected
-    s[Tcp.HIGHEST] = highest
+    s[Tcp.RCV_HIGHEST] = highest
     fresh = s[Tcp.DUPLICATES] == duplicates
     if p[P.ACK_EVERY] > 1:
-        first_of_two = s[Tcp.PENDING] == FOREVER
+        first_of_two = s[Tcp.DELACK_EXPIRY] == FOREVER
         if (first_of_two or more) and packet == expected - 1 and packet >= highest and packet > 0:
             if first_of_two:
-                s[Tcp.PENDING] = t + p[P.ACK_DELAY]
-            s[Tcp.ANSWERED] = packet
+                s[Tcp.DELACK_EXPIRY] = t + p[P.ACK_DELAY]
+            s[Tcp.DELAYED_PACKET] = packet
             return np.int64(NONE), fresh
-        s[Tcp.PENDING] = FOREVER
+        s[Tcp.DELACK_EXPIRY] = FOREVER
     return acknowledge(p, s, packet), fresh
 
 
 @noinline
 def on_delay(p: Any, s: Any) -> Any:
     """PENDING has come: the id of the acknowledgement that goes out."""
-    s[Tcp.PENDING] = FOREVER
-    return acknowledge(p, s, s[Tcp.ANSWERED])
+    s[Tcp.DELACK_EXPIRY] = FOREVER
+    return acknowledge(p, s, s[Tcp.DELAYED_PACKET])
 
 
 def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
-    return ack_id - 1 if PLAIN else global_memory(s)[place_of(p, s, ack_id) + Ack.PACKET]
+    return ack_id - 1 if ACKS_ARE_IMPLICIT else global_memory(s)[ack_at(p, s, ack_id) + Ack.CUMULATIVE]
 
 
-def blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
+def sack_blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
     """How many SACK blocks an acknowledgement has."""
-    return np.int64(0) if PLAIN else global_memory(s)[place_of(p, s, ack_id) + Ack.COUNT]
+    return np.int64(0) if ACKS_ARE_IMPLICIT else global_memory(s)[ack_at(p, s, ack_id) + Ack.SACK_COUNT]
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet of an acknowledgement [byte]."""
-    return p[P.ACK] + p[P.SACK_BLOCK] * blocks_of(p, s, ack_id)
+    return p[P.ACK] + p[P.SACK_BLOCK] * sack_blocks_of(p, s, ack_id)
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Time since the packet was first put out [ns]."""
-    return t - global_memory(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
+    return t - global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[P.RING] - 1))]
 
 
 def complete(p: Any, s: Any) -> Any:
     """The receiver has all the data that there is."""
-    if STAMPS:  # data may come before the SYN
-        return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.OUT_OF_ORDER] > s[Tcp.LAST]
-    return s[Tcp.RCV_NXT] > s[Tcp.LAST]
+    if TIMESTAMPS:  # data may come before the SYN
+        return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.OUT_OF_ORDER] > s[Tcp.LAST_PACKET]
+    return s[Tcp.RCV_NXT] > s[Tcp.LAST_PACKET]
 
 
 def in_order(p: Any, s: Any) -> Any:
@@ -142,5 +149,5 @@ def in_order(p: Any, s: Any) -> Any:
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:
     """A packet reaches the receiver destroyed by an error."""
-    if MARKS:
+    if LOSS_MARKS:
         variant.corrupted(s, p, packet, s[Tcp.RCV_NXT])

@@ -3,6 +3,8 @@
 `sctp.association` has the same functions; engines name one of them in their slot `association`.
 """
 
+from enum import IntEnum
+
 from netcarlo.kernels.tcp.acks import (
     FULL,
     complete,
@@ -16,7 +18,7 @@ from netcarlo.kernels.tcp.acks import (
     on_delay,
     size_of_ack,
 )
-from netcarlo.kernels.tcp.marks import on_echo
+from netcarlo.kernels.tcp.ecn import on_echo
 from netcarlo.kernels.tcp.pausing import on_notice, on_probe, probe
 from netcarlo.kernels.tcp.sender import (
     FLOATS,
@@ -32,7 +34,6 @@ from netcarlo.kernels.tcp.sender import (
 )
 from netcarlo.kernels.tcp.state import END as WORDS
 from netcarlo.kernels.tcp.state import NONE, Tcp
-from netcarlo.kernels.tcp.state import Tcp as Counter
 from netcarlo.kernels.tcp.view import (
     acked,
     all_sent,
@@ -57,7 +58,6 @@ __all__ = [
     "NONE",
     "WORDS",
     "Counter",
-    "Tcp",
     "acked",
     "all_sent",
     "carries_cwr",
@@ -97,3 +97,23 @@ __all__ = [
     "start",
     "transmission_id",
 ]
+
+
+class Counter(IntEnum):
+    """Words of an association that an engine may read."""
+
+    SENT = Tcp.SENT
+    RETRANSMITTED = Tcp.RETRANSMITTED
+    HANDSHAKES = Tcp.HANDSHAKES
+    TIMEOUTS = Tcp.TIMEOUTS
+    FAST_RETRANSMITS = Tcp.FAST_RETRANSMITS
+    REDUCTIONS = Tcp.REDUCTIONS
+    ACKED = Tcp.HIGHEST_ACK
+    OUT_OF_ORDER = Tcp.OUT_OF_ORDER
+    RTT = Tcp.RTT
+    AVOIDED = Tcp.AVOIDED
+    PROBING = Tcp.PROBING
+    PROBING_SINCE = Tcp.PROBING_SINCE
+    PROBES = Tcp.PROBES
+    PROBE_CYCLES = Tcp.PROBE_CYCLES
+    PROBE_TIME = Tcp.PROBE_TIME

@@ -8,27 +8,27 @@ reply the sender repairs what is missing with the window and the timeout that it
 from typing import Any
 
 from netcarlo.kernels.tcp import newreno
-from netcarlo.kernels.tcp.probing import on_paused_ack, repair
-from netcarlo.kernels.tcp.state import Then
+from netcarlo.kernels.tcp.probing import on_ack_in_pause, repair_after_pause
+from netcarlo.kernels.tcp.state import TimeoutAction
 
 BASE = newreno
 PAUSES = True
 
-REPLIES = 1
-JUDGED = False
-INTERVAL = 2_000_000_000
+REQUIRED_REPLIES = 1
+COMPARES_RTT = False
+PROBE_INTERVAL = 2_000_000_000
 """Between probes [ns]."""
-NOTICED = True
+PAUSES_ON_ROUTE_FAILURE = True
 
 
-def decide(current: Any, before: Any, backoff: Any) -> Any:
+def timeout_action(estimate: Any, previous: Any, backoff: Any) -> Any:
     """Timeouts are as ever."""
-    return Then.FALL_BACK
+    return TimeoutAction.FALL_BACK
 
 
-def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
     """Never asked: nothing judges the replies."""
     return cwnd, 0
 
 
-__all__ = ["decide", "lowered", "on_paused_ack", "repair"]
+__all__ = ["on_ack_in_pause", "reduced_after_pause", "repair_after_pause", "timeout_action"]

@@ -16,23 +16,23 @@ from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE, SEND_TWO
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp, Window
 
 BASE = newreno
-MARKS = True
+LOSS_MARKS = True
 
 
 class Eln(IntEnum):
     """Own words of scratch."""
 
-    BITS = Tcp.OWN
+    BITMAP = Tcp.SCHEME
     """Where the bitmap of the packets begins that the receiver saw destroyed."""
-    PASSED = Tcp.OWN + 1
+    RECEIVED_BELOW = Tcp.SCHEME + 1
     """Packets below have arrived."""
 
 
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the bitmap."""
-    m[Eln.BITS] = free
-    m[Eln.PASSED] = 0
+    m[Eln.BITMAP] = free
+    m[Eln.RECEIVED_BELOW] = 0
     for _ in range(p[P.RING] >> 6):
         m[free] = 0
         free += 1
@@ -42,30 +42,30 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
     """The receiver sees that a packet was destroyed by an error."""
     if packet >= expected:
-        set_bit(m, m[Eln.BITS], p[P.RING] - 1, packet)
+        set_bit(m, m[Eln.BITMAP], p[P.RING] - 1, packet)
 
 
 @noinline
 def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
     """The receiver asks for `expected` with the ACK at `at`: was that packet destroyed?"""
     mask = p[P.RING] - 1
-    while m[Eln.PASSED] < expected:
-        clear_bit(m, m[Eln.BITS], mask, m[Eln.PASSED])
-        m[Eln.PASSED] += 1
-    m[at + Ack.BLOCK] = 1 if test_bit(m, m[Eln.BITS], mask, expected) else 0
+    while m[Eln.RECEIVED_BELOW] < expected:
+        clear_bit(m, m[Eln.BITMAP], mask, m[Eln.RECEIVED_BELOW])
+        m[Eln.RECEIVED_BELOW] += 1
+    m[at + Ack.SACK_BLOCK] = 1 if test_bit(m, m[Eln.BITMAP], mask, expected) else 0
 
 
-def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """A third with the mark resends the packet, and leaves the window as it is."""
-    m, acked, threshold = row.m, sent.acked, row.p[P.DUPACKS]
-    third = window.dupacks + 1 == threshold and (acked > m[Tcp.RECOVER] or acked == 0)
-    if third and m[at + Ack.BLOCK] != 0:
+    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
+    if third and m[at + Ack.SACK_BLOCK] != 0:
         m[Tcp.PHASE] = Phase.RECOVERY
         m[Tcp.RECOVER] = sent.snd_max
         m[Tcp.INFLATION] = threshold
         return (
             Window(window.cwnd, window.ssthresh, window.dupacks + 1),
             SEND_TWO | REDUCE | AVOIDED,
-            acked + 1,
+            highest_ack + 1,
         )
-    return newreno.dup_ack(row, clock, at, sent, window)
+    return newreno.on_dup_ack(row, clock, at, sent, window)

@@ -5,8 +5,8 @@ from types import ModuleType
 
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.tcp import acks, association, mixture, sender, slots, state, timer
-from netcarlo.kernels.tcp.copies import TRANSMISSION_BITS
+from netcarlo.kernels.tcp import acks, association, heterogeneous, sender, slots, state, timer
+from netcarlo.kernels.tcp.transmissions import TRANSMISSION_BITS
 
 IN_ORDER = "path", "shared"
 """Networks in which packets of a flow do not overtake each other."""
@@ -18,22 +18,22 @@ def of(address: Address, scheme: ModuleType, control: ModuleType) -> Endpoint:
     """Return the endpoint with this scheme of loss recovery and this congestion control."""
     found = slots.of_sender(
         scheme, control, in_order=address.family in IN_ORDER, delays=_delays(address),
-        copied=address.family != "path",
+        has_transmission_ids=address.family != "path",
     )  # fmt: skip
-    hot_words = state.hot_words(found.variant.HOT_WORDS, acks=bool(found.sack or found.marks))
+    hot_words = state.hot_words(found.variant.HOT_WORDS, acks=bool(found.sack or found.loss_marks))
     return Endpoint(
         slots=lambda step: found, words=functools.partial(slots.scratch_words, scheme),
         state_words=association.WORDS, floats=association.FLOATS, hot_words=hot_words,
         transmission_bits=TRANSMISSION_BITS, first=found.first, pauses=found.pauses,
-        has_fast_path=not found.stamps, lookahead=not found.stamps, inlined=INLINED,
+        has_fast_path=not found.timestamps, lookahead=not found.timestamps, inlined=INLINED,
     )  # fmt: skip
 
 
-def mixed(address: Address) -> Endpoint:
-    """Return the endpoint of flows of any kind that `mixture` knows."""
-    scheme = mixture.LARGEST
+def of_any_sender(address: Address) -> Endpoint:
+    """Return the endpoint of flows of any kind that `heterogeneous` knows."""
+    scheme = heterogeneous.LARGEST
     return Endpoint(
-        slots=lambda step: mixture.of_senders(step, delays=_delays(address)),
+        slots=lambda step: heterogeneous.of_senders(step, delays=_delays(address)),
         words=functools.partial(slots.scratch_words, scheme), state_words=association.WORDS,
         floats=association.FLOATS, transmission_bits=TRANSMISSION_BITS, lookahead=True, inlined=INLINED,
     )  # fmt: skip

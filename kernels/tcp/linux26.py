@@ -21,39 +21,47 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp import copies, recovery, scoreboard
+from netcarlo.kernels.tcp import recovery, scoreboard, transmissions
 from netcarlo.kernels.tcp.recovery import REDUCE
-from netcarlo.kernels.tcp.scoreboard import acknowledge, clear, flight, lose, next_lost, report, resend
+from netcarlo.kernels.tcp.scoreboard import (
+    acknowledge,
+    in_flight,
+    mark_all_lost,
+    next_lost,
+    process_ack,
+    reset,
+    retransmit,
+)
 from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
 
 BASE = recovery
 SACK = True
-STAMPS = True
-HOT_WORDS = scoreboard.Board.FREE + 3 - Tcp.OWN
+TIMESTAMPS = True
+HOT_WORDS = scoreboard.Scoreboard.FREE + 3 - Tcp.SCHEME
 
 BURST = 3
 """After a recovery cwnd is at most so much above what is in flight [packet]."""
 
 MS = 1_000_000  # [ns]
 
-COPIED: Any = slot("copied")
-"""Packets carry the numbers of copies, see `copies`."""
+HAS_TRANSMISSION_IDS: Any = slot("has_transmission_ids")
+"""Packets carry the numbers of copies, see `transmissions`."""
 
 control: Any = slot("control")
 
 
-class Linux(IntEnum):
+class Linux26(IntEnum):
     """Own words of scratch, behind those of the scoreboard."""
 
-    CWND = scoreboard.Board.FREE
+    CWND = scoreboard.Scoreboard.FREE
     """[packet]"""
-    HALVING = scoreboard.Board.FREE + 1
+    RATE_HALVING = scoreboard.Scoreboard.FREE + 1
     """In a recovery as many packets may be in flight, if more; else 0."""
-    ACKED = scoreboard.Board.FREE + 2
+    HIGHEST_ACK = scoreboard.Scoreboard.FREE + 2
     """Highest packet acknowledged."""
-    COPY = scoreboard.Board.FREE + 3
+    TRANSMISSION = scoreboard.Scoreboard.FREE + 3
     """Number of the copy that was put out last,"""
-    COPIES = scoreboard.Board.FREE + 4
+    TRANSMISSIONS = scoreboard.Scoreboard.FREE + 4
     """and where what is known of all copies begins in scratch."""
 
 
@@ -73,56 +81,56 @@ def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
     return max(srtt + delta, np.int64(1)), rttvar + more
 
 
-def reduced(row: Any, clock: Any, timeout: Any) -> Any:
+def reduced_ssthresh(row: Any, clock: Any, timeout: Any) -> Any:
     """The slow start threshold after a loss [packet]."""
-    cwnd = float(row.m[Linux.CWND])
+    cwnd = float(row.m[Linux26.CWND])
     return control.reduce(cwnd, timeout, clock.now, clock.rtt, row.constants, row.f)
 
 
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the scoreboard."""
-    m[Linux.CWND] = p[P.INITIAL_WINDOW]
-    m[Linux.ACKED] = NONE if p[P.HANDSHAKE] > 0 else 0
+    m[Linux26.CWND] = p[P.INITIAL_WINDOW]
+    m[Linux26.HIGHEST_ACK] = NONE if p[P.HANDSHAKE] > 0 else 0
     free = scoreboard.prepare(m, p, free)
-    if COPIED:
-        m[Linux.COPIES] = free
-        free += copies.scratch_words(p[P.RING])
+    if HAS_TRANSMISSION_IDS:
+        m[Linux26.TRANSMISSIONS] = free
+        free += transmissions.scratch_words(p[P.RING])
     return free
 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
     """A packet is put out."""
-    if COPIED:
-        m[Linux.COPY] = copies.note(m, p, m[Linux.COPIES], packet, now)
+    if HAS_TRANSMISSION_IDS:
+        m[Linux26.TRANSMISSION] = transmissions.record(m, p, m[Linux26.TRANSMISSIONS], packet, now)
 
 
 def transmission_id(m: Any) -> Any:
     """Number of the copy that was put out last."""
-    return m[Linux.COPY]
+    return m[Linux26.TRANSMISSION]
 
 
-def sent_at(m: Any, p: Any, packet: Any, copy: Any) -> Any:
+def sent_at(m: Any, p: Any, packet: Any, transmission: Any) -> Any:
     """When that copy of a packet was put out [ns]."""
-    return copies.sent_at(m, p, m[Linux.COPIES], packet, copy)
+    return transmissions.sent_at(m, p, m[Linux26.TRANSMISSIONS], packet, transmission)
 
 
 @noinline
-def recover(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
+def update_recovery(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
     """A recovery ends or begins; returns the slow start threshold and the actions."""
     m, f, p = row.m, row.f, row.p
     if m[Tcp.PHASE] != Phase.NORMAL and ack >= m[Tcp.RECOVER]:
         m[Tcp.PHASE] = Phase.NORMAL
-        m[Linux.HALVING] = 0
-        clear(m, p, ack)
-        if m[Linux.CWND] < ssthresh:
-            m[Linux.CWND] = min(ssthresh, flight(m, ack, snd_max + 1) + BURST)
+        m[Linux26.RATE_HALVING] = 0
+        reset(m, p, ack)
+        if m[Linux26.CWND] < ssthresh:
+            m[Linux26.CWND] = min(ssthresh, in_flight(m, ack, snd_max + 1) + BURST)
     elif m[Tcp.PHASE] != Phase.RECOVERY and lost:
         m[Tcp.PHASE] = Phase.RECOVERY
         m[Tcp.RECOVER] = snd_max
-        m[Linux.HALVING] = m[Linux.CWND]
-        ssthresh = int(reduced(row, clock, False))
-        m[Linux.CWND] = max(control.min_cwnd(ssthresh, p[P.DATA], f), 1)
+        m[Linux26.RATE_HALVING] = m[Linux26.CWND]
+        ssthresh = int(reduced_ssthresh(row, clock, False))
+        m[Linux26.CWND] = max(control.min_cwnd(ssthresh, p[P.DATA], f), 1)
         return ssthresh, REDUCE
     return ssthresh, 0
 
@@ -130,7 +138,7 @@ def recover(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: A
 def on_mark(row: Any, clock: Any, snd_max: Any, ssthresh: Any) -> Any:
     """A router has marked a packet: the window shrinks as after a loss.  Returns the slow start threshold."""
     here = Clock(clock.now + row.p[P.CLOCK_PHASE], clock.rtt)
-    after, _ = recover(row, here, True, row.m[Linux.ACKED], snd_max, ssthresh)
+    after, _ = update_recovery(row, here, True, row.m[Linux26.HIGHEST_ACK], snd_max, ssthresh)
     return after
 
 
@@ -139,63 +147,63 @@ def on_ack(
 ) -> Any:
     """An ACK of `ack` for a packet put out at `echo`; returns the window to show, ssthresh, the actions."""
     m, f, p = row.m, row.f, row.p
-    acked = m[Linux.ACKED]
-    packets = ack - acked
-    before = flight(m, acked, snd_max + 1)
-    acknowledge(m, p, ack, acked)
-    m[Linux.ACKED] = ack
-    reported, lost = report(m, p, at, ack)
+    highest_ack = m[Linux26.HIGHEST_ACK]
+    packets = ack - highest_ack
+    before = in_flight(m, highest_ack, snd_max + 1)
+    acknowledge(m, p, ack, highest_ack)
+    m[Linux26.HIGHEST_ACK] = ack
+    reported, lost = process_ack(m, p, at, ack)
     plain = packets > 0 and not reported and m[Tcp.PHASE] == Phase.NORMAL
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
     if packets > 0 and m[Tcp.PHASE] == Phase.NORMAL:
         control.acked(packets, f)
     control.on_ack(packets, here.now, here.rtt, f)
     control.on_linux_ack(packets, plain, here.now, srtt, p[P.DATA], f)
-    if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux.CWND]:
+    if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux26.CWND]:
         sample = np.int64(0)
         if plain:
             sent = echo + p[P.CLOCK_PHASE] + MS // 2
             sample = max((here.now // MS - sent // MS) * MS, np.int64(1))
-        cwnd = control.grow(float(m[Linux.CWND]), ssthresh, here.now, sample, row.constants, f)
-        m[Linux.CWND] = min(np.int64(cwnd), max(m[Linux.CWND], p[P.WINDOW]))
+        cwnd = control.grow(float(m[Linux26.CWND]), ssthresh, here.now, sample, row.constants, f)
+        m[Linux26.CWND] = min(np.int64(cwnd), max(m[Linux26.CWND], p[P.WINDOW]))
     actions = 0
     if not plain:
-        ssthresh, actions = recover(row, here, lost, ack, snd_max, ssthresh)
-    cwnd = float(max(m[Linux.CWND], m[Linux.HALVING]))
-    m[Linux.HALVING] = min(m[Linux.HALVING], flight(m, ack, snd_max + 1) + 1)
+        ssthresh, actions = update_recovery(row, here, lost, ack, snd_max, ssthresh)
+    cwnd = float(max(m[Linux26.CWND], m[Linux26.RATE_HALVING]))
+    m[Linux26.RATE_HALVING] = min(m[Linux26.RATE_HALVING], in_flight(m, ack, snd_max + 1) + 1)
     return cwnd, ssthresh, actions
 
 
 @noinline
-def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
+def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Everything that was not reported is lost; begin again with one packet."""
     m, p = row.m, row.p
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
-    ssthresh = int(reduced(row, here, True))
+    ssthresh = int(reduced_ssthresh(row, here, True))
     m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
     m[Tcp.RECOVER] = snd_max
-    m[Linux.CWND] = 1
-    m[Linux.HALVING] = 0
-    lose(m, p, m[Linux.ACKED], snd_max + 1)
+    m[Linux26.CWND] = 1
+    m[Linux26.RATE_HALVING] = 0
+    mark_all_lost(m, p, m[Linux26.HIGHEST_ACK], snd_max + 1)
     return Window(1.0, ssthresh, 0)
 
 
-def has_room(m: Any, acked: Any, snd_nxt: Any) -> Any:
+def has_room(m: Any, highest_ack: Any, snd_nxt: Any) -> Any:
     """Whether the window has room for a packet."""
-    return flight(m, acked, snd_nxt) < max(m[Linux.CWND], m[Linux.HALVING])
+    return in_flight(m, highest_ack, snd_nxt) < max(m[Linux26.CWND], m[Linux26.RATE_HALVING])
 
 
-def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
+def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first lost packet, or new data, while the window has room."""
-    if not has_room(m, acked, snd_nxt):
+    if not has_room(m, highest_ack, snd_nxt):
         return NONE
-    out = flight(m, acked, snd_nxt)
-    packet = next_lost(m, p, acked)
+    out = in_flight(m, highest_ack, snd_nxt)
+    packet = next_lost(m, p, highest_ack)
     if packet != NONE:
-        resend(m, p, packet, snd_nxt)
+        retransmit(m, p, packet, snd_nxt)
     elif snd_nxt <= last:
         packet = snd_nxt
     else:
         return NONE
-    m[Linux.HALVING] = min(m[Linux.HALVING], max(out, 1))
+    m[Linux26.RATE_HALVING] = min(m[Linux26.RATE_HALVING], max(out, 1))
     return packet

@@ -9,16 +9,16 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.tcp import sack
-from netcarlo.kernels.tcp.probing import REPLIES
+from netcarlo.kernels.tcp.probing import REQUIRED_REPLIES
 from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE
-from netcarlo.kernels.tcp.state import Then, Window
+from netcarlo.kernels.tcp.state import TimeoutAction, Window
 
 BASE = sack
 PAUSES = True
 
-JUDGED = True
-INTERVAL = 0
-NOTICED = False
+COMPARES_RTT = True
+PROBE_INTERVAL = 0
+PAUSES_ON_ROUTE_FAILURE = False
 
 inner: Any = slot("inner")
 """The congestion control."""
@@ -29,21 +29,21 @@ def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory
     return inner.reduce(window, timeout, now, rtt, constants, memory) if timeout else window
 
 
-def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Recover as SACK does, with the window as it is."""
-    after, actions, forced = sack.dup_ack(row, clock, at, sent, window)
+    after, actions, forced = sack.on_dup_ack(row, clock, at, sent, window)
     kept = Window(window.cwnd, window.ssthresh, after.dupacks)
     return kept, actions | AVOIDED if actions & REDUCE else actions, forced
 
 
-def decide(current: Any, before: Any, backoff: Any) -> Any:
+def timeout_action(estimate: Any, previous: Any, backoff: Any) -> Any:
     """A first timeout that has not risen is taken for bit errors."""
-    return Then.KEEP_WINDOW if backoff == 1 and current <= before else Then.PAUSE
+    return TimeoutAction.KEEP_WINDOW if backoff == 1 and estimate <= previous else TimeoutAction.PAUSE
 
 
-def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
     """Never asked: duplicate ACKs begin no pause."""
     return cwnd, 0
 
 
-__all__ = ["REPLIES", "decide", "dup_ack", "lowered", "reduce"]
+__all__ = ["REQUIRED_REPLIES", "on_dup_ack", "reduce", "reduced_after_pause", "timeout_action"]

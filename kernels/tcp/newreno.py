@@ -8,14 +8,14 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import PARTIAL, SEND, SEND_TWO, TIMER
+from netcarlo.kernels.tcp.recovery import PARTIAL_ACK, RESTART_TIMER, SEND, SEND_TWO
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp
 
 BASE = reno
 
 
 @noinline
-def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
+def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
     """Recovery ends when all that was out at its beginning is acknowledged; before, resend the next hole."""
     m = row.m
     if ack >= m[Tcp.RECOVER]:
@@ -23,11 +23,11 @@ def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
         m[Tcp.INFLATION] = 0
         m[Tcp.SEEN_PARTIAL] = 0
         return cwnd, SEND, NONE
-    actions = PARTIAL | SEND_TWO
+    actions = PARTIAL_ACK | SEND_TWO
     if m[Tcp.SEEN_PARTIAL] == 0:
         m[Tcp.SEEN_PARTIAL] = 1
-        actions |= TIMER
-    deflate = ack - acked
+        actions |= RESTART_TIMER
+    deflate = ack - highest_ack
     if m[Tcp.INFLATION] > deflate:
         m[Tcp.INFLATION] -= deflate - 1
     else:
@@ -36,13 +36,13 @@ def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     return max(cwnd, 1.0), actions, ack + 1
 
 
-def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """As Reno's, but not directly after another recovery, and with at most two packets per ACK."""
-    return reno.react(row, clock, sent, window, SEND_TWO, False)
+    return reno.react_to_duplicate(row, clock, sent, window, SEND_TWO, False)
 
 
 @noinline
-def old_ack(row: Any) -> Any:
+def on_old_ack(row: Any) -> Any:
     """As Reno's, but at most two packets in a recovery."""
-    actions = reno.old_ack(row)
+    actions = reno.on_old_ack(row)
     return SEND_TWO if actions == SEND and row.m[Tcp.DUPACKS] > 0 else actions

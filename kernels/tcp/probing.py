@@ -12,27 +12,27 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno, reno
 from netcarlo.kernels.tcp.recovery import PAUSE
-from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Then, Window
+from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, TimeoutAction, Window
 
 BASE = newreno
 PAUSES = True
 
-REPLIES = 2
+REQUIRED_REPLIES = 2
 """Round trips of probes that must come back one after the other;"""
-JUDGED = True
+COMPARES_RTT = True
 """they are compared with the smoothed RTT, and a lost probe makes the count begin anew."""
-INTERVAL = 0
+PROBE_INTERVAL = 0
 """Between probes that are not answered: the retransmission timeout, not backed off."""
-NOTICED = False
+PAUSES_ON_ROUTE_FAILURE = False
 """A notice of a broken link begins no pause."""
 
 
 class Probing(IntEnum):
     """Own words of scratch."""
 
-    RESUMED = Tcp.OWN
+    RESUMED = Tcp.SCHEME
     """The packet that was acknowledged last when a pause ended."""
-    AGAIN = Tcp.OWN + 1
+    DUPACKS_SINCE = Tcp.SCHEME + 1
     """Duplicates since then: what was sent before has arrived or is lost, so they speak of the repair."""
 
 
@@ -42,41 +42,41 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     return free
 
 
-def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """The third begins a pause, and so does the third after a pause that still asks for the same packet."""
-    m, acked, threshold = row.m, sent.acked, row.p[P.DUPACKS]
-    third = window.dupacks + 1 == threshold and (acked > m[Tcp.RECOVER] or acked == 0)
-    if m[Probing.RESUMED] == acked:
-        m[Probing.AGAIN] += 1
-        third = third or m[Probing.AGAIN] == threshold
+    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
+    if m[Probing.RESUMED] == highest_ack:
+        m[Probing.DUPACKS_SINCE] += 1
+        third = third or m[Probing.DUPACKS_SINCE] == threshold
     if third:
         if m[Tcp.PHASE] == Phase.RECOVERY:
             m[Tcp.INFLATION] += 1
         return Window(window.cwnd, window.ssthresh, window.dupacks + 1), PAUSE, NONE
-    return newreno.dup_ack(row, clock, at, sent, window)
+    return newreno.on_dup_ack(row, clock, at, sent, window)
 
 
-def decide(current: Any, before: Any, backoff: Any) -> Any:
+def timeout_action(estimate: Any, previous: Any, backoff: Any) -> Any:
     """Every timeout begins a pause."""
-    return Then.PAUSE
+    return TimeoutAction.PAUSE
 
 
-def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
+def on_ack_in_pause(m: Any, p: Any, at: Any, ack: Any, highest_ack: Any) -> None:
     """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
     if m[Tcp.PHASE] == Phase.RECOVERY:
         m[Tcp.INFLATION] = (
-            m[Tcp.INFLATION] + 1 if ack == acked else max(m[Tcp.INFLATION] - (ack - acked - 1), 0)
+            m[Tcp.INFLATION] + 1 if ack == highest_ack else max(m[Tcp.INFLATION] - (ack - highest_ack - 1), 0)
         )
 
 
 @noinline
-def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
+def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: Any) -> Any:
     """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
     arrived = m[Tcp.INFLATION] if m[Tcp.PHASE] == Phase.RECOVERY else dupacks
-    m[Probing.RESUMED] = acked
-    m[Probing.AGAIN] = 0
+    m[Probing.RESUMED] = highest_ack
+    m[Probing.DUPACKS_SINCE] = 0
     m[Tcp.SEEN_PARTIAL] = 0
-    if snd_max - acked > 2 * arrived or acked == snd_max:
+    if snd_max - highest_ack > 2 * arrived or highest_ack == snd_max:
         m[Tcp.PHASE] = Phase.NORMAL
         m[Tcp.INFLATION] = 0
         m[Tcp.RECOVER] = snd_max
@@ -84,10 +84,10 @@ def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = snd_max
     m[Tcp.INFLATION] = arrived
-    return acked + 1, False
+    return highest_ack + 1, False
 
 
-def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
     """The window and ssthresh after a pause that found the network worse: what duplicate ACKs do without."""
-    half = reno.reduced(row, clock, reno.usable(cwnd, 0, row.p[P.WINDOW]), False)
-    return half, max(int(half), reno.FLOOR)
+    half = reno.reduced_window(row, clock, reno.usable_window(cwnd, 0, row.p[P.WINDOW]), False)
+    return half, max(int(half), reno.MIN_SSTHRESH)

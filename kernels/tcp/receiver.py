@@ -14,8 +14,8 @@ from netcarlo.kernels.base.inline import global_memory, noinline
 BLOCKS = 3
 """SACK blocks an ACK carries at most."""
 
-STACK_WORDS = 1 + 2 * BLOCKS
-"""Words that `blocks` keeps between packets: how many, then (left, right) pairs, newest first."""
+SACK_STACK_WORDS = 1 + 2 * BLOCKS
+"""Words that `write_sack_blocks` keeps between packets: how many, then (left, right) pairs, newest first."""
 
 
 @noinline
@@ -48,7 +48,7 @@ def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any
     return _out_of_order(m, counts, bits, mask, packet, expected, highest)
 
 
-def blocks(
+def write_sack_blocks(
     m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any
 ) -> Any:  # fmt: skip
     """Write the SACK blocks of the ACK for `packet` to `m[at:]`; returns their number.

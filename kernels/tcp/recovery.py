@@ -15,7 +15,7 @@ it leaves out is that of its `BASE`, at last of this module.  `at` is the ACK's 
     next_packet(m, p, acked, snd_nxt, last, cwnd) -> int
                                                       the next packet of a recovery, or NONE
     on_send(m, p, packet, now)                        a packet is put out
-    is_normal(m) -> bool                              `new_ack` would change nothing
+    is_normal(m) -> bool                              `on_ack_in_recovery` would change nothing
 
 Facts about it are constants of the module; those below hold unless it says otherwise.
 """
@@ -30,24 +30,24 @@ SACK = False
 """ACKs carry SACK blocks and recovery is driven by `next_packet`."""
 PAUSES = False
 """It sometimes stops and puts out probe segments, see `pausing`."""
-MARKS = False
+LOSS_MARKS = False
 """The receiver marks ACKs: `corrupted(m, p, packet, expected)` when it sees a packet destroyed by an
 error, `mark(m, p, at, expected)` when it asks for `expected`."""
-STAMPS = False
+TIMESTAMPS = False
 """ACKs carry timestamps; the sender keeps its window to itself, and `next_packet` decides what goes out:
 `on_ack(row, clock, srtt, echo, at, ack, snd_max, ssthresh) -> (cwnd, ssthresh, actions)` and
 `on_mark(row, clock, snd_max, ssthresh) -> ssthresh` replace the rest."""
 HOT_WORDS = 0
-"""Own words of scratch, from `Tcp.OWN` on, that every packet touches."""
+"""Own words of scratch, from `Tcp.SCHEME` on, that every packet touches."""
 
 # Actions of the sender.
 SEND = 1  # fill the window
 SEND_TWO = 2  # at most two packets of the window
-LIMITED = 4  # limited transmit (RFC 3042): one new packet beyond cwnd
+LIMITED_TRANSMIT = 4  # limited transmit (RFC 3042): one new packet beyond cwnd
 GO_BACK = 8  # continue from the first unacknowledged packet
 REDUCE = 16  # the window was reduced: restart the timer, give up the RTT measurement
-PARTIAL = 32  # a new ACK that stays in recovery: no RTT sample, no growth
-TIMER = 64  # partial ACK: restart the timer
+PARTIAL_ACK = 32  # a new ACK that stays in recovery: no RTT sample, no growth
+RESTART_TIMER = 64  # partial ACK: restart the timer
 END_BACKOFF = 128  # partial ACK: end the back-off whatever packet was timed
 NO_GROWTH = 256  # a new ACK that does not open cwnd
 BACK_OFF = 512  # reduce with a backed-off timer
@@ -60,12 +60,12 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     return free
 
 
-def old_ack(row: Any) -> Any:
+def on_old_ack(row: Any) -> Any:
     """Send what the window allows."""
     return SEND
 
 
-def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
+def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """It asks for no packet."""
     return NONE
 

@@ -12,7 +12,15 @@ from netcarlo.kernels.base.bits import clear_bits, run_end, span
 from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, REDUCE, SEND, TIMER
+from netcarlo.kernels.tcp.recovery import (
+    END_BACKOFF,
+    LIMITED_TRANSMIT,
+    NO_GROWTH,
+    PARTIAL_ACK,
+    REDUCE,
+    RESTART_TIMER,
+    SEND,
+)
 from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
@@ -23,32 +31,32 @@ PAUSING: Any = slot("pauses")
 """Recovery may begin with nothing in the pipe, after a pause."""
 
 
-class Board(IntEnum):
+class Scoreboard(IntEnum):
     """Own words of scratch."""
 
-    PIPE = Tcp.OWN
+    PIPE = Tcp.SCHEME
     """Packets thought to be in the network."""
-    REPAIRED = Tcp.OWN + 1
+    NEXT_HOLE = Tcp.SCHEME + 1
     """Holes below this packet have been sent again."""
-    HIGHEST = Tcp.OWN + 2
+    HIGHEST_SACKED = Tcp.SCHEME + 2
     """Highest packet that a block reported, NONE: empty scoreboard."""
-    BITS = Tcp.OWN + 3
+    BITMAP = Tcp.SCHEME + 3
     """Where the scoreboard, a bitmap, begins in scratch."""
-    GONE = Tcp.OWN + 4
+    LOST_UP_TO = Tcp.SCHEME + 4
     """Packets up to this one that no block reported are lost: they are holes, and not in the pipe."""
-    WATCHED = Tcp.OWN + 5
+    WATCHED_HOLE = Tcp.SCHEME + 5
     """The first hole that was resent is the one behind this packet;"""
-    NOTED = Tcp.OWN + 6
+    SENT_LATER = Tcp.SCHEME + 6
     """packets from this one on have been put out later."""
 
 
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out an empty scoreboard."""
-    m[Board.REPAIRED] = NONE
-    m[Board.HIGHEST] = NONE
-    m[Board.GONE] = NONE
-    m[Board.BITS] = free
+    m[Scoreboard.NEXT_HOLE] = NONE
+    m[Scoreboard.HIGHEST_SACKED] = NONE
+    m[Scoreboard.LOST_UP_TO] = NONE
+    m[Scoreboard.BITMAP] = free
     for _ in range(p[P.RING] >> 6):
         global_memory(m)[free] = 0
         free += 1
@@ -56,28 +64,28 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 
 @noinline
-def clear(m: Any, p: Any) -> None:
+def reset(m: Any, p: Any) -> None:
     """Empty the scoreboard."""
-    m[Board.REPAIRED] = NONE
-    m[Board.HIGHEST] = NONE
-    m[Board.GONE] = NONE
+    m[Scoreboard.NEXT_HOLE] = NONE
+    m[Scoreboard.HIGHEST_SACKED] = NONE
+    m[Scoreboard.LOST_UP_TO] = NONE
     for word in range(p[P.RING] >> 6):
-        global_memory(m)[m[Board.BITS] + word] = 0
+        global_memory(m)[m[Scoreboard.BITMAP] + word] = 0
 
 
 @noinline
-def record(m: Any, p: Any, at: Any) -> Any:
+def record_blocks(m: Any, p: Any, at: Any) -> Any:
     """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
     news = False
     mask, ring = p[P.RING] - 1, global_memory(m)
-    for block in range(ring[at + Ack.COUNT]):
-        left = ring[at + Ack.BLOCK + 2 * block]
-        right = ring[at + Ack.BLOCK + 1 + 2 * block]
-        m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
+    for block in range(ring[at + Ack.SACK_COUNT]):
+        left = ring[at + Ack.SACK_BLOCK + 2 * block]
+        right = ring[at + Ack.SACK_BLOCK + 1 + 2 * block]
+        m[Scoreboard.HIGHEST_SACKED] = max(m[Scoreboard.HIGHEST_SACKED], right - 1)
         while left < right:
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
-            word = m[Board.BITS] + ((left & mask) >> 6)
+            word = m[Scoreboard.BITMAP] + ((left & mask) >> 6)
             if ring[word] & run != run:
                 news = True
                 ring[word] |= run
@@ -85,13 +93,13 @@ def record(m: Any, p: Any, at: Any) -> Any:
     return news
 
 
-def forget(m: Any, p: Any, ack: Any, acked: Any) -> None:
+def forget_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Packets that have been acknowledged leave the scoreboard."""
-    clear_bits(m, m[Board.BITS], p[P.RING] - 1, acked + 1, ack + 1)
+    clear_bits(m, m[Scoreboard.BITMAP], p[P.RING] - 1, highest_ack + 1, ack + 1)
 
 
 @noinline
-def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
+def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
     """A partial ACK leaves two packets less in the pipe; recovery ends as in NewReno."""
     m, p = row.m, row.p
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
@@ -100,49 +108,53 @@ def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     if ack >= m[Tcp.RECOVER]:
         m[Tcp.PHASE] = Phase.NORMAL
         m[Tcp.RECOVER] = 0
-        clear(m, p)
+        reset(m, p)
         return cwnd, SEND | NO_GROWTH, NONE
-    forget(m, p, ack, acked)
-    record(m, p, at)
-    m[Board.PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
-    if PAUSING and acked < m[Board.GONE]:
-        m[Board.PIPE] += 1
-    return cwnd, SEND | PARTIAL | TIMER | END_BACKOFF, NONE
+    forget_acked(m, p, ack, highest_ack)
+    record_blocks(m, p, at)
+    m[Scoreboard.PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
+    if PAUSING and highest_ack < m[Scoreboard.LOST_UP_TO]:
+        m[Scoreboard.PIPE] += 1
+    return cwnd, SEND | PARTIAL_ACK | RESTART_TIMER | END_BACKOFF, NONE
 
 
-def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any) -> Any:
+def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window: Any) -> Any:
     """As Reno, with an empty scoreboard."""
     m, p = row.m, row.p
-    if m[Board.HIGHEST] != NONE:
-        clear(m, p)
-    return reno.grow(row, clock, ack, before, snd_nxt, window)
+    if m[Scoreboard.HIGHEST_SACKED] != NONE:
+        reset(m, p)
+    return reno.grow(row, clock, ack, previous_ack, snd_nxt, window)
 
 
 @noinline
-def old_ack(row: Any) -> Any:
+def on_old_ack(row: Any) -> Any:
     """A recovery goes on; the first duplicates send nothing."""
     return SEND if row.m[Tcp.PHASE] == Phase.RECOVERY or row.m[Tcp.DUPACKS] == 0 else 0
 
 
-def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Take in the blocks; the third that reports something new begins recovery.
 
     A sender that pauses sees when the first hole, resent, is lost again: packets put out later are reported.
     """
-    m, p, acked, dupacks = row.m, row.p, sent.acked, window.dupacks
+    m, p, highest_ack, dupacks = row.m, row.p, sent.highest_ack, window.dupacks
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         return window, SEND, NONE
-    news = record(m, p, at)
+    news = record_blocks(m, p, at)
     if m[Tcp.PHASE] == Phase.RECOVERY:
-        m[Board.PIPE] -= 1
+        m[Scoreboard.PIPE] -= 1
         if news and dupacks > 0:
             dupacks += 1
         counted = Window(window.cwnd, window.ssthresh, dupacks)
         if PAUSING:
-            later = m[Board.HIGHEST] - m[Board.NOTED] + 1
-            if m[Board.WATCHED] == acked and m[Board.REPAIRED] > acked + 1 and later >= p[P.DUPACKS]:
-                m[Board.NOTED] = sent.snd_nxt
-                return counted, SEND | REDUCE, acked + 1
+            later = m[Scoreboard.HIGHEST_SACKED] - m[Scoreboard.SENT_LATER] + 1
+            if (
+                m[Scoreboard.WATCHED_HOLE] == highest_ack
+                and m[Scoreboard.NEXT_HOLE] > highest_ack + 1
+                and later >= p[P.DUPACKS]
+            ):
+                m[Scoreboard.SENT_LATER] = sent.snd_nxt
+                return counted, SEND | REDUCE, highest_ack + 1
         return counted, SEND, NONE
     if not news:
         return window, SEND if dupacks == 0 else 0, NONE
@@ -150,71 +162,73 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     counted = Window(window.cwnd, window.ssthresh, dupacks)
     threshold = p[P.DUPACKS]
     if dupacks < threshold:
-        return counted, LIMITED, NONE
-    if dupacks > threshold or not (acked > m[Tcp.RECOVER] or acked == 0):
+        return counted, LIMITED_TRANSMIT, NONE
+    if dupacks > threshold or not (highest_ack > m[Tcp.RECOVER] or highest_ack == 0):
         return counted, 0, NONE
-    half = reno.reduced(row, clock, reno.usable(window.cwnd, 0, p[P.WINDOW]), False)
+    half = reno.reduced_window(row, clock, reno.usable_window(window.cwnd, 0, p[P.WINDOW]), False)
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
-    m[Board.PIPE] = sent.snd_max - acked - threshold
-    m[Board.REPAIRED] = max(m[Board.REPAIRED], acked + 2)
-    m[Board.GONE] = NONE
-    m[Board.WATCHED] = acked
-    m[Board.NOTED] = sent.snd_nxt
-    return Window(half, max(int(half), reno.FLOOR), dupacks), REDUCE, acked + 1
+    m[Scoreboard.PIPE] = sent.snd_max - highest_ack - threshold
+    m[Scoreboard.NEXT_HOLE] = max(m[Scoreboard.NEXT_HOLE], highest_ack + 2)
+    m[Scoreboard.LOST_UP_TO] = NONE
+    m[Scoreboard.WATCHED_HOLE] = highest_ack
+    m[Scoreboard.SENT_LATER] = sent.snd_nxt
+    return Window(half, max(int(half), reno.MIN_SSTHRESH), dupacks), REDUCE, highest_ack + 1
 
 
 @noinline
-def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
+def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's; what was reported is forgotten."""
-    clear(row.m, row.p)
-    after = reno.timeout(row, clock, snd_max, window)
+    reset(row.m, row.p)
+    after = reno.on_timeout(row, clock, snd_max, window)
     row.m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
     return after
 
 
 @noinline
-def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
+def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first hole that was not resent, or new data, while the pipe has room."""
-    if PAUSING and m[Board.WATCHED] != acked:
-        m[Board.WATCHED] = acked
-        m[Board.NOTED] = snd_nxt
-    if m[Board.PIPE] >= int(cwnd):
+    if PAUSING and m[Scoreboard.WATCHED_HOLE] != highest_ack:
+        m[Scoreboard.WATCHED_HOLE] = highest_ack
+        m[Scoreboard.SENT_LATER] = snd_nxt
+    if m[Scoreboard.PIPE] >= int(cwnd):
         return NONE
-    bits = m[Board.BITS]
+    bits = m[Scoreboard.BITMAP]
     mask = p[P.RING] - 1
-    hole = run_end(m, bits, mask, max(m[Board.REPAIRED], acked + 1), m[Board.HIGHEST] + 1)
-    m[Board.REPAIRED] = hole
-    is_hole = hole < m[Board.HIGHEST]  # something above it has arrived
+    hole = run_end(
+        m, bits, mask, max(m[Scoreboard.NEXT_HOLE], highest_ack + 1), m[Scoreboard.HIGHEST_SACKED] + 1
+    )
+    m[Scoreboard.NEXT_HOLE] = hole
+    is_hole = hole < m[Scoreboard.HIGHEST_SACKED]  # something above it has arrived
     if PAUSING:
-        is_hole = is_hole or hole <= m[Board.GONE]
+        is_hole = is_hole or hole <= m[Scoreboard.LOST_UP_TO]
     packet = hole if is_hole else snd_nxt
-    if packet > acked + p[P.WINDOW] or packet > last:
+    if packet > highest_ack + p[P.WINDOW] or packet > last:
         return NONE
     if is_hole:
-        m[Board.REPAIRED] = hole + 1
-        if PAUSING and hole == acked + 1:
-            m[Board.NOTED] = max(snd_nxt, hole + 1)
-    m[Board.PIPE] += 1
+        m[Scoreboard.NEXT_HOLE] = hole + 1
+        if PAUSING and hole == highest_ack + 1:
+            m[Scoreboard.SENT_LATER] = max(snd_nxt, hole + 1)
+    m[Scoreboard.PIPE] += 1
     return packet
 
 
-def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
+def on_ack_in_pause(m: Any, p: Any, at: Any, ack: Any, highest_ack: Any) -> None:
     """An acknowledgement in a pause (see `pausing`)."""
-    forget(m, p, ack, acked)
-    record(m, p, at)
+    forget_acked(m, p, ack, highest_ack)
+    record_blocks(m, p, at)
 
 
 @noinline
-def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
+def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: Any) -> Any:
     """After a pause: recover all that was not reported, with nothing in the pipe."""
-    if acked == snd_max:
+    if highest_ack == snd_max:
         m[Tcp.PHASE] = Phase.NORMAL
-        clear(m, p)
+        reset(m, p)
         return NONE, False
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = snd_max
-    m[Board.PIPE] = 0
-    m[Board.REPAIRED] = acked + 1
-    m[Board.GONE] = snd_max
+    m[Scoreboard.PIPE] = 0
+    m[Scoreboard.NEXT_HOLE] = highest_ack + 1
+    m[Scoreboard.LOST_UP_TO] = snd_max
     return NONE, False

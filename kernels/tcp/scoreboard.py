@@ -17,36 +17,36 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 
-class Board(IntEnum):
+class Scoreboard(IntEnum):
     """Own words of scratch."""
 
-    LOST_OUT = Tcp.OWN
+    LOST_OUT = Tcp.SCHEME
     """Packets that are lost and not sent again."""
-    REPORTED_OUT = Tcp.OWN + 1
+    SACKED_OUT = Tcp.SCHEME + 1
     """Packets above the cumulative acknowledgement that have been reported."""
-    HIGHEST = Tcp.OWN + 2
+    HIGHEST_SACKED = Tcp.SCHEME + 2
     """Highest packet reported."""
-    JUDGED = Tcp.OWN + 3
+    MARKED_UP_TO = Tcp.SCHEME + 3
     """Every packet up to this one that was not reported is lost or has been sent again."""
-    NEXT_LOST = Tcp.OWN + 4
+    NEXT_LOST = Tcp.SCHEME + 4
     """No packet below is lost."""
-    ARRIVED = Tcp.OWN + 5
+    DELIVERED_RETRANS = Tcp.SCHEME + 5
     """Number of the latest retransmission known to have arrived."""
-    FIRST = Tcp.OWN + 6
+    LOG_FIRST = Tcp.SCHEME + 6
     """Number of the first retransmission in the log,"""
-    END = Tcp.OWN + 7
+    LOG_END = Tcp.SCHEME + 7
     """and the one behind the last."""
-    REPORTED = Tcp.OWN + 8
+    SACKED_BITMAP = Tcp.SCHEME + 8
     """Where the bitmap of reported packets begins in scratch,"""
-    LOST = Tcp.OWN + 9
+    LOST_BITMAP = Tcp.SCHEME + 9
     """that of lost ones,"""
-    NUMBER = Tcp.OWN + 10
+    RETRANS_NUMBER = Tcp.SCHEME + 10
     """by packet, the number of its latest retransmission,"""
-    RESENT = Tcp.OWN + 11
+    LOG_PACKET = Tcp.SCHEME + 11
     """by number, the packet,"""
-    AFTER = Tcp.OWN + 12
+    LOG_SND_NXT = Tcp.SCHEME + 12
     """and the first new packet sent later."""
-    FREE = Tcp.OWN + 13
+    FREE = Tcp.SCHEME + 13
     """First word that the scoreboard leaves to others."""
 
 
@@ -59,165 +59,175 @@ def scratch_words(ring: Any) -> Any:
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out scratch from word `free` on; returns the next free word."""
     ring = p[P.RING]
-    m[Board.HIGHEST] = NONE
-    m[Board.JUDGED] = NONE
-    m[Board.ARRIVED] = NONE
-    m[Board.REPORTED] = free
-    m[Board.LOST] = free + (ring >> 6)
-    m[Board.NUMBER] = free + 2 * (ring >> 6)
-    m[Board.RESENT] = m[Board.NUMBER] + ring
-    m[Board.AFTER] = m[Board.RESENT] + ring
-    for word in range(free, m[Board.NUMBER]):
+    m[Scoreboard.HIGHEST_SACKED] = NONE
+    m[Scoreboard.MARKED_UP_TO] = NONE
+    m[Scoreboard.DELIVERED_RETRANS] = NONE
+    m[Scoreboard.SACKED_BITMAP] = free
+    m[Scoreboard.LOST_BITMAP] = free + (ring >> 6)
+    m[Scoreboard.RETRANS_NUMBER] = free + 2 * (ring >> 6)
+    m[Scoreboard.LOG_PACKET] = m[Scoreboard.RETRANS_NUMBER] + ring
+    m[Scoreboard.LOG_SND_NXT] = m[Scoreboard.LOG_PACKET] + ring
+    for word in range(free, m[Scoreboard.RETRANS_NUMBER]):
         global_memory(m)[word] = 0
-    return m[Board.AFTER] + ring
+    return m[Scoreboard.LOG_SND_NXT] + ring
 
 
-def flight(m: Any, acked: Any, snd_nxt: Any) -> Any:
+def in_flight(m: Any, highest_ack: Any, snd_nxt: Any) -> Any:
     """Packets in flight, those lost left out."""
-    return snd_nxt - 1 - acked - m[Board.LOST_OUT] - m[Board.REPORTED_OUT]
+    return snd_nxt - 1 - highest_ack - m[Scoreboard.LOST_OUT] - m[Scoreboard.SACKED_OUT]
 
 
 @noinline
-def remove(m: Any, p: Any, ack: Any, acked: Any) -> None:
+def remove_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Packets behind `acked` up to `ack` leave the scoreboard."""
-    mask, last = p[P.RING] - 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED]))
-    packet = acked + 1
+    mask, last = p[P.RING] - 1, min(ack, max(m[Scoreboard.HIGHEST_SACKED], m[Scoreboard.MARKED_UP_TO]))
+    packet = highest_ack + 1
     while packet <= last:  # reported ones, a word of 64 packets at a time, and one that is not
-        end = run_end(m, m[Board.REPORTED], mask, packet, last + 1)
-        clear_bits(m, m[Board.REPORTED], mask, packet, end)
-        m[Board.REPORTED_OUT] -= end - packet
-        if end <= last and end <= m[Board.JUDGED]:
-            _arrived(m, mask, end)
+        end = run_end(m, m[Scoreboard.SACKED_BITMAP], mask, packet, last + 1)
+        clear_bits(m, m[Scoreboard.SACKED_BITMAP], mask, packet, end)
+        m[Scoreboard.SACKED_OUT] -= end - packet
+        if end <= last and end <= m[Scoreboard.MARKED_UP_TO]:
+            _mark_delivered(m, mask, end)
         packet = end + 1
 
 
-def acknowledge(m: Any, p: Any, ack: Any, acked: Any) -> None:
+def acknowledge(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Packets up to `ack` have arrived."""
-    if acked < m[Board.HIGHEST] or acked < m[Board.JUDGED]:
-        remove(m, p, ack, acked)
+    if highest_ack < m[Scoreboard.HIGHEST_SACKED] or highest_ack < m[Scoreboard.MARKED_UP_TO]:
+        remove_acked(m, p, ack, highest_ack)
 
 
-def enter(m: Any, mask: Any, packet: Any) -> None:
+def mark_sacked(m: Any, mask: Any, packet: Any) -> None:
     """A packet has been reported."""
-    set_bit(m, m[Board.REPORTED], mask, packet)
-    m[Board.REPORTED_OUT] += 1
-    if packet <= m[Board.JUDGED]:
-        _arrived(m, mask, packet)
+    set_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet)
+    m[Scoreboard.SACKED_OUT] += 1
+    if packet <= m[Scoreboard.MARKED_UP_TO]:
+        _mark_delivered(m, mask, packet)
 
 
-def _arrived(m: Any, mask: Any, packet: Any) -> None:
+def _mark_delivered(m: Any, mask: Any, packet: Any) -> None:
     # A packet that was lost, or sent again.
-    if test_bit(m, m[Board.LOST], mask, packet):
-        clear_bit(m, m[Board.LOST], mask, packet)
-        m[Board.LOST_OUT] -= 1
+    if test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet):
+        clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
+        m[Scoreboard.LOST_OUT] -= 1
     else:
-        m[Board.ARRIVED] = max(m[Board.ARRIVED], global_memory(m)[m[Board.NUMBER] + (packet & mask)])
+        m[Scoreboard.DELIVERED_RETRANS] = max(
+            m[Scoreboard.DELIVERED_RETRANS], global_memory(m)[m[Scoreboard.RETRANS_NUMBER] + (packet & mask)]
+        )
 
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
     """A packet is lost, and not sent again yet."""
-    set_bit(m, m[Board.LOST], mask, packet)
-    m[Board.LOST_OUT] += 1
-    m[Board.NEXT_LOST] = min(m[Board.NEXT_LOST], packet)
+    set_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
+    m[Scoreboard.LOST_OUT] += 1
+    m[Scoreboard.NEXT_LOST] = min(m[Scoreboard.NEXT_LOST], packet)
 
 
 @noinline
-def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
-    """`report` where there is something to do."""
+def process_blocks(m: Any, p: Any, at: Any, ack: Any) -> Any:
+    """`process_ack` where there is something to do."""
     mask = p[P.RING] - 1
     distance = p[P.DUPACKS]
-    arrived = m[Board.ARRIVED]  # a retransmission that this ACK reports proves nothing before the next one
+    arrived = m[
+        Scoreboard.DELIVERED_RETRANS
+    ]  # a retransmission that this ACK reports proves nothing before the next one
     reported = False
-    for block in range(global_memory(m)[at + Ack.COUNT]):
-        left = global_memory(m)[at + Ack.BLOCK + 2 * block]
-        right = global_memory(m)[at + Ack.BLOCK + 1 + 2 * block]
+    for block in range(global_memory(m)[at + Ack.SACK_COUNT]):
+        left = global_memory(m)[at + Ack.SACK_BLOCK + 2 * block]
+        right = global_memory(m)[at + Ack.SACK_BLOCK + 1 + 2 * block]
         left = max(left, ack + 1)
-        m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
+        m[Scoreboard.HIGHEST_SACKED] = max(m[Scoreboard.HIGHEST_SACKED], right - 1)
         while left < right:  # a word of 64 packets at a time
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
-            if global_memory(m)[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
+            if global_memory(m)[m[Scoreboard.SACKED_BITMAP] + ((left & mask) >> 6)] & run != run:
                 reported = True
-                packet = run_end(m, m[Board.REPORTED], mask, left, stop)
+                packet = run_end(m, m[Scoreboard.SACKED_BITMAP], mask, left, stop)
                 while packet < stop:
-                    enter(m, mask, packet)
-                    packet = run_end(m, m[Board.REPORTED], mask, packet + 1, stop)
+                    mark_sacked(m, mask, packet)
+                    packet = run_end(m, m[Scoreboard.SACKED_BITMAP], mask, packet + 1, stop)
             left = stop
     lost = False
-    for packet in range(max(m[Board.JUDGED], ack) + 1, m[Board.HIGHEST] - distance + 1):
-        if not test_bit(m, m[Board.REPORTED], mask, packet):
+    for packet in range(
+        max(m[Scoreboard.MARKED_UP_TO], ack) + 1, m[Scoreboard.HIGHEST_SACKED] - distance + 1
+    ):
+        if not test_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
-    m[Board.JUDGED] = max(m[Board.JUDGED], m[Board.HIGHEST] - distance)
-    while m[Board.FIRST] < m[Board.END]:
-        number = m[Board.FIRST]
+    m[Scoreboard.MARKED_UP_TO] = max(m[Scoreboard.MARKED_UP_TO], m[Scoreboard.HIGHEST_SACKED] - distance)
+    while m[Scoreboard.LOG_FIRST] < m[Scoreboard.LOG_END]:
+        number = m[Scoreboard.LOG_FIRST]
         if (
-            global_memory(m)[m[Board.AFTER] + (number & mask)] > m[Board.HIGHEST]
+            global_memory(m)[m[Scoreboard.LOG_SND_NXT] + (number & mask)] > m[Scoreboard.HIGHEST_SACKED]
             and number + distance >= arrived
         ):
             break
-        packet = global_memory(m)[m[Board.RESENT] + (number & mask)]
-        if packet > ack and not test_bit(m, m[Board.REPORTED], mask, packet):
+        packet = global_memory(m)[m[Scoreboard.LOG_PACKET] + (number & mask)]
+        if packet > ack and not test_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
-        m[Board.FIRST] += 1
+        m[Scoreboard.LOG_FIRST] += 1
     return reported, lost
 
 
-def report(m: Any, p: Any, at: Any, ack: Any) -> Any:
+def process_ack(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Take in the blocks of the ACK at `at`, of `ack`: did it report packets, are more lost?"""
-    if global_memory(m)[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
-        return update(m, p, at, ack)
+    if (
+        global_memory(m)[at + Ack.SACK_COUNT] > 0
+        or ack < m[Scoreboard.HIGHEST_SACKED]
+        or ack < m[Scoreboard.MARKED_UP_TO]
+    ):
+        return process_blocks(m, p, at, ack)
     return False, False
 
 
 @noinline
-def next_lost(m: Any, p: Any, acked: Any) -> Any:
+def next_lost(m: Any, p: Any, highest_ack: Any) -> Any:
     """The first lost packet, or NONE."""
-    if m[Board.LOST_OUT] == 0:
+    if m[Scoreboard.LOST_OUT] == 0:
         return NONE
     mask = p[P.RING] - 1
-    packet = max(m[Board.NEXT_LOST], acked + 1)
-    while not test_bit(m, m[Board.LOST], mask, packet):
+    packet = max(m[Scoreboard.NEXT_LOST], highest_ack + 1)
+    while not test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet):
         packet += 1
-    m[Board.NEXT_LOST] = packet
+    m[Scoreboard.NEXT_LOST] = packet
     return packet
 
 
 @noinline
-def resend(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
+def retransmit(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
     """A lost packet is sent again; `snd_nxt` is the next new one."""
     mask = p[P.RING] - 1
-    clear_bit(m, m[Board.LOST], mask, packet)
-    m[Board.LOST_OUT] -= 1
-    global_memory(m)[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
-    global_memory(m)[m[Board.RESENT] + (m[Board.END] & mask)] = packet
-    global_memory(m)[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
-    m[Board.END] += 1
+    clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
+    m[Scoreboard.LOST_OUT] -= 1
+    global_memory(m)[m[Scoreboard.RETRANS_NUMBER] + (packet & mask)] = m[Scoreboard.LOG_END]
+    global_memory(m)[m[Scoreboard.LOG_PACKET] + (m[Scoreboard.LOG_END] & mask)] = packet
+    global_memory(m)[m[Scoreboard.LOG_SND_NXT] + (m[Scoreboard.LOG_END] & mask)] = snd_nxt
+    m[Scoreboard.LOG_END] += 1
 
 
 @noinline
-def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
+def mark_all_lost(m: Any, p: Any, highest_ack: Any, snd_nxt: Any) -> None:
     """Everything that was not reported is lost."""
     mask = p[P.RING] - 1
-    for packet in range(acked + 1, snd_nxt):
-        lost = packet <= m[Board.JUDGED] and test_bit(m, m[Board.LOST], mask, packet)
-        if not lost and not test_bit(m, m[Board.REPORTED], mask, packet):
+    for packet in range(highest_ack + 1, snd_nxt):
+        lost = packet <= m[Scoreboard.MARKED_UP_TO] and test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
+        if not lost and not test_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet):
             mark_lost(m, mask, packet)
-    m[Board.JUDGED] = snd_nxt - 1
-    m[Board.FIRST] = m[Board.END]
-    m[Board.ARRIVED] = m[Board.END] - 1
+    m[Scoreboard.MARKED_UP_TO] = snd_nxt - 1
+    m[Scoreboard.LOG_FIRST] = m[Scoreboard.LOG_END]
+    m[Scoreboard.DELIVERED_RETRANS] = m[Scoreboard.LOG_END] - 1
 
 
 @noinline
-def clear(m: Any, p: Any, ack: Any) -> None:
+def reset(m: Any, p: Any, ack: Any) -> None:
     """Forget everything but that packets up to `ack` have arrived."""
-    for word in range(m[Board.REPORTED], m[Board.NUMBER]):
+    for word in range(m[Scoreboard.SACKED_BITMAP], m[Scoreboard.RETRANS_NUMBER]):
         global_memory(m)[word] = 0
-    m[Board.LOST_OUT] = 0
-    m[Board.REPORTED_OUT] = 0
-    m[Board.HIGHEST] = NONE
-    m[Board.JUDGED] = ack
-    m[Board.NEXT_LOST] = ack + 1
-    m[Board.FIRST] = m[Board.END]
-    m[Board.ARRIVED] = m[Board.END] - 1
+    m[Scoreboard.LOST_OUT] = 0
+    m[Scoreboard.SACKED_OUT] = 0
+    m[Scoreboard.HIGHEST_SACKED] = NONE
+    m[Scoreboard.MARKED_UP_TO] = ack
+    m[Scoreboard.NEXT_LOST] = ack + 1
+    m[Scoreboard.LOG_FIRST] = m[Scoreboard.LOG_END]
+    m[Scoreboard.DELIVERED_RETRANS] = m[Scoreboard.LOG_END] - 1

@@ -14,25 +14,25 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.tcp import timer
-from netcarlo.kernels.tcp.acks import FULL, PLAIN, WORDS, place_of
-from netcarlo.kernels.tcp.pausing import ack_in_pause, begin_pause, go_on, request_probe
+from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, FULL, WORDS, ack_at
+from netcarlo.kernels.tcp.pausing import begin_pause, note_ack_in_pause, request_probe, resume_sending
 from netcarlo.kernels.tcp.recovery import (
     AVOIDED,
     BACK_OFF,
     END_BACKOFF,
     GO_BACK,
     NO_GROWTH,
-    PARTIAL,
+    PARTIAL_ACK,
     PAUSE,
     REDUCE,
+    RESTART_TIMER,
     SEND,
-    TIMER,
 )
-from netcarlo.kernels.tcp.state import END, NONE, Ack, Cause, Phase, Tcp, Then, Window
+from netcarlo.kernels.tcp.state import END, NONE, Ack, PauseCause, Phase, Tcp, TimeoutAction, Window
 from netcarlo.kernels.tcp.window import (
     allow,
+    allow_all,
     clock_of,
-    fill,
     row_of,
     sent_of,
     set_window,
@@ -44,7 +44,7 @@ CONTROL_WORDS = 16
 FLOATS = 1 + CONTROL_WORDS
 
 PAUSES: Any = slot("pauses")
-STAMPS: Any = slot("stamps")
+TIMESTAMPS: Any = slot("timestamps")
 DELAYS: Any = slot("delays")
 """Whether the engine asks for the delay of packets."""
 
@@ -63,39 +63,39 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     for i in range(FLOATS):
         g[i] = 0.0
     ring = p[P.RING]
-    s[Tcp.BITS] = free
-    s[Tcp.ACKS] = free + (ring >> 6)
-    for i in range(s[Tcp.BITS], s[Tcp.ACKS]):
+    s[Tcp.RCV_BITMAP] = free
+    s[Tcp.ACK_RING] = free + (ring >> 6)
+    for i in range(s[Tcp.RCV_BITMAP], s[Tcp.ACK_RING]):
         global_memory(s)[i] = 0
-    s[Tcp.TIMES] = s[Tcp.ACKS] + ring * WORDS
+    s[Tcp.SEND_TIMES] = s[Tcp.ACK_RING] + ring * WORDS
     p[P.LIMIT] = limit  # loss recovery reads it there
-    free = variant.prepare(s, p, s[Tcp.TIMES] + ring)
+    free = variant.prepare(s, p, s[Tcp.SEND_TIMES] + ring)
     first = kind.first_of(p)
-    s[Tcp.CURRENT] = p[P.INITIAL_RTO]
+    s[Tcp.RTO_ESTIMATE] = p[P.INITIAL_RTO]
     s[Tcp.BACKOFF] = 1
-    s[Tcp.TIMED] = ENDLESS
+    s[Tcp.RTT_SEQ] = ENDLESS
     s[Tcp.CLOCK_PHASE] = phase
-    s[Tcp.ACKED] = -1
+    s[Tcp.HIGHEST_ACK] = -1
     s[Tcp.SND_MAX] = -1
-    s[Tcp.LAST] = first + limit - 1
-    s[Tcp.WRITTEN] = s[Tcp.LAST]
+    s[Tcp.LAST_PACKET] = first + limit - 1
+    s[Tcp.LAST_WRITTEN] = s[Tcp.LAST_PACKET]
     if p[P.SEND_BUFFER] > 0:
-        s[Tcp.WRITTEN] = min(s[Tcp.LAST], first + p[P.SEND_BUFFER] - 1)
+        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], first + p[P.SEND_BUFFER] - 1)
     s[Tcp.SSTHRESH] = p[P.INITIAL_SSTHRESH]
     s[Tcp.INITIAL_WINDOW] = p[P.INITIAL_WINDOW]
     s[Tcp.FORCED] = NONE
-    s[Tcp.LIMIT] = NONE
-    s[Tcp.DEADLINE] = FOREVER
-    s[Tcp.PENDING] = FOREVER
+    s[Tcp.SEND_LIMIT] = NONE
+    s[Tcp.TIMER_EXPIRY] = FOREVER
+    s[Tcp.DELACK_EXPIRY] = FOREVER
     connected = first == 1 and p[P.HANDSHAKE] == 0  # as if the SYN had just been acknowledged
-    g[0] = float(p[P.INITIAL_WINDOW]) if connected or STAMPS else 1.0
+    g[0] = float(p[P.INITIAL_WINDOW]) if connected or TIMESTAMPS else 1.0
     if connected:
-        s[Tcp.ACKED] = 0
+        s[Tcp.HIGHEST_ACK] = 0
         s[Tcp.SND_NXT] = 1
         s[Tcp.SND_MAX] = 0
     s[Tcp.RCV_NXT] = s[Tcp.SND_NXT]
-    s[Tcp.HIGHEST] = s[Tcp.SND_NXT] - 1
-    s[Tcp.ANSWERED] = s[Tcp.SND_NXT]
+    s[Tcp.RCV_HIGHEST] = s[Tcp.SND_NXT] - 1
+    s[Tcp.DELAYED_PACKET] = s[Tcp.SND_NXT]
     s[Tcp.RTO] = timer.length(p, s)
     return free
 
@@ -107,7 +107,7 @@ def first_of(p: Any) -> Any:
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
-    fill(p, s, g)
+    allow_all(p, s, g)
 
 
 @noinline
@@ -117,35 +117,35 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     While the engine says `blocked`, only a forced retransmission comes.
     """
     packet = s[Tcp.FORCED]
-    last = s[Tcp.WRITTEN]
+    last = s[Tcp.LAST_WRITTEN]
     forced = packet != NONE
     if forced:
         s[Tcp.FORCED] = NONE
     elif blocked:
-        if s[Tcp.REPAIR] != 0 or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], last):
-            s[Tcp.HELD_BACK] = 1
+        if s[Tcp.RECOVERY_MAY_SEND] != 0 or s[Tcp.SND_NXT] <= min(s[Tcp.SEND_LIMIT], last):
+            s[Tcp.WAS_BLOCKED] = 1
         return np.int64(NONE)
-    elif s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], last):
+    elif s[Tcp.SND_NXT] <= min(s[Tcp.SEND_LIMIT], last):
         packet = s[Tcp.SND_NXT]
         s[Tcp.SND_NXT] += 1
-    elif s[Tcp.REPAIR] != 0:
-        packet = variant.next_packet(s, p, s[Tcp.ACKED], s[Tcp.SND_NXT], last, g[0])
+    elif s[Tcp.RECOVERY_MAY_SEND] != 0:
+        packet = variant.next_packet(s, p, s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], last, g[0])
         s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], packet + 1)
-        if STAMPS and packet - s[Tcp.ACKED] >= p[P.RING]:
+        if TIMESTAMPS and packet - s[Tcp.HIGHEST_ACK] >= p[P.RING]:
             return np.int64(FULL)
     if packet == NONE:
         return packet
     if not forced:
-        s[Tcp.HELD_BACK] = 0
-    transmitted(p, s, packet, now)
+        s[Tcp.WAS_BLOCKED] = 0
+    note_sent(p, s, packet, now)
     return packet
 
 
-def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
+def note_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
     """A packet is put out: count it, start the timer, time its round trip."""
     variant.on_send(s, p, packet, now)
-    if s[Tcp.ACKED] == s[Tcp.SND_MAX]:  # nothing else is out
-        s[Tcp.DEADLINE] = now + s[Tcp.RTO]
+    if s[Tcp.HIGHEST_ACK] == s[Tcp.SND_MAX]:  # nothing else is out
+        s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
     first = kind.first_of(p)
     if packet >= first:
         s[Tcp.SENT] += 1
@@ -154,78 +154,80 @@ def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
     if packet > s[Tcp.SND_MAX]:
         s[Tcp.SND_MAX] = packet
         if DELAYS:
-            global_memory(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
-        if s[Tcp.TIMED] == ENDLESS:
-            s[Tcp.TIMED] = packet
-            s[Tcp.TIMED_AT] = now
+            global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[P.RING] - 1))] = now
+        if s[Tcp.RTT_SEQ] == ENDLESS:
+            s[Tcp.RTT_SEQ] = packet
+            s[Tcp.RTT_TS] = now
     elif packet >= first:
         s[Tcp.RETRANSMITTED] += 1
 
 
 def transmission_id(s: Any, now: Any) -> Any:
     """Number of the copy that `next_segment` gave last, for `note_transmission` at the receiver."""
-    if STAMPS:
+    if TIMESTAMPS:
         return variant.transmission_id(s)
     return np.int64(0)
 
 
 def resume(p: Any, s: Any, g: Any) -> Any:
     """No longer blocked; returns whether it has waited for that."""
-    if s[Tcp.HELD_BACK] == 0:
+    if s[Tcp.WAS_BLOCKED] == 0:
         return False
-    s[Tcp.HELD_BACK] = 0
-    s[Tcp.REPAIR] = 0
+    s[Tcp.WAS_BLOCKED] = 0
+    s[Tcp.RECOVERY_MAY_SEND] = 0
     if kind.sack_of(p) and s[Tcp.PHASE] == Phase.RECOVERY:
-        s[Tcp.REPAIR] = 1
+        s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
-        fill(p, s, g)
+        allow_all(p, s, g)
     return True
 
 
 def finished(s: Any) -> Any:
     """All data have been acknowledged."""
-    return s[Tcp.ACKED] == s[Tcp.LAST]
+    return s[Tcp.HIGHEST_ACK] == s[Tcp.LAST_PACKET]
 
 
 def advance(p: Any, s: Any, ack: Any) -> None:
     """Packets up to `ack` have been acknowledged: the writer may fill the socket buffer again."""
-    s[Tcp.ACKED] = ack
-    if p[P.SEND_BUFFER] > 0 and s[Tcp.WRITTEN] - ack <= p[P.SEND_WAKE]:
-        s[Tcp.WRITTEN] = min(s[Tcp.LAST], ack + p[P.SEND_BUFFER])
+    s[Tcp.HIGHEST_ACK] = ack
+    if p[P.SEND_BUFFER] > 0 and s[Tcp.LAST_WRITTEN] - ack <= p[P.SEND_WAKE]:
+        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], ack + p[P.SEND_BUFFER])
 
 
 @noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
-    if PLAIN:
+    if ACKS_ARE_IMPLICIT:
         at, ack = np.int64(0), ack_id - 1
     else:
         s[Tcp.CONSUMED] = ack_id + 1
-        at = place_of(p, s, ack_id)
-        ack = global_memory(s)[at + Ack.PACKET]
-    acked, last = s[Tcp.ACKED], s[Tcp.LAST]
-    news = ack > acked or (ack == acked and acked < last)  # after the last ACK there is nothing to repair
-    if STAMPS:
+        at = ack_at(p, s, ack_id)
+        ack = global_memory(s)[at + Ack.CUMULATIVE]
+    highest_ack, last = s[Tcp.HIGHEST_ACK], s[Tcp.LAST_PACKET]
+    news = ack > highest_ack or (
+        ack == highest_ack and highest_ack < last
+    )  # after the last ACK there is nothing to repair
+    if TIMESTAMPS:
         if news:
-            stamped(p, s, g, constants, now, at, ack)
+            on_timestamped_ack(p, s, g, constants, now, at, ack)
     else:
         if news:
-            kind.on_ack(p, ack - acked, now, s[Tcp.RTT], g[1:])
+            kind.on_ack(p, ack - highest_ack, now, s[Tcp.RTT], g[1:])
         if PAUSES and s[Tcp.PROBING] != 0:
-            ack_in_pause(p, s, now, at, ack)
-        elif ack > acked:
-            new_data(p, s, g, constants, now, at, ack)
+            note_ack_in_pause(p, s, now, at, ack)
+        elif ack > highest_ack:
+            on_new_data(p, s, g, constants, now, at, ack)
         elif news:
-            duplicate(p, s, g, constants, now, at)
+            on_duplicate_ack(p, s, g, constants, now, at)
         else:
-            actions = np.int64(SEND) if PLAIN else variant.old_ack(row_of(p, s, g, constants))
+            actions = np.int64(SEND) if ACKS_ARE_IMPLICIT else variant.on_old_ack(row_of(p, s, g, constants))
             allow(p, s, g[0], actions, NONE)
 
 
-def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
+def on_timestamped_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
     """An ACK with a timestamp, for a sender that keeps its window to itself."""
-    echo = global_memory(s)[at + Ack.STAMP]
-    s[Tcp.TIMED_AT] = echo
+    echo = global_memory(s)[at + Ack.TIMESTAMP]
+    s[Tcp.RTT_TS] = echo
     timer.measure_rtt(p, s, now)
     srtt = (s[Tcp.SRTT] >> 3) * p[P.TICK]
     row = row_of(p, s, g, constants)
@@ -236,53 +238,53 @@ def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any)
         s[Tcp.FAST_RETRANSMITS] += 1
         s[Tcp.REDUCTIONS] += 1
     advance(p, s, ack)
-    s[Tcp.DEADLINE] = now + s[Tcp.RTO] if ack < s[Tcp.LAST] else FOREVER
+    s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO] if ack < s[Tcp.LAST_PACKET] else FOREVER
     allow(p, s, g[0], SEND, NONE)
 
 
-def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
+def on_new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
     """An ACK of new data."""
     row = row_of(p, s, g, constants)
-    before = s[Tcp.ACKED]
+    previous_ack = s[Tcp.HIGHEST_ACK]
     actions, forced, cwnd = np.int64(SEND), np.int64(NONE), g[0]
     if s[Tcp.PHASE] != Phase.NORMAL:
-        cwnd, actions, forced = variant.new_ack(row, at, ack, before, cwnd)
+        cwnd, actions, forced = variant.on_ack_in_recovery(row, at, ack, previous_ack, cwnd)
     advance(p, s, ack)
     s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], ack + 1)
-    if actions & PARTIAL:
-        if actions & TIMER:
-            s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-        if actions & END_BACKOFF or ack >= s[Tcp.TIMED]:
+    if actions & PARTIAL_ACK:
+        if actions & RESTART_TIMER:
+            s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
+        if actions & END_BACKOFF or ack >= s[Tcp.RTT_SEQ]:
             s[Tcp.BACKOFF] = 1
             s[Tcp.RTO] = timer.length(p, s)
-        if not kind.sack_of(p) and ack >= s[Tcp.TIMED]:
-            s[Tcp.TIMED] = ENDLESS
+        if not kind.sack_of(p) and ack >= s[Tcp.RTT_SEQ]:
+            s[Tcp.RTT_SEQ] = ENDLESS
     else:
-        if ack >= s[Tcp.TIMED]:
-            s[Tcp.TIMED] = ENDLESS
+        if ack >= s[Tcp.RTT_SEQ]:
+            s[Tcp.RTT_SEQ] = ENDLESS
             timer.measure_rtt(p, s, now)
-        s[Tcp.DEADLINE] = now + s[Tcp.RTO]
+        s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
         if actions & NO_GROWTH:
             s[Tcp.DUPACKS] = 0
         else:
             window = Window(cwnd, s[Tcp.SSTHRESH], s[Tcp.DUPACKS])
-            window, forced = variant.grow(row, clock_of(s, now), ack, before, s[Tcp.SND_NXT], window)
+            window, forced = variant.grow(row, clock_of(s, now), ack, previous_ack, s[Tcp.SND_NXT], window)
             cwnd = window.cwnd
             s[Tcp.SSTHRESH] = window.ssthresh
             s[Tcp.DUPACKS] = window.dupacks
         if ack == 0 and kind.first_of(p) == 1 and p[P.HANDSHAKE] > 0:
             cwnd = float(s[Tcp.INITIAL_WINDOW])
-        if ack == s[Tcp.LAST]:  # all data have been acknowledged
-            s[Tcp.DEADLINE] = FOREVER
+        if ack == s[Tcp.LAST_PACKET]:  # all data have been acknowledged
+            s[Tcp.TIMER_EXPIRY] = FOREVER
             forced = np.int64(NONE)
     g[0] = cwnd  # kept in a register until here: reading it again is what an ACK would wait for
     allow(p, s, cwnd, actions, forced)
 
 
-def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None:
+def on_duplicate_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None:
     """An ACK of nothing new while something is out."""
     row = row_of(p, s, g, constants)
-    window, actions, forced = variant.dup_ack(row, clock_of(s, now), at, sent_of(s), window_of(s, g))
+    window, actions, forced = variant.on_dup_ack(row, clock_of(s, now), at, sent_of(s), window_of(s, g))
     if actions & REDUCE:
         s[Tcp.FAST_RETRANSMITS] += 1
         if actions & BACK_OFF:
@@ -291,14 +293,14 @@ def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None
             s[Tcp.AVOIDED] += 1
         else:
             s[Tcp.REDUCTIONS] += 1
-        s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-        s[Tcp.TIMED] = ENDLESS
+        s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
+        s[Tcp.RTT_SEQ] = ENDLESS
         if actions & GO_BACK:
-            s[Tcp.SND_NXT] = s[Tcp.ACKED] + 1
+            s[Tcp.SND_NXT] = s[Tcp.HIGHEST_ACK] + 1
     if PAUSES and actions & PAUSE:
         s[Tcp.FAST_RETRANSMITS] += 1
         s[Tcp.DUPACKS] = window.dupacks
-        begin_pause(p, s, now, Cause.DUPLICATES)
+        begin_pause(p, s, now, PauseCause.DUPLICATES)
     else:
         set_window(s, g, window)
         allow(p, s, window.cwnd, actions, forced)
@@ -308,21 +310,23 @@ def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """DEADLINE has come."""
     if PAUSES and s[Tcp.PROBING] != 0:  # a probe or its reply was lost
-        s[Tcp.REPLIES] = 0
-        s[Tcp.WORSE] = 0
+        s[Tcp.PROBE_REPLIES] = 0
+        s[Tcp.RTT_WORSE] = 0
         request_probe(p, s, now)
     else:
         s[Tcp.TIMEOUTS] += 1
-        what = np.int64(Then.FALL_BACK)
-        if kind.first_of(p) == 1 and s[Tcp.ACKED] < 0:  # a lost SYN: start with one packet
+        what = np.int64(TimeoutAction.FALL_BACK)
+        if kind.first_of(p) == 1 and s[Tcp.HIGHEST_ACK] < 0:  # a lost SYN: start with one packet
             s[Tcp.INITIAL_WINDOW] = min(s[Tcp.INITIAL_WINDOW], np.int64(1))
         elif PAUSES:
-            what = np.int64(variant.decide(s[Tcp.CURRENT], s[Tcp.BEFORE], s[Tcp.BACKOFF]))
-        if PAUSES and what == Then.PAUSE:
-            begin_pause(p, s, now, Cause.TIMER)
-        elif PAUSES and what == Then.KEEP_WINDOW:
+            what = np.int64(
+                variant.timeout_action(s[Tcp.RTO_ESTIMATE], s[Tcp.PREVIOUS_RTO_ESTIMATE], s[Tcp.BACKOFF])
+            )
+        if PAUSES and what == TimeoutAction.PAUSE:
+            begin_pause(p, s, now, PauseCause.TIMER)
+        elif PAUSES and what == TimeoutAction.KEEP_WINDOW:
             s[Tcp.AVOIDED] += 1
             timer.back_off_timer(p, s)
-            go_on(p, s, g, now)
+            resume_sending(p, s, g, now)
         else:
             timer.fall_back(p, s, g, constants, now)

@@ -8,14 +8,14 @@ from netcarlo.kernels.base.bind import UNFILLED, Namespace, Slots, stacked
 from netcarlo.kernels.congestion import aimd, defaults
 from netcarlo.kernels.tcp import (
     association,
-    copies,
     linux26,
     new_probing,
-    one,
+    one_kind,
     recovery,
     rto,
     scoreboard,
     state,
+    transmissions,
 )
 from netcarlo.kernels.tcp.state import Ack
 
@@ -39,7 +39,7 @@ class TcpSlots(Slots):
     variant: Any
     """Loss recovery (`recovery`)."""
     kind: Any
-    """Functions of one kind of flow (`one`), or those of a mixture, which look up the kind of the flow."""
+    """Functions that depend on the kind of flow: `one_kind`, or `heterogeneous`, which look up the kind."""
     clock: Any
     """Measurement of round trips: `rto` or `linux26`."""
     control: Any = UNFILLED
@@ -52,15 +52,15 @@ class TcpSlots(Slots):
     """True if ACKs carry SACK blocks; UNFILLED in a mixture."""
     pauses: bool
     """True if the sender may pause and send probe segments."""
-    marks: bool
+    loss_marks: bool
     """True if ACKs may carry marks of an error or of a broken route."""
-    stamps: bool
+    timestamps: bool
     """True if packets carry timestamps."""
     ack_words: int
     """Words of an ACK in the ring."""
-    plain: bool
+    acks_are_implicit: bool
     """True if the number of the next expected packet is all that an ACK says: nothing overtakes, no SACK."""
-    copied: Any = UNFILLED
+    has_transmission_ids: Any = UNFILLED
     """True if packets carry the numbers of copies; UNFILLED without timestamps."""
     delays: bool
     """True if the engine asks for the delay of packets."""
@@ -68,7 +68,7 @@ class TcpSlots(Slots):
 
 def of_sender(
     scheme: ModuleType, control: ModuleType, *,
-    in_order: bool = False, delays: bool = True, copied: bool = True,
+    in_order: bool = False, delays: bool = True, has_transmission_ids: bool = True,
 ) -> TcpSlots:  # fmt: skip
     """Return the slots of flows of one kind; `in_order` where no packet overtakes another."""
     control = stacked(control.__name__, aimd, defaults, control)
@@ -77,16 +77,20 @@ def of_sender(
         control = stacked(control.__name__, control, _only(new_probing, "reduce"))
     variant = whole(scheme)
     return TcpSlots(
-        variant=variant, control=control, inner=inner, kind=one, clock=linux26 if variant.STAMPS else rto,
-        first=variant.FIRST, sack=variant.SACK, pauses=variant.PAUSES, marks=variant.MARKS,
-        stamps=variant.STAMPS, ack_words=ack_words(variant), plain=in_order and not variant.SACK,
-        copied=copied if variant.STAMPS else UNFILLED, delays=delays,
+        variant=variant, control=control, inner=inner, kind=one_kind,
+        clock=linux26 if variant.TIMESTAMPS else rto,
+        first=variant.FIRST, sack=variant.SACK, pauses=variant.PAUSES,
+        loss_marks=variant.LOSS_MARKS, timestamps=variant.TIMESTAMPS, ack_words=ack_words(variant),
+        acks_are_implicit=in_order and not variant.SACK,
+        has_transmission_ids=has_transmission_ids if variant.TIMESTAMPS else UNFILLED, delays=delays,
     )  # fmt: skip
 
 
 def ack_words(variant: Any) -> int:
     """Return the words of an ACK in the ring with this scheme of loss recovery."""
-    return int(Ack.STAMP) + variant.STAMPS if variant.SACK or variant.MARKS else int(Ack.BLOCK)
+    return (
+        int(Ack.TIMESTAMP) + variant.TIMESTAMPS if variant.SACK or variant.LOSS_MARKS else int(Ack.SACK_BLOCK)
+    )
 
 
 def _only(module: ModuleType, *names: str) -> Namespace:
@@ -99,5 +103,5 @@ def scratch_words(scheme: ModuleType, window: Any, ring: Any) -> Any:
     """Words of scratch of an association with this scheme of recovery, see `state.scratch_words`."""
     words = state.scratch_words(window, ring)
     if scheme is linux26:
-        words += scoreboard.scratch_words(ring) + copies.scratch_words(ring)
+        words += scoreboard.scratch_words(ring) + transmissions.scratch_words(ring)
     return words

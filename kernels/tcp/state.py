@@ -3,7 +3,7 @@
 from enum import IntEnum, auto
 from typing import Any, NamedTuple
 
-from netcarlo.kernels.tcp.receiver import BLOCKS, STACK_WORDS
+from netcarlo.kernels.tcp.receiver import BLOCKS, SACK_STACK_WORDS
 
 NONE = -1
 """No packet."""
@@ -17,7 +17,7 @@ class Phase(IntEnum):
     AFTER_TIMEOUT = 2
 
 
-class Then(IntEnum):
+class TimeoutAction(IntEnum):
     """What to do when the retransmission timer expires."""
 
     FALL_BACK = 0
@@ -28,7 +28,7 @@ class Then(IntEnum):
     """Pause, and send probe segments."""
 
 
-class Cause(IntEnum):
+class PauseCause(IntEnum):
     """Why the sender pauses."""
 
     TIMER = 0
@@ -50,25 +50,25 @@ class Tcp(IntEnum):
     """Packets added to the window by duplicate ACKs."""
     SEEN_PARTIAL = 3
     """A partial ACK has been seen in this recovery."""
-    OWN = 4
+    SCHEME = 4
     """Words from here on belong to the scheme of recovery."""
     KIND = 23
-    """Which of several TCPs this one is (`mixture`)."""
+    """Which of several TCPs this one is (`heterogeneous`)."""
 
     # The sender, with every packet.
     RTT = 24
     """Latest measurement."""
-    TIMED = auto()
+    RTT_SEQ = auto()
     """The packet whose round trip is measured, or ENDLESS."""
-    ACKED = auto()
+    HIGHEST_ACK = auto()
     """Highest packet acknowledged with all before it."""
     SND_NXT = auto()
     """The next packet to send."""
     SND_MAX = auto()
     """Highest packet put out (ns-2: `maxseq_`)."""
-    LAST = auto()
+    LAST_PACKET = auto()
     """Last packet there is."""
-    WRITTEN = auto()
+    LAST_WRITTEN = auto()
     """Last packet that the application has written into the socket buffer."""
     DUPACKS = auto()
     """Duplicate ACKs in a row."""
@@ -78,13 +78,13 @@ class Tcp(IntEnum):
     """Length of the retransmission timer."""
     FORCED = auto()
     """A packet to send at once, or NONE."""
-    LIMIT = auto()
+    SEND_LIMIT = auto()
     """The latest event allows packets up to this one, or NONE."""
-    REPAIR = auto()
+    RECOVERY_MAY_SEND = auto()
     """1: the latest event also allows the packets that loss recovery asks for (`next_packet`)."""
-    HELD_BACK = auto()
+    WAS_BLOCKED = auto()
     """1: the window had a packet while the sender was blocked."""
-    DEADLINE = auto()
+    TIMER_EXPIRY = auto()
     """When the retransmission timer (in a pause: that of the probes) expires, or FOREVER."""
     SENT = auto()
     """Data packets put out, retransmissions included."""
@@ -92,13 +92,13 @@ class Tcp(IntEnum):
     # The receiver, with every packet.
     RCV_NXT = auto()
     """The next packet in order."""
-    HIGHEST = auto()
+    RCV_HIGHEST = auto()
     """Highest packet that has arrived."""
     OUT_OF_ORDER = auto()
     """Packets held out of order."""
     DUPLICATES = auto()
     """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
-    BITS = auto()
+    RCV_BITMAP = auto()
     """The receiver's bitmap of packets that have arrived."""
 
     # The acknowledgements on their way.
@@ -106,23 +106,23 @@ class Tcp(IntEnum):
     """Id of the next ACK."""
     CONSUMED = auto()
     """ACKs with a smaller id are not needed any more."""
-    ACKS = auto()
+    ACK_RING = auto()
     """Ring of ACKs in flight (`Ack`)."""
-    STACK = auto()
+    SACK_STACK = auto()
     """The receiver's memory of SACK blocks."""
 
     # The sender, now and then.
-    SRTT = STACK + STACK_WORDS  # type: ignore[operator]
+    SRTT = SACK_STACK + SACK_STACK_WORDS  # type: ignore[operator]
     """Smoothed RTT [tick / 8]."""
     RTTVAR = auto()
     """Smoothed deviation [tick / 4]."""
-    CURRENT = auto()
+    RTO_ESTIMATE = auto()
     """Timeout by the estimator, neither floored nor backed off."""
-    BEFORE = auto()
+    PREVIOUS_RTO_ESTIMATE = auto()
     """CURRENT before the latest measurement."""
     BACKOFF = auto()
     """Factor of the back-off."""
-    TIMED_AT = auto()
+    RTT_TS = auto()
     """When TIMED was put out."""
     CLOCK_PHASE = auto()
     """How far the coarse clock is ahead of the simulation's [ns]."""
@@ -140,9 +140,9 @@ class Tcp(IntEnum):
     """Reductions avoided: losses after which the window stayed as it was."""
     CWR_PENDING = auto()
     """ECN: 1: the window was reduced for a mark, and no packet has carried CWR since (RFC 3168)."""
-    REDUCED_AT = auto()
+    ECN_RECOVER = auto()
     """ECN: SND_MAX when the window was last reduced for a mark."""
-    TIMES = auto()
+    SEND_TIMES = auto()
     """By packet, when it was first put out [ns]."""
 
     # Probe segments (`pausing`).
@@ -156,57 +156,57 @@ class Tcp(IntEnum):
     """Pauses begun."""
     PROBE_TIME = auto()
     """Time in pauses that have ended."""
-    CAUSE = auto()
-    """Why the sender pauses (`Cause`)."""
-    REPLIES = auto()
+    PAUSE_CAUSE = auto()
+    """Why the sender pauses (`PauseCause`)."""
+    PROBE_REPLIES = auto()
     """Round trips of probes that came back, one after the other."""
-    WORSE = auto()
-    """1: the round trip of one of REPLIES exceeds the smoothed RTT by more than `pausing.TOLERANCE`."""
-    WANTED = auto()
+    RTT_WORSE = auto()
+    """1: the round trip of one of REPLIES exceeds the smoothed RTT by more than `pausing.RTT_TOLERANCE`."""
+    PROBE_WANTED = auto()
     """1: a probe is to be put out."""
-    OLDEST = auto()
+    OLDEST_PROBE = auto()
     """First probe whose reply counts."""
-    ASKED_AT = auto()
+    PROBE_SENT_AT = auto()
     """When the latest probe was put out."""
 
     # The receiver, now and then.
-    ANSWERED = auto()
+    DELAYED_PACKET = auto()
     """The packet that made the receiver delay its ACK."""
-    PENDING = auto()
+    DELACK_EXPIRY = auto()
     """When a delayed ACK goes out, or FOREVER."""
-    ECHO = auto()
+    TS_RECENT = auto()
     """The timestamp that the receiver echoes: when that packet was put out."""
-    SAID = auto()
+    LAST_ACK_SENT = auto()
     """What the latest ACK acknowledges (RFC 7323: Last.ACK.sent)."""
 
 
-END = Tcp.SAID + 1
+END = Tcp.LAST_ACK_SENT + 1
 """Words of an association before what is laid out at the start."""
 
 
 def hot_words(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
     """Words [from, to) that every packet touches, the first `own` of the scheme's among them; and those of
     the ring of `acks` if there is one."""
-    end = Tcp.STACK + 1 if acks else Tcp.NEXT_ACK
-    return (int(Tcp.PHASE), Tcp.SEEN_PARTIAL), (int(Tcp.OWN), Tcp.OWN + own), (int(Tcp.RTT), int(end))
+    end = Tcp.SACK_STACK + 1 if acks else Tcp.NEXT_ACK
+    return (int(Tcp.PHASE), Tcp.SEEN_PARTIAL), (int(Tcp.SCHEME), Tcp.SCHEME + own), (int(Tcp.RTT), int(end))
 
 
 class Ack(IntEnum):
     """Words of an acknowledgement in the ring."""
 
-    COUNT = 0
+    SACK_COUNT = 0
     """SACK blocks."""
-    PACKET = 1
+    CUMULATIVE = 1
     """Highest packet acknowledged, with all before it."""
-    BLOCK = 2
+    SACK_BLOCK = 2
     """Pairs (left, right); or a mark (`eln`)."""
-    STAMP = BLOCK + 2 * BLOCKS
+    TIMESTAMP = SACK_BLOCK + 2 * BLOCKS
     """When the packet that it answers was put out (`linux26`)."""
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
     """Words of scratch of an association with this window and `P.RING`, or of many."""
-    return END + ring // 64 * 2 + ring * (int(Ack.STAMP) + 2) + 2 * window + 8
+    return END + ring // 64 * 2 + ring * (int(Ack.TIMESTAMP) + 2) + 2 * window + 8
 
 
 class Row(NamedTuple):
@@ -229,10 +229,10 @@ class Clock(NamedTuple):
     rtt: Any
 
 
-class Sent(NamedTuple):
+class SendState(NamedTuple):
     """How far the sender is."""
 
-    acked: Any
+    highest_ack: Any
     """Highest packet acknowledged with all before it."""
     snd_nxt: Any
     """The next to send."""

@@ -11,7 +11,7 @@ from netcarlo.kernels.tcp.state import NONE, Tcp
 from netcarlo.kernels.tcp.window import allow, clock_of, row_of, set_window, window_of
 
 PAUSES: Any = slot("pauses")
-STAMPS: Any = slot("stamps")
+TIMESTAMPS: Any = slot("timestamps")
 
 variant: Any = slot("variant")
 clock: Any = slot("clock")
@@ -20,18 +20,18 @@ clock: Any = slot("clock")
 
 def length(p: Any, s: Any) -> Any:
     """How long the timer would run if it were started now [ns]."""
-    return timeout_of(s[Tcp.CURRENT], s[Tcp.BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+    return timeout_of(s[Tcp.RTO_ESTIMATE], s[Tcp.BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
 
 
 def measure_rtt(p: Any, s: Any, now: Any) -> None:
     """The timed packet has been acknowledged."""
     tick = p[P.TICK]
-    ticks = clock.measure(s[Tcp.TIMED_AT], now, s[Tcp.CLOCK_PHASE], tick)
+    ticks = clock.measure(s[Tcp.RTT_TS], now, s[Tcp.CLOCK_PHASE], tick)
     s[Tcp.SRTT], s[Tcp.RTTVAR] = clock.smooth(ticks, s[Tcp.SRTT], s[Tcp.RTTVAR])
     s[Tcp.RTT] = ticks * tick
     if PAUSES:
-        s[Tcp.BEFORE] = s[Tcp.CURRENT]
-    s[Tcp.CURRENT] = (s[Tcp.RTTVAR] + (s[Tcp.SRTT] >> 3)) * tick
+        s[Tcp.PREVIOUS_RTO_ESTIMATE] = s[Tcp.RTO_ESTIMATE]
+    s[Tcp.RTO_ESTIMATE] = (s[Tcp.RTTVAR] + (s[Tcp.SRTT] >> 3)) * tick
     s[Tcp.BACKOFF] = 1
     s[Tcp.RTO] = length(p, s)
 
@@ -49,11 +49,11 @@ def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """What a timeout does: reduce, back off, begin again behind what has been acknowledged."""
     s[Tcp.REDUCTIONS] += 1
     row = row_of(p, s, g, constants)
-    set_window(s, g, variant.timeout(row, clock_of(s, now), s[Tcp.SND_MAX], window_of(s, g)))
+    set_window(s, g, variant.on_timeout(row, clock_of(s, now), s[Tcp.SND_MAX], window_of(s, g)))
     back_off_timer(p, s)
-    s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-    s[Tcp.TIMED] = ENDLESS
-    if not STAMPS:
-        s[Tcp.SND_NXT] = s[Tcp.ACKED] + 1
+    s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
+    s[Tcp.RTT_SEQ] = ENDLESS
+    if not TIMESTAMPS:
+        s[Tcp.SND_NXT] = s[Tcp.HIGHEST_ACK] + 1
     s[Tcp.FORCED] = NONE
     allow(p, s, g[0], SEND, NONE)

@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import P, Trace
 from netcarlo.kernels.tcp.state import NONE, Tcp
 
 PAUSES: Any = slot("pauses")
-STAMPS: Any = slot("stamps")
+TIMESTAMPS: Any = slot("timestamps")
 
 variant: Any = slot("variant")
 kind: Any = slot("kind")
@@ -17,26 +17,26 @@ kind: Any = slot("kind")
 
 def due(s: Any) -> Any:
     """When the sender's timer goes off [ns]."""
-    return s[Tcp.DEADLINE]
+    return s[Tcp.TIMER_EXPIRY]
 
 
 def due_at_receiver(s: Any) -> Any:
     """When the receiver's timer goes off [ns]."""
-    return s[Tcp.PENDING]
+    return s[Tcp.DELACK_EXPIRY]
 
 
 def may_send(p: Any, s: Any) -> Any:
     """If not, `next_segment` and `probe` would give none."""
-    repairs = s[Tcp.REPAIR] != 0
-    if STAMPS:
-        repairs = repairs and variant.has_room(s, s[Tcp.ACKED], s[Tcp.SND_NXT])
-    waits = s[Tcp.FORCED] != NONE or repairs or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], s[Tcp.WRITTEN])
-    return waits or (PAUSES and s[Tcp.WANTED] != 0)
+    repairs = s[Tcp.RECOVERY_MAY_SEND] != 0
+    if TIMESTAMPS:
+        repairs = repairs and variant.has_room(s, s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT])
+    waits = s[Tcp.FORCED] != NONE or repairs or s[Tcp.SND_NXT] <= min(s[Tcp.SEND_LIMIT], s[Tcp.LAST_WRITTEN])
+    return waits or (PAUSES and s[Tcp.PROBE_WANTED] != 0)
 
 
 def all_sent(s: Any) -> Any:
     """All there is has been put out."""
-    return s[Tcp.SND_MAX] == s[Tcp.LAST]
+    return s[Tcp.SND_MAX] == s[Tcp.LAST_PACKET]
 
 
 def data_waiting(p: Any, s: Any) -> Any:
@@ -46,7 +46,7 @@ def data_waiting(p: Any, s: Any) -> Any:
 
 def acked(p: Any, s: Any) -> Any:
     """Packets with data that are acknowledged with all before them."""
-    return max(s[Tcp.ACKED] - kind.first_of(p) + 1, 0)
+    return max(s[Tcp.HIGHEST_ACK] - kind.first_of(p) + 1, 0)
 
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
@@ -73,7 +73,7 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:
     """Return whether a packet of the sender is the last with data, which may be shorter than the others."""
-    return packet == s[Tcp.LAST]
+    return packet == s[Tcp.LAST_PACKET]
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
@@ -86,12 +86,12 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     trace[n, Trace.CWND] = g[0]
     trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
     trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-    trace[n, Trace.ACKED] = s[Tcp.ACKED]
+    trace[n, Trace.ACKED] = s[Tcp.HIGHEST_ACK]
 
 
 def carries_cwr(s: Any, packet: Any) -> Any:
     """Whether a packet carries CWR: the window has been reduced for a mark (RFC 3168)."""
-    if s[Tcp.CWR_PENDING] != 0 and packet > s[Tcp.REDUCED_AT]:
+    if s[Tcp.CWR_PENDING] != 0 and packet > s[Tcp.ECN_RECOVER]:
         s[Tcp.CWR_PENDING] = 0
         return True
     return False

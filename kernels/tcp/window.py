@@ -6,13 +6,13 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp.recovery import LIMITED, SEND, SEND_TWO
-from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Row, Sent, Tcp, Window
+from netcarlo.kernels.tcp.recovery import LIMITED_TRANSMIT, SEND, SEND_TWO
+from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Row, SendState, Tcp, Window
 
-STAMPS: Any = slot("stamps")
+TIMESTAMPS: Any = slot("timestamps")
 
 kind: Any = slot("kind")
-"""What depends on the kind of a flow where there are several (`one`, `mixture`)."""
+"""What depends on the kind of a flow where there are several (`one`, `heterogeneous`)."""
 
 
 def row_of(p: Any, s: Any, g: Any, constants: Any) -> Any:
@@ -27,7 +27,7 @@ def clock_of(s: Any, now: Any) -> Any:
 
 def sent_of(s: Any) -> Any:
     """How far the sender is."""
-    return Sent(s[Tcp.ACKED], s[Tcp.SND_NXT], s[Tcp.SND_MAX])
+    return SendState(s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX])
 
 
 def window_of(s: Any, g: Any) -> Any:
@@ -42,34 +42,38 @@ def set_window(s: Any, g: Any, window: Any) -> None:
     s[Tcp.DUPACKS] = window.dupacks
 
 
-def fill(p: Any, s: Any, g: Any) -> None:
+def allow_all(p: Any, s: Any, g: Any) -> None:
     """All that the window has room for may go out."""
-    if STAMPS:
-        s[Tcp.REPAIR] = 1
+    if TIMESTAMPS:
+        s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
-        s[Tcp.LIMIT] = s[Tcp.ACKED] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
+        s[Tcp.SEND_LIMIT] = s[Tcp.HIGHEST_ACK] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
 
 
-def may_go_further(s: Any, cwnd: Any, acked: Any, snd_nxt: Any) -> Any:
+def allows_limited_transmit(s: Any, cwnd: Any, highest_ack: Any, snd_nxt: Any) -> Any:
     """Whether limited transmit lets the packet `snd_nxt` out."""
-    return float(snd_nxt) <= float(acked) + cwnd + float(s[Tcp.DUPACKS])
+    return float(snd_nxt) <= float(highest_ack) + cwnd + float(s[Tcp.DUPACKS])
 
 
 def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
     """What an event allows to send: by its actions, with this cwnd; and `forced`, a packet or NONE."""
     if forced != NONE:
         s[Tcp.FORCED] = forced
-    if STAMPS:
-        s[Tcp.REPAIR] = 1
+    if TIMESTAMPS:
+        s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
-        acked, snd_nxt, window = s[Tcp.ACKED], s[Tcp.SND_NXT], p[P.WINDOW]
+        highest_ack, snd_nxt, window = s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], p[P.WINDOW]
         repair = kind.sack_of(p) and actions & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
-        s[Tcp.REPAIR] = 1 if repair else 0
+        s[Tcp.RECOVERY_MAY_SEND] = 1 if repair else 0
         limit = np.int64(NONE)
         if actions & (SEND | SEND_TWO) and not repair:
-            limit = acked + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
+            limit = highest_ack + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
             if actions & SEND_TWO:
                 limit = min(limit, snd_nxt + 1)
-        if actions & LIMITED and snd_nxt <= acked + window and may_go_further(s, cwnd, acked, snd_nxt):
+        if (
+            actions & LIMITED_TRANSMIT
+            and snd_nxt <= highest_ack + window
+            and allows_limited_transmit(s, cwnd, highest_ack, snd_nxt)
+        ):
             limit = max(limit, snd_nxt)
-        s[Tcp.LIMIT] = limit
+        s[Tcp.SEND_LIMIT] = limit

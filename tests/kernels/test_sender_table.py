@@ -6,7 +6,7 @@ import pytest
 
 from netcarlo.kernels import senders
 from netcarlo.kernels.senders import BY_NAME, MIXABLE, NAMES, SENDERS, Sender
-from netcarlo.kernels.tcp import mixture, slots
+from netcarlo.kernels.tcp import heterogeneous, slots
 
 STORED = {
     0: "udp", 1: "tahoe", 2: "reno", 3: "newreno", 4: "sack", 5: "vegas", 6: "bic", 7: "cubic", 8: "westwood",
@@ -49,9 +49,11 @@ def control(sender: Sender) -> str:
 
 @pytest.mark.parametrize("number", [n for n in NAMES if BY_NAME[NAMES[n]].dialect == "ns2"])
 def test_a_mixture_looks_up_what_the_table_says(number: int) -> None:
-    columns = [0] * mixture.COLUMN + [number]
+    columns = [0] * heterogeneous.COLUMN + [number]
     sender = BY_NAME[NAMES[number]]
-    assert mixture.first_of(columns) == sender.handshake and mixture.sack_of(columns) == sender.sack
-    recovery, window = mixture.PARTS[number]
+    assert (
+        heterogeneous.first_of(columns) == sender.handshake and heterogeneous.sack_of(columns) == sender.sack
+    )
+    recovery, window = heterogeneous.PARTS[number]
     assert recovery.__name__.endswith(f"tcp.{sender.recovery}")
     assert window.__name__.endswith(f"congestion.{sender.control}")

@@ -153,15 +153,15 @@ def test_an_older_store_is_resumed_unless_what_decides_numbers_has_changed(
     files, before = sources.modules(), model_version()
     assert not [name for name in files if name.split("/")[1] in OUTSIDE]
     other = tmp_path / "other.py"
-    monkeypatch.setattr(sources, "modules", lambda: {**files, "netcarlo/kernels/tcp/copies.py": other})
-    text = files["netcarlo/kernels/tcp/copies.py"].read_text()
+    monkeypatch.setattr(sources, "modules", lambda: {**files, "netcarlo/kernels/tcp/transmissions.py": other})
+    text = files["netcarlo/kernels/tcp/transmissions.py"].read_text()
     try:
         other.write_text(rewritten(text))
         resumed = run()
         assert (resumed.exit_code, model_version()) == (0, before)
         assert "all 2 cells are stored already" in resumed.stdout
-        assert text.count("\nCOPY_BITS = 4\n") == 1
-        other.write_text(text.replace("\nCOPY_BITS = 4\n", "\nCOPY_BITS = 5\n"))
+        assert text.count("\nTRANSMISSION_BITS = 4\n") == 1
+        other.write_text(text.replace("\nTRANSMISSION_BITS = 4\n", "\nTRANSMISSION_BITS = 5\n"))
         refused = run()
         assert refused.exit_code == 2
         assert f"of the models {before}, netcarlo has {model_version()} now" in refused.stderr

@@ -23,7 +23,7 @@ from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
 from netcarlo.kernels.fluid.round import Cause, conclude, lose_retransmission
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.shared.layout import FlowOut
-from netcarlo.kernels.tcp.pausing import TOLERANCE
+from netcarlo.kernels.tcp.pausing import RTT_TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
 
 KIND: Any = slot("kind")  # number of the TCP, see `senders`
@@ -116,7 +116,7 @@ def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
     m[COUNTS + ManetOut.PROBES] += 2 + (asked - since) // every
     m[COUNTS + ManetOut.PROBE_CYCLES] += 1
     m[COUNTS + ManetOut.PROBE_TIME] += t - since
-    if ticks * 64 <= s[FlowWord.SRTT] * (8 + TOLERANCE):
+    if ticks * 64 <= s[FlowWord.SRTT] * (8 + RTT_TOLERANCE):
         m[COUNTS + ManetOut.SPARED] += 1
     else:  # the network is worse than it was: as without probes
         _fall_back(m, s, g, rtt)

@@ -71,16 +71,16 @@ class Board:
         self.m = np.zeros(END + linux_scoreboard.scratch_words(RING) + 8, np.int64)
         self.ack = self.functions.prepare(self.m, self.parameters, END)
         self.acked, self.snd_nxt = acked, acked + 21
-        self.functions.clear(self.m, self.parameters, acked)
+        self.functions.reset(self.m, self.parameters, acked)
 
     def hear(self, *blocks: tuple[int, int], ack: int = 0) -> tuple[bool, bool]:
         ack = max(ack, self.acked)
         self.functions.acknowledge(self.m, self.parameters, ack, self.acked)
         self.acked = ack
         edges = [edge for block in blocks for edge in block]
-        self.m[self.ack + Ack.COUNT] = len(blocks)
-        self.m[self.ack + Ack.BLOCK : self.ack + Ack.BLOCK + len(edges)] = edges
-        reported, lost = self.functions.report(self.m, self.parameters, self.ack, ack)
+        self.m[self.ack + Ack.SACK_COUNT] = len(blocks)
+        self.m[self.ack + Ack.SACK_BLOCK : self.ack + Ack.SACK_BLOCK + len(edges)] = edges
+        reported, lost = self.functions.process_ack(self.m, self.parameters, self.ack, ack)
         return bool(reported), bool(lost)
 
     def lost(self) -> int:
@@ -88,11 +88,11 @@ class Board:
 
     def resend(self) -> int:
         packet = self.lost()
-        self.functions.resend(self.m, self.parameters, packet, self.snd_nxt)
+        self.functions.retransmit(self.m, self.parameters, packet, self.snd_nxt)
         return packet
 
     def flight(self) -> int:
-        return int(self.functions.flight(self.m, self.acked, self.snd_nxt))
+        return int(self.functions.in_flight(self.m, self.acked, self.snd_nxt))
 
 
 def test_a_packet_is_lost_when_the_fourth_above_it_has_arrived() -> None:
@@ -136,7 +136,7 @@ def test_a_retransmission_is_lost_when_the_fifth_after_it_has_arrived() -> None:
 def test_a_timeout_loses_all_that_was_not_reported() -> None:
     board = Board()
     board.hear((105, 110))
-    board.functions.lose(board.m, board.parameters, board.acked, board.snd_nxt)
+    board.functions.mark_all_lost(board.m, board.parameters, board.acked, board.snd_nxt)
     assert board.flight() == 0
     assert [board.resend() for _ in range(5)] == [101, 102, 103, 104, 110]
 

@@ -21,7 +21,7 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import rto, sack, slots
 from netcarlo.kernels.tcp.recovery import REDUCE
-from netcarlo.kernels.tcp.state import Ack, Clock, Row, Sent, Window
+from netcarlo.kernels.tcp.state import Ack, Clock, Row, SendState, Window
 from tests.twins import simulate
 from tests.twins.path.scenarios import describe, sctp_rows, tcp_rows
 
@@ -76,16 +76,16 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
     Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
     """
     found = replace(slots.of_sender(sack, aimd), pauses=True).filled()
-    prepare, dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.dup_ack))
+    prepare, on_dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.on_dup_ack))
     p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
     p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
     at, acked, snd_max, snd_nxt = 40, 9, 20, 21  # packet 10 is lost, those up to 20 have been put out
     prepare(m, p, 30)
     row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []
     for last in range(11, 25):  # all that follow arrive one by one
-        m[[at + Ack.COUNT, at + Ack.BLOCK, at + Ack.BLOCK + 1]] = 1, 11, last + 1
-        after = Sent(acked, max(snd_nxt, last), snd_max)
-        window, actions, forced = dup_ack(row, clock, at, after, Window(window.cwnd, 50, window.dupacks))
+        m[[at + Ack.SACK_COUNT, at + Ack.SACK_BLOCK, at + Ack.SACK_BLOCK + 1]] = 1, 11, last + 1
+        after = SendState(acked, max(snd_nxt, last), snd_max)
+        window, actions, forced = on_dup_ack(row, clock, at, after, Window(window.cwnd, 50, window.dupacks))
         if actions & REDUCE:
             assert forced == acked + 1
             resent.append(last)

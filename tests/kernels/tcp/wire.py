@@ -121,7 +121,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
             at_sink = ways[0, forth, 0] if ways[0, 0, 1] < ways[0, 0, 0] else np.int64(FOREVER)
             at_source = ways[1, back, 0] if ways[1, 0, 1] < ways[1, 0, 0] else np.int64(FOREVER)
             notice = notices[notified] if notified < notices.shape[0] else np.int64(FOREVER)
-            of_tcp = min(s[Tcp.PENDING], s[Tcp.DEADLINE])
+            of_tcp = min(s[Tcp.DELACK_EXPIRY], s[Tcp.TIMER_EXPIRY])
             now = min(min(start, min(at_sink, at_source)), min(of_tcp, notice))
             if now > p[P.END]:
                 break
@@ -154,12 +154,12 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                     tcp.on_ack(p, s, g, constants, now, number)
                 elif sending:
                     tcp.on_probe(p, s, g, constants, now, number)
-            elif s[Tcp.PENDING] == now:
+            elif s[Tcp.DELACK_EXPIRY] == now:
                 sending = False
                 ack_id = tcp.on_delay(p, s)
                 n = note(log, n, now, ACK, tcp.size_of_ack(p, s, ack_id), s[Tcp.RCV_NXT], 0)
                 put(ways, 1, now, np.int64(ACK), ack_id, fates, changes, outages)
-            elif s[Tcp.DEADLINE] == now:
+            elif s[Tcp.TIMER_EXPIRY] == now:
                 tcp.on_timeout(p, s, g, constants, now)
             else:
                 notified += 1
@@ -176,7 +176,9 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                     n = note(log, n, now, PROBE, number, 0, 0)
                     put(ways, 0, now, np.int64(PROBE), number, fates, changes, outages)
                 n = note(log, n, now, WINDOW, g[0], s[Tcp.SSTHRESH], s[Tcp.PROBING])
-                n = note(log, n, now, TIMER, s[Tcp.ACKED], s[Tcp.RTO], min(s[Tcp.DEADLINE], FOREVER))
+                n = note(
+                    log, n, now, TIMER, s[Tcp.HIGHEST_ACK], s[Tcp.RTO], min(s[Tcp.TIMER_EXPIRY], FOREVER)
+                )
         return n
 
     return dev(run)

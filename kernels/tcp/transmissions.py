@@ -11,10 +11,10 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import Tcp
 
 TRANSMISSION_BITS = 4
-COPIES = 1 << TRANSMISSION_BITS
+TRANSMISSIONS = 1 << TRANSMISSION_BITS
 """Copies of a packet that are told apart."""
 
-_WORDS = 1 + COPIES  # of a packet: the number of its latest copy, and when each was put out [ns]
+_WORDS = 1 + TRANSMISSIONS  # of a packet: the number of its latest copy, and when each was put out [ns]
 _ROUNDS = 2  # windows that are remembered: a copy may come when the packets of the next are out
 
 
@@ -28,15 +28,15 @@ def _place(p: Any, begin: Any, packet: Any) -> Any:
     return begin + _WORDS * (packet & (_ROUNDS * p[P.RING] - 1))
 
 
-def note(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
+def record(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
     """A packet is put out; returns the number of this copy."""
     at = _place(p, begin, packet)
     table = global_memory(m)
-    table[at] = 0 if packet > m[Tcp.SND_MAX] else (table[at] + 1) & (COPIES - 1)
+    table[at] = 0 if packet > m[Tcp.SND_MAX] else (table[at] + 1) & (TRANSMISSIONS - 1)
     table[at + 1 + table[at]] = now
     return table[at]
 
 
-def sent_at(m: Any, p: Any, begin: Any, packet: Any, copy: Any) -> Any:
+def sent_at(m: Any, p: Any, begin: Any, packet: Any, transmission: Any) -> Any:
     """When that copy of a packet was put out [ns]."""
-    return global_memory(m)[_place(p, begin, packet) + 1 + copy]
+    return global_memory(m)[_place(p, begin, packet) + 1 + transmission]

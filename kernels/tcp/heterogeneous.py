@@ -14,7 +14,7 @@ from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by, onc
 from netcarlo.kernels.base.by_kind import chain
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.senders import MIXABLE, Sender
-from netcarlo.kernels.tcp import one, rto, sack, slots
+from netcarlo.kernels.tcp import one_kind, rto, sack, slots
 from netcarlo.kernels.tcp.slots import TcpSlots
 from netcarlo.kernels.tcp.state import Tcp
 
@@ -37,7 +37,7 @@ SACKS = sum(1 << sender.number for sender in _MIXED if sender.number and sender.
 LARGEST = sack
 """Scheme of loss recovery that needs the most scratch of them, and whose ACKs have the most words."""
 
-OF_RECOVERY = "new_ack", "grow", "dup_ack", "old_ack", "timeout", "next_packet", "on_send"
+OF_RECOVERY = "on_ack_in_recovery", "grow", "on_dup_ack", "on_old_ack", "on_timeout", "next_packet", "on_send"
 OF_KIND = "on_ack", "reduce"
 
 COLUMN = len(P)
@@ -52,9 +52,9 @@ def of_senders(step: Step, *, delays: bool) -> TcpSlots:
         found = slots.of_sender(way, control).filled()
         binder = Binder(step, found, compiled=compiled)
         ways[number] = binder.space(found["variant"], (*OF_RECOVERY, "prepare"))
-        kinds[number] = binder.space(one, OF_KIND)
+        kinds[number] = binder.space(one_kind, OF_KIND)
     variant, kind = Namespace("mixture"), Namespace("kinds")
-    by_row = {"new_ack", "grow", "dup_ack", "old_ack", "timeout"}
+    by_row = {"on_ack_in_recovery", "grow", "on_dup_ack", "on_old_ack", "on_timeout"}
     for name in OF_RECOVERY:
         parts = [(number, getattr(way, name)) for number, way in ways.items()]
         setattr(variant, name, chain(step, parts, _by_row if name in by_row else _by_word))
@@ -66,8 +66,9 @@ def of_senders(step: Step, *, delays: bool) -> TcpSlots:
     kind.first_of, kind.sack_of = facts.function(first_of), facts.function(sack_of)  # type: ignore[attr-defined]
     scheme = slots.whole(LARGEST)
     return TcpSlots(
-        variant=variant, kind=kind, clock=rto, pauses=scheme.PAUSES, marks=scheme.MARKS, stamps=scheme.STAMPS,
-        ack_words=slots.ack_words(scheme), plain=False, delays=delays,
+        variant=variant, kind=kind, clock=rto, pauses=scheme.PAUSES,
+        loss_marks=scheme.LOSS_MARKS, timestamps=scheme.TIMESTAMPS,
+        ack_words=slots.ack_words(scheme), acks_are_implicit=False, delays=delays,
     )  # fmt: skip
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp.acks import PLAIN, place_of
+from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, ack_at
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp
 from netcarlo.kernels.tcp.window import clock_of, row_of
 
-STAMPS: Any = slot("stamps")
+TIMESTAMPS: Any = slot("timestamps")
 
 variant: Any = slot("variant")
 kind: Any = slot("kind")
@@ -23,12 +23,12 @@ kind: Any = slot("kind")
 @noinline
 def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """The acknowledgement that is about to arrive echoes a mark."""
-    ack = ack_id - 1 if PLAIN else s[place_of(p, s, ack_id) + Ack.PACKET]
+    ack = ack_id - 1 if ACKS_ARE_IMPLICIT else s[ack_at(p, s, ack_id) + Ack.CUMULATIVE]
     first = kind.first_of(p)
     recovers = s[Tcp.PHASE] != Phase.NORMAL and first == 1  # Vegas never returns to NORMAL
-    if ack <= s[Tcp.REDUCED_AT] or recovers or ack < first:
+    if ack <= s[Tcp.ECN_RECOVER] or recovers or ack < first:
         return
-    if STAMPS:
+    if TIMESTAMPS:
         row = row_of(p, s, g, constants)
         s[Tcp.SSTHRESH] = variant.on_mark(row, clock_of(s, now), s[Tcp.SND_MAX], s[Tcp.SSTHRESH])
     else:
@@ -37,5 +37,5 @@ def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> No
         g[0] = half
         s[Tcp.SSTHRESH] = np.int64(half)
     s[Tcp.REDUCTIONS] += 1
-    s[Tcp.REDUCED_AT] = s[Tcp.SND_MAX]
+    s[Tcp.ECN_RECOVER] = s[Tcp.SND_MAX]
     s[Tcp.CWR_PENDING] = 1
