@@ -128,7 +128,7 @@ def reduce(window, timeout, now, rtt, constants, memory):
 def test_a_congestion_control_of_linux(tmp_path: Path) -> None:
     """Reno that keeps seven eighths of the window after a loss."""
     control = '''
-from netcarlo.kernels.linux.reno import every, lose, measured, prepare, wake
+from netcarlo.kernels.linux.reno import acked_per_increase, on_idle_restart, on_rto, pkts_acked, prepare
 from netcarlo.kernels.linux.state import Tcp
 
 

@@ -12,76 +12,93 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, slow_start, timer
-from netcarlo.kernels.linux.sack import News
-from netcarlo.kernels.linux.state import NONE, PACED, Ack, Packet, Send, State, Tcp, packet_at, reducing
+from netcarlo.kernels.linux.sack import AckInfo
+from netcarlo.kernels.linux.state import (
+    NONE,
+    PACED,
+    Ack,
+    CaState,
+    Packet,
+    Rexmit,
+    Tcp,
+    in_cwnd_reduction,
+    packet_at,
+)
 
 control: Any = slot("control")
 
 
-def take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
+def process_ack(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     """An ACK of data."""
-    now_us, stamp = clocks.us_of(now), clocks.stamp_of(s, echo)
-    before, delivered, losses, highest = s[Tcp.UNA], s[Tcp.DELIVERED], s[Tcp.LOSSES], s[Tcp.HIGHEST]
+    now_us, stamp = clocks.us_of(now), clocks.timestamp_of(s, echo)
+    before, delivered, losses, highest = (
+        s[Tcp.SND_UNA],
+        s[Tcp.DELIVERED],
+        s[Tcp.LOST_TOTAL],
+        s[Tcp.HIGHEST_SACK],
+    )
     acked = ack - before
     reported, original = np.int64(0), np.int64(0)
     first_reported, last_reported = np.int64(NONE), np.int64(NONE)
-    duplicate = s[at + Ack.DUPLICATE] != NONE
+    duplicate = s[at + Ack.DSACK] != NONE
     if PACED:
-        rate.begin(s)
+        rate.begin_sample(s)
     if acked > 0:
-        s[Tcp.RETRIES] = 0
-    if s[at + Ack.COUNT] > 0:
-        reported, original, first_reported, last_reported, late = sack.take_blocks(p, s, at, ack, now_us)
-        if late < s[Tcp.NXT] and (s[Tcp.STATE] != State.LOSS or s[Tcp.UNDO_FROM] != NONE):
-            sack.note_late(s, late)
+        s[Tcp.RETRANSMITS] = 0
+    if s[at + Ack.NUM_SACKS] > 0:
+        reported, original, first_reported, last_reported, late = sack.process_sack_blocks(
+            p, s, at, ack, now_us
+        )
+        if late < s[Tcp.SND_NXT] and (s[Tcp.CA_STATE] != CaState.LOSS or s[Tcp.UNDO_MARKER] != NONE):
+            sack.check_sack_reordering(s, late)
     if duplicate:
-        _heard_of_duplicate(s, s[at + Ack.DUPLICATE])
-    again, old, first, last, late = sack.take_ack(p, s, ack, now_us, stamp)
-    s[Tcp.UNA] = ack
-    s[Tcp.HIGHEST] = max(s[Tcp.HIGHEST], ack)
+        _on_dsack(s, s[at + Ack.DSACK])
+    again, old, first, last, late = sack.clean_rtx_queue(p, s, ack, now_us, stamp)
+    s[Tcp.SND_UNA] = ack
+    s[Tcp.HIGHEST_SACK] = max(s[Tcp.HIGHEST_SACK], ack)
     if duplicate:
-        rack.widen(s)
+        rack.widen_reo_wnd(s)
     if acked > 0 and late < highest:
-        sack.note_late(s, late)
+        sack.check_sack_reordering(s, late)
     if again != 0:
         first = np.int64(NONE)
     if first_reported != NONE:
         last = last_reported
     earliest = first if first != NONE else first_reported
-    measured = rtt.measure(p, s, now, echo, acked > 0, earliest, last)
+    measured = rtt.ack_update_rtt(p, s, now, echo, acked > 0, earliest, last)
     restarts = acked > 0
     if acked == 0 and first_reported != NONE:  # sent after the first that is missing was sent last
         restarts = now_us - first_reported > now_us - s[packet_at(p, s, ack) + Packet.SENT]
     if acked > 0 or first_reported != NONE:
-        control.measured(p, s, now, measured)
-    news = News(acked, reported != 0, duplicate, original + old > 0)
-    if s[Tcp.PROBED] != NONE:
-        recovery.after_probe(p, s, now, news)
-    dubious = s[Tcp.STATE] != State.OPEN or reported != 0 or duplicate or acked == 0
-    if dubious and recovery.take(p, s, now, stamp, news):
+        control.pkts_acked(p, s, now, measured)
+    news = AckInfo(acked, reported != 0, duplicate, original + old > 0)
+    if s[Tcp.TLP_HIGH_SEQ] != NONE:
+        recovery.process_tlp_ack(p, s, now, news)
+    dubious = s[Tcp.CA_STATE] != CaState.OPEN or reported != 0 or duplicate or acked == 0
+    if dubious and recovery.fastretrans_alert(p, s, now, stamp, news):
         restarts = False
     if restarts:
-        if s[Tcp.STATE] == State.OPEN and s[Tcp.SEND] == Send.NEW:
-            s[Tcp.RESTART] = 1
+        if s[Tcp.CA_STATE] == CaState.OPEN and s[Tcp.REXMIT] == Rexmit.NONE:
+            s[Tcp.RESTART_TIMER] = 1
         else:
             timer.restart(p, s, now)
     delivered = s[Tcp.DELIVERED] - delivered
     if PACED:
-        rate.finish(s, now_us, delivered)
-        control.take(p, s, now, delivered, s[Tcp.LOSSES] - losses, measured)
-    elif reducing(s):
-        prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
-    elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.THRESHOLD)) and is_limited(s):
-        grow(p, s, now, delivered)
+        rate.generate_sample(s, now_us, delivered)
+        control.cong_control(p, s, now, delivered, s[Tcp.LOST_TOTAL] - losses, measured)
+    elif in_cwnd_reduction(s):
+        prr.cwnd_reduction(s, delivered, s[Tcp.LOST_TOTAL] - losses, acked > 0)
+    elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.DUP_THRESH)) and is_cwnd_limited(s):
+        cong_avoid(p, s, now, delivered)
 
 
-def is_limited(s: Any) -> Any:
+def is_cwnd_limited(s: Any) -> Any:
     """Whether it is the window that limits what is out: by half of it in slow start."""
     slow_start = s[Tcp.CWND] < s[Tcp.SSTHRESH]
-    return s[Tcp.LIMITED] != 0 or (slow_start and s[Tcp.CWND] < 2 * s[Tcp.MOST_OUT])
+    return s[Tcp.IS_CWND_LIMITED] != 0 or (slow_start and s[Tcp.CWND] < 2 * s[Tcp.MAX_PACKETS_OUT])
 
 
-def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
+def cong_avoid(p: Any, s: Any, now: Any, delivered: Any) -> None:
     """The window grows: as `slow_start` says, by a packet per so many delivered beyond."""
     left = delivered
     room = s[Tcp.SSTHRESH] - s[Tcp.CWND]
@@ -90,19 +107,19 @@ def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
         left = max(growth - room, 0)
         s[Tcp.CWND] += min(growth, room)
     if left > 0:
-        every = control.every(p, s, now, left)
-        if s[Tcp.COUNTED] >= every:
-            s[Tcp.COUNTED] = 0
+        every = control.acked_per_increase(p, s, now, left)
+        if s[Tcp.CWND_CNT] >= every:
+            s[Tcp.CWND_CNT] = 0
             s[Tcp.CWND] += 1
-        s[Tcp.COUNTED] += left
-        if s[Tcp.COUNTED] >= every:
-            more = quotient(s[Tcp.COUNTED], every)
-            s[Tcp.COUNTED] -= more * every
+        s[Tcp.CWND_CNT] += left
+        if s[Tcp.CWND_CNT] >= every:
+            more = quotient(s[Tcp.CWND_CNT], every)
+            s[Tcp.CWND_CNT] -= more * every
             s[Tcp.CWND] += more
 
 
 @noinline
-def _heard_of_duplicate(s: Any, packet: Any) -> None:
+def _on_dsack(s: Any, packet: Any) -> None:
     """A packet arrived twice: one retransmission less that may have been needed."""
-    if s[Tcp.UNDO_FROM] != NONE and s[Tcp.UNDO_AGAIN] > 0 and packet >= s[Tcp.UNDO_FROM]:
-        s[Tcp.UNDO_AGAIN] -= 1
+    if s[Tcp.UNDO_MARKER] != NONE and s[Tcp.UNDO_RETRANS] > 0 and packet >= s[Tcp.UNDO_MARKER]:
+        s[Tcp.UNDO_RETRANS] -= 1

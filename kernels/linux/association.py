@@ -28,7 +28,7 @@ from netcarlo.kernels.linux.state import (
     ack_at,
     paced_scratch_words,
     scratch_words,
-    window_of,
+    snd_wnd,
 )
 from netcarlo.kernels.linux.state import END as WORDS
 
@@ -64,19 +64,19 @@ class Counter(IntEnum):
 
     SENT = Tcp.SENT
     RETRANSMITTED = Tcp.RETRANSMITTED
-    HANDSHAKES = Tcp.HANDSHAKES
+    HANDSHAKES = Tcp.SYNS_SENT
     TIMEOUTS = Tcp.TIMEOUTS
     FAST_RETRANSMITS = Tcp.FAST_RETRANSMITS
-    REDUCTIONS = Tcp.REDUCTIONS
-    ACKED = Tcp.UNA
+    REDUCTIONS = Tcp.CWND_REDUCTIONS
+    ACKED = Tcp.SND_UNA
     OUT_OF_ORDER = Tcp.OUT_OF_ORDER
-    RTT = Tcp.RTT
-    AVOIDED = Tcp.NOTHING
-    PROBING = Tcp.NOTHING
-    PROBING_SINCE = Tcp.NOTHING
-    PROBES = Tcp.NOTHING
-    PROBE_CYCLES = Tcp.NOTHING
-    PROBE_TIME = Tcp.NOTHING
+    RTT = Tcp.SRTT_NS
+    AVOIDED = Tcp.ZERO
+    PROBING = Tcp.ZERO
+    PROBING_SINCE = Tcp.ZERO
+    PROBES = Tcp.ZERO
+    PROBE_CYCLES = Tcp.ZERO
+    PROBE_TIME = Tcp.ZERO
 
 
 def overfull(s: Any) -> Any:
@@ -105,7 +105,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     if not is_ack(p, s, ack_id):
         return p[P.HANDSHAKE]
     at = ack_at(p, s, ack_id)
-    blocks = s[at + Ack.COUNT] + (s[at + Ack.DUPLICATE] != NONE)
+    blocks = s[at + Ack.NUM_SACKS] + (s[at + Ack.DSACK] != NONE)
     return p[P.ACK] + (p[P.SACK_BLOCK] * blocks + OPTION if blocks > 0 else 0)
 
 
@@ -117,17 +117,17 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
 def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Whether a packet of the receiver acknowledges data."""
     at = ack_at(p, s, ack_id)
-    return s[at + Ack.NEXT] > FIRST or s[at + Ack.COUNT] > 0 or s[at + Ack.DUPLICATE] != NONE
+    return s[at + Ack.CUMULATIVE] > FIRST or s[at + Ack.NUM_SACKS] > 0 or s[at + Ack.DSACK] != NONE
 
 
 def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
-    return sequence_of(p, s, s[ack_at(p, s, ack_id) + Ack.NEXT] - 1)
+    return sequence_of(p, s, s[ack_at(p, s, ack_id) + Ack.CUMULATIVE] - 1)
 
 
 def may_send(p: Any, s: Any) -> Any:
     """If not, `next_segment` would give none."""
-    return s[Tcp.PUSH] != 0 or s[Tcp.FORCED] != NONE or s[Tcp.OVERFULL] != 0
+    return s[Tcp.TRY_SEND] != 0 or s[Tcp.FORCED] != NONE or s[Tcp.OVERFULL] != 0
 
 
 def due(s: Any) -> Any:
@@ -137,17 +137,17 @@ def due(s: Any) -> Any:
 
 def finished(s: Any) -> Any:
     """All data have been acknowledged."""
-    return s[Tcp.UNA] > s[Tcp.LAST]
+    return s[Tcp.SND_UNA] > s[Tcp.LAST]
 
 
 def acked(p: Any, s: Any) -> Any:
     """Packets with data that are acknowledged with all before them."""
-    return max(s[Tcp.UNA] - FIRST, np.int64(0))
+    return max(s[Tcp.SND_UNA] - FIRST, np.int64(0))
 
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
     """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
-    return min(s[Tcp.CWND], window_of(p, s)) << 10
+    return min(s[Tcp.CWND], snd_wnd(p, s)) << 10
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
@@ -159,8 +159,8 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     """The state of the sender in row n of a trace."""
     trace[n, Trace.CWND] = s[Tcp.CWND]
     trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-    trace[n, Trace.RTO] = (s[Tcp.SRTT] >> 3) * 1e-6 + s[Tcp.RTTVAR] * 1e-6
-    trace[n, Trace.ACKED] = s[Tcp.UNA] - FIRST
+    trace[n, Trace.RTO] = (s[Tcp.SRTT_US] >> 3) * 1e-6 + s[Tcp.RTTVAR_US] * 1e-6
+    trace[n, Trace.ACKED] = s[Tcp.SND_UNA] - FIRST
 
 
 # What other TCPs have: marks, probe segments.

@@ -18,36 +18,36 @@ from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
-untuned: Any = slot("untuned")
+without_autotuning: Any = slot("without_autotuning")
 
-FIRST_WINDOW = 65536
+INITIAL_WINDOW_BYTES = 65536
 """[byte]"""
-FIRST_SPACE = 10
+INITIAL_RCVQ_SPACE = 10
 """Packets that the application is thought to have read in a round trip before any."""
-MARGIN = 16
+EXTRA_PACKETS = 16
 """Packets that there is room for beyond twice what was read."""
-STEP = 2
+WINDOW_STEP = 2
 """Packets by which the window that is told grows with each that arrives."""
-ENTRY = 3
+ENTRY_WORDS = 3
 """Words by packet or ACK: the window's end that an ACK tells, when it went out, and when the ACK went out
 that had come last when a packet was put out [ns]."""
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """As `sender.prepare`."""
-    free = untuned.prepare(p, s, g, limit, phase, flow, free)
-    window = min(max(FIRST_WINDOW // max(p[P.DATA], 1), 1), p[P.WINDOW])
-    s[Tcp.TUNING] = free
-    s[Tcp.WINDOW] = s[Tcp.RCV_TOLD] = s[Tcp.RCV_ROOM] = window
-    s[Tcp.WINDOW_END] = FIRST + window
-    s[Tcp.READ_SPACE] = min(window, np.int64(FIRST_SPACE))
-    s[Tcp.READ_NXT] = FIRST
-    s[Tcp.RCV_ECHO] = s[Tcp.ANSWERED_AT] = NONE
-    return free + ENTRY * p[P.RING]
+    free = without_autotuning.prepare(p, s, g, limit, phase, flow, free)
+    window = min(max(INITIAL_WINDOW_BYTES // max(p[P.DATA], 1), 1), p[P.WINDOW])
+    s[Tcp.AUTOTUNING_RING] = free
+    s[Tcp.SND_WND] = s[Tcp.RCV_WND] = s[Tcp.WINDOW_CLAMP] = window
+    s[Tcp.SND_WND_END] = FIRST + window
+    s[Tcp.RCVQ_SPACE] = min(window, np.int64(INITIAL_RCVQ_SPACE))
+    s[Tcp.RCVQ_SEQ] = FIRST
+    s[Tcp.RCV_RTT_LAST_TSECR] = s[Tcp.NEWEST_ACK_AT] = NONE
+    return free + ENTRY_WORDS * p[P.RING]
 
 
 def _at(p: Any, s: Any, number: Any) -> Any:
-    return s[Tcp.TUNING] + ENTRY * (number & (p[P.RING] - 1))
+    return s[Tcp.AUTOTUNING_RING] + ENTRY_WORDS * (number & (p[P.RING] - 1))
 
 
 # The sender.
@@ -55,9 +55,9 @@ def _at(p: Any, s: Any, number: Any) -> Any:
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """As `sender.next_segment`; a packet echoes the ACK that came last."""
-    packet = untuned.next_segment(p, s, g, now, blocked)
+    packet = without_autotuning.next_segment(p, s, g, now, blocked)
     if packet >= FIRST:
-        s[_at(p, s, packet) + 2] = s[Tcp.ANSWERED_AT]
+        s[_at(p, s, packet) + 2] = s[Tcp.NEWEST_ACK_AT]
     return packet
 
 
@@ -65,10 +65,10 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     """An acknowledgement arrives at the sender, with a window."""
     at = _at(p, s, ack_id)
     end = s[at]
-    s[Tcp.ANSWERED_AT] = max(s[Tcp.ANSWERED_AT], s[at + 1])
-    untuned.on_ack(p, s, g, constants, now, ack_id)
-    s[Tcp.WINDOW_END] = max(s[Tcp.WINDOW_END], end)
-    s[Tcp.WINDOW] = s[Tcp.WINDOW_END] - max(s[Tcp.UNA], FIRST)
+    s[Tcp.NEWEST_ACK_AT] = max(s[Tcp.NEWEST_ACK_AT], s[at + 1])
+    without_autotuning.on_ack(p, s, g, constants, now, ack_id)
+    s[Tcp.SND_WND_END] = max(s[Tcp.SND_WND_END], end)
+    s[Tcp.SND_WND] = s[Tcp.SND_WND_END] - max(s[Tcp.SND_UNA], FIRST)
 
 
 # The receiver.
@@ -78,52 +78,54 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """As `receiver.on_data`; the window that is told grows, and the application reads."""
     before = s[Tcp.RCV_NXT]
     if packet >= FIRST:
-        _measure(s, t, s[_at(p, s, packet) + 2])
-        if packet >= before and s[Tcp.RCV_TOLD] < s[Tcp.RCV_ROOM]:
-            s[Tcp.RCV_TOLD] = min(s[Tcp.RCV_TOLD] + STEP, s[Tcp.RCV_ROOM])
-            s[Tcp.QUICK] |= 1
-    ack_id, fresh = untuned.on_data(p, s, t, packet, more)
-    _tell(p, s, t, ack_id)
+        _measure_rtt(s, t, s[_at(p, s, packet) + 2])
+        if packet >= before and s[Tcp.RCV_WND] < s[Tcp.WINDOW_CLAMP]:
+            s[Tcp.RCV_WND] = min(s[Tcp.RCV_WND] + WINDOW_STEP, s[Tcp.WINDOW_CLAMP])
+            s[Tcp.QUICK_ACKS] |= 1
+    ack_id, fresh = without_autotuning.on_data(p, s, t, packet, more)
+    _advertise(p, s, t, ack_id)
     if s[Tcp.RCV_NXT] > max(before, FIRST):
-        _read(p, s, t)
+        _adjust_window(p, s, t)
     return ack_id, fresh
 
 
 def on_delay(p: Any, s: Any) -> Any:
     """As `receiver.on_delay`."""
-    t = untuned.due_at_receiver(s)
-    ack_id = untuned.on_delay(p, s)
-    _tell(p, s, t, ack_id)
+    t = without_autotuning.due_at_receiver(s)
+    ack_id = without_autotuning.on_delay(p, s)
+    _advertise(p, s, t, ack_id)
     return ack_id
 
 
-def _tell(p: Any, s: Any, t: Any, ack_id: Any) -> None:
+def _advertise(p: Any, s: Any, t: Any, ack_id: Any) -> None:
     # An ACK goes out at t [ns], or none does.
     if ack_id >= 0:
         at = _at(p, s, ack_id)
-        s[at] = s[Tcp.RCV_NXT] + s[Tcp.RCV_TOLD]
+        s[at] = s[Tcp.RCV_NXT] + s[Tcp.RCV_WND]
         s[at + 1] = t
 
 
-def _measure(s: Any, t: Any, echo: Any) -> None:
+def _measure_rtt(s: Any, t: Any, echo: Any) -> None:
     # A packet that echoes an ACK of `echo` [ns] arrives: a round trip, in whole ms, of the first that does.
-    if echo == NONE or (s[Tcp.RCV_ECHO] != NONE and clocks.stamp_of(s, echo) == s[Tcp.RCV_ECHO]):
+    if echo == NONE or (
+        s[Tcp.RCV_RTT_LAST_TSECR] != NONE and clocks.timestamp_of(s, echo) == s[Tcp.RCV_RTT_LAST_TSECR]
+    ):
         return
-    s[Tcp.RCV_ECHO] = clocks.stamp_of(s, echo)
-    rtt = max(clocks.stamp_of(s, t) - s[Tcp.RCV_ECHO], 1) * MS
-    mean = s[Tcp.READ_RTT]
-    s[Tcp.READ_RTT] = mean + rtt - (mean >> np.int64(3)) if mean > 0 else rtt << np.int64(3)
+    s[Tcp.RCV_RTT_LAST_TSECR] = clocks.timestamp_of(s, echo)
+    rtt = max(clocks.timestamp_of(s, t) - s[Tcp.RCV_RTT_LAST_TSECR], 1) * MS
+    mean = s[Tcp.RCV_RTT_EST]
+    s[Tcp.RCV_RTT_EST] = mean + rtt - (mean >> np.int64(3)) if mean > 0 else rtt << np.int64(3)
 
 
-def _read(p: Any, s: Any, t: Any) -> None:
+def _adjust_window(p: Any, s: Any, t: Any) -> None:
     # The application has read all there is: once in a round trip there is room for more than that.
-    if s[Tcp.READ_RTT] == 0 or t - s[Tcp.READ_AT] < s[Tcp.READ_RTT] >> np.int64(3):
+    if s[Tcp.RCV_RTT_EST] == 0 or t - s[Tcp.RCVQ_TIME] < s[Tcp.RCV_RTT_EST] >> np.int64(3):
         return
-    read = s[Tcp.RCV_NXT] - s[Tcp.READ_NXT]
-    if read > s[Tcp.READ_SPACE]:
-        room = 2 * read + MARGIN
-        room += 2 * (room * (read - s[Tcp.READ_SPACE]) // s[Tcp.READ_SPACE])
-        s[Tcp.RCV_ROOM] = max(s[Tcp.RCV_ROOM], min(room, p[P.WINDOW]))
-        s[Tcp.READ_SPACE] = read
-    s[Tcp.READ_NXT] = s[Tcp.RCV_NXT]
-    s[Tcp.READ_AT] = t
+    read = s[Tcp.RCV_NXT] - s[Tcp.RCVQ_SEQ]
+    if read > s[Tcp.RCVQ_SPACE]:
+        room = 2 * read + EXTRA_PACKETS
+        room += 2 * (room * (read - s[Tcp.RCVQ_SPACE]) // s[Tcp.RCVQ_SPACE])
+        s[Tcp.WINDOW_CLAMP] = max(s[Tcp.WINDOW_CLAMP], min(room, p[P.WINDOW]))
+        s[Tcp.RCVQ_SPACE] = read
+    s[Tcp.RCVQ_SEQ] = s[Tcp.RCV_NXT]
+    s[Tcp.RCVQ_TIME] = t

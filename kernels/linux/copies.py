@@ -17,12 +17,12 @@ _MASK = (1 << STAMP_BITS) - 1
 
 def transmission_id(s: Any, now: Any) -> Any:
     """What tells the copy of a packet put out now from others."""
-    return clocks.stamp_of(s, now) & _MASK
+    return clocks.timestamp_of(s, now) & _MASK
 
 
 def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """That copy of a packet is about to arrive: it is not newer than the one put out last."""
     if packet != ACK_OF_SYN:  # whose timestamp nobody needs
-        newest = clocks.stamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
+        newest = clocks.timestamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
         stamp = newest - ((newest - copy) & _MASK)
-        s[Tcp.STAMP] = stamp * MS - s[Tcp.PHASE]
+        s[Tcp.RCV_TSVAL] = stamp * MS - s[Tcp.CLOCK_PHASE]

@@ -11,24 +11,24 @@ from netcarlo.kernels.congestion import defaults
 from netcarlo.kernels.linux import (
     association,
     autotuning,
+    first_sent,
     messages,
     receiver,
     recovery,
     reordered,
     sack,
     sender,
-    timed,
 )
 from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
-from netcarlo.kernels.linux.own import notes
+from netcarlo.kernels.linux.own import events
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinuxSlots(Slots):
     """Slots of today's Linux."""
 
-    optional: ClassVar = frozenset({"tuned"})
+    optional: ClassVar = frozenset({"autotuning"})
 
     association: Any
     """Functions that an engine calls."""
@@ -36,17 +36,17 @@ class LinuxSlots(Slots):
     """Congestion control."""
     paced: bool
     """True if the control sets a rate, from samples of the delivery rate."""
-    hears: bool
+    notifies_losses: bool
     """True if the control is told of lost packets."""
-    widens: bool
+    adaptive_reordering: bool
     """True if RACK widens its window when packets overtake each other."""
-    tuned: bool
+    autotuning: bool
     """True if the receiver's window grows (`autotuning`)."""
     own: Any = UNFILLED
     """Functions of the user's control, where there is one."""
     base: Any = UNFILLED
     """Association in which the user's control runs."""
-    untuned: Any = UNFILLED
+    without_autotuning: Any = UNFILLED
     """Association without autotuning, below one with it."""
     below: Any = UNFILLED
     """Association without messages, below one with them."""
@@ -54,32 +54,32 @@ class LinuxSlots(Slots):
 
 def of(address: Address, control: ModuleType | None, own: ModuleType | None = None) -> Endpoint:
     """Return the endpoint with a `control` of Linux, or with a user's `own` control."""
-    control = notes if own is not None else control
-    paced, timestamps = hasattr(control, "connect"), timed if _is_timed(address) else association
+    control = events if own is not None else control
+    paced, timestamps = hasattr(control, "init"), first_sent if _is_timed(address) else association
     words = timestamps.paced_scratch_words if paced else timestamps.scratch_words
-    found: Any = stacked("timed", association, timed) if timestamps is timed else association
+    found: Any = stacked("timed", association, first_sent) if timestamps is first_sent else association
     base: Any = UNFILLED
     if own is not None:
         base, found = found, stacked("own", found, own_association)
     if address.family == "adhoc":
         found = stacked("reordered", found, reordered)
-    untuned: Any = UNFILLED
+    inner: Any = UNFILLED
     if address.autotuning:
-        untuned, found = found, stacked("tuned", found, autotuning)
+        inner, found = found, stacked("tuned", found, autotuning)
     below: Any = UNFILLED
     if address.messages:
         below, found = found, stacked("messages", found, messages)
 
     def all_words(window: Any, ring: Any) -> Any:
-        more = autotuning.ENTRY * ring if address.autotuning else 0
+        more = autotuning.ENTRY_WORDS * ring if address.autotuning else 0
         more += messages.more_words(ring) if address.messages else 0
         return words(window, ring) + more
 
     filled = LinuxSlots(
-        association=found, control=control, paced=paced, hears=hasattr(control, "lost"),
-        widens=address.reordering or address.family == "adhoc", tuned=address.autotuning,
-        own=UNFILLED if own is None else stacked(own.__name__, defaults, own), base=base, untuned=untuned,
-        below=below,
+        association=found, control=control, paced=paced, notifies_losses=hasattr(control, "on_loss"),
+        adaptive_reordering=address.reordering or address.family == "adhoc", autotuning=address.autotuning,
+        own=UNFILLED if own is None else stacked(own.__name__, defaults, own), base=base,
+        without_autotuning=inner, below=below,
     )  # fmt: skip
     return Endpoint(
         slots=lambda step: filled, words=all_words, state_words=found.WORDS,

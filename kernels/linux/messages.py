@@ -19,13 +19,13 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, MESSAGES_EVERY, STREAM_MESSAGE, Messages, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, prr, rate, state
-from netcarlo.kernels.linux.sender import WAKING
+from netcarlo.kernels.linux.sender import WAKE_UP_TIME
 from netcarlo.kernels.linux.state import FIRST, PACED, Flag, Packet, Tcp, packet_at
 
 below: Any = slot("below")
 control: Any = slot("control")
 
-TIMES = int(Messages.COLUMNS - Messages.TIMES)
+TIME_BINS = int(Messages.COLUMNS - Messages.TIMES)
 """Bins of the histogram of completion times,"""
 TIME_SHIFT = 10
 """which are counted in 2**10 ns."""
@@ -38,13 +38,13 @@ class Word(IntEnum):
     """When the next message is written [ns], FOREVER: the present one is not acknowledged yet."""
     WRITTEN = auto()
     """Messages written,"""
-    BEGAN = auto()
+    WRITTEN_AT = auto()
     """when the latest was [ns],"""
     WAIT = auto()
     """how long the application waits after it, or since it began [ns],"""
-    UNDER_WAY = auto()
+    IN_TRANSIT = auto()
     """and 1 until it has arrived."""
-    SENT_AT = auto()
+    LAST_SENT_AT = auto()
     """When data was put out last [ns]."""
     SHORT = auto()
     """Bytes by which the last packet of the latest message falls short of a whole one."""
@@ -76,7 +76,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application connects."""
     below.start(p, s, g, now)
-    if s[Tcp.CONNECTED] != 0:
+    if s[Tcp.ESTABLISHED] != 0:
         s[Word.WRITE_AT] = now
 
 
@@ -100,49 +100,49 @@ def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_MESSAGE, k)
     size = max(points.value(constants, p[P.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
     if k > 0:
-        _wake(p, s, now)
+        _restart_after_idle(p, s, now)
     if PACED:
-        rate.limit(s)
+        rate.mark_app_limited(s)
     s[Word.WAIT] = points.value(constants, p[P.MESSAGE_WAITS], np.int64(w1))
     s[Word.WRITE_AT] = FOREVER
     s[Word.WRITTEN] = k + 1
-    s[Word.BEGAN] = now
-    s[Word.UNDER_WAY] = 1
+    s[Word.WRITTEN_AT] = now
+    s[Word.IN_TRANSIT] = 1
     packets = (size + p[P.DATA] - 1) // p[P.DATA]
     s[Tcp.LAST] += packets
     s[Word.SHORT] = packets * p[P.DATA] - size
-    s[Tcp.PUSH] = 1
+    s[Tcp.TRY_SEND] = 1
 
 
-def _wake(p: Any, s: Any, now: Any) -> None:
+def _restart_after_idle(p: Any, s: Any, now: Any) -> None:
     # Nothing is out, and nothing has been put out for a while.
     if PACED:
         return
-    idle = clocks.jiffies_of(p, s, now) - clocks.jiffies_of(p, s, s[Word.SENT_AT])
+    idle = clocks.jiffies_of(p, s, now) - clocks.jiffies_of(p, s, s[Word.LAST_SENT_AT])
     if p[P.IDLE_RESTART] != 0 and idle > s[Tcp.RTO]:
         cwnd, least = s[Tcp.CWND], min(p[P.INITIAL_WINDOW], s[Tcp.CWND])
-        s[Tcp.SSTHRESH] = prr.present_ssthresh(s)
+        s[Tcp.SSTHRESH] = prr.current_ssthresh(s)
         left = idle - s[Tcp.RTO]
         while left > 0 and cwnd > least:
             cwnd >>= np.int64(1)
             left -= s[Tcp.RTO]
         s[Tcp.CWND] = max(cwnd, least)
-    control.wake(p, s, now, idle)
+    control.on_idle_restart(p, s, now, idle)
 
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender: of all that is written, or of the SYN."""
     below.on_ack(p, s, g, constants, now, ack_id)
-    if s[Word.WRITE_AT] == FOREVER and s[Tcp.CONNECTED] != 0 and s[Tcp.UNA] > s[Tcp.LAST]:
+    if s[Word.WRITE_AT] == FOREVER and s[Tcp.ESTABLISHED] != 0 and s[Tcp.SND_UNA] > s[Tcp.LAST]:
         _pause(p, s, now)
 
 
 @noinline
 def _pause(p: Any, s: Any, now: Any) -> None:
     if s[Word.WRITTEN] == 0:
-        s[Word.WRITE_AT] = now + WAKING
+        s[Word.WRITE_AT] = now + WAKE_UP_TIME
         return
-    since = s[Word.BEGAN] if p[P.MESSAGES] == MESSAGES_EVERY else now
+    since = s[Word.WRITTEN_AT] if p[P.MESSAGES] == MESSAGES_EVERY else now
     s[Word.WRITE_AT] = max(since + s[Word.WAIT], now)
     s[s[Word.COUNTS] + Messages.IDLE] += max(min(s[Word.WRITE_AT], p[P.END]) - now, 0)
 
@@ -151,10 +151,10 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """As `sender.next_segment`; the last packet of a message is marked PSH."""
     packet = below.next_segment(p, s, g, now, blocked)
     if packet >= FIRST:
-        s[Word.SENT_AT] = now
+        s[Word.LAST_SENT_AT] = now
         s[_short_at(p, s, packet)] = s[Word.SHORT] if packet == s[Tcp.LAST] else np.int64(0)
         if packet == s[Tcp.LAST]:
-            s[packet_at(p, s, packet) + Packet.FLAGS] |= Flag.PUSH
+            s[packet_at(p, s, packet) + Packet.FLAGS] |= Flag.PSH
     return packet
 
 
@@ -175,10 +175,10 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """As `receiver.on_data`; a message has arrived when none of its packets is missing."""
     found = below.on_data(p, s, t, packet, more)
-    if s[Word.UNDER_WAY] != 0 and below.complete(p, s):
-        s[Word.UNDER_WAY] = 0
+    if s[Word.IN_TRANSIT] != 0 and below.complete(p, s):
+        s[Word.IN_TRANSIT] = 0
         s[s[Word.COUNTS] + Messages.SHORT] += s[Word.SHORT]
-        _count(s, t - s[Word.BEGAN])
+        _count(s, t - s[Word.WRITTEN_AT])
     return found
 
 
@@ -187,7 +187,7 @@ def _count(s: Any, time: Any) -> None:
     at = s[Word.COUNTS]
     s[at + Messages.COMPLETED] += 1
     s[at + Messages.TIME] += time
-    histogram.count(s, at + Messages.TIMES, TIMES, time >> np.int64(TIME_SHIFT))
+    histogram.count(s, at + Messages.TIMES, TIME_BINS, time >> np.int64(TIME_SHIFT))
 
 
 def complete(p: Any, s: Any) -> Any:

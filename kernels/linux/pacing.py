@@ -11,16 +11,16 @@ from typing import Any
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.linux import rate
-from netcarlo.kernels.linux.state import Send, Tcp
+from netcarlo.kernels.linux.state import Rexmit, Tcp
 
-UNPACED = 10
+UNPACED_PACKETS = 10
 """Packets of a connection that are not paced."""
-SECOND = 1_000_000_000
-BYTES = 65535 - 320
+NS_PER_S = 1_000_000_000
+GSO_MAX_BYTES = 65535 - 320
 """Most of a burst, less headers."""
-SLOW = 1_200_000 // 8
+MIN_TSO_RATE = 1_200_000 // 8
 """Below this rate [byte/s] packets leave one by one, above it in pairs at least."""
-NEAR_BITS = 9
+MIN_RTT_LOG = 9
 """A least round trip of n times 512 us halves n times the 64 kB that a burst is larger."""
 
 
@@ -29,7 +29,7 @@ class Pacing(IntEnum):
 
     RATE = rate.FREE
     """[byte / s]"""
-    NEXT = auto()
+    NEXT_SEND = auto()
     """When the next burst may leave [ns]."""
     TIMER = auto()
     """When packets that wait are tried again [ns], or FOREVER."""
@@ -39,51 +39,51 @@ FREE = int(Pacing.TIMER) + 1
 """First word that is left to others."""
 
 
-def least_burst(s: Any) -> Any:
+def min_tso_segs(s: Any) -> Any:
     """[packet]"""
-    return 1 if s[Pacing.RATE] < SLOW else 2
+    return 1 if s[Pacing.RATE] < MIN_TSO_RATE else 2
 
 
-def goal(p: Any, s: Any) -> Any:
+def tso_segs_goal(p: Any, s: Any) -> Any:
     """Of a burst [packet]: what the rate sends in 1/1024 s."""
-    size = min(s[Pacing.RATE] >> 10, BYTES) // max(p[P.DATA], 1)
-    return min(max(size, least_burst(s)), 127)
+    size = min(s[Pacing.RATE] >> 10, GSO_MAX_BYTES) // max(p[P.DATA], 1)
+    return min(max(size, min_tso_segs(s)), 127)
 
 
-def size(p: Any, s: Any) -> Any:
+def tso_autosize(p: Any, s: Any) -> Any:
     """Of a full burst [packet]: the goal, and more where the other end is near."""
-    near = s[Tcp.LEAST_RTT] >> NEAR_BITS
+    near = s[Tcp.MIN_RTT_US] >> MIN_RTT_LOG
     room = (s[Pacing.RATE] >> 10) + (65536 >> near if near < 32 else 0)
-    return max(min(room, 65536) // max(p[P.DATA], 1), least_burst(s))
+    return max(min(room, 65536) // max(p[P.DATA], 1), min_tso_segs(s))
 
 
-def is_open(s: Any, now: Any) -> Any:
+def may_send(s: Any, now: Any) -> Any:
     """Whether a burst may leave now; if not, the timer runs until one may."""
-    if s[Pacing.NEXT] <= now:
+    if s[Pacing.NEXT_SEND] <= now:
         return True
     if s[Pacing.TIMER] == FOREVER:
-        s[Pacing.TIMER] = s[Pacing.NEXT]
+        s[Pacing.TIMER] = s[Pacing.NEXT_SEND]
     return False
 
 
-def wait(s: Any, now: Any) -> Any:
+def time_until_send(s: Any, now: Any) -> Any:
     """Until a burst may leave [ns]."""
-    return max(s[Pacing.NEXT] - now, 0)
+    return max(s[Pacing.NEXT_SEND] - now, 0)
 
 
-def leave(p: Any, s: Any, now: Any, packets: Any) -> None:
+def on_send(p: Any, s: Any, now: Any, packets: Any) -> None:
     """A burst leaves."""
-    late = now - s[Pacing.NEXT]
-    s[Pacing.NEXT] = max(s[Pacing.NEXT], now)
-    if s[Tcp.SENT] + packets >= UNPACED and s[Pacing.RATE] > 0:
-        length = packets * p[P.DATA] * SECOND // s[Pacing.RATE]
-        s[Pacing.NEXT] += length - min(length >> 1, max(late, 0))
+    late = now - s[Pacing.NEXT_SEND]
+    s[Pacing.NEXT_SEND] = max(s[Pacing.NEXT_SEND], now)
+    if s[Tcp.SENT] + packets >= UNPACED_PACKETS and s[Pacing.RATE] > 0:
+        length = packets * p[P.DATA] * NS_PER_S // s[Pacing.RATE]
+        s[Pacing.NEXT_SEND] += length - min(length >> 1, max(late, 0))
 
 
 @noinline
-def ring(s: Any) -> None:
+def on_timer(s: Any) -> None:
     """The timer goes off: lost packets may leave, then new ones."""
     s[Pacing.TIMER] = FOREVER
-    s[Tcp.PUSH] = 1
-    if s[Tcp.LOST] > s[Tcp.AGAIN]:
-        s[Tcp.SEND] = Send.LOST
+    s[Tcp.TRY_SEND] = 1
+    if s[Tcp.LOST_OUT] > s[Tcp.RETRANS_OUT]:
+        s[Tcp.REXMIT] = Rexmit.LOST

@@ -9,33 +9,33 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.whole import quotient
-from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
+from netcarlo.kernels.linux.state import INFINITE, NONE, CaState, Tcp, in_cwnd_reduction, in_flight
 
 control: Any = slot("control")
 
 
-def present_ssthresh(s: Any) -> Any:
+def current_ssthresh(s: Any) -> Any:
     """What the threshold would be again if a reduction begun now were taken back [packet]."""
-    if reducing(s):
+    if in_cwnd_reduction(s):
         return s[Tcp.SSTHRESH]
     return max(s[Tcp.SSTHRESH], (s[Tcp.CWND] >> 1) + (s[Tcp.CWND] >> 2))
 
 
 @noinline
-def begin(p: Any, s: Any, now: Any) -> None:
+def init_cwnd_reduction(p: Any, s: Any, now: Any) -> None:
     """The window begins to shrink to a new threshold."""
-    s[Tcp.HIGH] = s[Tcp.NXT]
-    s[Tcp.PROBED] = NONE
-    s[Tcp.COUNTED] = 0
-    s[Tcp.PRIOR_WINDOW] = s[Tcp.CWND]
+    s[Tcp.HIGH_SEQ] = s[Tcp.SND_NXT]
+    s[Tcp.TLP_HIGH_SEQ] = NONE
+    s[Tcp.CWND_CNT] = 0
+    s[Tcp.PRIOR_CWND] = s[Tcp.CWND]
     s[Tcp.PRR_DELIVERED] = 0
     s[Tcp.PRR_OUT] = 0
     s[Tcp.SSTHRESH] = control.ssthresh(s)
-    s[Tcp.REDUCTIONS] += 1
+    s[Tcp.CWND_REDUCTIONS] += 1
 
 
 @noinline
-def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
+def cwnd_reduction(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
     if delivered <= 0:
         return
@@ -43,7 +43,7 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     room = s[Tcp.SSTHRESH] - pipe
     s[Tcp.PRR_DELIVERED] += delivered
     if room < 0:
-        prior = s[Tcp.PRIOR_WINDOW]
+        prior = s[Tcp.PRIOR_CWND]
         sent = quotient(s[Tcp.SSTHRESH] * s[Tcp.PRR_DELIVERED] + prior - 1, prior) - s[Tcp.PRR_OUT]
     else:
         sent = max(s[Tcp.PRR_DELIVERED] - s[Tcp.PRR_OUT], delivered)
@@ -54,7 +54,7 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
 
 
 @noinline
-def end(s: Any) -> None:
+def end_cwnd_reduction(s: Any) -> None:
     """The reduction is over, unless it was taken back."""
-    if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
+    if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.CA_STATE] == CaState.CWR or s[Tcp.UNDO_MARKER] != NONE):
         s[Tcp.CWND] = s[Tcp.SSTHRESH]

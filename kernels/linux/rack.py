@@ -15,16 +15,16 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test_bit
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux import board, clocks
-from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, State, Tcp, packet_at
+from netcarlo.kernels.linux import clocks, scoreboard
+from netcarlo.kernels.linux.state import FLAG_BITS, NONE, CaState, Flag, Packet, Tcp, packet_at
 
-THRESHOLD = 3
+DUP_THRESH = 3
 """Packets reported that stand for a loss unless some overtake others (RFC 8985: DupThresh)."""
-MOST_REORDERING = 300
+MAX_REORDERING = 300
 
-WIDENS: Any = slot("widens")
+ADAPTIVE_REORDERING: Any = slot("adaptive_reordering")
 """The reordering window widens with duplicates reported: where packets overtake each other."""
-KEPT_WIDE = 16
+RECOVERY_THRESH = 16
 """Recoveries for which it then does not narrow (RFC 8985, 6.2.4)."""
 
 
@@ -35,52 +35,54 @@ def advance(s: Any, packet: Any, sent: Any, again: Any, now_us: Any, echo: Any) 
     `echo` [ms], where one is known, is older: then it was an earlier copy (RFC 8985, 6.2.2).
     """
     rtt = now_us - sent
-    if again and rtt < s[Tcp.LEAST_RTT]:
+    if again and rtt < s[Tcp.MIN_RTT_US]:
         return
-    if again and echo != NONE and echo < clocks.stamp_of(s, sent * clocks.US):
+    if again and echo != NONE and echo < clocks.timestamp_of(s, sent * clocks.US):
         return
-    s[Tcp.RACK_NEWS] = 1
+    s[Tcp.RACK_ADVANCED] = 1
     s[Tcp.RACK_RTT] = rtt
-    if is_after(sent, packet, s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET]):
-        s[Tcp.RACK_SENT] = sent
+    if sent_after(sent, packet, s[Tcp.RACK_XMIT_TIME], s[Tcp.RACK_PACKET]):
+        s[Tcp.RACK_XMIT_TIME] = sent
         s[Tcp.RACK_PACKET] = packet
 
 
-def is_after(sent: Any, packet: Any, other_sent: Any, other: Any) -> Any:
+def sent_after(sent: Any, packet: Any, other_sent: Any, other: Any) -> Any:
     """Whether a packet was put out after another one."""
     return sent > other_sent or (sent == other_sent and packet > other)
 
 
-def window(s: Any) -> Any:
+def reo_wnd(s: Any) -> Any:
     """How much later than usual a packet may be [us] (RFC 8985, 6.2.4)."""
-    if s[Tcp.REORDERED] == 0 and (s[Tcp.STATE] >= State.RECOVERY or s[Tcp.SACKED] >= s[Tcp.REORDERING]):
+    if s[Tcp.REORDERING_SEEN] == 0 and (
+        s[Tcp.CA_STATE] >= CaState.RECOVERY or s[Tcp.SACKED_OUT] >= s[Tcp.REORDERING]
+    ):
         return np.int64(0)
-    late = s[Tcp.LEAST_RTT] >> 2
-    if WIDENS:
-        late *= s[Tcp.WIDTH]
-    return min(late, s[Tcp.SRTT] >> 3)
+    late = s[Tcp.MIN_RTT_US] >> 2
+    if ADAPTIVE_REORDERING:
+        late *= s[Tcp.REO_WND_STEPS]
+    return min(late, s[Tcp.SRTT_US] >> 3)
 
 
-def widen(s: Any) -> None:
+def widen_reo_wnd(s: Any) -> None:
     """A packet was sent again for nothing: the window is too narrow; once in a round trip."""
-    if WIDENS and s[Tcp.UNA] >= s[Tcp.WIDENED_END]:
-        s[Tcp.WIDTH] += 1
-        s[Tcp.WIDENED_END] = s[Tcp.NXT]
-        s[Tcp.WIDE_FOR] = KEPT_WIDE
+    if ADAPTIVE_REORDERING and s[Tcp.SND_UNA] >= s[Tcp.DSACK_ROUND]:
+        s[Tcp.REO_WND_STEPS] += 1
+        s[Tcp.DSACK_ROUND] = s[Tcp.SND_NXT]
+        s[Tcp.REO_WND_PERSIST] = RECOVERY_THRESH
 
 
-def narrow(s: Any) -> None:
+def narrow_reo_wnd(s: Any) -> None:
     """A recovery that was not for nothing has ended."""
-    if WIDENS and s[Tcp.WIDE_FOR] > 0:
-        s[Tcp.WIDE_FOR] -= 1
-        if s[Tcp.WIDE_FOR] == 0:
-            s[Tcp.WIDTH] = 1
+    if ADAPTIVE_REORDERING and s[Tcp.REO_WND_PERSIST] > 0:
+        s[Tcp.REO_WND_PERSIST] -= 1
+        if s[Tcp.REO_WND_PERSIST] == 0:
+            s[Tcp.REO_WND_STEPS] = 1
 
 
 @noinline
-def detect(p: Any, s: Any, now_us: Any) -> Any:
+def detect_loss(p: Any, s: Any, now_us: Any) -> Any:
     """Judge all packets; returns how long the last of those that may yet arrive has time [us], or 0."""
-    late = s[Tcp.RACK_RTT] + window(s)
+    late = s[Tcp.RACK_RTT] + reo_wnd(s)
     wait = _originals(p, s, now_us - late)
     return max(wait, _retransmissions(p, s, now_us - late))
 
@@ -88,52 +90,52 @@ def detect(p: Any, s: Any, now_us: Any) -> Any:
 def _originals(p: Any, s: Any, before: Any) -> Any:
     """Those never sent again that were put out by `before` [us]."""
     mask, wait, holds = p[P.RING] - 1, np.int64(0), True
-    packet = max(s[Tcp.JUDGED], s[Tcp.UNA])
-    while packet < s[Tcp.NXT]:
+    packet = max(s[Tcp.RACK_SCAN_START], s[Tcp.SND_UNA])
+    while packet < s[Tcp.SND_NXT]:
         at = packet_at(p, s, packet)
-        if s[at + Packet.FLAGS] & (Flag.LOST | Flag.AGAIN) == 0 and not test_bit(
-            s, s[Tcp.REPORTED], mask, packet
+        if s[at + Packet.FLAGS] & (Flag.LOST | Flag.RETRANS) == 0 and not test_bit(
+            s, s[Tcp.SACKED_BITS], mask, packet
         ):
             sent = s[at + Packet.SENT]
-            if not is_after(s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET], sent, packet):
-                if s[at + Packet.FLAGS] & Flag.EVER == 0:
+            if not sent_after(s[Tcp.RACK_XMIT_TIME], s[Tcp.RACK_PACKET], sent, packet):
+                if s[at + Packet.FLAGS] & Flag.EVER_RETRANS == 0:
                     break
                 holds = False  # once lost, but spared: sent later than what follows
             elif sent <= before:
-                board.lose(p, s, packet)
+                scoreboard.mark_lost(p, s, packet)
             else:
                 wait = max(wait, sent - before)
                 holds = False
         packet += 1
         if holds:
-            s[Tcp.JUDGED] = packet
+            s[Tcp.RACK_SCAN_START] = packet
     return wait
 
 
 def _retransmissions(p: Any, s: Any, before: Any) -> Any:
     """Those sent again, of which the latest copy was put out by `before` [us]."""
     mask, wait, holds = p[P.RING] - 1, np.int64(0), True
-    number = s[Tcp.LOG_FIRST]
-    while number < s[Tcp.LOG_END]:
-        packet = s[s[Tcp.LOG] + (number & mask)]
-        if is_out(p, s, packet, number):
+    number = s[Tcp.RETRANS_LOG_FIRST]
+    while number < s[Tcp.RETRANS_LOG_END]:
+        packet = s[s[Tcp.RETRANS_LOG] + (number & mask)]
+        if is_latest_retransmission(p, s, packet, number):
             sent = s[packet_at(p, s, packet) + Packet.SENT]
-            if not is_after(s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET], sent, packet):
+            if not sent_after(s[Tcp.RACK_XMIT_TIME], s[Tcp.RACK_PACKET], sent, packet):
                 break
             if sent <= before:
-                board.lose(p, s, packet)
+                scoreboard.mark_lost(p, s, packet)
             else:
                 wait = max(wait, sent - before)
                 holds = False
         number += 1
         if holds:
-            s[Tcp.LOG_FIRST] = number
+            s[Tcp.RETRANS_LOG_FIRST] = number
     return wait
 
 
-def is_out(p: Any, s: Any, packet: Any, number: Any) -> Any:
+def is_latest_retransmission(p: Any, s: Any, packet: Any, number: Any) -> Any:
     """Whether the retransmission of this number is the packet's latest, and in flight."""
-    if packet < s[Tcp.UNA]:
+    if packet < s[Tcp.SND_UNA]:
         return False
     flags = s[packet_at(p, s, packet) + Packet.FLAGS]
-    return flags & Flag.AGAIN != 0 and flags >> FLAG_BITS == number
+    return flags & Flag.RETRANS != 0 and flags >> FLAG_BITS == number

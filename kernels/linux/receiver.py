@@ -13,13 +13,13 @@ from netcarlo.kernels.base.bits import clear_bits, run_begin, run_end, set_bit, 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, MS, P
 from netcarlo.kernels.base.whole import quotient
-from netcarlo.kernels.linux.clocks import US, due
+from netcarlo.kernels.linux.clocks import US, timer_expiry
 from netcarlo.kernels.linux.state import (
-    BLOCKS,
     FIRST,
     FULL,
-    KEPT,
     NONE,
+    SACK_BLOCKS_KEPT,
+    SACK_BLOCKS_SENT,
     SYN,
     Ack,
     Flag,
@@ -29,56 +29,56 @@ from netcarlo.kernels.linux.state import (
     packet_at,
 )
 
-FIRST_QUICK = 18
+INITIAL_QUICK_ACKS = 18
 """ACKs sent at once when a connection begins (measured),"""
-QUICK = 16
+MAX_QUICK_ACKS = 16
 """and after a duplicate or a long silence."""
-AT_ONCE = 3
+UNCOMPRESSED_ACKS = 3
 """ACKs in a gap that stand for one segment each, before some are merged,"""
-MOST_MERGED = 44
+COMP_SACK_NR = 44
 """which are so many at most,"""
-LONGEST = MS
+COMP_SACK_DELAY = MS
 """in so long a time [ns],"""
-SHARE = 20
+COMP_SACK_RTT_SHARE = 20
 """or in so small a share of the round trip;"""
-SLACK = 100 * US
+COMP_SACK_SLACK = 100 * US
 """that timer may go off so much later [ns], and does where nothing else wakes the processor."""
-LEAST_RTO = 200 * MS
-MOST_SYN_ACKS = 5
+MIN_RTO = 200 * MS
+SYNACK_RETRIES = 5
 """Most retransmissions of the SYN-ACK by the timer (tcp_synack_retries)."""
 
 
-def acknowledge(p: Any, s: Any) -> Any:
+def make_ack(p: Any, s: Any) -> Any:
     """Make the next acknowledgement; its id, or FULL."""
-    ack_id = s[Tcp.NEXT_ACK]
-    if ack_id - s[Tcp.CONSUMED] >= p[P.RING]:
+    ack_id = s[Tcp.NEXT_ACK_ID]
+    if ack_id - s[Tcp.ACKS_CONSUMED] >= p[P.RING]:
         return np.int64(FULL)
     at = ack_at(p, s, ack_id)
-    write(s, at, s[Tcp.RCV_NXT], s[Tcp.ECHO])
-    room = np.int64(BLOCKS)
-    if s[Tcp.DUPLICATE] != NONE:
+    write_ack(s, at, s[Tcp.RCV_NXT], s[Tcp.TS_RECENT])
+    room = np.int64(SACK_BLOCKS_SENT)
+    if s[Tcp.DSACK_PACKET] != NONE:
         room -= 1
-        s[at + Ack.DUPLICATE] = s[Tcp.DUPLICATE]
-        s[Tcp.DUPLICATE] = NONE
-    count = min(s[Tcp.BLOCK_COUNT], room)
-    s[at + Ack.COUNT] = count
+        s[at + Ack.DSACK] = s[Tcp.DSACK_PACKET]
+        s[Tcp.DSACK_PACKET] = NONE
+    count = min(s[Tcp.NUM_SACKS], room)
+    s[at + Ack.NUM_SACKS] = count
     for k in range(2 * count):
-        s[at + Ack.BLOCK + k] = s[Tcp.BLOCK + k]
-    s[Tcp.NEXT_ACK] = ack_id + 1
+        s[at + Ack.SACK_BLOCKS + k] = s[Tcp.SACK_BLOCKS + k]
+    s[Tcp.NEXT_ACK_ID] = ack_id + 1
     s[Tcp.RCV_WUP] = s[Tcp.RCV_NXT]
-    s[Tcp.PENDING] = FOREVER
-    s[Tcp.MERGED_UNTIL] = FOREVER
-    s[Tcp.MERGED] = 0
-    s[Tcp.QUICK] = max(s[Tcp.QUICK] - 1, 0)
+    s[Tcp.ACK_DEADLINE] = FOREVER
+    s[Tcp.COMPRESSED_ACK_DEADLINE] = FOREVER
+    s[Tcp.COMPRESSED_ACKS] = 0
+    s[Tcp.QUICK_ACKS] = max(s[Tcp.QUICK_ACKS] - 1, 0)
     return ack_id
 
 
-def write(s: Any, at: Any, missing: Any, echo: Any) -> None:
+def write_ack(s: Any, at: Any, missing: Any, echo: Any) -> None:
     """The acknowledgement at this place tells the first packet that is missing, and nothing else."""
-    s[at + Ack.NEXT] = missing
-    s[at + Ack.ECHO] = echo
-    s[at + Ack.DUPLICATE] = NONE
-    s[at + Ack.COUNT] = 0
+    s[at + Ack.CUMULATIVE] = missing
+    s[at + Ack.TSECR] = echo
+    s[at + Ack.DSACK] = NONE
+    s[at + Ack.NUM_SACKS] = 0
 
 
 @noinline
@@ -89,7 +89,7 @@ def on_syn(p: Any, s: Any, t: Any) -> Any:
     """
     if s[Tcp.RCV_NXT] <= SYN:
         s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries nothing that could be missing
-        s[Tcp.ECHO] = s[Tcp.STAMP]
+        s[Tcp.TS_RECENT] = s[Tcp.RCV_TSVAL]
     return _answer_syn(p, s, t)
 
 
@@ -98,71 +98,71 @@ def _answer_syn(p: Any, s: Any, t: Any) -> Any:
 
     A retransmitted SYN is answered at once, and restarts the timer.
     """
-    s[Tcp.SYN_AT] = t
-    quick = s[Tcp.QUICK]
-    ack_id = acknowledge(p, s)
-    s[Tcp.QUICK] = quick
-    if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACKS] < MOST_SYN_ACKS:
-        jiffies = quotient(p[P.INITIAL_RTO], p[P.TICK]) << s[Tcp.SYN_ACKS]
-        s[Tcp.PENDING] = due(p, s, t, min(jiffies, s[Tcp.MOST_JIFFIES]))
+    s[Tcp.SYN_ACK_AT] = t
+    quick = s[Tcp.QUICK_ACKS]
+    ack_id = make_ack(p, s)
+    s[Tcp.QUICK_ACKS] = quick
+    if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACK_RETRANSMITS] < SYNACK_RETRIES:
+        jiffies = quotient(p[P.INITIAL_RTO], p[P.TICK]) << s[Tcp.SYN_ACK_RETRANSMITS]
+        s[Tcp.ACK_DEADLINE] = timer_expiry(p, s, t, min(jiffies, s[Tcp.MAX_RTO_JIFFIES]))
     return ack_id
 
 
 def _accept(s: Any, t: Any) -> None:
     """End the handshake, with its third packet or with the first data if that packet was lost."""
-    s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
-    s[Tcp.PENDING] = FOREVER
+    s[Tcp.RCV_RTT] = t - s[Tcp.SYN_ACK_AT]
+    s[Tcp.ACK_DEADLINE] = FOREVER
 
 
 def _is_half_open(s: Any) -> Any:
     """Return whether the receiver waits for the end of the handshake (SYN-RECEIVED)."""
-    return s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE
+    return s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACK_AT] != NONE
 
 
-def silence(s: Any) -> Any:
+def receiver_rto(s: Any) -> Any:
     """The receiver's own timeout [ns]."""
     rtt = s[Tcp.RCV_RTT]
-    return rtt + max(2 * rtt, LEAST_RTO)
+    return rtt + max(2 * rtt, MIN_RTO)
 
 
-def delayed(p: Any, s: Any, t: Any) -> Any:
+def delayed_ack_deadline(p: Any, s: Any, t: Any) -> Any:
     """When the ACK of a packet that has come at time t [ns] goes out at the latest."""
-    return due(p, s, t, quotient(p[P.ACK_DELAY], p[P.TICK]))
+    return timer_expiry(p, s, t, quotient(p[P.ACK_DELAY], p[P.TICK]))
 
 
-def _wake(s: Any, t: Any) -> None:
+def _on_segment(s: Any, t: Any) -> None:
     """A packet with data after a silence longer than the receiver's own timeout: quick ACKs again."""
     if _is_half_open(s):
         _accept(s, t)
-    if s[Tcp.LAST_RX] != NONE and t - s[Tcp.LAST_RX] > silence(s):
-        s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
-    s[Tcp.LAST_RX] = t
+    if s[Tcp.LRCVTIME] != NONE and t - s[Tcp.LRCVTIME] > receiver_rto(s):
+        s[Tcp.QUICK_ACKS] = max(s[Tcp.QUICK_ACKS], MAX_QUICK_ACKS)
+    s[Tcp.LRCVTIME] = t
 
 
 @noinline
-def _again(s: Any, packet: Any) -> None:
+def _on_duplicate(s: Any, packet: Any) -> None:
     """A packet that is there already: the next ACK says so, and some more come at once."""
     s[Tcp.DUPLICATES] += 1
-    s[Tcp.DUPLICATE] = packet
-    s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
+    s[Tcp.DSACK_PACKET] = packet
+    s[Tcp.QUICK_ACKS] = max(s[Tcp.QUICK_ACKS], MAX_QUICK_ACKS)
 
 
 @noinline
-def _remember(s: Any, left: Any, right: Any) -> None:
+def _update_sack_blocks(s: Any, left: Any, right: Any) -> None:
     """A block that has just grown comes first; those that it covers go."""
     kept = np.int64(0)
-    for k in range(s[Tcp.BLOCK_COUNT]):
-        one, other = s[Tcp.BLOCK + 2 * k], s[Tcp.BLOCK + 2 * k + 1]
+    for k in range(s[Tcp.NUM_SACKS]):
+        one, other = s[Tcp.SACK_BLOCKS + 2 * k], s[Tcp.SACK_BLOCKS + 2 * k + 1]
         if other < left or one > right:
-            s[Tcp.BLOCK + 2 * kept] = one
-            s[Tcp.BLOCK + 2 * kept + 1] = other
+            s[Tcp.SACK_BLOCKS + 2 * kept] = one
+            s[Tcp.SACK_BLOCKS + 2 * kept + 1] = other
             kept += 1
-    kept = min(kept, np.int64(KEPT - 1))
+    kept = min(kept, np.int64(SACK_BLOCKS_KEPT - 1))
     for k in range(2 * kept - 1, -1, -1):
-        s[Tcp.BLOCK + 2 + k] = s[Tcp.BLOCK + k]
-    s[Tcp.BLOCK] = left
-    s[Tcp.BLOCK + 1] = right
-    s[Tcp.BLOCK_COUNT] = kept + 1
+        s[Tcp.SACK_BLOCKS + 2 + k] = s[Tcp.SACK_BLOCKS + k]
+    s[Tcp.SACK_BLOCKS] = left
+    s[Tcp.SACK_BLOCKS + 1] = right
+    s[Tcp.NUM_SACKS] = kept + 1
 
 
 @noinline
@@ -171,56 +171,58 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
     mask = p[P.RING] - 1
     if packet - s[Tcp.RCV_NXT] >= p[P.RING]:
         s[Tcp.OVERFULL] = 1
-    elif packet <= s[Tcp.RCV_HIGHEST] and test_bit(s, s[Tcp.BITS], mask, packet):
+    elif packet <= s[Tcp.RCV_HIGHEST] and test_bit(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet):
         s[Tcp.DUPLICATES] += 1
-        s[Tcp.DUPLICATE] = packet
+        s[Tcp.DSACK_PACKET] = packet
     else:
-        set_bit(s, s[Tcp.BITS], mask, packet)
+        set_bit(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet)
         s[Tcp.OUT_OF_ORDER] += 1
-        if packet > s[Tcp.RCV_HIGHEST] and s[Tcp.BLOCK_COUNT] > 0 and s[Tcp.BLOCK + 1] == packet:
+        if packet > s[Tcp.RCV_HIGHEST] and s[Tcp.NUM_SACKS] > 0 and s[Tcp.SACK_BLOCKS + 1] == packet:
             s[Tcp.RCV_HIGHEST] = packet  # the newest block grows, as it mostly does
-            s[Tcp.BLOCK + 1] = packet + 1
+            s[Tcp.SACK_BLOCKS + 1] = packet + 1
             return
         s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
-        left = run_begin(s, s[Tcp.BITS], mask, packet + 1)
-        _remember(s, left, run_end(s, s[Tcp.BITS], mask, packet + 1, s[Tcp.RCV_HIGHEST] + 1))
+        left = run_begin(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet + 1)
+        _update_sack_blocks(
+            s, left, run_end(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet + 1, s[Tcp.RCV_HIGHEST] + 1)
+        )
 
 
 @noinline
-def _fill(p: Any, s: Any) -> None:
+def _advance_rcv_nxt(p: Any, s: Any) -> None:
     """The first missing packet has come: on to the next gap."""
     mask = p[P.RING] - 1
     first = s[Tcp.RCV_NXT]
-    end = run_end(s, s[Tcp.BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
-    clear_bits(s, s[Tcp.BITS], mask, first, end)
+    end = run_end(s, s[Tcp.OUT_OF_ORDER_BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
+    clear_bits(s, s[Tcp.OUT_OF_ORDER_BITS], mask, first, end)
     s[Tcp.OUT_OF_ORDER] -= end - first
     s[Tcp.RCV_NXT] = end
     kept = np.int64(0)
-    for k in range(s[Tcp.BLOCK_COUNT]):
-        if s[Tcp.BLOCK + 2 * k + 1] > end:
-            s[Tcp.BLOCK + 2 * kept] = s[Tcp.BLOCK + 2 * k]
-            s[Tcp.BLOCK + 2 * kept + 1] = s[Tcp.BLOCK + 2 * k + 1]
+    for k in range(s[Tcp.NUM_SACKS]):
+        if s[Tcp.SACK_BLOCKS + 2 * k + 1] > end:
+            s[Tcp.SACK_BLOCKS + 2 * kept] = s[Tcp.SACK_BLOCKS + 2 * k]
+            s[Tcp.SACK_BLOCKS + 2 * kept + 1] = s[Tcp.SACK_BLOCKS + 2 * k + 1]
             kept += 1
-    s[Tcp.BLOCK_COUNT] = kept
+    s[Tcp.NUM_SACKS] = kept
 
 
 @noinline
-def _in_gap(p: Any, s: Any, t: Any) -> Any:
+def _acks_in_gap_at_once(p: Any, s: Any, t: Any) -> Any:
     """Whether the ACK of a packet that left a gap open goes out at once; else it waits for later ones."""
-    if s[Tcp.MERGED] >= MOST_MERGED:
+    if s[Tcp.COMPRESSED_ACKS] >= COMP_SACK_NR:
         return True
-    if s[Tcp.GAP_AT] != s[Tcp.RCV_NXT]:
-        s[Tcp.GAP_AT] = s[Tcp.RCV_NXT]
-        s[Tcp.GAP_ACKS] = 0
-    if s[Tcp.GAP_ACKS] < AT_ONCE:
-        s[Tcp.GAP_ACKS] += 1
+    if s[Tcp.COMPRESSED_ACK_RCV_NXT] != s[Tcp.RCV_NXT]:
+        s[Tcp.COMPRESSED_ACK_RCV_NXT] = s[Tcp.RCV_NXT]
+        s[Tcp.DUP_ACK_COUNTER] = 0
+    if s[Tcp.DUP_ACK_COUNTER] < UNCOMPRESSED_ACKS:
+        s[Tcp.DUP_ACK_COUNTER] += 1
         return True
-    s[Tcp.MERGED] += 1
-    if s[Tcp.MERGED_UNTIL] == FOREVER:
-        delay = np.int64(LONGEST)
+    s[Tcp.COMPRESSED_ACKS] += 1
+    if s[Tcp.COMPRESSED_ACK_DEADLINE] == FOREVER:
+        delay = np.int64(COMP_SACK_DELAY)
         if s[Tcp.RCV_RTT] > 0:
-            delay = min(delay, quotient(s[Tcp.RCV_RTT], SHARE))
-        s[Tcp.MERGED_UNTIL] = t + delay + SLACK
+            delay = min(delay, quotient(s[Tcp.RCV_RTT], COMP_SACK_RTT_SHARE))
+        s[Tcp.COMPRESSED_ACK_DEADLINE] = t + delay + COMP_SACK_SLACK
     return False
 
 
@@ -239,52 +241,52 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         return np.int64(NONE), False
     duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.OUT_OF_ORDER] > 0, False
     if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: nothing of it is looked at
-        _again(s, packet)
-        return acknowledge(p, s), False
+        _on_duplicate(s, packet)
+        return make_ack(p, s), False
     if packet <= s[Tcp.RCV_WUP]:
-        s[Tcp.ECHO] = max(s[Tcp.ECHO], s[Tcp.STAMP])
-    _wake(s, t)
+        s[Tcp.TS_RECENT] = max(s[Tcp.TS_RECENT], s[Tcp.RCV_TSVAL])
+    _on_segment(s, t)
     if packet == s[Tcp.RCV_NXT]:
         s[Tcp.RCV_NXT] = packet + 1
         s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
         if gap:
-            _fill(p, s)
+            _advance_rcv_nxt(p, s)
             at_once = s[Tcp.OUT_OF_ORDER] == 0
     elif packet < s[Tcp.RCV_NXT]:
-        _again(s, packet)
+        _on_duplicate(s, packet)
     else:
         _out_of_order(p, s, packet)
     fresh = s[Tcp.DUPLICATES] == duplicates
-    at_once = at_once or s[Tcp.QUICK] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
-    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PUSH != 0 and s[Tcp.OUT_OF_ORDER] == 0
+    at_once = at_once or s[Tcp.QUICK_ACKS] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
+    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PSH != 0 and s[Tcp.OUT_OF_ORDER] == 0
     if at_once or pushed:
-        return acknowledge(p, s), fresh
+        return make_ack(p, s), fresh
     if s[Tcp.OUT_OF_ORDER] == 0:
-        if s[Tcp.PENDING] == FOREVER:
-            s[Tcp.PENDING] = delayed(p, s, t)
+        if s[Tcp.ACK_DEADLINE] == FOREVER:
+            s[Tcp.ACK_DEADLINE] = delayed_ack_deadline(p, s, t)
         return np.int64(NONE), fresh
-    if _in_gap(p, s, t):
-        return acknowledge(p, s), fresh
+    if _acks_in_gap_at_once(p, s, t):
+        return make_ack(p, s), fresh
     return np.int64(NONE), fresh
 
 
 def due_at_receiver(s: Any) -> Any:
     """When the receiver's timer goes off [ns]."""
-    return min(s[Tcp.PENDING], s[Tcp.MERGED_UNTIL])
+    return min(s[Tcp.ACK_DEADLINE], s[Tcp.COMPRESSED_ACK_DEADLINE])
 
 
 @noinline
 def on_delay(p: Any, s: Any) -> Any:
     """It does: the id of the acknowledgement that goes out, or FULL."""
     if _is_half_open(s):
-        s[Tcp.SYN_ACKS] += 1
-        return _answer_syn(p, s, s[Tcp.PENDING])
-    return acknowledge(p, s)
+        s[Tcp.SYN_ACK_RETRANSMITS] += 1
+        return _answer_syn(p, s, s[Tcp.ACK_DEADLINE])
+    return make_ack(p, s)
 
 
 def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns]."""
-    s[Tcp.STAMP] = sent
+    s[Tcp.RCV_TSVAL] = sent
 
 
 def complete(p: Any, s: Any) -> Any:

@@ -9,77 +9,77 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.linux import board, clocks, pacing, prr, rack, timer, undo
+from netcarlo.kernels.linux import clocks, pacing, prr, rack, scoreboard, timer, undo
 from netcarlo.kernels.linux.state import (
     NONE,
     PACED,
+    CaState,
     Packet,
-    Send,
-    State,
+    Rexmit,
     Tcp,
     Timer,
     in_flight,
     packet_at,
-    window_of,
+    snd_wnd,
 )
 
 control: Any = slot("control")
 
 
 @noinline
-def find_losses(p: Any, s: Any, now: Any) -> Any:
+def identify_losses(p: Any, s: Any, now: Any) -> Any:
     """Judge the packets if there are news of arrivals; returns whether the reordering timer was set."""
-    if s[Tcp.UNA] == s[Tcp.NXT] or s[Tcp.RACK_NEWS] == 0:
+    if s[Tcp.SND_UNA] == s[Tcp.SND_NXT] or s[Tcp.RACK_ADVANCED] == 0:
         return False
-    s[Tcp.RACK_NEWS] = 0
-    wait = rack.detect(p, s, clocks.us_of(now))
+    s[Tcp.RACK_ADVANCED] = 0
+    wait = rack.detect_loss(p, s, clocks.us_of(now))
     if wait > 0:
-        timer.set_timer(p, s, now, Timer.REORDERING, clocks.to_jiffies(s, wait + timer.MARGIN_US))
+        timer.set_timer(p, s, now, Timer.REO_TIMEOUT, clocks.to_jiffies(s, wait + timer.TIMER_SLACK_US))
     return wait > 0
 
 
 @noinline
-def enter(p: Any, s: Any, now: Any) -> None:
+def enter_recovery(p: Any, s: Any, now: Any) -> None:
     """Something is lost: fast recovery begins."""
     s[Tcp.PRIOR_SSTHRESH] = 0
-    undo.watch(s)
-    if s[Tcp.STATE] != State.CWR and s[Tcp.STATE] != State.RECOVERY:
-        s[Tcp.PRIOR_SSTHRESH] = prr.present_ssthresh(s)
-        prr.begin(p, s, now)
-    s[Tcp.STATE] = State.RECOVERY
+    undo.init_undo(s)
+    if s[Tcp.CA_STATE] != CaState.CWR and s[Tcp.CA_STATE] != CaState.RECOVERY:
+        s[Tcp.PRIOR_SSTHRESH] = prr.current_ssthresh(s)
+        prr.init_cwnd_reduction(p, s, now)
+    s[Tcp.CA_STATE] = CaState.RECOVERY
     s[Tcp.FAST_RETRANSMITS] += 1
 
 
 @noinline
-def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
+def fastretrans_alert(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
     """An ACK with this timestamp [ms] while something is missing, or that says so.
 
     Returns whether the reordering timer was set.
     """
-    if s[Tcp.STATE] == State.OPEN:
-        s[Tcp.FIRST_AGAIN] = NONE
-    elif s[Tcp.UNA] >= s[Tcp.HIGH] and s[Tcp.STATE] == State.RECOVERY:
-        undo.in_full(p, s, echo)
+    if s[Tcp.CA_STATE] == CaState.OPEN:
+        s[Tcp.RETRANS_STAMP] = NONE
+    elif s[Tcp.SND_UNA] >= s[Tcp.HIGH_SEQ] and s[Tcp.CA_STATE] == CaState.RECOVERY:
+        undo.try_undo_recovery(p, s, echo)
         if not PACED:
-            prr.end(s)
-    before, again, first = s[Tcp.STATE], s[Tcp.AGAIN], np.int64(Send.NEW)
-    recovering = before == State.RECOVERY
-    if recovering and news.acked > 0 and undo.partly(p, s, s[Tcp.UNA] - news.acked, echo):
+            prr.end_cwnd_reduction(s)
+    before, again, first = s[Tcp.CA_STATE], s[Tcp.RETRANS_OUT], np.int64(Rexmit.NONE)
+    recovering = before == CaState.RECOVERY
+    if recovering and news.acked > 0 and undo.try_undo_partial(p, s, s[Tcp.SND_UNA] - news.acked, echo):
         return False
-    if before == State.LOSS:
-        first = _after_timeout(p, s, echo, news)
-    elif undo.by_duplicates(p, s) and recovering:
+    if before == CaState.LOSS:
+        first = _process_loss(p, s, echo, news)
+    elif undo.try_undo_dsack(p, s) and recovering:
         _try_to_open(p, s)
-    waits = find_losses(p, s, now)
-    if first != Send.NEW:
-        s[Tcp.SEND] = first
-    if before == State.LOSS and s[Tcp.STATE] != State.OPEN and s[Tcp.AGAIN] >= again:
+    waits = identify_losses(p, s, now)
+    if first != Rexmit.NONE:
+        s[Tcp.REXMIT] = first
+    if before == CaState.LOSS and s[Tcp.CA_STATE] != CaState.OPEN and s[Tcp.RETRANS_OUT] >= again:
         return waits
-    if recovering and s[Tcp.STATE] == State.RECOVERY:
-        s[Tcp.SEND] = Send.LOST
-    elif s[Tcp.LOST] > 0:
-        enter(p, s, now)
-        s[Tcp.SEND] = Send.LOST
+    if recovering and s[Tcp.CA_STATE] == CaState.RECOVERY:
+        s[Tcp.REXMIT] = Rexmit.LOST
+    elif s[Tcp.LOST_OUT] > 0:
+        enter_recovery(p, s, now)
+        s[Tcp.REXMIT] = Rexmit.LOST
     elif not recovering:
         _try_to_open(p, s)
     return waits
@@ -87,118 +87,115 @@ def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
 
 @noinline
 def _try_to_open(p: Any, s: Any) -> None:
-    if not undo.any_again(p, s):
-        s[Tcp.FIRST_AGAIN] = NONE
-    if s[Tcp.STATE] != State.CWR:
-        undo.keep_open(p, s)
+    if not undo.any_retrans_done(p, s):
+        s[Tcp.RETRANS_STAMP] = NONE
+    if s[Tcp.CA_STATE] != CaState.CWR:
+        undo.try_keep_open(p, s)
 
 
 @noinline
-def _after_timeout(p: Any, s: Any, echo: Any, news: Any) -> Any:
+def _process_loss(p: Any, s: Any, echo: Any, news: Any) -> Any:
     """An ACK after a timeout; what may go out first (RFC 5682, section 3.1)."""
-    recovered = s[Tcp.UNA] >= s[Tcp.HIGH]
-    if news.acked > 0 and undo.after_timeout(p, s, echo, False):
-        return np.int64(Send.NEW)
+    recovered = s[Tcp.SND_UNA] >= s[Tcp.HIGH_SEQ]
+    if news.acked > 0 and undo.try_undo_loss(p, s, echo, False):
+        return np.int64(Rexmit.NONE)
     if s[Tcp.FRTO] != 0:
-        if news.original and undo.after_timeout(p, s, echo, True):
-            return np.int64(Send.NEW)
-        if s[Tcp.NXT] > s[Tcp.HIGH]:
-            if news.reported or (news.acked == 0 and not news.duplicate):
+        if news.original_delivered and undo.try_undo_loss(p, s, echo, True):
+            return np.int64(Rexmit.NONE)
+        if s[Tcp.SND_NXT] > s[Tcp.HIGH_SEQ]:
+            if news.newly_sacked or (news.acked == 0 and not news.dsack):
                 s[Tcp.FRTO] = 0  # new packets arrive, the old ones do not
         elif news.acked > 0 and not recovered:
-            s[Tcp.HIGH] = s[Tcp.NXT]
-            if s[Tcp.NXT] <= s[Tcp.LAST]:
-                return np.int64(Send.NEW_FIRST)
+            s[Tcp.HIGH_SEQ] = s[Tcp.SND_NXT]
+            if s[Tcp.SND_NXT] <= s[Tcp.LAST]:
+                return np.int64(Rexmit.NEW)
             s[Tcp.FRTO] = 0
     if recovered:
-        undo.in_full(p, s, echo)
-        return np.int64(Send.NEW)
-    return np.int64(Send.LOST)
+        undo.try_undo_recovery(p, s, echo)
+        return np.int64(Rexmit.NONE)
+    return np.int64(Rexmit.LOST)
 
 
 @noinline
-def after_probe(p: Any, s: Any, now: Any, news: Any) -> None:
+def process_tlp_ack(p: Any, s: Any, now: Any, news: Any) -> None:
     """A tail loss probe may have been answered (RFC 8985, 7.4)."""
-    ack = s[Tcp.UNA]
-    if ack < s[Tcp.PROBED]:
+    ack = s[Tcp.SND_UNA]
+    if ack < s[Tcp.TLP_HIGH_SEQ]:
         return
-    if s[Tcp.PROBE_AGAIN] == 0 or news.duplicate:
-        s[Tcp.PROBED] = NONE
-    elif ack > s[Tcp.PROBED]:  # it repaired a loss, which nothing else told of
-        prr.begin(p, s, now)
-        s[Tcp.STATE] = State.CWR
+    if s[Tcp.TLP_RETRANS] == 0 or news.dsack:
+        s[Tcp.TLP_HIGH_SEQ] = NONE
+    elif ack > s[Tcp.TLP_HIGH_SEQ]:  # it repaired a loss, which nothing else told of
+        prr.init_cwnd_reduction(p, s, now)
+        s[Tcp.CA_STATE] = CaState.CWR
         if not PACED:
-            prr.end(s)
-        undo.keep_open(p, s)
-    elif news.acked == 0 and not news.reported:
-        s[Tcp.PROBED] = NONE
+            prr.end_cwnd_reduction(s)
+        undo.try_keep_open(p, s)
+    elif news.acked == 0 and not news.newly_sacked:
+        s[Tcp.TLP_HIGH_SEQ] = NONE
 
 
 @noinline
-def on_timeout(p: Any, s: Any, now: Any) -> None:
+def on_rto(p: Any, s: Any, now: Any) -> None:
     """The retransmission timer has gone off: what was sent long enough ago is lost, begin with one packet."""
-    fresh = s[Tcp.STATE] < State.RECOVERY
-    una, nxt, now_us = s[Tcp.UNA], s[Tcp.NXT], clocks.us_of(now)
+    fresh = s[Tcp.CA_STATE] < CaState.RECOVERY
+    una, nxt, now_us = s[Tcp.SND_UNA], s[Tcp.SND_NXT], clocks.us_of(now)
     for packet in range(una, nxt):
         sent = s[packet_at(p, s, packet) + Packet.SENT]
         old = packet == una or s[Tcp.RACK_RTT] - (now_us - sent) <= 0
-        if old and not board.is_reported(p, s, packet):
-            board.lose(p, s, packet)
-    if s[Tcp.STATE] <= State.DISORDER or s[Tcp.HIGH] <= una or (
-        s[Tcp.STATE] == State.LOSS and s[Tcp.RETRIES] == 0
+        if old and not scoreboard.is_sacked(p, s, packet):
+            scoreboard.mark_lost(p, s, packet)
+    if s[Tcp.CA_STATE] <= CaState.DISORDER or s[Tcp.HIGH_SEQ] <= una or (
+        s[Tcp.CA_STATE] == CaState.LOSS and s[Tcp.RETRANSMITS] == 0
     ):  # fmt: skip
-        s[Tcp.PRIOR_SSTHRESH] = prr.present_ssthresh(s)
-        s[Tcp.PRIOR_WINDOW] = s[Tcp.CWND]
+        s[Tcp.PRIOR_SSTHRESH] = prr.current_ssthresh(s)
+        s[Tcp.PRIOR_CWND] = s[Tcp.CWND]
         s[Tcp.SSTHRESH] = control.ssthresh(s)
-        s[Tcp.REDUCTIONS] += 1
-        undo.watch(s)
+        s[Tcp.CWND_REDUCTIONS] += 1
+        undo.init_undo(s)
     s[Tcp.CWND] = in_flight(s) + 1
-    s[Tcp.COUNTED] = 0
-    if s[Tcp.STATE] <= State.DISORDER and s[Tcp.SACKED] >= rack.THRESHOLD:
-        s[Tcp.REORDERING] = min(s[Tcp.REORDERING], np.int64(rack.THRESHOLD))
-    if PACED:
-        control.time_out(p, s)
-    else:
-        control.lose(s, now)
-    s[Tcp.STATE] = State.LOSS
-    s[Tcp.HIGH] = nxt
-    s[Tcp.PROBED] = NONE
-    s[Tcp.FRTO] = 1 if fresh or s[Tcp.RETRIES] > 0 else 0
-    s[Tcp.RETRIES] += 1
+    s[Tcp.CWND_CNT] = 0
+    if s[Tcp.CA_STATE] <= CaState.DISORDER and s[Tcp.SACKED_OUT] >= rack.DUP_THRESH:
+        s[Tcp.REORDERING] = min(s[Tcp.REORDERING], np.int64(rack.DUP_THRESH))
+    control.on_rto(p, s, now)
+    s[Tcp.CA_STATE] = CaState.LOSS
+    s[Tcp.HIGH_SEQ] = nxt
+    s[Tcp.TLP_HIGH_SEQ] = NONE
+    s[Tcp.FRTO] = 1 if fresh or s[Tcp.RETRANSMITS] > 0 else 0
+    s[Tcp.RETRANSMITS] += 1
     s[Tcp.TIMEOUTS] += 1
     s[Tcp.FORCED] = una
 
 
 @noinline
-def on_reordering(p: Any, s: Any, now: Any) -> None:
+def on_reo_timeout(p: Any, s: Any, now: Any) -> None:
     """What should have arrived by now is lost."""
-    pipe, losses = in_flight(s), s[Tcp.LOSSES]
-    rack.detect(p, s, clocks.us_of(now))
+    pipe, losses = in_flight(s), s[Tcp.LOST_TOTAL]
+    rack.detect_loss(p, s, clocks.us_of(now))
     if in_flight(s) != pipe:
-        if s[Tcp.STATE] != State.RECOVERY:
-            enter(p, s, now)
+        if s[Tcp.CA_STATE] != CaState.RECOVERY:
+            enter_recovery(p, s, now)
             if not PACED:
-                prr.reduce(s, 1, s[Tcp.LOSSES] - losses, False)
-        s[Tcp.SEND] = Send.LOST
-        s[Tcp.PUSH] = 1
+                prr.cwnd_reduction(s, 1, s[Tcp.LOST_TOTAL] - losses, False)
+        s[Tcp.REXMIT] = Rexmit.LOST
+        s[Tcp.TRY_SEND] = 1
     if s[Tcp.TIMER] != Timer.RETRANSMISSION:
-        timer.rearm(p, s, now)
+        timer.rearm_rto(p, s, now)
 
 
 @noinline
-def on_probe(p: Any, s: Any, now: Any) -> None:
+def send_loss_probe(p: Any, s: Any, now: Any) -> None:
     """No ACK for two round trips: a new packet goes out whatever the window, or the last one again."""
-    if s[Tcp.PROBED] != NONE:
-        timer.rearm(p, s, now)
+    if s[Tcp.TLP_HIGH_SEQ] != NONE:
+        timer.rearm_rto(p, s, now)
         return
-    new = s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + window_of(p, s)
-    if PACED and new and not pacing.is_open(s, now):
-        timer.rearm(p, s, now)
+    new = s[Tcp.SND_NXT] <= s[Tcp.LAST] and s[Tcp.SND_NXT] < s[Tcp.SND_UNA] + snd_wnd(p, s)
+    if PACED and new and not pacing.may_send(s, now):
+        timer.rearm_rto(p, s, now)
         return
-    s[Tcp.PROBE_AGAIN] = 0
+    s[Tcp.TLP_RETRANS] = 0
     if new:
-        s[Tcp.FORCED] = s[Tcp.NXT]
+        s[Tcp.FORCED] = s[Tcp.SND_NXT]
     else:
-        s[Tcp.FORCED] = s[Tcp.NXT] - 1
-        s[Tcp.PROBE_AGAIN] = 1
-    s[Tcp.PROBED] = NONE - 1  # until it is out
+        s[Tcp.FORCED] = s[Tcp.SND_NXT] - 1
+        s[Tcp.TLP_RETRANS] = 1
+    s[Tcp.TLP_HIGH_SEQ] = NONE - 1  # until it is out

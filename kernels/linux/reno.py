@@ -1,9 +1,16 @@
-"""Reno: a packet more per window of packets acknowledged, half the window after a loss (RFC 5681).
+"""Reno of Linux (tcp_cong.c): congestion avoidance and multiplicative decrease of RFC 5681.
 
-What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond
-slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, `wake`
-after a pause of the application, and `measured` at every ACK of something new, with the round trip of the
-newest packet [us] or NONE.
+The functions of a congestion control, beside the names of `tcp_congestion_ops` in the kernel:
+
+* `prepare` clears its state before the simulation starts.
+* `acked_per_increase` returns the number of packets that must be acknowledged in congestion avoidance for the
+  window to grow by one packet (`cong_avoid`).
+* `ssthresh` returns the threshold after a loss (`ssthresh`).
+* `on_rto` resets it after a retransmission timeout (`set_state` with TCP_CA_Loss).
+* `on_idle_restart` is called when packets leave after a pause of the application (`cwnd_event` with
+  CA_EVENT_TX_START).
+* `pkts_acked` is called for every ACK of new data or new SACK blocks, with the round-trip time of the newest
+  packet [us] or NONE (`pkts_acked`).
 """
 
 from typing import Any
@@ -17,7 +24,7 @@ def prepare(s: Any) -> None:
     """Before the start."""
 
 
-def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
+def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """A window's worth."""
     return s[Tcp.CWND]
 
@@ -27,16 +34,16 @@ def ssthresh(s: Any) -> Any:
     return max(s[Tcp.CWND] >> 1, 2)
 
 
-def wake(p: Any, s: Any, now: Any, idle: Any) -> None:
+def on_idle_restart(p: Any, s: Any, now: Any, idle: Any) -> None:
     """Packets leave again after nothing did for so long [jiffy]."""
 
 
-def lose(s: Any, now: Any) -> None:
+def on_rto(p: Any, s: Any, now: Any) -> None:
     """After a timeout."""
-    slow_start.begin(s, clocks.us_of(now))
+    slow_start.reset(s, clocks.us_of(now))
 
 
-def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
+def pkts_acked(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """A round trip [us]: slow start may heed it."""
     if rtt >= 0:
-        slow_start.measured(p, s, now, max(rtt, 1), SlowStart.STANDARD)
+        slow_start.on_rtt_sample(p, s, now, max(rtt, 1), SlowStart.STANDARD)

@@ -14,7 +14,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
     Later ones may have arrived before, and still later ones need its place in the ring.
     """
-    if s[Tcp.NEXT_ACK] - ack_id > p[P.RING]:
+    if s[Tcp.NEXT_ACK_ID] - ack_id > p[P.RING]:
         s[Tcp.OVERFULL] = 1
     return association.size_of_ack(p, s, ack_id)
 

@@ -21,43 +21,45 @@ MS_US = 1000
 class Estimate(NamedTuple):
     """What is known of round trips [us]; as words of `s`, SRTT, MDEV, MDEV_MAX, RTTVAR, RTT_END, RTO."""
 
-    srtt: Any
-    mdev: Any
-    most: Any
-    rttvar: Any
-    end: Any
+    srtt_us: Any
+    mdev_us: Any
+    mdev_max_us: Any
+    rttvar_us: Any
+    rtt_seq: Any
     rto: Any
 
 
-def estimate_of(s: Any) -> Any:
+def load_estimate(s: Any) -> Any:
     """As it is."""
-    return Estimate(s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.MDEV_MAX], s[Tcp.RTTVAR], s[Tcp.RTT_END], s[Tcp.RTO])
+    return Estimate(
+        s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.MDEV_MAX_US], s[Tcp.RTTVAR_US], s[Tcp.RTT_SEQ], s[Tcp.RTO]
+    )
 
 
-def keep(s: Any, known: Any) -> None:
+def store_estimate(s: Any, known: Any) -> None:
     """As it is now."""
-    s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.MDEV_MAX] = known.srtt, known.mdev, known.most
-    s[Tcp.RTTVAR], s[Tcp.RTT_END], s[Tcp.RTO] = known.rttvar, known.end, known.rto
-    s[Tcp.RTT] = told(known)
+    s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.MDEV_MAX_US] = known.srtt_us, known.mdev_us, known.mdev_max_us
+    s[Tcp.RTTVAR_US], s[Tcp.RTT_SEQ], s[Tcp.RTO] = known.rttvar_us, known.rtt_seq, known.rto
+    s[Tcp.SRTT_NS] = srtt_ns(known)
 
 
-def told(known: Any) -> Any:
+def srtt_ns(known: Any) -> Any:
     """The smoothed round trip [ns]."""
-    return known.srtt * (US // 8)
+    return known.srtt_us * (US // 8)
 
 
-def smoothed(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
+def on_sample(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
     """The estimate after a round trip [us], and the timeout that follows, which ends the back-off."""
-    if known.srtt == 0:
+    if known.srtt_us == 0:
         mdev = sample << np.int64(1)
         most = max(mdev, clocks.us_of(p[P.MIN_RTO]))
         known = Estimate(max(sample << np.int64(3), 1), mdev, most, most, nxt, known.rto)
     else:
-        known = further(p, s, known, sample, una, nxt)
-    return known if holds(s, known, known.rto * s[Tcp.TICK_US]) else with_timeout(s, known)
+        known = update(p, s, known, sample, una, nxt)
+    return known if is_rto_unchanged(s, known, known.rto * s[Tcp.JIFFY_US]) else with_rto(s, known)
 
 
-def further(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
+def update(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
     """The estimate after a further round trip [us], with the timeout that was."""
     srtt, mdev, most, rttvar, end, rto = known
     error = sample - (srtt >> np.int64(3))
@@ -76,20 +78,20 @@ def further(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
     return Estimate(srtt, mdev, most, rttvar, end, rto)
 
 
-def holds(s: Any, known: Any, timeout: Any) -> Any:
+def is_rto_unchanged(s: Any, known: Any, timeout: Any) -> Any:
     """Whether RTO, which is `timeout` [us], is still what follows: then there is no need to divide."""
-    rto_us = (known.srtt >> np.int64(3)) + known.rttvar
-    return timeout - s[Tcp.TICK_US] < rto_us <= timeout
+    rto_us = (known.srtt_us >> np.int64(3)) + known.rttvar_us
+    return timeout - s[Tcp.JIFFY_US] < rto_us <= timeout
 
 
-def with_timeout(s: Any, known: Any) -> Any:
+def with_rto(s: Any, known: Any) -> Any:
     """The estimate, with the timeout that follows from it."""
-    jiffies = clocks.to_jiffies(s, (known.srtt >> np.int64(3)) + known.rttvar)
-    rto = min(jiffies, s[Tcp.MOST_JIFFIES])
-    return Estimate(known.srtt, known.mdev, known.most, known.rttvar, known.end, rto)
+    jiffies = clocks.to_jiffies(s, (known.srtt_us >> np.int64(3)) + known.rttvar_us)
+    rto = min(jiffies, s[Tcp.MAX_RTO_JIFFIES])
+    return Estimate(known.srtt_us, known.mdev_us, known.mdev_max_us, known.rttvar_us, known.rtt_seq, rto)
 
 
-def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:
+def ack_update_rtt(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:
     """An ACK has come; returns the round trip of the last packet that it tells of [us], or NONE.
 
     `first` and `last`: when the first and the last of the packets were put out [us] that were sent only once,
@@ -100,9 +102,9 @@ def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last
     if first != NONE:
         sample, latest = now_us - first, now_us - last
     elif advances:
-        sample = max(clocks.stamp_of(s, now) - clocks.stamp_of(s, echo), 1) * MS_US
+        sample = max(clocks.timestamp_of(s, now) - clocks.timestamp_of(s, echo), 1) * MS_US
         latest = sample
     if sample != NONE:
-        s[Tcp.LEAST_RTT] = min(s[Tcp.LEAST_RTT], max(latest, 1))
-        keep(s, smoothed(p, s, estimate_of(s), sample, s[Tcp.UNA], s[Tcp.NXT]))
+        s[Tcp.MIN_RTT_US] = min(s[Tcp.MIN_RTT_US], max(latest, 1))
+        store_estimate(s, on_sample(p, s, load_estimate(s), sample, s[Tcp.SND_UNA], s[Tcp.SND_NXT]))
     return latest

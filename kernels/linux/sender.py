@@ -9,19 +9,19 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.linux import (
     acks,
-    board,
-    burst,
     clocks,
     pacing,
     rack,
     rate,
     recovery,
     rtt,
+    scoreboard,
     slow_start,
     timer,
+    tso,
     undo,
 )
-from netcarlo.kernels.linux.receiver import FIRST_QUICK
+from netcarlo.kernels.linux.receiver import INITIAL_QUICK_ACKS
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
     END,
@@ -32,24 +32,24 @@ from netcarlo.kernels.linux.state import (
     PACED,
     SYN,
     Ack,
+    CaState,
     Flag,
     Packet,
-    Send,
-    State,
+    Rexmit,
     Tcp,
     Timer,
     ack_at,
+    in_cwnd_reduction,
     in_flight,
-    lay_out,
+    init_layout,
     packet_at,
-    reducing,
 )
 
 control: Any = slot("control")
 
-WAKING = 100 * clocks.US
+WAKE_UP_TIME = 100 * clocks.US
 """What it takes to wake an application, about [ns]: the ACK of a handshake has left a fast link by then."""
-LINEAR_SYNS = 4
+SYN_LINEAR_TIMEOUTS = 4
 """SYNs that are repeated before the timer backs off."""
 LOST_SYNS = 2
 """Retransmissions of the SYN from which on the window begins with one packet (RFC 5681, section 3.1)."""
@@ -63,38 +63,38 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     """
     for i in range(END):
         s[i] = 0
-    free = lay_out(p, s, free)
+    free = init_layout(p, s, free)
     s[Tcp.LAST] = FIRST + limit - 1
     s[Tcp.CWND] = p[P.INITIAL_WINDOW]
     s[Tcp.SSTHRESH] = INFINITE
-    s[Tcp.PHASE] = phase
+    s[Tcp.CLOCK_PHASE] = phase
     s[Tcp.FLOW] = flow
-    s[Tcp.TICK_US] = p[P.TICK] // clocks.US
-    s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
-    s[Tcp.LEAST_RTT] = INFINITE
-    s[Tcp.REORDERING] = rack.THRESHOLD
-    s[Tcp.WIDTH] = 1
+    s[Tcp.JIFFY_US] = p[P.TICK] // clocks.US
+    s[Tcp.MAX_RTO_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
+    s[Tcp.MIN_RTT_US] = INFINITE
+    s[Tcp.REORDERING] = rack.DUP_THRESH
+    s[Tcp.REO_WND_STEPS] = 1
     s[Tcp.RTO] = p[P.INITIAL_RTO] // p[P.TICK]
     for word in (
-        Tcp.UNDO_FROM, Tcp.FIRST_AGAIN, Tcp.PROBED, Tcp.FORCED, Tcp.DUPLICATE, Tcp.SYN_AT, Tcp.LAST_RX,
-        Tcp.RCV_HIGHEST,
+        Tcp.UNDO_MARKER, Tcp.RETRANS_STAMP, Tcp.TLP_HIGH_SEQ, Tcp.FORCED, Tcp.DSACK_PACKET, Tcp.SYN_ACK_AT,
+        Tcp.LRCVTIME, Tcp.RCV_HIGHEST,
     ):  # fmt: skip
         s[word] = NONE
-    for word in Tcp.DEADLINE, Tcp.PENDING, Tcp.MERGED_UNTIL:
+    for word in Tcp.DEADLINE, Tcp.ACK_DEADLINE, Tcp.COMPRESSED_ACK_DEADLINE:
         s[word] = FOREVER
-    s[Tcp.QUICK] = FIRST_QUICK
+    s[Tcp.QUICK_ACKS] = INITIAL_QUICK_ACKS
     if p[P.HANDSHAKE] == 0:
-        s[Tcp.CONNECTED] = 1
-        s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
+        s[Tcp.ESTABLISHED] = 1
+        s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
     control.prepare(s)
     return free
 
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
-    if s[Tcp.CONNECTED] != 0:
-        _begin(p, s, now)
-        s[Tcp.PUSH] = 1
+    if s[Tcp.ESTABLISHED] != 0:
+        _init_control(p, s, now)
+        s[Tcp.TRY_SEND] = 1
     else:
         s[Tcp.FORCED] = SYN
 
@@ -102,205 +102,205 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 @noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """The next packet to put out, NONE, or FULL; to be called while packets may go out."""
-    if s[Tcp.OVERFULL] != 0 or s[Tcp.NXT] - s[Tcp.UNA] >= p[P.RING] - 1:
+    if s[Tcp.OVERFULL] != 0 or s[Tcp.SND_NXT] - s[Tcp.SND_UNA] >= p[P.RING] - 1:
         return np.int64(FULL)
     packet = s[Tcp.FORCED]
     if packet != NONE:
         s[Tcp.FORCED] = NONE
-        _force(p, s, now, packet)
+        _send_forced(p, s, now, packet)
         return packet
-    if s[Tcp.PUSH] == 0:
+    if s[Tcp.TRY_SEND] == 0:
         return np.int64(NONE)
-    packet = _chosen(p, s, now)
+    packet = _select(p, s, now)
     if packet == NONE or _is_last(p, s):
-        _settle(p, s, now)
+        _finish_sending(p, s, now)
     return packet
 
 
 def _is_last(p: Any, s: Any) -> Any:
     """Whether it is plain that nothing follows a packet that goes out: the window has no room."""
-    if PACED or s[Tcp.BURST] > 0 or s[Tcp.SEND] == Send.NEW_FIRST:
+    if PACED or s[Tcp.BURST_LEFT] > 0 or s[Tcp.REXMIT] == Rexmit.NEW:
         return False
-    return in_flight(s) >= s[Tcp.CWND] and s[Tcp.NXT] - s[Tcp.UNA] < p[P.RING] - 1
+    return in_flight(s) >= s[Tcp.CWND] and s[Tcp.SND_NXT] - s[Tcp.SND_UNA] < p[P.RING] - 1
 
 
-def _chosen(p: Any, s: Any, now: Any) -> Any:
+def _select(p: Any, s: Any, now: Any) -> Any:
     """The packet that goes out as the windows allow, lost or new, or NONE."""
     room = in_flight(s) < s[Tcp.CWND]
-    open_now = not PACED or s[Tcp.BURST] > 0 or pacing.is_open(s, now)
-    if s[Tcp.SEND] == Send.LOST and room and open_now:
-        packet = board.next_lost(p, s)
+    open_now = not PACED or s[Tcp.BURST_LEFT] > 0 or pacing.may_send(s, now)
+    if s[Tcp.REXMIT] == Rexmit.LOST and room and open_now:
+        packet = scoreboard.next_lost(p, s)
         if packet != NONE:
-            _resend(p, s, now, packet)
+            _retransmit(p, s, now, packet)
             return packet
-    if s[Tcp.BURST] == 0 and open_now:
-        s[Tcp.BURST] = burst.next_burst(p, s, now)
-        s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
-        if PACED and s[Tcp.BURST] > 0:
-            _begin_burst(p, s, now, s[Tcp.BURST])
-    if s[Tcp.BURST] > 0:
-        s[Tcp.BURST] -= 1
+    if s[Tcp.BURST_LEFT] == 0 and open_now:
+        s[Tcp.BURST_LEFT] = tso.next_burst(p, s, now)
+        s[Tcp.LARGE_BURST] = 1 if s[Tcp.BURST_LEFT] > 1 else 0
+        if PACED and s[Tcp.BURST_LEFT] > 0:
+            _pace_burst(p, s, now, s[Tcp.BURST_LEFT])
+    if s[Tcp.BURST_LEFT] > 0:
+        s[Tcp.BURST_LEFT] -= 1
         return _send_new(p, s, now)
-    if s[Tcp.SEND] == Send.NEW_FIRST:
-        s[Tcp.SEND] = Send.NEW
-        if s[Tcp.NXT] <= s[Tcp.HIGH]:
+    if s[Tcp.REXMIT] == Rexmit.NEW:
+        s[Tcp.REXMIT] = Rexmit.NONE
+        if s[Tcp.SND_NXT] <= s[Tcp.HIGH_SEQ]:
             s[Tcp.FRTO] = 0
-            s[Tcp.SEND] = Send.LOST
+            s[Tcp.REXMIT] = Rexmit.LOST
             if room and open_now:
-                packet = board.next_lost(p, s)
+                packet = scoreboard.next_lost(p, s)
                 if packet != NONE:
-                    _resend(p, s, now, packet)
+                    _retransmit(p, s, now, packet)
                     return packet
     return np.int64(NONE)
 
 
 @noinline
-def _begin_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
+def _pace_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
     """So many packets leave as one where there is pacing."""
-    if in_flight(s) == 0 and s[rate.Rate.LIMITED] != 0:
-        control.restart(p, s, now)
-    pacing.leave(p, s, now, packets)
+    if in_flight(s) == 0 and s[rate.Rate.APP_LIMITED] != 0:
+        control.on_tx_start(p, s, now)
+    pacing.on_send(p, s, now, packets)
 
 
 def _send_new(p: Any, s: Any, now: Any) -> Any:
     """A new packet goes out."""
-    packet = s[Tcp.NXT]
+    packet = s[Tcp.SND_NXT]
     if PACED:
-        rate.note_sent(p, s, packet, clocks.us_of(now))
+        rate.on_packet_sent(p, s, packet, clocks.us_of(now))
     at = packet_at(p, s, packet)
     s[at + Packet.SENT] = clocks.us_of(now)
-    s[at + Packet.FLAGS] = Flag.PUSH if s[Tcp.LARGE] != 0 and s[Tcp.BURST] == 0 else 0
-    s[Tcp.NXT] = packet + 1
+    s[at + Packet.FLAGS] = Flag.PSH if s[Tcp.LARGE_BURST] != 0 and s[Tcp.BURST_LEFT] == 0 else 0
+    s[Tcp.SND_NXT] = packet + 1
     s[Tcp.SENT] += 1
-    if reducing(s):
+    if in_cwnd_reduction(s):
         s[Tcp.PRR_OUT] += 1
     # Where there may be a probe its timer is set when all has been sent.
-    if s[Tcp.STATE] != State.OPEN and (packet == s[Tcp.UNA] or s[Tcp.TIMER] == Timer.PROBE):
-        timer.rearm(p, s, now)
-    s[Tcp.PUSHED] = 1
+    if s[Tcp.CA_STATE] != CaState.OPEN and (packet == s[Tcp.SND_UNA] or s[Tcp.TIMER] == Timer.LOSS_PROBE):
+        timer.rearm_rto(p, s, now)
+    s[Tcp.NEW_SENT] = 1
     return packet
 
 
 @noinline
-def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
+def _retransmit(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A lost packet goes out again."""
     if PACED:
-        _begin_burst(p, s, now, 1)
-        rate.note_sent(p, s, packet, clocks.us_of(now))
-    board.resend(p, s, packet)
-    undo.stamp(s, now)
+        _pace_burst(p, s, now, 1)
+        rate.on_packet_sent(p, s, packet, clocks.us_of(now))
+    scoreboard.mark_retransmitted(p, s, packet)
+    undo.stamp_retransmission(s, now)
     s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
     s[Tcp.SENT] += 1
     s[Tcp.RETRANSMITTED] += 1
-    if reducing(s):
+    if in_cwnd_reduction(s):
         s[Tcp.PRR_OUT] += 1
-    if packet == s[Tcp.UNA] and s[Tcp.TIMER] != Timer.REORDERING:
+    if packet == s[Tcp.SND_UNA] and s[Tcp.TIMER] != Timer.REO_TIMEOUT:
         timer.set_retransmission(p, s, now, s[Tcp.RTO])
 
 
 @noinline
-def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
+def _send_forced(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A packet of the handshake goes out, that of a timeout, or a tail loss probe."""
     if packet == SYN:
         s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
-        if s[Tcp.HANDSHAKES] == 0:
-            s[Tcp.FIRST_AGAIN] = clocks.stamp_of(s, now)
-        s[Tcp.HANDSHAKES] += 1
+        if s[Tcp.SYNS_SENT] == 0:
+            s[Tcp.RETRANS_STAMP] = clocks.timestamp_of(s, now)
+        s[Tcp.SYNS_SENT] += 1
         timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
     elif packet == ACK_OF_SYN:
         return
-    elif s[Tcp.PROBED] < NONE:
-        if packet == s[Tcp.NXT]:
-            s[Tcp.LARGE] = 0
+    elif s[Tcp.TLP_HIGH_SEQ] < NONE:
+        if packet == s[Tcp.SND_NXT]:
+            s[Tcp.LARGE_BURST] = 0
             if PACED:
-                _begin_burst(p, s, now, 1)
+                _pace_burst(p, s, now, 1)
             _send_new(p, s, now)
-            s[Tcp.PUSHED] = 0
+            s[Tcp.NEW_SENT] = 0
         else:  # it is not counted as in flight twice
             at = packet_at(p, s, packet)
             if PACED:
-                _begin_burst(p, s, now, 1)
-                rate.note_sent(p, s, packet, clocks.us_of(now))
+                _pace_burst(p, s, now, 1)
+                rate.on_packet_sent(p, s, packet, clocks.us_of(now))
             s[at + Packet.SENT] = clocks.us_of(now)
-            s[at + Packet.FLAGS] |= Flag.EVER
-            s[Tcp.AGAIN_END] = max(s[Tcp.AGAIN_END], packet + 1)
+            s[at + Packet.FLAGS] |= Flag.EVER_RETRANS
+            s[Tcp.RETRANS_END] = max(s[Tcp.RETRANS_END], packet + 1)
             s[Tcp.SENT] += 1
             s[Tcp.RETRANSMITTED] += 1
-        s[Tcp.PROBED] = s[Tcp.NXT]
-        s[Tcp.PROBES] += 1
+        s[Tcp.TLP_HIGH_SEQ] = s[Tcp.SND_NXT]
+        s[Tcp.LOSS_PROBES] += 1
         s[Tcp.TIMER] = Timer.OFF
-        timer.rearm(p, s, now)
+        timer.rearm_rto(p, s, now)
     else:
-        _resend(p, s, now, packet)
-        s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
+        _retransmit(p, s, now, packet)
+        s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MAX_RTO_JIFFIES])
         timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
 
 
-def _settle(p: Any, s: Any, now: Any) -> None:
+def _finish_sending(p: Any, s: Any, now: Any) -> None:
     """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
-    s[Tcp.PUSH] = 0
-    s[Tcp.SEND] = Send.NEW
-    limited = in_flight(s) >= s[Tcp.CWND] or _is_put_off(p, s, now)
-    note_limit(s, s[Tcp.PUSHED] != 0, limited)
-    if s[Tcp.PUSHED] != 0:
-        s[Tcp.PUSHED] = 0
-        timer.schedule_probe(p, s, now, False)
-    elif s[Tcp.RESTART] != 0:
+    s[Tcp.TRY_SEND] = 0
+    s[Tcp.REXMIT] = Rexmit.NONE
+    limited = in_flight(s) >= s[Tcp.CWND] or _is_deferred(p, s, now)
+    validate_cwnd(s, s[Tcp.NEW_SENT] != 0, limited)
+    if s[Tcp.NEW_SENT] != 0:
+        s[Tcp.NEW_SENT] = 0
+        timer.schedule_loss_probe(p, s, now, False)
+    elif s[Tcp.RESTART_TIMER] != 0:
         timer.restart(p, s, now)
-    s[Tcp.RESTART] = 0
+    s[Tcp.RESTART_TIMER] = 0
 
 
-def _is_put_off(p: Any, s: Any, now: Any) -> Any:
+def _is_deferred(p: Any, s: Any, now: Any) -> Any:
     """Whether the window has room, too little of it for a burst now."""
-    room = burst.room_of(p, s)
-    return 0 < room == s[Tcp.CWND] - in_flight(s) and burst.is_put_off(p, s, now, room)
+    room = tso.available_window(p, s)
+    return 0 < room == s[Tcp.CWND] - in_flight(s) and tso.should_defer(p, s, now, room)
 
 
-def note_limit(s: Any, pushed: Any, limited: Any) -> None:
+def validate_cwnd(s: Any, pushed: Any, limited: Any) -> None:
     """Note whether the window was the limit of what is out, if new packets have gone out or it was."""
     if pushed or limited:
-        out = s[Tcp.NXT] - s[Tcp.UNA]
-        if s[Tcp.UNA] >= s[Tcp.LIMITED_END] or limited or (
-            s[Tcp.LIMITED] == 0 and out > s[Tcp.MOST_OUT]
+        out = s[Tcp.SND_NXT] - s[Tcp.SND_UNA]
+        if s[Tcp.SND_UNA] >= s[Tcp.CWND_USAGE_SEQ] or limited or (
+            s[Tcp.IS_CWND_LIMITED] == 0 and out > s[Tcp.MAX_PACKETS_OUT]
         ):  # fmt: skip
-            s[Tcp.LIMITED] = 1 if limited else 0
-            s[Tcp.MOST_OUT] = out
-            s[Tcp.LIMITED_END] = s[Tcp.NXT]
+            s[Tcp.IS_CWND_LIMITED] = 1 if limited else 0
+            s[Tcp.MAX_PACKETS_OUT] = out
+            s[Tcp.CWND_USAGE_SEQ] = s[Tcp.SND_NXT]
 
 
-def _begin(p: Any, s: Any, now: Any) -> None:
+def _init_control(p: Any, s: Any, now: Any) -> None:
     """The connection is there: as in Linux, controls begin now, with the first packet of data next."""
     if PACED:
-        control.connect(p, s, now)
+        control.init(p, s, now)
     else:
-        slow_start.begin(s, clocks.us_of(now))
+        slow_start.reset(s, clocks.us_of(now))
 
 
 @noinline
-def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
+def _on_syn_ack(p: Any, s: Any, now: Any, echo: Any) -> None:
     """The SYN is acknowledged."""
-    s[Tcp.CONNECTED] = 1
-    s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.LIMITED_END] = FIRST
+    s[Tcp.ESTABLISHED] = 1
+    s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = s[Tcp.CWND_USAGE_SEQ] = FIRST
     s[Tcp.RACK_PACKET] = SYN
     first = np.int64(NONE)
-    if s[Tcp.HANDSHAKES] == 1:
+    if s[Tcp.SYNS_SENT] == 1:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
-    rtt.measure(p, s, now, echo, True, first, first)
-    s[Tcp.RETRIES] = 0
-    _heed_lost_syns(s, clocks.stamp_of(s, echo))
-    _begin(p, s, now)
+    rtt.ack_update_rtt(p, s, now, echo, True, first, first)
+    s[Tcp.RETRANSMITS] = 0
+    _apply_syn_losses(s, clocks.timestamp_of(s, echo))
+    _init_control(p, s, now)
     s[Tcp.FORCED] = ACK_OF_SYN
-    s[Tcp.TIMER] = Timer.WAKING
-    s[Tcp.DEADLINE] = now + WAKING
+    s[Tcp.TIMER] = Timer.WAKE_UP
+    s[Tcp.DEADLINE] = now + WAKE_UP_TIME
 
 
-def _is_answer_to_syn(s: Any, at: Any) -> Any:
+def _is_syn_ack(s: Any, at: Any) -> Any:
     """Return whether an acknowledgement is a SYN-ACK; a connected sender ignores another one (RFC 9293)."""
-    return s[at + Ack.NEXT] == FIRST and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+    return s[at + Ack.CUMULATIVE] == FIRST and s[at + Ack.NUM_SACKS] == 0 and s[at + Ack.DSACK] == NONE
 
 
 @noinline
-def _heed_lost_syns(s: Any, echo: Any) -> None:
+def _apply_syn_losses(s: Any, echo: Any) -> None:
     """Set the initial window after SYN timeouts, unless the timestamp `echo` [ms] shows them to be spurious.
 
     RFC 5681, section 3.1, demands a window of one segment when a SYN was lost.  Linux applies that to
@@ -309,26 +309,26 @@ def _heed_lost_syns(s: Any, echo: Any) -> None:
     kernel, a timeout that was not spurious remains undoable by duplicate reports; that changes neither
     window nor threshold.
     """
-    again = s[Tcp.HANDSHAKES] - 1
-    if again > 0 and echo != s[Tcp.FIRST_AGAIN]:
-        s[Tcp.UNDO_FROM] = SYN
-        s[Tcp.UNDO_AGAIN] = again
+    again = s[Tcp.SYNS_SENT] - 1
+    if again > 0 and echo != s[Tcp.RETRANS_STAMP]:
+        s[Tcp.UNDO_MARKER] = SYN
+        s[Tcp.UNDO_RETRANS] = again
         if again >= LOST_SYNS:
             s[Tcp.CWND] = 1
-    s[Tcp.FIRST_AGAIN] = NONE
+    s[Tcp.RETRANS_STAMP] = NONE
 
 
 @noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
-    s[Tcp.CONSUMED] = ack_id + 1
+    s[Tcp.ACKS_CONSUMED] = ack_id + 1
     at = ack_at(p, s, ack_id)
-    ack, echo = s[at + Ack.NEXT], s[at + Ack.ECHO]
-    if s[Tcp.CONNECTED] == 0:
-        _connect(p, s, now, echo)
-    elif ack >= s[Tcp.UNA] and s[Tcp.UNA] < s[Tcp.NXT] and not _is_answer_to_syn(s, at):
-        acks.take(p, s, now, at, ack, echo)
-        s[Tcp.PUSH] = 1
+    ack, echo = s[at + Ack.CUMULATIVE], s[at + Ack.TSECR]
+    if s[Tcp.ESTABLISHED] == 0:
+        _on_syn_ack(p, s, now, echo)
+    elif ack >= s[Tcp.SND_UNA] and s[Tcp.SND_UNA] < s[Tcp.SND_NXT] and not _is_syn_ack(s, at):
+        acks.process_ack(p, s, now, at, ack, echo)
+        s[Tcp.TRY_SEND] = 1
 
 
 @noinline
@@ -336,19 +336,19 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """A timer goes off."""
     what = s[Tcp.TIMER]
     if PACED and s[Tcp.DEADLINE] > now:
-        pacing.ring(s)
+        pacing.on_timer(s)
         return
-    if s[Tcp.CONNECTED] == 0:
-        s[Tcp.RETRIES] += 1
-        if s[Tcp.RETRIES] > LINEAR_SYNS:
-            s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
+    if s[Tcp.ESTABLISHED] == 0:
+        s[Tcp.RETRANSMITS] += 1
+        if s[Tcp.RETRANSMITS] > SYN_LINEAR_TIMEOUTS:
+            s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MAX_RTO_JIFFIES])
         s[Tcp.FORCED] = SYN
-    elif what == Timer.WAKING:
+    elif what == Timer.WAKE_UP:
         timer.stop(s)
-        s[Tcp.PUSH] = 1
-    elif what == Timer.REORDERING:
-        recovery.on_reordering(p, s, now)
-    elif what == Timer.PROBE:
-        recovery.on_probe(p, s, now)
+        s[Tcp.TRY_SEND] = 1
+    elif what == Timer.REO_TIMEOUT:
+        recovery.on_reo_timeout(p, s, now)
+    elif what == Timer.LOSS_PROBE:
+        recovery.send_loss_probe(p, s, now)
     else:
-        recovery.on_timeout(p, s, now)
+        recovery.on_rto(p, s, now)

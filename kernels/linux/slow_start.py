@@ -11,7 +11,7 @@ from netcarlo.kernels.linux.state import Tcp
 class SlowStart(IntEnum):
     """Values of `P.SLOW_START`."""
 
-    OWN = 0
+    OF_CONTROL = 0
     """As the control has it."""
     STANDARD = 1
     """Until packets are lost."""
@@ -19,22 +19,22 @@ class SlowStart(IntEnum):
     HYSTARTPP = 3
 
 
-def begin(s: Any, now_us: Any) -> None:
+def reset(s: Any, now_us: Any) -> None:
     """When the connection is there, and after a timeout."""
-    hystart.forget(s)
-    hystart.begin_round(s, now_us)
-    hystartpp.begin(s)
+    hystart.reset(s)
+    hystart.start_round(s, now_us)
+    hystartpp.reset(s)
 
 
-def measured(p: Any, s: Any, now: Any, rtt: Any, own: Any) -> None:
+def on_rtt_sample(p: Any, s: Any, now: Any, rtt: Any, own: Any) -> None:
     """An ACK of something new with a round trip [us]; `own` is the control's."""
-    hystart.note_least(s, rtt)
+    hystart.update_delay_min(s, rtt)
     if s[Tcp.CWND] < s[Tcp.SSTHRESH]:
-        way = own if p[P.SLOW_START] == SlowStart.OWN else p[P.SLOW_START]
+        way = own if p[P.SLOW_START] == SlowStart.OF_CONTROL else p[P.SLOW_START]
         if way == SlowStart.HYSTART:
-            hystart.look(s, now, rtt)
+            hystart.update(s, now, rtt)
         elif way == SlowStart.HYSTARTPP:
-            hystartpp.look(s, rtt)
+            hystartpp.on_rtt_sample(s, rtt)
 
 
 def growth(p: Any, s: Any, packets: Any) -> Any:

@@ -14,7 +14,7 @@ from netcarlo.kernels.base.layout import P
 
 PACED: Any = slot("paced")
 """The control sets a rate and the window at every ACK, from samples of the delivery rate."""
-TUNED: Any = slot("tuned")
+AUTOTUNING: Any = slot("autotuning")
 """The receiver's window is what it tells (`autotuning`)."""
 
 NONE = -1
@@ -30,13 +30,13 @@ FIRST = np.int64(2)
 INFINITE = 0x7FFFFFFF
 """The slow start threshold before the first loss [packet]."""
 
-BLOCKS = 3
+SACK_BLOCKS_SENT = 3
 """SACK blocks beside a timestamp, that of a duplicate included (RFC 2883)."""
-KEPT = 4
+SACK_BLOCKS_KEPT = 4
 """SACK blocks that the receiver remembers."""
 
 
-class State(IntEnum):
+class CaState(IntEnum):
     """Of loss recovery: what comes later in this list has the right of way."""
 
     OPEN = 0
@@ -54,21 +54,21 @@ class Timer(IntEnum):
 
     OFF = 0
     RETRANSMISSION = 1
-    PROBE = 2
+    LOSS_PROBE = 2
     """The tail loss probe."""
-    REORDERING = 3
+    REO_TIMEOUT = 3
     """Something is lost unless it is reported by then."""
-    WAKING = 4
+    WAKE_UP = 4
     """The application is told that the connection is there."""
 
 
-class Send(IntEnum):
+class Rexmit(IntEnum):
     """What may go out first."""
 
-    NEW = 0
+    NONE = 0
     LOST = 1
     """Lost packets, then new ones."""
-    NEW_FIRST = 2
+    NEW = 2
     """New packets, and lost ones if there is none (F-RTO)."""
 
 
@@ -76,11 +76,11 @@ class Flag(IntEnum):
     """Bits of `Packet.FLAGS`; the bits above are the number of the latest retransmission."""
 
     LOST = 1
-    AGAIN = 2
+    RETRANS = 2
     """Sent again, and that copy is in flight."""
-    EVER = 4
+    EVER_RETRANS = 4
     """Sent again at any time."""
-    PUSH = 8
+    PSH = 8
     """It ends a burst: the receiver's application is to be told."""
 
 
@@ -91,33 +91,33 @@ class Tcp(IntEnum):
     """Words of an association's scratch."""
 
     # The sender.
-    UNA = 0
+    SND_UNA = 0
     """The first packet that is not acknowledged."""
-    NXT = auto()
+    SND_NXT = auto()
     """The next new packet."""
     LAST = auto()
     """The last packet there is."""
-    CONNECTED = auto()
+    ESTABLISHED = auto()
     """1: the handshake is over."""
     CWND = auto()
     """Congestion window [packet]."""
     SSTHRESH = auto()
     """Slow start threshold [packet]."""
-    COUNTED = auto()
+    CWND_CNT = auto()
     """Packets acknowledged since the window grew."""
-    SACKED = auto()
+    SACKED_OUT = auto()
     """Packets reported above UNA,"""
-    LOST = auto()
+    LOST_OUT = auto()
     """those thought lost, sent again or not,"""
-    AGAIN = auto()
+    RETRANS_OUT = auto()
     """and those sent again and in flight."""
-    HIGHEST = auto()
+    HIGHEST_SACK = auto()
     """Behind the highest packet reported, or UNA."""
-    STATE = auto()
+    CA_STATE = auto()
     """Of loss recovery (`State`)."""
-    HIGH = auto()
+    HIGH_SEQ = auto()
     """NXT when the state began."""
-    PRIOR_WINDOW = auto()
+    PRIOR_CWND = auto()
     """CWND before the reduction."""
     PRIOR_SSTHRESH = auto()
     """What SSTHRESH will be again if the reduction is undone; 0: it will not."""
@@ -125,115 +125,115 @@ class Tcp(IntEnum):
     """Packets delivered,"""
     PRR_OUT = auto()
     """and put out since the reduction began."""
-    UNDO_FROM = auto()
+    UNDO_MARKER = auto()
     """UNA when the reduction began, or NONE: it cannot be undone."""
-    UNDO_AGAIN = auto()
+    UNDO_RETRANS = auto()
     """Retransmissions since then that were not reported as duplicates."""
-    FIRST_AGAIN = auto()
+    RETRANS_STAMP = auto()
     """Timestamp of the first retransmission [ms], or NONE; during the handshake the timestamp of the first
     SYN."""
     FRTO = auto()
     """1: the timeout may turn out spurious."""
-    PROBED = auto()
+    TLP_HIGH_SEQ = auto()
     """NXT when a tail loss probe was sent, or NONE;"""
-    PROBE_AGAIN = auto()
+    TLP_RETRANS = auto()
     """1: that was a retransmission."""
     DELIVERED = auto()
     """Packets known to have arrived."""
-    LOSSES = auto()
+    LOST_TOTAL = auto()
     """Packets found lost so far, retransmissions as well."""
     # RACK.
-    RACK_SENT = auto()
+    RACK_XMIT_TIME = auto()
     """When the packet was sent [us] that was sent last of those that arrived,"""
     RACK_PACKET = auto()
     """its number,"""
     RACK_RTT = auto()
     """the latest round trip of a packet that arrived [us],"""
-    RACK_NEWS = auto()
+    RACK_ADVANCED = auto()
     """and 1 if packets are to be judged anew."""
     REORDERING = auto()
     """Most packets by which one was seen to be late,"""
-    REORDERED = auto()
+    REORDERING_SEEN = auto()
     """and 1 if any was."""
-    WIDTH = auto()
+    REO_WND_STEPS = auto()
     """So many quarters of the least round trip may a packet be late;"""
-    WIDENED_END = auto()
+    DSACK_ROUND = auto()
     """NXT when that grew,"""
-    WIDE_FOR = auto()
+    REO_WND_PERSIST = auto()
     """and recoveries until it is one again."""
-    JUDGED = auto()
+    RACK_SCAN_START = auto()
     """Packets below were reported, found lost, or sent again."""
-    LOG_FIRST = auto()
+    RETRANS_LOG_FIRST = auto()
     """Number of the first retransmission in the log,"""
-    LOG_END = auto()
+    RETRANS_LOG_END = auto()
     """and of the next."""
-    NEXT_LOST = auto()
+    RETRANSMIT_HINT = auto()
     """No packet below is to be sent again."""
-    AGAIN_END = auto()
+    RETRANS_END = auto()
     """No packet from here on was ever sent again."""
     # Round trips and timers.
-    SRTT = auto()
+    SRTT_US = auto()
     """Smoothed RTT [us / 8], 0: unknown."""
-    MDEV = auto()
+    MDEV_US = auto()
     """Smoothed deviation [us / 4],"""
-    MDEV_MAX = auto()
+    MDEV_MAX_US = auto()
     """the largest of this round trip,"""
-    RTTVAR = auto()
+    RTTVAR_US = auto()
     """and what the timeout takes for it."""
-    RTT_END = auto()
+    RTT_SEQ = auto()
     """NXT when that round trip began."""
-    LEAST_RTT = auto()
+    MIN_RTT_US = auto()
     """[us], INFINITE: unknown"""
-    RTT = auto()
+    SRTT_NS = auto()
     """Smoothed RTT [ns]."""
     RTO = auto()
     """Length of the retransmission timer, backed off [jiffy]."""
-    RETRIES = auto()
+    RETRANSMITS = auto()
     """Timeouts since anything new was acknowledged."""
     TIMER = auto()
     """What runs (`Timer`),"""
     DEADLINE = auto()
     """and when it goes off [ns], or FOREVER."""
-    RESTART = auto()
+    RESTART_TIMER = auto()
     """1: the timer begins anew when all has been sent that this event allows."""
-    TICK_US = auto()
+    JIFFY_US = auto()
     """A jiffy [us],"""
-    MOST_JIFFIES = auto()
+    MAX_RTO_JIFFIES = auto()
     """and the longest time that the timer runs [jiffy]."""
-    PHASE = auto()
+    CLOCK_PHASE = auto()
     """How far the clocks are ahead of the simulation's [ns]."""
     # What an event allows.
     FORCED = auto()
     """A packet to send whatever the window, or NONE."""
-    SEND = auto()
+    REXMIT = auto()
     """See `Send`."""
-    PUSH = auto()
+    TRY_SEND = auto()
     """1: the window may have room."""
-    PUSHED = auto()
+    NEW_SENT = auto()
     """1: new packets have gone out at this event."""
-    BURST = auto()
+    BURST_LEFT = auto()
     """New packets of a burst still to go out,"""
-    LARGE = auto()
+    LARGE_BURST = auto()
     """1: of more than one."""
-    LIMITED = auto()
+    IS_CWND_LIMITED = auto()
     """1: the window limited what was in flight,"""
-    MOST_OUT = auto()
+    MAX_PACKETS_OUT = auto()
     """the most packets out"""
-    LIMITED_END = auto()
+    CWND_USAGE_SEQ = auto()
     """until this one is acknowledged."""
     # Counters.
     SENT = auto()
     RETRANSMITTED = auto()
-    HANDSHAKES = auto()
+    SYNS_SENT = auto()
     TIMEOUTS = auto()
     FAST_RETRANSMITS = auto()
-    REDUCTIONS = auto()
-    PROBES = auto()
+    CWND_REDUCTIONS = auto()
+    LOSS_PROBES = auto()
     """Tail loss probes."""
     UNDOS = auto()
     FLOW = auto()
     """The number of the association among others."""
-    NOTHING = auto()
+    ZERO = auto()
     """Always 0."""
 
     # The receiver.
@@ -247,84 +247,84 @@ class Tcp(IntEnum):
     """Packets held out of order."""
     DUPLICATES = auto()
     """Packets that arrived again."""
-    QUICK = auto()
+    QUICK_ACKS = auto()
     """So many ACKs more are sent at once."""
-    PENDING = auto()
+    ACK_DEADLINE = auto()
     """Time at which a delayed ACK, or during the handshake the SYN-ACK again, is sent [ns], or FOREVER."""
-    MERGED_UNTIL = auto()
+    COMPRESSED_ACK_DEADLINE = auto()
     """Time at which a delayed ACK that stands for several in a gap is sent [ns], or FOREVER."""
-    MERGED = auto()
+    COMPRESSED_ACKS = auto()
     """ACKs that the delayed ACK of a gap stands for."""
-    GAP_ACKS = auto()
+    DUP_ACK_COUNTER = auto()
     """ACKs sent at once in the gap"""
-    GAP_AT = auto()
+    COMPRESSED_ACK_RCV_NXT = auto()
     """at this packet."""
-    STAMP = auto()
+    RCV_TSVAL = auto()
     """When the packet that is about to arrive was put out [ns]."""
-    ECHO = auto()
+    TS_RECENT = auto()
     """The timestamp that ACKs carry back [ns]."""
-    DUPLICATE = auto()
+    DSACK_PACKET = auto()
     """A packet that arrived again, to be reported by the next ACK, or NONE."""
-    SYN_AT = auto()
+    SYN_ACK_AT = auto()
     """Time at which the latest SYN-ACK was sent [ns]."""
-    SYN_ACKS = auto()
+    SYN_ACK_RETRANSMITS = auto()
     """SYN-ACKs retransmitted by the receiver's timer."""
     RCV_RTT = auto()
     """Round trip of the handshake as the receiver saw it [ns], 0: unknown."""
-    LAST_RX = auto()
+    LRCVTIME = auto()
     """When data arrived last [ns]."""
-    NEXT_ACK = auto()
+    NEXT_ACK_ID = auto()
     """Id of the next ACK."""
-    CONSUMED = auto()
+    ACKS_CONSUMED = auto()
     """ACKs with a smaller id are not needed any more."""
-    BLOCK_COUNT = auto()
+    NUM_SACKS = auto()
     """SACK blocks remembered, the newest first,"""
     OVERFULL = auto()
     """1: more is out than there is room for."""
 
     # A window that is tuned: the sender.
-    WINDOW = auto()
+    SND_WND = auto()
     """The receiver's window as it is known [packet],"""
-    WINDOW_END = auto()
+    SND_WND_END = auto()
     """and the packet behind it."""
-    ANSWERED_AT = auto()
+    NEWEST_ACK_AT = auto()
     """When the ACK went out that came last [ns], or NONE."""
     # The receiver.
-    RCV_TOLD = auto()
+    RCV_WND = auto()
     """The window that is told [packet],"""
-    RCV_ROOM = auto()
+    WINDOW_CLAMP = auto()
     """and what it may grow to."""
-    RCV_ECHO = auto()
+    RCV_RTT_LAST_TSECR = auto()
     """The newest timestamp of an ACK that a packet echoed [ms], or NONE;"""
-    READ_RTT = auto()
+    RCV_RTT_EST = auto()
     """smoothed round trip by these [ns / 8], 0: unknown."""
-    READ_SPACE = auto()
+    RCVQ_SPACE = auto()
     """Packets that the application read in a round trip,"""
-    READ_NXT = auto()
+    RCVQ_SEQ = auto()
     """which began at this packet"""
-    READ_AT = auto()
+    RCVQ_TIME = auto()
     """and time [ns]."""
-    TUNING = auto()
+    AUTOTUNING_RING = auto()
     """Where the ring of `autotuning` begins."""
 
     # Where things begin in scratch.
     PACKETS = auto()
     """By packet, what the sender knows (`Packet`)."""
-    LOG = auto()
+    RETRANS_LOG = auto()
     """By number of a retransmission, the packet."""
-    REPORTED = auto()
+    SACKED_BITS = auto()
     """The sender's bitmap of packets reported by SACK blocks."""
-    BITS = auto()
+    OUT_OF_ORDER_BITS = auto()
     """The receiver's bitmap of packets that have arrived out of order."""
-    ACKS = auto()
+    ACK_RING = auto()
     """Ring of ACKs in flight (`Ack`)."""
-    RECORDS = auto()
+    RATE_RECORDS = auto()
     """By packet, what samples of the delivery rate need (`rate.Record`)."""
-    BLOCK = auto()
+    SACK_BLOCKS = auto()
     """The receiver's blocks, pairs (left, right)."""
 
 
-CONTROL = Tcp.BLOCK + 2 * KEPT
+CONTROL = Tcp.SACK_BLOCKS + 2 * SACK_BLOCKS_KEPT
 """Words of the congestion control."""
 CONTROL_WORDS = 80
 END = CONTROL + CONTROL_WORDS
@@ -346,19 +346,19 @@ RECORD_WORDS = 4
 class Ack(IntEnum):
     """Words of an acknowledgement in the ring."""
 
-    NEXT = 0
+    CUMULATIVE = 0
     """The first packet that is missing."""
-    ECHO = 1
+    TSECR = 1
     """Timestamp of the packet that it answers [ns]."""
-    DUPLICATE = 2
+    DSACK = 2
     """A packet that arrived twice, or NONE."""
-    COUNT = 3
+    NUM_SACKS = 3
     """SACK blocks besides,"""
-    BLOCK = 4
+    SACK_BLOCKS = 4
     """pairs (left, right)."""
 
 
-ACK_WORDS = Ack.BLOCK + 2 * BLOCKS
+ACK_WORDS = Ack.SACK_BLOCKS + 2 * SACK_BLOCKS_SENT
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
@@ -371,18 +371,18 @@ def paced_scratch_words(window: Any, ring: Any) -> Any:
     return scratch_words(window, ring) + RECORD_WORDS * ring
 
 
-def lay_out(p: Any, s: Any, free: Any) -> Any:
+def init_layout(p: Any, s: Any, free: Any) -> Any:
     """Lay out the rings from word `free` on; returns the next free one."""
     ring = p[P.RING]
     s[Tcp.PACKETS] = free
-    s[Tcp.LOG] = free + PACKET_WORDS * ring
-    s[Tcp.REPORTED] = s[Tcp.LOG] + ring
-    s[Tcp.BITS] = s[Tcp.REPORTED] + (ring >> 6)
-    s[Tcp.ACKS] = s[Tcp.BITS] + (ring >> 6)
-    for i in range(s[Tcp.REPORTED], s[Tcp.ACKS]):
+    s[Tcp.RETRANS_LOG] = free + PACKET_WORDS * ring
+    s[Tcp.SACKED_BITS] = s[Tcp.RETRANS_LOG] + ring
+    s[Tcp.OUT_OF_ORDER_BITS] = s[Tcp.SACKED_BITS] + (ring >> 6)
+    s[Tcp.ACK_RING] = s[Tcp.OUT_OF_ORDER_BITS] + (ring >> 6)
+    for i in range(s[Tcp.SACKED_BITS], s[Tcp.ACK_RING]):
         s[i] = 0
-    s[Tcp.RECORDS] = s[Tcp.ACKS] + ring * ACK_WORDS
-    return s[Tcp.RECORDS] + (RECORD_WORDS * ring if PACED else 0)
+    s[Tcp.RATE_RECORDS] = s[Tcp.ACK_RING] + ring * ACK_WORDS
+    return s[Tcp.RATE_RECORDS] + (RECORD_WORDS * ring if PACED else 0)
 
 
 def packet_at(p: Any, s: Any, packet: Any) -> Any:
@@ -392,19 +392,19 @@ def packet_at(p: Any, s: Any, packet: Any) -> Any:
 
 def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
     """Where the words of an acknowledgement begin."""
-    return s[Tcp.ACKS] + ACK_WORDS * (ack_id & (p[P.RING] - 1))
+    return s[Tcp.ACK_RING] + ACK_WORDS * (ack_id & (p[P.RING] - 1))
 
 
 def in_flight(s: Any) -> Any:
     """Packets thought to be in the network (RFC 6675: pipe)."""
-    return s[Tcp.NXT] - s[Tcp.UNA] - s[Tcp.SACKED] - s[Tcp.LOST] + s[Tcp.AGAIN]
+    return s[Tcp.SND_NXT] - s[Tcp.SND_UNA] - s[Tcp.SACKED_OUT] - s[Tcp.LOST_OUT] + s[Tcp.RETRANS_OUT]
 
 
-def window_of(p: Any, s: Any) -> Any:
+def snd_wnd(p: Any, s: Any) -> Any:
     """The receiver's window as the sender knows it [packet]."""
-    return s[Tcp.WINDOW] if TUNED else p[P.WINDOW]
+    return s[Tcp.SND_WND] if AUTOTUNING else p[P.WINDOW]
 
 
-def reducing(s: Any) -> Any:
+def in_cwnd_reduction(s: Any) -> Any:
     """Whether the window follows proportional rate reduction."""
-    return s[Tcp.STATE] == State.CWR or s[Tcp.STATE] == State.RECOVERY
+    return s[Tcp.CA_STATE] == CaState.CWR or s[Tcp.CA_STATE] == CaState.RECOVERY

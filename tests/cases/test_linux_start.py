@@ -162,7 +162,7 @@ def connect(syns: int, echo: int) -> Any:
             sender.on_timeout(p, s, g, g, k * SECOND)
         assert sender.next_segment(p, s, g, k * SECOND, False) == SYN
     at = state.ack_at(p, s, 0)
-    receiver.write(s, at, FIRST, echo)
+    receiver.write_ack(s, at, FIRST, echo)
     sender.on_ack(p, s, g, g, (syns - 1) * SECOND + 40 * MS, 0)
     return s
 
@@ -188,8 +188,8 @@ def test_one_packet_from_the_second_lost_syn_on() -> None:
 def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
     """Check the case of lost SYN-ACKs, and of a round trip longer than the timer."""
     s = connect(4, 0)
-    assert s[Tcp.CWND] == 10 and s[Tcp.UNDO_FROM] == NONE
-    assert s[Tcp.SRTT] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
+    assert s[Tcp.CWND] == 10 and s[Tcp.UNDO_MARKER] == NONE
+    assert s[Tcp.SRTT_US] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
 
 
 @mechanism
@@ -201,16 +201,16 @@ def test_the_threshold_is_infinite_after_lost_syns() -> None:
 def test_another_syn_ack_is_no_acknowledgement_of_data() -> None:
     p, s = scratch()
     at = state.ack_at(p, s, 0)
-    receiver.write(s, at, FIRST, 0)
-    assert sender._is_answer_to_syn(s, at)
-    s[at + state.Ack.DUPLICATE] = FIRST
-    assert not sender._is_answer_to_syn(s, at)
+    receiver.write_ack(s, at, FIRST, 0)
+    assert sender._is_syn_ack(s, at)
+    s[at + state.Ack.DSACK] = FIRST
+    assert not sender._is_syn_ack(s, at)
 
 
 def closed() -> tuple[Any, Any]:
     """A receiver that waits for a SYN, and begins with quick ACKs."""
     p, s = scratch()
-    s[Tcp.QUICK] = receiver.FIRST_QUICK
+    s[Tcp.QUICK_ACKS] = receiver.INITIAL_QUICK_ACKS
     s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = 0
     return p, s
 
@@ -221,7 +221,7 @@ def test_a_syn_ack_echoes_the_first_syn_that_arrived() -> None:
     for t in (0, SECOND):
         receiver.note_timestamp(s, SYN, t + MS)
         ack, _ = receiver.on_data(p, s, t + 20 * MS, SYN, False)
-        assert s[state.ack_at(p, s, ack) + state.Ack.ECHO] == MS
+        assert s[state.ack_at(p, s, ack) + state.Ack.TSECR] == MS
 
 
 def test_a_syn_ack_is_sent_again_after_a_second_then_two_until_the_handshake_ends() -> None:

@@ -11,142 +11,146 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, rate
-from netcarlo.kernels.linux.bbr import inflight, words
-from netcarlo.kernels.linux.bbr.words import CWND_GAIN, DRAIN_GAIN, HIGH_GAIN, UNIT, Bbr, Mode
+from netcarlo.kernels.linux.bbr import inflight, state
+from netcarlo.kernels.linux.bbr.state import BBR_UNIT, CWND_GAIN, DRAIN_GAIN, HIGH_GAIN, Mode, State
 from netcarlo.kernels.linux.rate import Rate
-from netcarlo.kernels.linux.state import NONE, State, Tcp, in_flight
+from netcarlo.kernels.linux.state import NONE, CaState, Tcp, in_flight
 
-PHASES = 8
+CYCLE_LEN = 8
 """Of a cycle: 5/4 of the bandwidth, 3/4, and 1 for the rest."""
-GROWTH = UNIT * 5 // 4
+FULL_BW_THRESH = BBR_UNIT * 5 // 4
 """As long as the bandwidth grows so in a round the pipe is not full;"""
-FULL_ROUNDS = 3
+FULL_BW_CNT = 3
 """it is after so many rounds in which it has not."""
-RTT_WINDOW = 10_000 * MS
+MIN_RTT_WIN = 10_000 * MS
 """A least round trip older than that [ns] is probed for"""
-PROBE = 200 * MS
+PROBE_RTT_TIME = 200 * MS
 """in such a time, and a round at least,"""
-LEAST_CWND = 4
+CWND_MIN_TARGET = 4
 """with so many packets in flight."""
 
 
-def save_window(s: Any) -> None:
+def save_cwnd(s: Any) -> None:
     """The window as it is, or was before a recovery, will be restored."""
-    s[Bbr.PRIOR_CWND] = (
+    s[State.PRIOR_CWND] = (
         s[Tcp.CWND]
-        if s[Bbr.PRIOR_STATE] < State.RECOVERY and s[Bbr.MODE] != Mode.PROBE_RTT
-        else max(s[Bbr.PRIOR_CWND], s[Tcp.CWND])
+        if s[State.PREV_CA_STATE] < CaState.RECOVERY and s[State.MODE] != Mode.PROBE_RTT
+        else max(s[State.PRIOR_CWND], s[Tcp.CWND])
     )
 
 
-def _next_phase(s: Any) -> None:
-    s[Bbr.PHASE] = s[Bbr.PHASE] + 1 & PHASES - 1
-    s[Bbr.PHASE_AT] = s[Rate.DELIVERED_AT]
+def _advance_cycle_phase(s: Any) -> None:
+    s[State.CYCLE_IDX] = s[State.CYCLE_IDX] + 1 & CYCLE_LEN - 1
+    s[State.CYCLE_MSTAMP] = s[Rate.DELIVERED_MSTAMP]
 
 
 @noinline
-def probe_bandwidth(p: Any, s: Any) -> None:
+def reset_probe_bw_mode(p: Any, s: Any) -> None:
     """A cycle begins at any of its phases but that of 3/4."""
-    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[Bbr.STREAM], s[Bbr.DRAWS])
-    s[Bbr.DRAWS] += 1
-    s[Bbr.MODE] = Mode.PROBE_BW
-    s[Bbr.PHASE] = PHASES - 1 - (np.int64(word) * (PHASES - 1) >> 32)
-    _next_phase(s)
+    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[State.STREAM], s[State.DRAWS])
+    s[State.DRAWS] += 1
+    s[State.MODE] = Mode.PROBE_BW
+    s[State.CYCLE_IDX] = CYCLE_LEN - 1 - (np.int64(word) * (CYCLE_LEN - 1) >> 32)
+    _advance_cycle_phase(s)
 
 
-def cycle(p: Any, s: Any, now: Any, losses: Any) -> None:
+def update_cycle_phase(p: Any, s: Any, now: Any, losses: Any) -> None:
     """Go on to the next phase when it is time."""
-    if s[Bbr.MODE] != Mode.PROBE_BW:
+    if s[State.MODE] != Mode.PROBE_BW:
         return
-    gain = s[Bbr.PACING_GAIN]
-    over = s[Rate.DELIVERED_AT] - s[Bbr.PHASE_AT] > s[Bbr.LEAST_RTT]
-    if gain > UNIT and over and losses == 0:
-        over = inflight.at_departure(p, s, now, s[Rate.FLIGHT]) >= inflight.target(p, s, gain)
-    elif gain < UNIT and not over:
-        over = inflight.at_departure(p, s, now, s[Rate.FLIGHT]) <= inflight.target(p, s, UNIT)
+    gain = s[State.PACING_GAIN]
+    over = s[Rate.DELIVERED_MSTAMP] - s[State.CYCLE_MSTAMP] > s[State.MIN_RTT_US]
+    if gain > BBR_UNIT and over and losses == 0:
+        over = inflight.packets_in_net_at_edt(p, s, now, s[Rate.PRIOR_IN_FLIGHT]) >= inflight.inflight_at(
+            p, s, gain
+        )
+    elif gain < BBR_UNIT and not over:
+        over = inflight.packets_in_net_at_edt(p, s, now, s[Rate.PRIOR_IN_FLIGHT]) <= inflight.inflight_at(
+            p, s, BBR_UNIT
+        )
     if over:
-        _next_phase(s)
+        _advance_cycle_phase(s)
 
 
-def look_whether_full(s: Any) -> None:
+def check_full_bw_reached(s: Any) -> None:
     """At the start of a round: has the bandwidth grown?"""
-    if s[Bbr.FULL] != 0 or s[Bbr.ROUND_START] == 0 or s[Rate.IS_LIMITED] != 0:
+    if s[State.FULL_BW_REACHED] != 0 or s[State.ROUND_START] == 0 or s[Rate.IS_APP_LIMITED] != 0:
         return
-    if words.most_bandwidth(s) >= s[Bbr.FULL_BANDWIDTH] * GROWTH >> words.GAIN_BITS:
-        s[Bbr.FULL_BANDWIDTH] = words.most_bandwidth(s)
-        s[Bbr.FULL_ROUNDS] = 0
+    if state.max_bw(s) >= s[State.FULL_BW] * FULL_BW_THRESH >> state.BBR_SCALE:
+        s[State.FULL_BW] = state.max_bw(s)
+        s[State.FULL_BW_CNT] = 0
     else:
-        s[Bbr.FULL_ROUNDS] += 1
-        s[Bbr.FULL] = 1 if s[Bbr.FULL_ROUNDS] >= FULL_ROUNDS else 0
+        s[State.FULL_BW_CNT] += 1
+        s[State.FULL_BW_REACHED] = 1 if s[State.FULL_BW_CNT] >= FULL_BW_CNT else 0
 
 
-def drain(p: Any, s: Any, now: Any) -> None:
+def check_drain(p: Any, s: Any, now: Any) -> None:
     """After the start the queue is drained until as much is in flight as the path holds."""
-    if s[Bbr.MODE] == Mode.STARTUP and s[Bbr.FULL] != 0:
-        s[Bbr.MODE] = Mode.DRAIN
-        s[Tcp.SSTHRESH] = inflight.target(p, s, UNIT)
-    if s[Bbr.MODE] == Mode.DRAIN:
-        flight = inflight.at_departure(p, s, now, in_flight(s))
-        if flight <= inflight.target(p, s, UNIT):
-            probe_bandwidth(p, s)
+    if s[State.MODE] == Mode.STARTUP and s[State.FULL_BW_REACHED] != 0:
+        s[State.MODE] = Mode.DRAIN
+        s[Tcp.SSTHRESH] = inflight.inflight_at(p, s, BBR_UNIT)
+    if s[State.MODE] == Mode.DRAIN:
+        flight = inflight.packets_in_net_at_edt(p, s, now, in_flight(s))
+        if flight <= inflight.inflight_at(p, s, BBR_UNIT):
+            reset_probe_bw_mode(p, s)
 
 
-def look_for_round_trip(p: Any, s: Any, now: Any, rtt: Any) -> None:
+def update_min_rtt(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """A round trip [us] or NONE: the least of 10 s; when it has grown old, it is probed for."""
     jiffies = clocks.jiffies_of(p, s, now)
-    old = jiffies > s[Bbr.LEAST_RTT_AT] + RTT_WINDOW // p[P.TICK]
-    if rtt >= 0 and (rtt < s[Bbr.LEAST_RTT] or old):
-        s[Bbr.LEAST_RTT] = rtt
-        s[Bbr.LEAST_RTT_AT] = jiffies
-    if old and s[Bbr.IDLE] == 0 and s[Bbr.MODE] != Mode.PROBE_RTT:
-        s[Bbr.MODE] = Mode.PROBE_RTT
-        save_window(s)
-        s[Bbr.PROBE_DONE] = NONE
-    if s[Bbr.MODE] == Mode.PROBE_RTT:
-        _probe_round_trip(p, s, jiffies)
-    if s[Rate.COUNT] > 0:
-        s[Bbr.IDLE] = 0
+    old = jiffies > s[State.MIN_RTT_STAMP] + MIN_RTT_WIN // p[P.TICK]
+    if rtt >= 0 and (rtt < s[State.MIN_RTT_US] or old):
+        s[State.MIN_RTT_US] = rtt
+        s[State.MIN_RTT_STAMP] = jiffies
+    if old and s[State.IDLE_RESTART] == 0 and s[State.MODE] != Mode.PROBE_RTT:
+        s[State.MODE] = Mode.PROBE_RTT
+        save_cwnd(s)
+        s[State.PROBE_RTT_DONE_STAMP] = NONE
+    if s[State.MODE] == Mode.PROBE_RTT:
+        _probe_rtt(p, s, jiffies)
+    if s[Rate.DELIVERED] > 0:
+        s[State.IDLE_RESTART] = 0
 
 
 @noinline
-def _probe_round_trip(p: Any, s: Any, jiffies: Any) -> None:
-    rate.limit(s)
-    if s[Bbr.PROBE_DONE] == NONE:
-        if in_flight(s) <= LEAST_CWND:
-            s[Bbr.PROBE_DONE] = jiffies + (PROBE + p[P.TICK] - 1) // p[P.TICK]
-            s[Bbr.PROBE_ROUND] = 0
-            s[Bbr.ROUND_END] = s[Tcp.DELIVERED]
+def _probe_rtt(p: Any, s: Any, jiffies: Any) -> None:
+    rate.mark_app_limited(s)
+    if s[State.PROBE_RTT_DONE_STAMP] == NONE:
+        if in_flight(s) <= CWND_MIN_TARGET:
+            s[State.PROBE_RTT_DONE_STAMP] = jiffies + (PROBE_RTT_TIME + p[P.TICK] - 1) // p[P.TICK]
+            s[State.PROBE_RTT_ROUND_DONE] = 0
+            s[State.NEXT_ROUND_DELIVERED] = s[Tcp.DELIVERED]
         return
-    if s[Bbr.ROUND_START] != 0:
-        s[Bbr.PROBE_ROUND] = 1
-    if s[Bbr.PROBE_ROUND] != 0:
-        look_whether_probed(p, s, jiffies)
+    if s[State.ROUND_START] != 0:
+        s[State.PROBE_RTT_ROUND_DONE] = 1
+    if s[State.PROBE_RTT_ROUND_DONE] != 0:
+        check_probe_rtt_done(p, s, jiffies)
 
 
 @noinline
-def look_whether_probed(p: Any, s: Any, jiffies: Any) -> None:
+def check_probe_rtt_done(p: Any, s: Any, jiffies: Any) -> None:
     """Probing for the round trip ends when its time is over."""
-    if s[Bbr.PROBE_DONE] == NONE or jiffies <= s[Bbr.PROBE_DONE]:
+    if s[State.PROBE_RTT_DONE_STAMP] == NONE or jiffies <= s[State.PROBE_RTT_DONE_STAMP]:
         return
-    s[Bbr.LEAST_RTT_AT] = jiffies
-    s[Tcp.CWND] = max(s[Tcp.CWND], s[Bbr.PRIOR_CWND])
-    if s[Bbr.FULL] != 0:
-        probe_bandwidth(p, s)
+    s[State.MIN_RTT_STAMP] = jiffies
+    s[Tcp.CWND] = max(s[Tcp.CWND], s[State.PRIOR_CWND])
+    if s[State.FULL_BW_REACHED] != 0:
+        reset_probe_bw_mode(p, s)
     else:
-        s[Bbr.MODE] = Mode.STARTUP
+        s[State.MODE] = Mode.STARTUP
 
 
-def set_gains(s: Any) -> None:
+def update_gains(s: Any) -> None:
     """Of rate and window."""
-    mode = s[Bbr.MODE]
-    pacing, window = UNIT, UNIT
+    mode = s[State.MODE]
+    pacing, window = BBR_UNIT, BBR_UNIT
     if mode == Mode.STARTUP:
         pacing, window = HIGH_GAIN, HIGH_GAIN
     elif mode == Mode.DRAIN:
         pacing, window = DRAIN_GAIN, HIGH_GAIN
     elif mode == Mode.PROBE_BW:
         window = CWND_GAIN
-        if s[Bbr.POLICED] == 0 and s[Bbr.PHASE] < 2:
-            pacing = UNIT * 5 // 4 if s[Bbr.PHASE] == 0 else UNIT * 3 // 4
-    s[Bbr.PACING_GAIN] = pacing
-    s[Bbr.CWND_GAIN] = window
+        if s[State.LT_USE_BW] == 0 and s[State.CYCLE_IDX] < 2:
+            pacing = BBR_UNIT * 5 // 4 if s[State.CYCLE_IDX] == 0 else BBR_UNIT * 3 // 4
+    s[State.PACING_GAIN] = pacing
+    s[State.CWND_GAIN] = window

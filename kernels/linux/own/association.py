@@ -9,9 +9,9 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import prr, sender
-from netcarlo.kernels.linux.own.notes import Own
+from netcarlo.kernels.linux.own.events import Own
 from netcarlo.kernels.linux.pacing import Pacing
-from netcarlo.kernels.linux.state import Tcp, reducing
+from netcarlo.kernels.linux.state import Tcp, in_cwnd_reduction
 
 own: Any = slot("own")
 """Functions of the user's control."""
@@ -21,9 +21,9 @@ base: Any = slot("base")
 MEMORY = 16
 """Float words that a control may keep, behind the window."""
 FLOATS = 1 + MEMORY
-LARGEST = float(1 << 30)
+MAX_CWND = float(1 << 30)
 """Of a window [packet]."""
-FASTEST = 1e12
+MAX_RATE = 1e12
 """Of a rate [byte / s]."""
 
 
@@ -36,25 +36,25 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
-    before = s[Tcp.UNA]
+    before = s[Tcp.SND_UNA]
     sender.on_ack(p, s, g, constants, now, ack_id)
-    if s[Own.TAKEN] == 0:
+    if s[Own.ACK_PROCESSED] == 0:
         return
-    s[Own.TAKEN] = 0
-    if s[Own.ASKED] != 0:
+    s[Own.ACK_PROCESSED] = 0
+    if s[Own.REDUCTION_REQUESTED] != 0:
         _reduce(p, s, g, constants, now, False)
     own.on_ack(s[Own.DELIVERED], now, _rtt(s), g[1:])
-    advances = s[Tcp.UNA] > before
-    if reducing(s):
-        prr.reduce(s, s[Own.DELIVERED], s[Own.LOSSES], advances)
+    advances = s[Tcp.SND_UNA] > before
+    if in_cwnd_reduction(s):
+        prr.cwnd_reduction(s, s[Own.DELIVERED], s[Own.LOST], advances)
         return
-    if s[Own.REDUCING] != 0:
-        s[Own.REDUCING] = 0
+    if s[Own.IN_REDUCTION] != 0:
+        s[Own.IN_REDUCTION] = 0
         s[Tcp.CWND] = s[Tcp.SSTHRESH]
     if advances:
         own.acked(s[Own.DELIVERED], g[1:])
         cwnd, rate = own.grow(_cwnd(s, g), float(s[Tcp.SSTHRESH]), now, _rtt(s), constants, g[1:])
-        g[0] = _within(cwnd, 1.0, LARGEST)
+        g[0] = _clamp(cwnd, 1.0, MAX_CWND)
         s[Tcp.CWND] = int(g[0])
         _pace(p, s, rate)
 
@@ -63,19 +63,19 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """A timer goes off."""
     timeouts = s[Tcp.TIMEOUTS]
     sender.on_timeout(p, s, g, constants, now)
-    if s[Own.ASKED] != 0:
+    if s[Own.REDUCTION_REQUESTED] != 0:
         timeout = s[Tcp.TIMEOUTS] > timeouts
         _reduce(p, s, g, constants, now, timeout)
         if not timeout:
-            prr.reduce(s, 1, 1, False)
+            prr.cwnd_reduction(s, 1, 1, False)
 
 
 def _reduce(p: Any, s: Any, g: Any, constants: Any, now: Any, timeout: Any) -> None:
-    s[Own.ASKED] = 0
-    s[Own.REDUCING] = 0 if timeout else 1
-    window = float(s[Tcp.PRIOR_WINDOW])
+    s[Own.REDUCTION_REQUESTED] = 0
+    s[Own.IN_REDUCTION] = 0 if timeout else 1
+    window = float(s[Tcp.PRIOR_CWND])
     cwnd, rate = own.reduce(window, timeout, now, _rtt(s), constants, g[1:])
-    s[Tcp.SSTHRESH] = int(_within(cwnd, 2.0, LARGEST))
+    s[Tcp.SSTHRESH] = int(_clamp(cwnd, 2.0, MAX_CWND))
     _pace(p, s, rate)
 
 
@@ -87,14 +87,14 @@ def _cwnd(s: Any, g: Any) -> Any:
 
 def _rtt(s: Any) -> Any:
     """Smoothed [ns]; before there is any, a time to divide by."""
-    return max(s[Tcp.RTT], 1)
+    return max(s[Tcp.SRTT_NS], 1)
 
 
 def _pace(p: Any, s: Any, rate: Any) -> None:
-    s[Pacing.RATE] = int(_within(rate * p[P.DATA], 1.0, FASTEST))
+    s[Pacing.RATE] = int(_clamp(rate * p[P.DATA], 1.0, MAX_RATE))
 
 
-def _within(value: Any, least: Any, most: Any) -> Any:
+def _clamp(value: Any, least: Any, most: Any) -> Any:
     """A number in these limits, whatever the user's file says."""
     if not value >= least:  # nor is NaN
         return least

@@ -168,7 +168,7 @@ def test_an_ack_that_others_overtook_in_a_recovery_lets_two_packets_go() -> None
 def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
     """Of today's Linux: when it goes on the air; a later one has come, and its place is needed."""
     s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
-    s[LinuxWord.ACKS], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK] = 200, 16, 52, 20
+    s[LinuxWord.ACK_RING], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
     s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
     assert reordered.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
     reordered.size_of_ack(p, s, np.int64(3))

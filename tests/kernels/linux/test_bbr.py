@@ -8,9 +8,10 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_SEND, FOREVER, Out, P, Queues, Rows, Trace
-from netcarlo.kernels.linux import pacing, state
-from netcarlo.kernels.linux.bbr import maximum, modes, policer, words
-from netcarlo.kernels.linux.bbr.words import Bbr, Mode
+from netcarlo.kernels.linux import pacing
+from netcarlo.kernels.linux import state as linux_state
+from netcarlo.kernels.linux.bbr import lt_bw, modes, state, windowed_max
+from netcarlo.kernels.linux.bbr.state import Mode, State
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import Tcp
@@ -33,8 +34,8 @@ def scratch() -> tuple[Any, Any]:
     """Parameters and an association that has begun, without packets."""
     p = row_of().parameters[0]
     p[P.RING] = 64
-    s = np.zeros(state.paced_scratch_words(0, 64), np.int64)
-    s[Tcp.UNA] = s[Tcp.NXT] = state.FIRST
+    s = np.zeros(linux_state.paced_scratch_words(0, 64), np.int64)
+    s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = linux_state.FIRST
     s[Pacing.TIMER] = FOREVER
     return p, s
 
@@ -53,8 +54,8 @@ def final(row: Rows) -> Any:
 
 
 def test_the_words_have_room() -> None:
-    assert words.END <= state.END
-    assert len({*words.Bbr, *Pacing, *Rate}) == len(words.Bbr) + len(Pacing) + len(Rate)
+    assert state.END <= linux_state.END
+    assert len({*state.State, *Pacing, *Rate}) == len(state.State) + len(Pacing) + len(Rate)
 
 
 def test_the_largest_value_is_of_the_window() -> None:
@@ -66,13 +67,13 @@ def test_the_largest_value_is_of_the_window() -> None:
             time += int(rng.integers(0, 3))
             value = int(rng.integers(1, scale + 1))
             seen.append((time, value))
-            maximum.update(s, 0, 10, time, value)
+            windowed_max.running_max(s, 0, 10, time, value)
             twin.update(time, value, 10)
             assert s[0] == twin.value >= value
             assert (s[1], s[0]) in seen and time - s[1] <= 10
     s[:] = 0
     for time in range(40):
-        maximum.update(s, 0, 10, time, 1000 - time)
+        windowed_max.running_max(s, 0, 10, time, 1000 - time)
         assert s[0] >= 1000 - time and time - s[1] <= 10
 
 
@@ -80,21 +81,21 @@ def test_the_largest_value_is_of_the_window() -> None:
 def test_a_burst_waits_for_the_one_before_less_what_that_was_late(late_us: int, wait_us: int) -> None:
     p, s = scratch()
     s[Pacing.RATE], s[Tcp.SENT] = 2 * p[P.DATA] * 1000, 100  # a pair takes 1 ms
-    s[Pacing.NEXT] = SECOND
+    s[Pacing.NEXT_SEND] = SECOND
     now = SECOND + late_us * 1000
-    assert pacing.is_open(s, now)
-    pacing.leave(p, s, now, 2)
-    assert s[Pacing.NEXT] - now == wait_us * 1000
-    assert not pacing.is_open(s, now) and s[Pacing.TIMER] == s[Pacing.NEXT]
+    assert pacing.may_send(s, now)
+    pacing.on_send(p, s, now, 2)
+    assert s[Pacing.NEXT_SEND] - now == wait_us * 1000
+    assert not pacing.may_send(s, now) and s[Pacing.TIMER] == s[Pacing.NEXT_SEND]
 
 
 def test_the_first_ten_packets_are_not_paced() -> None:
     p, s = scratch()
     s[Pacing.RATE], s[Tcp.SENT] = 1000, 7
-    pacing.leave(p, s, SECOND, 2)
-    assert pacing.is_open(s, SECOND)
-    pacing.leave(p, s, SECOND, 3)
-    assert not pacing.is_open(s, SECOND)
+    pacing.on_send(p, s, SECOND, 2)
+    assert pacing.may_send(s, SECOND)
+    pacing.on_send(p, s, SECOND, 3)
+    assert not pacing.may_send(s, SECOND)
 
 
 def test_a_cycle_begins_at_any_phase_but_that_of_draining() -> None:
@@ -102,10 +103,10 @@ def test_a_cycle_begins_at_any_phase_but_that_of_draining() -> None:
     found = []
     for replication in range(700):
         p[P.REPLICATION] = replication
-        s[Bbr.DRAWS] = replication % 3
+        s[State.DRAWS] = replication % 3
         with np.errstate(over="ignore"):
-            modes.probe_bandwidth(p, s)
-        found.append(int(s[Bbr.PHASE]))
+            modes.reset_probe_bw_mode(p, s)
+        found.append(int(s[State.CYCLE_IDX]))
     counts = np.bincount(found, minlength=8)
     assert counts[1] == 0 and (counts[[0, 2, 3, 4, 5, 6, 7]] > 60).all()
 
@@ -119,24 +120,24 @@ def test_two_intervals_of_one_rate_with_many_losses_are_a_policer(
     p, s = scratch()
     for factor in (1.0, second, second**2):
         for _ in range(5):
-            s[Rate.DELIVERED_AT] += 100_000
+            s[Rate.DELIVERED_MSTAMP] += 100_000
             s[Tcp.DELIVERED] += round(1000 * factor)
-            s[Tcp.LOSSES] += round(1000 * factor * share)
-            s[Bbr.ROUND_START] = 1
-            policer.sample(p, s, 1, False)
-    assert (s[Bbr.POLICED] != 0) == believed
+            s[Tcp.LOST_TOTAL] += round(1000 * factor * share)
+            s[State.ROUND_START] = 1
+            lt_bw.sampling(p, s, 1, False)
+    assert (s[State.LT_USE_BW] != 0) == believed
     if believed:
-        assert words.bandwidth(s) == pytest.approx(1000 / 100_000 * 2**24, rel=0.3)
+        assert state.bw(s) == pytest.approx(1000 / 100_000 * 2**24, rel=0.3)
 
 
 @pytest.mark.full
 def test_on_a_quiet_path_it_finds_bandwidth_and_round_trip() -> None:
     s = final(row_of(END=8 * SECOND))
-    assert s[Bbr.MODE] == Mode.PROBE_BW and s[Bbr.FULL] == 1
-    assert s[words.BANDWIDTH] / 2**24 == pytest.approx(1 / PACKET_US, rel=0.01)
-    assert s[Bbr.LEAST_RTT] == LEAST_RTT_US
+    assert s[State.MODE] == Mode.PROBE_BW and s[State.FULL_BW_REACHED] == 1
+    assert s[state.BW] / 2**24 == pytest.approx(1 / PACKET_US, rel=0.01)
+    assert s[State.MIN_RTT_US] == LEAST_RTT_US
     assert s[Pacing.RATE] in [
-        words.rate_of(row_of().parameters[0], s[words.BANDWIDTH], gain) for gain in (192, 256, 320)
+        state.bw_to_pacing_rate(row_of().parameters[0], s[state.BW], gain) for gain in (192, 256, 320)
     ]
 
 
@@ -155,7 +156,7 @@ def test_the_path_is_full_and_the_queue_short() -> None:
 def test_every_ten_seconds_it_probes_for_the_round_trip() -> None:
     events, _ = launch.trace(MODEL, row_of(END=35 * SECOND), row=0)
     acks = events[events[:, Trace.EVENT] == EVENT_ACK]
-    low = acks[acks[:, Trace.CWND] == modes.LEAST_CWND, Trace.TIME]
+    low = acks[acks[:, Trace.CWND] == modes.CWND_MIN_TARGET, Trace.TIME]
     begins = low[np.flatnonzero(np.diff(low, prepend=-1) > 1)]
     assert len(begins) == 3
     assert np.diff(begins) == pytest.approx(10.3, abs=0.4)

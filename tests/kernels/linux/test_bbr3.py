@@ -7,9 +7,10 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out, Queues
-from netcarlo.kernels.linux import pacing, state
-from netcarlo.kernels.linux.bbr3 import model, words
-from netcarlo.kernels.linux.bbr3.words import UNBOUNDED, State, Word
+from netcarlo.kernels.linux import pacing
+from netcarlo.kernels.linux import state as linux_state
+from netcarlo.kernels.linux.bbr3 import model, state
+from netcarlo.kernels.linux.bbr3.state import UNBOUNDED, Mode, State
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.simulate import simulate as simulate_scenario
@@ -30,21 +31,26 @@ def test_kernel_equals_twin() -> None:
 
 
 def test_the_words_have_room() -> None:
-    assert words.END <= state.END and min(Word) == pacing.FREE
+    assert state.END <= linux_state.END and min(State) == pacing.FREE
 
 
 def test_losses_bound_bandwidth_and_volume_for_a_round() -> None:
-    s = np.zeros(state.END, np.int64)
-    s[Word.STATE], s[Word.MAX_BW], s[Word.LOSS_IN_ROUND], s[Word.LOSS_ROUND_START] = State.CRUISE, 1000, 1, 1
-    s[state.Tcp.CWND] = 100
-    model.reset_short_term(s)
-    s[Word.BW_LATEST], s[Word.INFLIGHT_LATEST] = 900, 20
+    s = np.zeros(linux_state.END, np.int64)
+    s[State.MODE], s[State.MAX_BW], s[State.LOSS_IN_ROUND], s[State.LOSS_ROUND_START] = (
+        Mode.PROBE_BW_CRUISE,
+        1000,
+        1,
+        1,
+    )
+    s[linux_state.Tcp.CWND] = 100
+    model.reset_short_term_model(s)
+    s[State.BW_LATEST], s[State.INFLIGHT_LATEST] = 900, 20
     model.update_congestion_signals(s)
-    assert (s[Word.BW_SHORTTERM], s[Word.INFLIGHT_SHORTTERM]) == (900, 70)
-    s[Word.STATE], s[Word.LOSS_IN_ROUND] = State.UP, 1
-    model.reset_short_term(s)
+    assert (s[State.BW_SHORTTERM], s[State.INFLIGHT_SHORTTERM]) == (900, 70)
+    s[State.MODE], s[State.LOSS_IN_ROUND] = Mode.PROBE_BW_UP, 1
+    model.reset_short_term_model(s)
     model.update_congestion_signals(s)
-    assert s[Word.BW_SHORTTERM] == UNBOUNDED  # not while probing
+    assert s[State.BW_SHORTTERM] == UNBOUNDED  # not while probing
 
 
 @pytest.mark.full

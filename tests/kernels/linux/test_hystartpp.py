@@ -9,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.linux import hystartpp, slow_start
-from netcarlo.kernels.linux.hystartpp import Plus
+from netcarlo.kernels.linux.hystartpp import HystartPlus
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import INFINITE, Tcp
 from netcarlo.kernels.runtime import launch
@@ -24,15 +24,15 @@ def watched() -> Any:
     """An association in its first slow start."""
     _, s = scratch()
     s[Tcp.SSTHRESH], s[Tcp.CWND] = INFINITE, 100
-    slow_start.begin(s, np.int64(0))
+    slow_start.reset(s, np.int64(0))
     return s
 
 
 def a_round(s: Any, rtt: int, acks: int = 8) -> None:
     """So many ACKs with this round trip [us], the first of which begins a round."""
-    s[Tcp.UNA], s[Tcp.NXT] = s[Tcp.NXT] + 1, s[Tcp.NXT] + 101
+    s[Tcp.SND_UNA], s[Tcp.SND_NXT] = s[Tcp.SND_NXT] + 1, s[Tcp.SND_NXT] + 101
     for _ in range(acks):
-        hystartpp.look(s, np.int64(rtt))
+        hystartpp.on_rtt_sample(s, np.int64(rtt))
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_a_rise_by_an_eighth_of_4_to_16_ms_begins_conservative_slow_start(
     s = watched()
     a_round(s, base)
     a_round(s, base + rise, acks=7)
-    assert s[Plus.CONSERVATIVE] == 0  # seven round trips say nothing
-    hystartpp.look(s, np.int64(base + rise))
-    assert (s[Plus.CONSERVATIVE] == 1) == begins
+    assert s[HystartPlus.CSS_ROUND] == 0  # seven round trips say nothing
+    hystartpp.on_rtt_sample(s, np.int64(base + rise))
+    assert (s[HystartPlus.CSS_ROUND] == 1) == begins
 
 
 def test_conservative_slow_start_grows_by_a_packet_per_four_acknowledged() -> None:
     s = watched()
-    assert hystartpp.growth(s, 5) == 5 and hystartpp.growth(s, 20) == hystartpp.LIMIT
+    assert hystartpp.growth(s, 5) == 5 and hystartpp.growth(s, 20) == hystartpp.L
     a_round(s, BASE)
     a_round(s, BASE + RISE)
     packets = [2] * 50 + [1, 3, 8, 1, 5, 2]
@@ -64,7 +64,7 @@ def test_slow_start_goes_on_when_round_trips_fall_again() -> None:
     s = watched()
     for rtt in (BASE, BASE + RISE, BASE + RISE, BASE + RISE - 1):
         a_round(s, rtt)
-    assert s[Plus.CONSERVATIVE] == 0 and s[Tcp.SSTHRESH] == INFINITE
+    assert s[HystartPlus.CSS_ROUND] == 0 and s[Tcp.SSTHRESH] == INFINITE
     assert hystartpp.growth(s, 4) == 4
 
 
@@ -73,7 +73,7 @@ def test_slow_start_ends_after_five_rounds_that_stay_so() -> None:
     a_round(s, BASE)
     for number in range(1, 6):
         a_round(s, BASE + RISE)
-        assert s[Plus.CONSERVATIVE] == number and s[Tcp.SSTHRESH] == INFINITE
+        assert s[HystartPlus.CSS_ROUND] == number and s[Tcp.SSTHRESH] == INFINITE
     a_round(s, BASE + RISE)
     assert s[Tcp.SSTHRESH] == s[Tcp.CWND]
 
@@ -83,7 +83,7 @@ def test_after_a_loss_it_is_not_used() -> None:
     s[Tcp.SSTHRESH] = 200
     a_round(s, BASE)
     a_round(s, 10 * BASE)
-    assert s[Plus.CONSERVATIVE] == 0
+    assert s[HystartPlus.CSS_ROUND] == 0
 
 
 @pytest.mark.full

@@ -20,9 +20,9 @@ from netcarlo.kernels.base.layout import (
     Rows,
     Trace,
 )
-from netcarlo.kernels.linux import board, clocks, hystart, prr, receiver, rtt, state, timer
+from netcarlo.kernels.linux import clocks, hystart, prr, receiver, rtt, scoreboard, state, timer
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.linux.state import FIRST, NONE, Flag, Packet, State, Tcp
+from netcarlo.kernels.linux.state import FIRST, NONE, CaState, Flag, Packet, Tcp
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -56,16 +56,23 @@ def scratch(ring: int = 256) -> tuple[Any, Any]:
     p = row_of().parameters[0]
     p[P.RING] = ring
     s = np.zeros(state.scratch_words(0, ring), np.int64)
-    state.lay_out(p, s, np.int64(state.END))
-    s[Tcp.TICK_US] = 4000
-    s[Tcp.MOST_JIFFIES] = 30_000
-    s[Tcp.LEAST_RTT] = state.INFINITE
+    state.init_layout(p, s, np.int64(state.END))
+    s[Tcp.JIFFY_US] = 4000
+    s[Tcp.MAX_RTO_JIFFIES] = 30_000
+    s[Tcp.MIN_RTT_US] = state.INFINITE
     s[Tcp.REORDERING] = 3
-    for word in (Tcp.UNDO_FROM, Tcp.PROBED, Tcp.DUPLICATE, Tcp.SYN_AT, Tcp.LAST_RX, Tcp.RCV_HIGHEST):
+    for word in (
+        Tcp.UNDO_MARKER,
+        Tcp.TLP_HIGH_SEQ,
+        Tcp.DSACK_PACKET,
+        Tcp.SYN_ACK_AT,
+        Tcp.LRCVTIME,
+        Tcp.RCV_HIGHEST,
+    ):
         s[word] = NONE
-    for word in (Tcp.PENDING, Tcp.MERGED_UNTIL):
+    for word in (Tcp.ACK_DEADLINE, Tcp.COMPRESSED_ACK_DEADLINE):
         s[word] = FOREVER
-    s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
+    s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
     return p, s
 
 
@@ -87,8 +94,8 @@ def test_timers_go_off_at_the_edges_of_the_wheel() -> None:
     for jiffies, step in ((10, 1), (62, 1), (66, 8), (132, 8), (264, 8), (528, 64), (4032, 512)):
         waits = []
         for phase in range(0, 4096 * 4 * MS, 7_654_321):
-            s[Tcp.PHASE] = phase
-            waits.append(int(clocks.due(p, s, 12_345_678, jiffies)) - 12_345_678)
+            s[Tcp.CLOCK_PHASE] = phase
+            waits.append(int(clocks.timer_expiry(p, s, 12_345_678, jiffies)) - 12_345_678)
         assert min(waits) > (jiffies - 1) * 4 * MS
         assert max(waits) <= (jiffies + step) * 4 * MS
         assert max(waits) - min(waits) > (step - 0.6) * 4 * MS
@@ -98,10 +105,10 @@ def test_the_wheel_is_that_of_the_twin() -> None:
     rng = np.random.default_rng(1)
     p, s = scratch()
     for _ in range(300):
-        s[Tcp.PHASE] = p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+        s[Tcp.CLOCK_PHASE] = p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
         now, jiffies = int(rng.integers(0, 10**11)), int(2 ** rng.uniform(0, 15))
         twin = Clocks(Parameters(Rows(p[None], *row_of()[1:]), 0))
-        assert clocks.due(p, s, now, jiffies) == twin.expiry(now, jiffies)
+        assert clocks.timer_expiry(p, s, now, jiffies) == twin.expiry(now, jiffies)
 
 
 def test_round_trips_are_smoothed_as_linux_does() -> None:
@@ -109,20 +116,27 @@ def test_round_trips_are_smoothed_as_linux_does() -> None:
     p, s = scratch()
 
     def smooth(sample: int) -> None:
-        rtt.keep(s, rtt.smoothed(p, s, rtt.estimate_of(s), sample, s[Tcp.UNA], s[Tcp.NXT]))
+        rtt.store_estimate(
+            s, rtt.on_sample(p, s, rtt.load_estimate(s), sample, s[Tcp.SND_UNA], s[Tcp.SND_NXT])
+        )
 
     smooth(100_000)
-    assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (800_000, 200_000, 200_000, 75)
-    s[Tcp.UNA] += 1
+    assert (s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.RTTVAR_US], s[Tcp.RTO]) == (800_000, 200_000, 200_000, 75)
+    s[Tcp.SND_UNA] += 1
     smooth(500_000)  # 4 times the deviation, which grows by 400 - 50 ms
-    assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (1_200_000, 550_000, 550_000, 175)
+    assert (s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.RTTVAR_US], s[Tcp.RTO]) == (
+        1_200_000,
+        550_000,
+        550_000,
+        175,
+    )
     smooth(10_000)  # 140 ms below the mean: an eighth of what that exceeds the deviation by
-    assert (s[Tcp.SRTT], s[Tcp.MDEV]) == (1_060_000, 550_000 + (140_000 - 137_500) // 8)
+    assert (s[Tcp.SRTT_US], s[Tcp.MDEV_US]) == (1_060_000, 550_000 + (140_000 - 137_500) // 8)
 
 
 def test_the_receiver_acknowledges_18_segments_one_by_one_and_then_every_second() -> None:
     p, s = scratch()
-    s[Tcp.QUICK] = receiver.FIRST_QUICK
+    s[Tcp.QUICK_ACKS] = receiver.INITIAL_QUICK_ACKS
     s[Tcp.RCV_RTT] = 40 * MS
     acks = [receiver.on_data(p, s, packet * MS, packet, False)[0] for packet in range(2, 32)]
     assert all(ack >= 0 for ack in acks[:18])
@@ -131,10 +145,10 @@ def test_the_receiver_acknowledges_18_segments_one_by_one_and_then_every_second(
 
 def test_what_ends_a_burst_is_acknowledged_at_once() -> None:
     p, s = scratch()
-    s[state.packet_at(p, s, FIRST) + Packet.FLAGS] = Flag.PUSH
+    s[state.packet_at(p, s, FIRST) + Packet.FLAGS] = Flag.PSH
     assert receiver.on_data(p, s, MS, FIRST, False)[0] >= 0
     assert receiver.on_data(p, s, 2 * MS, FIRST + 1, False)[0] == NONE
-    assert 40 * MS < s[Tcp.PENDING] - 2 * MS <= 44 * MS
+    assert 40 * MS < s[Tcp.ACK_DEADLINE] - 2 * MS <= 44 * MS
 
 
 def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
@@ -144,13 +158,16 @@ def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
     at = [FIRST + 1 + k for k in range(6)]
     acks = [receiver.on_data(p, s, 10 * MS + k, packet, False)[0] for k, packet in enumerate(at)]
     assert [ack >= 0 for ack in acks] == [True] * 3 + [False] * 3
-    assert receiver.due_at_receiver(s) == 10 * MS + 3 + 600_000 + receiver.SLACK
+    assert receiver.due_at_receiver(s) == 10 * MS + 3 + 600_000 + receiver.COMP_SACK_SLACK
     ack = receiver.on_delay(p, s)
     where = state.ack_at(p, s, ack)
-    assert s[where + state.Ack.NEXT] == FIRST
-    assert list(s[where + state.Ack.BLOCK : where + state.Ack.BLOCK + 2]) == [FIRST + 1, FIRST + 7]
+    assert s[where + state.Ack.CUMULATIVE] == FIRST
+    assert list(s[where + state.Ack.SACK_BLOCKS : where + state.Ack.SACK_BLOCKS + 2]) == [
+        FIRST + 1,
+        FIRST + 7,
+    ]
     filled, fresh = receiver.on_data(p, s, 11 * MS, FIRST, False)
-    assert fresh and s[state.ack_at(p, s, filled) + state.Ack.NEXT] == FIRST + 7
+    assert fresh and s[state.ack_at(p, s, filled) + state.Ack.CUMULATIVE] == FIRST + 7
 
 
 def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
@@ -159,66 +176,66 @@ def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
     for packet in range(2, 8):
         receiver.note_timestamp(s, packet, packet * MS)
         receiver.on_data(p, s, 20 * MS + packet, packet, False)
-    echo = s[Tcp.ECHO]
+    echo = s[Tcp.TS_RECENT]
     receiver.note_timestamp(s, FIRST, 900 * MS)
     ack, fresh = receiver.on_data(p, s, SECOND, FIRST, False)
     where = state.ack_at(p, s, ack)
-    assert not fresh and s[where + state.Ack.DUPLICATE] == FIRST
-    assert s[where + state.Ack.ECHO] == echo < 10 * MS
-    assert s[Tcp.QUICK] == receiver.QUICK - 1
+    assert not fresh and s[where + state.Ack.DSACK] == FIRST
+    assert s[where + state.Ack.TSECR] == echo < 10 * MS
+    assert s[Tcp.QUICK_ACKS] == receiver.MAX_QUICK_ACKS - 1
 
 
 def test_the_window_shrinks_by_one_packet_per_two_delivered() -> None:
     """From 20 to 10 over a window: PRR sends half of what is delivered."""
     _, s = scratch()
-    s[Tcp.NXT] = FIRST + 20
-    s[Tcp.PRIOR_WINDOW], s[Tcp.SSTHRESH], s[Tcp.STATE] = 20, 10, State.RECOVERY
-    s[Tcp.LOST] = 1
+    s[Tcp.SND_NXT] = FIRST + 20
+    s[Tcp.PRIOR_CWND], s[Tcp.SSTHRESH], s[Tcp.CA_STATE] = 20, 10, CaState.RECOVERY
+    s[Tcp.LOST_OUT] = 1
     sent = 0
     for _ in range(19):
-        s[Tcp.SACKED] += 1
-        prr.reduce(s, 1, 0, False)
+        s[Tcp.SACKED_OUT] += 1
+        prr.cwnd_reduction(s, 1, 0, False)
         while state.in_flight(s) < s[Tcp.CWND]:
-            s[Tcp.NXT] += 1
+            s[Tcp.SND_NXT] += 1
             s[Tcp.PRR_OUT] += 1
             sent += 1
     assert sent == 10 and s[Tcp.CWND] == 10
 
 
 def test_a_lost_packet_is_sent_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "HEARS", False)
+    monkeypatch.setattr(scoreboard, "NOTIFIES_LOSSES", False)
     p, s = scratch()
-    s[Tcp.NXT] = FIRST + 4
-    board.lose(p, s, FIRST)
-    assert (board.next_lost(p, s), s[Tcp.LOST], state.in_flight(s)) == (FIRST, 1, 3)
-    board.resend(p, s, FIRST)
-    assert (board.next_lost(p, s), s[Tcp.AGAIN], state.in_flight(s)) == (NONE, 1, 4)
-    board.lose(p, s, FIRST)
-    assert (board.next_lost(p, s), s[Tcp.AGAIN], s[Tcp.LOSSES]) == (FIRST, 0, 2)
-    board.spare(p, s)
-    assert (s[Tcp.LOST], state.in_flight(s)) == (0, 4)
+    s[Tcp.SND_NXT] = FIRST + 4
+    scoreboard.mark_lost(p, s, FIRST)
+    assert (scoreboard.next_lost(p, s), s[Tcp.LOST_OUT], state.in_flight(s)) == (FIRST, 1, 3)
+    scoreboard.mark_retransmitted(p, s, FIRST)
+    assert (scoreboard.next_lost(p, s), s[Tcp.RETRANS_OUT], state.in_flight(s)) == (NONE, 1, 4)
+    scoreboard.mark_lost(p, s, FIRST)
+    assert (scoreboard.next_lost(p, s), s[Tcp.RETRANS_OUT], s[Tcp.LOST_TOTAL]) == (FIRST, 0, 2)
+    scoreboard.unmark_lost(p, s)
+    assert (s[Tcp.LOST_OUT], state.in_flight(s)) == (0, 4)
 
 
 def test_a_probe_comes_after_two_round_trips() -> None:
     p, s = scratch()
-    s[Tcp.NXT], s[Tcp.SRTT], s[Tcp.RTO] = FIRST + 5, 8 * 50_000, 66
-    assert timer.schedule_probe(p, s, SECOND, True)
+    s[Tcp.SND_NXT], s[Tcp.SRTT_US], s[Tcp.RTO] = FIRST + 5, 8 * 50_000, 66
+    assert timer.schedule_loss_probe(p, s, SECOND, True)
     assert 102 * MS < s[Tcp.DEADLINE] - SECOND <= 108 * MS
-    s[Tcp.STATE] = State.RECOVERY
-    assert not timer.schedule_probe(p, s, SECOND, True)
+    s[Tcp.CA_STATE] = CaState.RECOVERY
+    assert not timer.schedule_loss_probe(p, s, SECOND, True)
 
 
 @pytest.mark.parametrize(("gap_us", "acks"), [(1000, 21), (3000, 400)])
 def test_hystart_ends_slow_start_after_a_train_of_half_a_round_trip(gap_us: int, acks: int) -> None:
     _, s = scratch()
-    s[Tcp.CWND], s[Tcp.SSTHRESH], s[Tcp.NXT] = 100, state.INFINITE, 1000
-    hystart.begin_round(s, 0)
-    s[Tcp.UNA] = 1000
+    s[Tcp.CWND], s[Tcp.SSTHRESH], s[Tcp.SND_NXT] = 100, state.INFINITE, 1000
+    hystart.start_round(s, 0)
+    s[Tcp.SND_UNA] = 1000
     for k in range(1, acks + 1):
         assert s[Tcp.SSTHRESH] == state.INFINITE
-        hystart.note_least(s, 40_000)
-        hystart.look(s, 1000 * k * gap_us, 40_000)
-    assert (s[Tcp.SSTHRESH] == 100) == (gap_us <= hystart.ACK_GAP)
+        hystart.update_delay_min(s, 40_000)
+        hystart.update(s, 1000 * k * gap_us, 40_000)
+    assert (s[Tcp.SSTHRESH] == 100) == (gap_us <= hystart.ACK_DELTA)
 
 
 @pytest.mark.full

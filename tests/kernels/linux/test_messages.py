@@ -172,14 +172,14 @@ def test_a_window_is_never_larger_after_a_pause(packets: int, wait: int, window:
 
 def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
     p, s = scratch()
-    s[Cubic.EPOCH] = NONE
-    cubic.wake(p, s, 10 * SECOND, 500)
-    assert s[Cubic.EPOCH] == NONE
-    s[Cubic.EPOCH] = 1000
-    cubic.wake(p, s, 10 * SECOND, 500)
-    assert s[Cubic.EPOCH] == 1500
-    cubic.wake(p, s, 10 * SECOND, 5000)  # not later than now
-    assert s[Cubic.EPOCH] == 2500
+    s[Cubic.EPOCH_START] = NONE
+    cubic.on_idle_restart(p, s, 10 * SECOND, 500)
+    assert s[Cubic.EPOCH_START] == NONE
+    s[Cubic.EPOCH_START] = 1000
+    cubic.on_idle_restart(p, s, 10 * SECOND, 500)
+    assert s[Cubic.EPOCH_START] == 1500
+    cubic.on_idle_restart(p, s, 10 * SECOND, 5000)  # not later than now
+    assert s[Cubic.EPOCH_START] == 2500
 
 
 @pytest.mark.full

@@ -33,10 +33,10 @@ def counted(*arguments: Any) -> Any:
 
 def counted_linux(*arguments: Any) -> Any:
     """The same of today's Linux."""
-    before = arguments[5][Linux.NXT]
+    before = arguments[5][Linux.SND_NXT]
     BEGUN[0] += 1
     found = go_linux(*arguments)
-    IN_STRETCHES[0] += arguments[5][Linux.NXT] - before
+    IN_STRETCHES[0] += arguments[5][Linux.SND_NXT] - before
     return found
 
 

@@ -88,13 +88,13 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
 def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
     """Also after four minutes and if it was put out again since."""
     p, s = scratch()
-    s[Tcp.PHASE] = 123_456_789
+    s[Tcp.CLOCK_PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
         copy = copies.transmission_id(s, first)
         for again in (first, first + 400, first + 250 * SECOND):
             s[packet_at(p, s, FIRST) + Packet.SENT] = again // clocks.US
             copies.note_transmission(p, s, FIRST, copy)
-            assert clocks.stamp_of(s, s[Tcp.STAMP]) == clocks.stamp_of(s, first)
+            assert clocks.timestamp_of(s, s[Tcp.RCV_TSVAL]) == clocks.timestamp_of(s, first)
 
 
 def share_of_bbr(queue: int, beside: dict[str, Any]) -> float:

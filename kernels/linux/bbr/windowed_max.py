@@ -8,7 +8,7 @@ take its place when it has grown old.
 from typing import Any
 
 
-def put_all(s: Any, at: Any, time: Any, value: Any) -> None:
+def reset(s: Any, at: Any, time: Any, value: Any) -> None:
     """All three are this value."""
     for k in range(3):
         _put(s, at, k, time, value)
@@ -26,10 +26,10 @@ def _move_up(s: Any, at: Any, time: Any, value: Any) -> None:
     _put(s, at, 2, time, value)
 
 
-def update(s: Any, at: Any, window: Any, time: Any, value: Any) -> None:
+def running_max(s: Any, at: Any, window: Any, time: Any, value: Any) -> None:
     """A value at a time; the largest is at word `at` of scratch, followed by its time."""
     if value >= s[at] or time - s[at + 5] > window:
-        put_all(s, at, time, value)
+        reset(s, at, time, value)
         return
     if value >= s[at + 2]:
         _put(s, at, 1, time, value)

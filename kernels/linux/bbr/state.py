@@ -11,15 +11,15 @@ from typing import Any
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import pacing
 
-BANDWIDTH_BITS = 24
-GAIN_BITS = 8
-UNIT = 1 << GAIN_BITS
+BW_SCALE = 24
+BBR_SCALE = 8
+BBR_UNIT = 1 << BBR_SCALE
 """A gain of 1."""
-HIGH_GAIN = UNIT * 2885 // 1000 + 1
+HIGH_GAIN = BBR_UNIT * 2885 // 1000 + 1
 """2 / ln 2: the rate doubles each round."""
-DRAIN_GAIN = UNIT * 1000 // 2885
-CWND_GAIN = 2 * UNIT
-MARGIN = 990_000
+DRAIN_GAIN = BBR_UNIT * 1000 // 2885
+CWND_GAIN = 2 * BBR_UNIT
+PACING_MARGIN_PPM = 990_000
 """Bytes paced in a second, of a million that the bandwidth would allow."""
 
 
@@ -32,7 +32,7 @@ class Mode(IntEnum):
     PROBE_RTT = 3
 
 
-class Bbr(IntEnum):
+class State(IntEnum):
     """Own words, behind those of pacing."""
 
     MODE = pacing.FREE
@@ -40,34 +40,34 @@ class Bbr(IntEnum):
     PACING_GAIN = auto()
     CWND_GAIN = auto()
     # Rounds.
-    ROUND = auto()
+    ROUND_COUNT = auto()
     """Round trips counted,"""
-    ROUND_END = auto()
+    NEXT_ROUND_DELIVERED = auto()
     """the packet put out when so many had been delivered begins the next;"""
     ROUND_START = auto()
     """1: this ACK began one."""
     # The round trip.
-    LEAST_RTT = auto()
+    MIN_RTT_US = auto()
     """[us], INFINITE: unknown;"""
-    LEAST_RTT_AT = auto()
+    MIN_RTT_STAMP = auto()
     """when it was measured [jiffy]."""
     # The pipe is full.
-    FULL = auto()
+    FULL_BW_REACHED = auto()
     """1: it has been found so,"""
-    FULL_BANDWIDTH = auto()
+    FULL_BW = auto()
     """because this"""
-    FULL_ROUNDS = auto()
+    FULL_BW_CNT = auto()
     """has not grown by a quarter for so many rounds."""
     # Probing.
-    PHASE = auto()
+    CYCLE_IDX = auto()
     """Of the cycle of gains,"""
-    PHASE_AT = auto()
+    CYCLE_MSTAMP = auto()
     """and when it began [us]."""
-    PROBE_DONE = auto()
+    PROBE_RTT_DONE_STAMP = auto()
     """When probing for the round trip may end [jiffy], NONE: too much is in flight yet;"""
-    PROBE_ROUND = auto()
+    PROBE_RTT_ROUND_DONE = auto()
     """1: a round has passed since."""
-    IDLE = auto()
+    IDLE_RESTART = auto()
     """1: nothing has been delivered since the sender was idle."""
     DRAWS = auto()
     """Random numbers drawn,"""
@@ -76,55 +76,55 @@ class Bbr(IntEnum):
     # The window.
     PRIOR_CWND = auto()
     """Before a recovery or probing for the round trip [packet]."""
-    CONSERVES = auto()
+    PACKET_CONSERVATION = auto()
     """1: a packet out for one delivered, in the first round of a recovery."""
-    PRIOR_STATE = auto()
+    PREV_CA_STATE = auto()
     """Of loss recovery, at the ACK before."""
-    SEEN_RTT = auto()
+    HAS_SEEN_RTT = auto()
     """1: the rate of the start is that of a round trip measured."""
     # Packets acknowledged beyond the bandwidth.
-    EXTRA_INDEX = auto()
+    EXTRA_ACKED_WIN_IDX = auto()
     """Which word of `EXTRA` is the present one,"""
-    EXTRA_ROUNDS = auto()
+    EXTRA_ACKED_WIN_RTTS = auto()
     """since so many rounds."""
-    EPOCH_AT = auto()
+    ACK_EPOCH_MSTAMP = auto()
     """Since then [us]"""
-    EPOCH_ACKED = auto()
+    ACK_EPOCH_ACKED = auto()
     """so many packets were acknowledged."""
     # Policers.
-    POLICED = auto()
+    LT_USE_BW = auto()
     """1: the bandwidth is that of a policer."""
-    POLICED_BANDWIDTH = auto()
+    LT_BW = auto()
     """0: unknown"""
-    POLICED_SAMPLING = auto()
+    LT_IS_SAMPLING = auto()
     """1: an interval is under way,"""
-    POLICED_ROUNDS = auto()
+    LT_RTT_CNT = auto()
     """so many rounds long,"""
-    POLICED_AT = auto()
+    LT_LAST_STAMP = auto()
     """begun then [ms],"""
-    POLICED_DELIVERED = auto()
+    LT_LAST_DELIVERED = auto()
     """when so many packets had been delivered"""
-    POLICED_LOST = auto()
+    LT_LAST_LOST = auto()
     """and lost."""
 
 
-BANDWIDTH = int(Bbr.POLICED_LOST) + 1
+BW = int(State.LT_LAST_LOST) + 1
 """The largest bandwidth of 10 rounds, its round, and the next candidates: six words."""
-EXTRA = BANDWIDTH + 6
+EXTRA_ACKED = BW + 6
 """The most packets beyond the bandwidth in these and in the last 5 rounds: two words."""
-END = EXTRA + 2
+END = EXTRA_ACKED + 2
 
 
-def most_bandwidth(s: Any) -> Any:
+def max_bw(s: Any) -> Any:
     """The largest of the last rounds."""
-    return s[BANDWIDTH]
+    return s[BW]
 
 
-def bandwidth(s: Any) -> Any:
+def bw(s: Any) -> Any:
     """What the path can carry."""
-    return s[Bbr.POLICED_BANDWIDTH] if s[Bbr.POLICED] != 0 else s[BANDWIDTH]
+    return s[State.LT_BW] if s[State.LT_USE_BW] != 0 else s[BW]
 
 
-def rate_of(p: Any, bandwidth: Any, gain: Any) -> Any:
+def bw_to_pacing_rate(p: Any, bandwidth: Any, gain: Any) -> Any:
     """The pacing rate for a bandwidth times a gain, a hundredth below [byte / s]."""
-    return (bandwidth * p[P.DATA] * gain >> GAIN_BITS) * MARGIN >> BANDWIDTH_BITS
+    return (bandwidth * p[P.DATA] * gain >> BBR_SCALE) * PACING_MARGIN_PPM >> BW_SCALE

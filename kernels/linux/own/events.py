@@ -15,15 +15,15 @@ from netcarlo.kernels.linux.state import Tcp
 class Own(IntEnum):
     """Own words, behind those of pacing."""
 
-    TAKEN = pacing.FREE
+    ACK_PROCESSED = pacing.FREE
     """1: an ACK of data has been dealt with,"""
     DELIVERED = auto()
     """which told of so many packets delivered"""
-    LOSSES = auto()
+    LOST = auto()
     """and lost."""
-    ASKED = auto()
+    REDUCTION_REQUESTED = auto()
     """1: the window is to be reduced."""
-    REDUCING = auto()
+    IN_REDUCTION = auto()
     """1: a reduction is under way, or has just ended."""
 
 
@@ -32,43 +32,43 @@ def prepare(s: Any) -> None:
     s[Pacing.TIMER] = FOREVER
 
 
-def connect(p: Any, s: Any, now: Any) -> None:
+def init(p: Any, s: Any, now: Any) -> None:
     """The handshake is over."""
     rate.prepare(s)
 
 
-def take(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
+def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
     """An ACK that told of so many packets delivered and lost."""
-    s[Own.TAKEN] = 1
+    s[Own.ACK_PROCESSED] = 1
     s[Own.DELIVERED] = acked
-    s[Own.LOSSES] = losses
+    s[Own.LOST] = losses
 
 
 def ssthresh(s: Any) -> Any:
     """A loss, or a timeout."""
-    s[Own.ASKED] = 1
+    s[Own.REDUCTION_REQUESTED] = 1
     return s[Tcp.SSTHRESH]
 
 
-def time_out(p: Any, s: Any) -> None:
+def on_rto(p: Any, s: Any, now: Any) -> None:
     """The retransmission timer has gone off."""
-    s[Own.REDUCING] = 0
+    s[Own.IN_REDUCTION] = 0
 
 
-def undo(s: Any) -> None:
+def undo_cwnd(s: Any) -> None:
     """There was no loss."""
-    s[Tcp.CWND] = max(s[Tcp.CWND], s[Tcp.PRIOR_WINDOW])
-    s[Own.REDUCING] = 0
+    s[Tcp.CWND] = max(s[Tcp.CWND], s[Tcp.PRIOR_CWND])
+    s[Own.IN_REDUCTION] = 0
 
 
-def restart(p: Any, s: Any, now: Any) -> None:
+def on_tx_start(p: Any, s: Any, now: Any) -> None:
     """Packets leave where there were none."""
 
 
-def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
+def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """It does not grow by counting."""
     return s[Tcp.CWND]
 
 
-def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
+def pkts_acked(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """Round trips are in `Tcp.RTT`."""

@@ -6,23 +6,23 @@ from netcarlo.kernels.linux import pacing
 
 UNBOUNDED = 1 << 40
 """A bandwidth, a volume or a time that is not bounded, or not known."""
-BETA, LOSSES, HEADROOM = 70, 2, 15
+BETA, LOSS_THRESH, HEADROOM = 70, 2, 15
 """In percent: what is kept after losses, that are too many, what is left to others."""
 
 
-class State(IntEnum):
+class Mode(IntEnum):
     """In the order of the draft's table."""
 
     STARTUP = 0
     DRAIN = 1
-    DOWN = 2
-    CRUISE = 3
-    REFILL = 4
-    UP = 5
+    PROBE_BW_DOWN = 2
+    PROBE_BW_CRUISE = 3
+    PROBE_BW_REFILL = 4
+    PROBE_BW_UP = 5
     PROBE_RTT = 6
 
 
-class Acks(IntEnum):
+class AckPhase(IntEnum):
     """What the ACKs that come in tell of."""
 
     INIT = 0
@@ -32,10 +32,10 @@ class Acks(IntEnum):
     PROBE_STOPPING = 4
 
 
-class Word(IntEnum):
+class State(IntEnum):
     """Own words, behind those of pacing."""
 
-    STATE = pacing.FREE
+    MODE = pacing.FREE
     ROUND_COUNT = auto()
     ROUND_START = auto()
     NEXT_ROUND_DELIVERED = auto()
@@ -50,7 +50,7 @@ class Word(IntEnum):
     LOSS_ROUND_START = auto()
     LOSS_ROUND_DELIVERED = auto()
     LOSS_IN_ROUND = auto()
-    LOSS_EVENTS = auto()  # ACKs of this round that told of losses
+    LOSS_EVENTS_IN_ROUND = auto()  # ACKs of this round that told of losses
     RECOVERY_DELIVERED = auto()  # delivered when the recovery began
     FULL_BW = auto()
     FULL_BW_COUNT = auto()
@@ -75,15 +75,15 @@ class Word(IntEnum):
     PROBE_RTT_DONE_STAMP = auto()  # 0: too much is in flight yet
     PROBE_RTT_ROUND_DONE = auto()
     IDLE_RESTART = auto()
-    EXTRA_START = auto()  # [us]
-    EXTRA_DELIVERED = auto()
+    EXTRA_ACKED_INTERVAL_START = auto()  # [us]
+    EXTRA_ACKED_DELIVERED = auto()
     PRIOR_CWND = auto()
-    PRIOR_STATE = auto()  # of loss recovery, at the ACK before
+    PREV_CA_STATE = auto()  # of loss recovery, at the ACK before
     UNDO_STATE = auto()  # -1: none
     UNDO_BW_SHORTTERM = auto()
     UNDO_INFLIGHT_SHORTTERM = auto()
     UNDO_INFLIGHT_LONGTERM = auto()
-    SEEN_RTT = auto()
+    HAS_SEEN_RTT = auto()
     DRAWS = auto()
     STREAM = auto()
     # Of the sample.
@@ -91,6 +91,6 @@ class Word(IntEnum):
     LOST = auto()
 
 
-EXTRA_ACKED = int(Word.LOST) + 1
+EXTRA_ACKED = int(State.LOST) + 1
 """The most packets acknowledged beyond the bandwidth, and the next candidates: six words."""
 END = EXTRA_ACKED + 6

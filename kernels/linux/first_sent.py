@@ -22,14 +22,14 @@ def paced_scratch_words(window: Any, ring: Any) -> Any:
     return state.paced_scratch_words(window, ring) + ring
 
 
-def note(p: Any, s: Any, packet: Any, now: Any) -> None:
+def note_first_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
     """A new packet is put out."""
-    s[_place(p, s, packet)] = now
+    s[_word_of(p, s, packet)] = now
 
 
-def _place(p: Any, s: Any, packet: Any) -> Any:
+def _word_of(p: Any, s: Any, packet: Any) -> Any:
     # Where it is kept when a packet was first put out.
-    begin = s[Tcp.RECORDS] + (RECORD_WORDS * p[P.RING] if PACED else 0)
+    begin = s[Tcp.RATE_RECORDS] + (RECORD_WORDS * p[P.RING] if PACED else 0)
     return begin + (packet & (p[P.RING] - 1))
 
 
@@ -40,21 +40,21 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """As `sender.next_segment`."""
-    new = s[Tcp.NXT]
+    new = s[Tcp.SND_NXT]
     packet = sender.next_segment(p, s, g, now, blocked)
     if packet == new and packet >= FIRST:
-        note(p, s, packet, now)
+        note_first_sent(p, s, packet, now)
     return packet
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Time since the packet was first put out [ns]."""
-    return t - s[_place(p, s, packet)]
+    return t - s[_word_of(p, s, packet)]
 
 
 def all_sent(s: Any) -> Any:
     """All there is has been put out."""
-    return s[Tcp.NXT] > s[Tcp.LAST]
+    return s[Tcp.SND_NXT] > s[Tcp.LAST]
 
 
 def data_waiting(p: Any, s: Any) -> Any:
