@@ -12,8 +12,7 @@ MODELS = sorted((DOCS / "models").glob("*.md"))
 EVIDENCE = [
     DOCS / f"{name}.md"
     for name in (
-        "calibration", "comparison", "evidence", "fidelity", "performance", "reliability", "security",
-        "validation",
+        "calibration", "comparison", "evidence", "fidelity", "performance", "security", "validation",
     )
 ]  # fmt: skip
 WORDS = 1500
