@@ -41,7 +41,7 @@ class Endpoint:
     arrival_before_departure: bool = True
     """True if a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
     has_fast_path: bool = False
-    """True if the fast path of a path's engine (`path.undisturbed`) knows this sender."""
+    """True if the fast path of a path's engine (`path.fast_path`) knows this sender."""
     lookahead: bool = False
     """True if the engine of shared links may process its events early (`shared.lookahead`)."""
     inlined: tuple[ModuleType, ...] = ()

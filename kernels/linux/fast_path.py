@@ -1,7 +1,7 @@
 """Both ends of an association while nothing is missing, with what changes all the time in registers.
 
 Of what the sender learns from every ACK, and nobody asks for before a stretch ends, only the last is kept:
-see `kernels/path/undisturbed_linux.py`.
+see `kernels/path/linux_fast_path.py`.
 """
 
 from typing import Any, NamedTuple

@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import ENDLESS, Hop, P, Rows
 from netcarlo.kernels.base.loss import probabilities
 from netcarlo.kernels.base.wire import on_wire
 
-LEFT = 0.01
+MIN_SHARE = 0.01
 """Of a hop, at least, by cross traffic."""
 
 SAMPLES = 10
@@ -23,7 +23,7 @@ def cost(rows: Rows, window: Any) -> Floats:
     rtt = (wire + hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
     crossing = on_wire(hops[..., Hop.CROSS_SIZE], hops[..., Hop.BYTE_TIME])
     taken = datagrams(crossing, hops[..., Hop.CROSS_EVERY])  # the share of a hop
-    packet = (wire / np.maximum(1.0 - taken, LEFT)).max(axis=1, initial=1.0)
+    packet = (wire / np.maximum(1.0 - taken, MIN_SHARE)).max(axis=1, initial=1.0)
     queue = np.where(hops[..., Hop.QUEUE] > 0, hops[..., Hop.QUEUE], ENDLESS).min(axis=1, initial=ENDLESS)
     buffer = np.where(p[:, P.SEND_BUFFER] > 0, p[:, P.SEND_BUFFER], ENDLESS)
     window = np.minimum(np.minimum(window, buffer), rtt / packet + queue)
@@ -32,7 +32,7 @@ def cost(rows: Rows, window: Any) -> Floats:
         p[:, P.END] - p[:, P.START], p[:, P.LIMIT], packet=packet, rtt=rtt, window=window,
         loss=1.0 - (1.0 - lost).prod(axis=1), rto=np.maximum(2 * rtt, p[:, P.MIN_RTO]),
     )  # fmt: skip
-    put_out = datagrams(np.minimum(p[:, P.STOP], p[:, P.END]) - p[:, P.START], p[:, P.INTERVAL])
+    sent = datagrams(np.minimum(p[:, P.STOP], p[:, P.END]) - p[:, P.START], p[:, P.INTERVAL])
     cross = datagrams(p[:, P.END, None], hops[..., Hop.CROSS_EVERY]).sum(axis=1)
     samples = p[:, P.END] / (SAMPLES * np.maximum(p[:, P.SAMPLE], 1))
-    return np.where(p[:, P.INTERVAL] > 0, put_out, packets) + cross + samples  # type: ignore[no-any-return]
+    return np.where(p[:, P.INTERVAL] > 0, sent, packets) + cross + samples  # type: ignore[no-any-return]

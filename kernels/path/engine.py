@@ -6,7 +6,7 @@ the one loop takes at most an event and a packet, and all ways through it meet a
 by side on a device stay in step.
 
 To a mobile host packets can overtake each other on the way from the MAP on, on other paths behind hops that
-reorder: there they wait in a queue in order of time (see `mobility.access`, `overtaking`), and go on before
+reorder: there they wait in a queue in order of time (see `mobility.access`, `reordering`), and go on before
 the sender's next event.
 """
 
@@ -35,26 +35,26 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin as begin_row
-from netcarlo.kernels.path import hops, overtaking, waiting
-from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, WAITS
+from netcarlo.kernels.path import hops, reordering, timed_queue
+from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, IN_QUEUE, MAIN, QUEUE_FULL
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path
 from netcarlo.kernels.tcp.acks import FULL
 from netcarlo.kernels.tcp.state import NONE
 
 association: Any = slot("association")
-undisturbed: Any = slot("undisturbed")
+fast_path: Any = slot("fast_path")
 
-CALM: Any = slot("calm")
-"""There are stretches that nothing disturbs, see `undisturbed`."""
+HAS_FAST_PATH: Any = slot("has_fast_path")
+"""There are stretches that nothing disturbs, see `fast_path`."""
 MOBILE: Any = slot("mobile")
 """The last hop is a radio link, and access routers and a MAP stand before it."""
 REORDERS: Any = slot("reorders")
 """There may be hops on which packets overtake each other."""
-OVERTAKES: Any = slot("overtakes")
-"""The one or the other: packets wait in a queue of `way`, one of"""
-way: Any = slot("way")
-"""`mobility.access` and `overtaking`."""
+OUT_OF_ORDER: Any = slot("out_of_order")
+"""The one or the other: packets wait in a queue of `forwarding`, one of"""
+forwarding: Any = slot("forwarding")
+"""`mobility.access` and `reordering`."""
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
 PAUSES: Any = slot("pauses")
@@ -89,12 +89,12 @@ def scratch_words(
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
     if reorders:
-        words += waiting.scratch_words(ring)
+        words += timed_queue.scratch_words(ring)
     return hops.scratch_words(rows) + words
 
 
 @noinline
-def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
+def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
     """Lay out scratch for the path; returns the next free word."""
     for i in range(ASSOCIATION):
         m[i] = 0
@@ -105,38 +105,38 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
     out[Out.RESUME_TX] = NEVER
     out[Out.RESUME_RX] = NEVER
     out[Out.COMPLETED] = NEVER
-    m[Path.SAMPLE] = p[P.SAMPLE] // 2
-    m[Path.NEWEST] = NEVER
-    m[Path.WATCH] = NEVER
+    m[Path.NEXT_SAMPLE] = p[P.SAMPLE] // 2
+    m[Path.NEWEST_SENT] = NEVER
+    m[Path.RECORD_AFTER] = NEVER
     if DELAYS:
         m[Path.DELAYS] = free
         free = delays.prepare(m, np.int64(Path.LATEST), free)
     outage = np.int64(FOREVER)
-    fixed = hops.hops_of(m, MAIN, FORTH)
+    fixed = hops.hop_count(m, MAIN, FORWARD)
     if MOBILE:
         free = access.prepare(p, of_hops, outages, m, out, free)
         outage = access.first_down(m)
         fixed -= 1
     if REORDERS:
-        free = overtaking.prepare(p, m, free)
+        free = reordering.prepare(p, m, free)
     for hop in range(fixed):
         if outages.shape[2] > 0:
             outage = min(outage, outages[0, hop, 0, 0])
-    m[Path.OUTAGE] = outage
+    m[Path.FIRST_OUTAGE] = outage
     return free
 
 
 @noinline
 def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
     """Take the samples that are due by time `until` [ns] from the sender's present state."""
-    while m[Path.SAMPLE] <= until:
+    while m[Path.NEXT_SAMPLE] <= until:
         add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, association.cwnd_of(p, s, g))
         rtt = s[association.Counter.RTT]
         if rtt > 0:
             add(m, Path.RTT_SUM, Path.RTT_SUM_HIGH, rtt)
             m[Path.RTT_SAMPLES] += 1
         m[Path.SAMPLES] += 1
-        m[Path.SAMPLE] += p[P.SAMPLE]
+        m[Path.NEXT_SAMPLE] += p[P.SAMPLE]
 
 
 @noinline
@@ -169,26 +169,26 @@ def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
     return n + 1
 
 
-def acknowledge(
+def send_ack(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tail: Any
 ) -> Any:
     """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
     wire = p[P.HEADER]
     if not PAUSES or ack_id > PROBE:
         wire = association.size_of_ack(p, s, ack_id)
-    if OVERTAKES:
-        fate, back = way.answer(p, outages, losses, m, t, ack_id, wire)
+    if OUT_OF_ORDER:
+        fate, back = forwarding.send_ack(p, outages, losses, m, t, ack_id, wire)
     else:
-        fate, back = hops.transmit(p, outages, losses, m, MAIN, BACK, t, wire)
-    return note_answer(p, m, s, out, fate, back, ack_id, tail)
+        fate, back = hops.transmit(p, outages, losses, m, MAIN, BACKWARD, t, wire)
+    return store_ack(p, m, s, out, fate, back, ack_id, tail)
 
 
-def note_answer(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: Any, tail: Any) -> Any:
+def store_ack(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: Any, tail: Any) -> Any:
     """What has become of an ACK by time `back` [ns]; returns the ring's new end."""
-    if REORDERS and fate == WAITS:
+    if REORDERS and fate == IN_QUEUE:
         return tail
     if fate == ARRIVED:
-        ring, at = global_memory(m), m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
+        ring, at = global_memory(m), m[Path.ACK_RING] + ENTRY * (tail & (p[P.RING] - 1))
         ring[at] = back
         ring[at + 1] = ack_id
         tail += 1
@@ -198,27 +198,27 @@ def note_answer(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: 
 
 
 @noinline
-def bring_back(
+def forward_ack(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tag: Any, size: Any,
     tail: Any,
 ) -> Any:  # fmt: skip
     """An ACK in the queue goes on at time t [ns]; returns the ring's new end."""
-    fate, back = overtaking.step_back(p, outages, losses, m, t, ack_id, tag, size)
-    if overtaking.is_forgotten(p, m, ack_id):
-        m[Path.FULL] = 1
-    return note_answer(p, m, s, out, fate, back, ack_id, tail)
+    fate, back = reordering.step_back(p, outages, losses, m, t, ack_id, tag, size)
+    if reordering.is_forgotten(p, m, ack_id):
+        m[Path.OVERFLOW] = 1
+    return store_ack(p, m, s, out, fate, back, ack_id, tail)
 
 
 @noinline
-def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
+def send_delayed_ack(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
     """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
     due = association.due_at_receiver(s)
     ack_id = association.on_delay(p, s)
     if ack_id < 0:
         if ack_id == association.FULL:
-            m[Path.FULL] = 1
+            m[Path.OVERFLOW] = 1
         return tail
-    return acknowledge(p, outages, losses, m, s, out, due, ack_id, tail)
+    return send_ack(p, outages, losses, m, s, out, due, ack_id, tail)
 
 
 def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
@@ -227,40 +227,40 @@ def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: 
         if not fresh:
             m[Path.DUPLICATES] += 1
         if DELAYS and fresh:
-            took(p, m, association.delay_of(p, s, t, packet))
-        observe(m, out, t, sent)
+            record_delay(p, m, association.delay_of(p, s, t, packet))
+        record_arrival(m, out, t, sent)
     if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
 
 
-def took(p: Any, m: Any, delay: Any) -> None:
+def record_delay(p: Any, m: Any, delay: Any) -> None:
     """Data that had not come before arrive `delay` [ns] after they were first put out."""
     delays.arrived(p, m, np.int64(Path.LATEST), m[Path.DELAYS], delay)
 
 
-def observe(m: Any, out: Any, t: Any, sent: Any) -> None:
+def record_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
     """Data put out at `sent` has arrived at time t [ns]."""
-    if t > m[Path.WATCH]:
-        watch(m, out, t, sent)
+    if t > m[Path.RECORD_AFTER]:
+        record_first_arrival(m, out, t, sent)
     if MOBILE:
-        if m[Path.NEWEST] != NEVER:
+        if m[Path.NEWEST_SENT] != NEVER:
             out[Out.SILENCE] = max(out[Out.SILENCE], t - m[Path.LAST_RX])
-        if sent < m[Path.NEWEST]:
+        if sent < m[Path.NEWEST_SENT]:
             out[Out.REORDERED] += 1
-        m[Path.NEWEST] = max(m[Path.NEWEST], sent)
+        m[Path.NEWEST_SENT] = max(m[Path.NEWEST_SENT], sent)
     m[Path.LAST_RX] = t
 
 
 @noinline
-def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
+def record_first_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
     """The first data ever, or after the first outage began."""
     if out[Out.FIRST_RX] == NEVER:
         out[Out.FIRST_RX] = t
-        m[Path.WATCH] = m[Path.OUTAGE]
-    if t > m[Path.WATCH]:
+        m[Path.RECORD_AFTER] = m[Path.FIRST_OUTAGE]
+    if t > m[Path.RECORD_AFTER]:
         out[Out.RESUME_RX] = t
         out[Out.RESUME_TX] = sent
-        m[Path.WATCH] = FOREVER
+        m[Path.RECORD_AFTER] = FOREVER
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
@@ -275,7 +275,7 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     return size
 
 
-def put_on_path(
+def send_packet(
     p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any, counts: Any, wire: Any
 ) -> Any:
     """The sender puts a packet of `wire` bytes out; it `counts` if it carries data.
@@ -284,22 +284,22 @@ def put_on_path(
     """
     tag = np.int64(NONE)
     if MOBILE:
-        fate, t = hops.carry(
-            p, outages, losses, m, MAIN, FORTH, np.int64(0), hops.hops_of(m, MAIN, FORTH) - 1, now, wire
+        fate, t = hops.forward(
+            p, outages, losses, m, MAIN, FORWARD, np.int64(0), hops.hop_count(m, MAIN, FORWARD) - 1, now, wire
         )
     elif REORDERS:
-        fate, t = overtaking.put_out(p, outages, losses, m, packet, now, wire)
+        fate, t = reordering.send(p, outages, losses, m, packet, now, wire)
     else:
-        fate, t = hops.transmit(p, outages, losses, m, MAIN, FORTH, now, wire)
+        fate, t = hops.transmit(p, outages, losses, m, MAIN, FORWARD, now, wire)
     if counts:
         if fate > ARRIVED and t <= p[P.END]:
-            out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-        elif OVERTAKES and t > p[P.END]:
+            out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
+        elif OUT_OF_ORDER and t > p[P.END]:
             out[Out.IN_FLIGHT] += 1
     if MOBILE and fate == ARRIVED and t <= p[P.END]:
         ahead, t, tag = access.enter(p, m, out, packet, now, t, np.int64(1) if counts else np.int64(0))
         if not ahead:
-            fate = np.int64(WAITS)
+            fate = np.int64(IN_QUEUE)
             tag = np.int64(NONE)
     return fate, t, tag
 
@@ -310,19 +310,19 @@ def receive(
     """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
     if TYPED_PACKETS:
         while association.due_at_receiver(s) <= t:
-            tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+            tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
     elif p[P.ACK_EVERY] > 1 and association.due_at_receiver(s) < t:
-        tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+        tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
     if PAUSES and packet <= PROBE:
-        tail = acknowledge(p, outages, losses, m, s, out, t, packet, tail)
+        tail = send_ack(p, outages, losses, m, s, out, t, packet, tail)
     else:
         association.note_timestamp(s, packet, sent)
         ack_id, fresh = association.on_data(p, s, t, packet, False)
         count_arrival(p, m, s, out, packet, fresh, t, sent)
         if ack_id >= 0:
-            tail = acknowledge(p, outages, losses, m, s, out, t, ack_id, tail)
+            tail = send_ack(p, outages, losses, m, s, out, t, ack_id, tail)
         elif ack_id == association.FULL:
-            m[Path.FULL] = 1
+            m[Path.OVERFLOW] = 1
     return tail
 
 
@@ -341,7 +341,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     out[Out.ACKED] = association.acked(p, s)
     if MOBILE:
-        out[Out.IN_FLIGHT] += access.under_way(p, m)
+        out[Out.IN_FLIGHT] += access.in_flight(p, m)
     out[Out.CWND_SUM] = m[Path.CWND_SUM]
     out[Out.CWND_SUM_HIGH] = m[Path.CWND_SUM_HIGH]
     out[Out.RTT_SUM] = m[Path.RTT_SUM]
@@ -357,13 +357,13 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
         association.report(s, out, OUT + behind)
 
 
-def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:
+def queue_is_next(p: Any, m: Any, s: Any, arrival: Any) -> Any:
     """Whether a packet in the queue goes on before the next ACK arrives, or anything else happens."""
     timers = min(association.due(s), association.due_at_receiver(s))
-    return way.due(p, m) <= min(min(timers, p[P.END]), arrival)
+    return forwarding.due(p, m) <= min(min(timers, p[P.END]), arrival)
 
 
-def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
+def next_ack_arrival(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
     """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
     return global_memory(m)[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
@@ -372,56 +372,56 @@ def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
-    ring, mask, s = begin(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
-    m[Path.RING] = ring
+    ring, mask, s = init(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
+    m[Path.ACK_RING] = ring
     free = ring + ENTRY * p[P.RING] - ASSOCIATION
     association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = TYPED_PACKETS or p[P.ACK_EVERY] > 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
-        m[Path.FULL] = 1
+        m[Path.OVERFLOW] = 1
     sample(p, m, s, g, min(now, end))
-    alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
+    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)  # the next sample, or the end
     association.start(p, s, g, now)
-    calm = CALM and not traced and undisturbed.is_worth_it(m)
-    simple = CALM and undisturbed.is_simple(p, m)
+    use_fast_path = HAS_FAST_PATH and not traced and fast_path.is_worthwhile(m)
+    simple = HAS_FAST_PATH and fast_path.is_simple(p, m)
     busy = True  # the last event may let more packets out
-    while m[Path.FULL] == 0 and now <= end:
+    while m[Path.OVERFLOW] == 0 and now <= end:
         loop_header()
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
-        if CALM and calm and undisturbed.is_calm(p, s):
+        if HAS_FAST_PATH and use_fast_path and fast_path.is_steady(p, s):
             if simple:
-                now, head, tail, packet, t = undisturbed.go(
-                    p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, True
+                now, head, tail, packet, t = fast_path.run(
+                    p, constants, outages, losses, m, s, g, out, head, tail, now, next_sample, True
                 )
             else:
-                now, head, tail, packet, t = undisturbed.go(
-                    p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, False
+                now, head, tail, packet, t = fast_path.run(
+                    p, constants, outages, losses, m, s, g, out, head, tail, now, next_sample, False
                 )
             sent, busy = now, packet != NONE or association.may_send(p, s)
-            alarm = min(m[Path.SAMPLE], end + 1)
+            next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
         if not busy:
             # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can
             # overtake any more.
-            arrival = arrival_of(m, ring, mask, head, tail)
+            arrival = next_ack_arrival(m, ring, mask, head, tail)
             upcoming = min(arrival, association.due(s))
             if delayed and association.due_at_receiver(s) < upcoming:
                 if association.due_at_receiver(s) > end:
                     now = association.due_at_receiver(s)
                 else:
-                    tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+                    tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
             else:
                 now = upcoming
-                if alarm <= now:
+                if next_sample <= now:
                     sample(p, m, s, g, min(now, end))
-                    alarm = min(m[Path.SAMPLE], end + 1)
+                    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
                 if now <= end:
                     if arrival <= association.due(s):
                         ack_id = global_memory(m)[ring + ENTRY * (head & mask) + 1]
                         head += 1
-                        if REORDERS and overtaking.is_forgotten(p, m, ack_id):
-                            m[Path.FULL] = 1
+                        if REORDERS and reordering.is_forgotten(p, m, ack_id):
+                            m[Path.OVERFLOW] = 1
                         if PAUSES and ack_id <= PROBE:
                             association.on_probe(p, s, g, constants, now, PROBE - ack_id)
                         else:
@@ -436,7 +436,7 @@ def simulate(
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 
         # At most one packet: the sender's, or one that waits at an access router; received if it arrives.
-        carried = CALM and packet != NONE
+        carried = HAS_FAST_PATH and packet != NONE
         busy = now <= end
         if busy and not carried:
             sent = now
@@ -450,37 +450,37 @@ def simulate(
             if traced and packet >= 0:
                 events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
             counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
-            fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
+            fate, t, tag = send_packet(p, outages, losses, m, out, now, packet, counts, wire)
         elif (
-            OVERTAKES and busy and packet == NONE
-            and goes_on(p, m, s, arrival_of(m, ring, mask, head, tail))
+            OUT_OF_ORDER and busy and packet == NONE
+            and queue_is_next(p, m, s, next_ack_arrival(m, ring, mask, head, tail))
         ):  # fmt: skip
-            t, packet, tag, sent = way.pop(p, m)
+            t, packet, tag, sent = forwarding.pop(p, m)
         else:
             if packet == association.FULL:
-                m[Path.FULL] = 1
+                m[Path.OVERFLOW] = 1
             busy = False
         if MOBILE and tag != NONE:
             wire = size_of(p, s, packet)
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
-        elif REORDERS and tag != NONE and overtaking.is_ack(tag):
-            tail = bring_back(p, outages, losses, m, s, out, t, packet, tag, sent, tail)
-            fate = np.int64(WAITS)
+        elif REORDERS and tag != NONE and reordering.is_ack(tag):
+            tail = forward_ack(p, outages, losses, m, s, out, t, packet, tag, sent, tail)
+            fate = np.int64(IN_QUEUE)
         elif REORDERS and tag != NONE:
             counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
-            fate, t = overtaking.step(p, outages, losses, m, out, t, packet, tag, sent, wire, counts)
+            fate, t = reordering.step(p, outages, losses, m, out, t, packet, tag, sent, wire, counts)
         if busy:
-            if traced and t <= end and fate != WAITS and packet >= 0:
+            if traced and t <= end and fate != IN_QUEUE and packet >= 0:
                 event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
                 events = record_packet(p, trace, events, t, event, packet, s, g)
             if t <= end and fate == ARRIVED:
                 tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
             busy = association.may_send(p, s)
-            if OVERTAKES and not busy:
-                busy = goes_on(p, m, s, arrival_of(m, ring, mask, head, tail))
-        if tail - head > mask or (OVERTAKES and way.overfull(m)):
-            m[Path.FULL] = 1
-    if m[Path.FULL] == 0 and not association.overfull(s):
+            if OUT_OF_ORDER and not busy:
+                busy = queue_is_next(p, m, s, next_ack_arrival(m, ring, mask, head, tail))
+        if tail - head > mask or (OUT_OF_ORDER and forwarding.overfull(m)):
+            m[Path.OVERFLOW] = 1
+    if m[Path.OVERFLOW] == 0 and not association.overfull(s):
         sample(p, m, s, g, end)
         finish(p, m, s, out)
         if traced and events > trace.shape[0]:

@@ -9,7 +9,7 @@ A packet that is handed over in the very nanosecond of a departure still finds t
 in the queue, as with ns-2, or does not (see `ARRIVAL_BEFORE_DEPARTURE`).  ACK clocking makes that tie common.
 
 In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
-lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
+lane (a path in one direction) has, then hop by hop the `HopWord`s of all lanes, then the rings.
 """
 
 from enum import IntEnum, auto
@@ -27,7 +27,7 @@ from netcarlo.kernels.base.sums import add
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
 
-APART: Any = slot("first_hop_apart")
+FIRST_HOP_SPECIALISED: Any = slot("first_hop_specialised")
 """The first hop has code of its own, in which its place is a constant (see `HOT_WORDS`)."""
 QUEUES: Any = slot("queues")
 """Measure how long packets are held."""
@@ -39,38 +39,38 @@ VARYING: Any = slot("varying")
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
 MAIN = np.int64(0)
-FORTH = np.int64(0)  # carries data
-BACK = np.int64(1)  # carries acknowledgements
+FORWARD = np.int64(0)  # carries data
+BACKWARD = np.int64(1)  # carries acknowledgements
 
 # The fate of a packet.
-WAITS = -1  # it has not come to its end
+IN_QUEUE = -1  # it has not come to its end
 ARRIVED = 0
-FULL_QUEUE = 1
+QUEUE_FULL = 1
 LOST = 2
-DOWN = 3
+LINK_DOWN = 3
 DESTROYED = 4
 
 
-class Word(IntEnum):
+class HopWord(IntEnum):
     """Words of scratch of a hop in one direction."""
 
-    FREE = 0  # the server is free from then on [ns]
-    SAFE = auto()  # what reaches the far end by then is neither destroyed nor held for a tick [ns]
+    FREE_AT = 0  # the server is free from then on [ns]
+    SAFE_UNTIL = auto()  # what reaches the far end by then is neither destroyed nor held for a tick [ns]
     BYTE_TIME = auto()  # as Hop.BYTE_TIME
     DELAY = auto()  # propagation [ns]
     LIMIT = auto()  # most packets held; 0: no limit
     RING = auto()  # the word where the ring of departure times begins
-    SLOT = auto()  # next place in that ring
-    ALERT = auto()  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
+    NEXT_PLACE = auto()  # next place in that ring
+    CHECK_FROM = auto()  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
     GAP = auto()  # packets until the next random loss; this and what follows as in `Channel`
     GAPS = auto()  # gaps drawn so far
     LOSS = auto()  # row of the loss table
     CHANCES = auto()  # what happens to the packet behind a gap
     OTHER_LOSS = auto()  # the same two in, or outside, bursts
     OTHER_CHANCES = auto()
-    DOWN = auto()  # start of the next outage, or of the one that lasts [ns]
-    UP = auto()  # its end [ns]
-    OUTAGE = auto()  # its number
+    DOWN_AT = auto()  # start of the next outage, or of the one that lasts [ns]
+    UP_AT = auto()  # its end [ns]
+    OUTAGE_INDEX = auto()  # its number
     CROSS = auto()  # arrival of the next packet of cross traffic [ns]
     CROSS_EVERY = auto()  # time from one to the next [ns]
     CROSS_TIME = auto()  # time that the server needs for one [ns]
@@ -85,14 +85,14 @@ class Word(IntEnum):
     CROSS_SIZE = auto()  # a packet of cross traffic [byte]
 
 
-_SIZE = len(Word)
+_SIZE = len(HopWord)
 _LANES = 2 * PATHS
 _ROUND = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
-HOT_WORDS = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
+HOT_WORDS = (0, 2), *((at, at + HopWord.GAPS) for at in (_LANES, _LANES + _SIZE))
 """Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of
 the first of each direction what stands before GAPS."""
 
@@ -119,13 +119,13 @@ def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> An
                 hop = step if direction == 0 else n_hops - 1 - step
                 if hops[path, hop, Hop.PRESENT] != 0:
                     m[BASE + lane] += 1
-                    m[at + Word.PATH] = path
-                    m[at + Word.HOP] = hop
-                    m[at + Word.RING] = free
+                    m[at + HopWord.PATH] = path
+                    m[at + HopWord.HOP] = hop
+                    m[at + HopWord.RING] = free
                     _prepare_hop(parameters, hops, outages, losses, m, at, direction)
-                    free += m[at + Word.LIMIT]
+                    free += m[at + HopWord.LIMIT]
                     if VARYING:
-                        free += varying.WORDS if m[at + Word.VARIES] > 0 else 0
+                        free += varying.WORDS if m[at + HopWord.VARIES] > 0 else 0
                     at += _LANES * _SIZE
     return free
 
@@ -134,45 +134,45 @@ def _prepare_hop(
     parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, at: Any, direction: Any
 ) -> None:
     """Fill the words `at` of a hop whose PATH, HOP and RING are known."""
-    path, hop = m[at + Word.PATH], m[at + Word.HOP]
-    m[at + Word.BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME + _R * direction]
-    m[at + Word.DELAY] = hops[path, hop, Hop.DELAY + _R * direction]
-    if m[at + Word.BYTE_TIME] > 0:
-        m[at + Word.LIMIT] = hops[path, hop, Hop.QUEUE + _R * direction]
+    path, hop = m[at + HopWord.PATH], m[at + HopWord.HOP]
+    m[at + HopWord.BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME + _R * direction]
+    m[at + HopWord.DELAY] = hops[path, hop, Hop.DELAY + _R * direction]
+    if m[at + HopWord.BYTE_TIME] > 0:
+        m[at + HopWord.LIMIT] = hops[path, hop, Hop.QUEUE + _R * direction]
     else:  # infinitely fast: never queues
-        m[at + Word.LIMIT] = 0
-    m[at + Word.SLOT] = 0
-    m[at + Word.HELD] = 0
-    m[at + Word.HELD_HIGH] = 0
-    m[at + Word.TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
-    m[at + Word.TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
-    m[at + Word.VARIES] = 0
+        m[at + HopWord.LIMIT] = 0
+    m[at + HopWord.NEXT_PLACE] = 0
+    m[at + HopWord.HELD] = 0
+    m[at + HopWord.HELD_HIGH] = 0
+    m[at + HopWord.TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
+    m[at + HopWord.TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
+    m[at + HopWord.VARIES] = 0
     if VARYING:
         _prepare_varying(hops, m, at, direction)
-    m[at + Word.OUTAGE] = -1
+    m[at + HopWord.OUTAGE_INDEX] = -1
     _next_outage(outages, m, at)
-    m[at + Word.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
-    m[at + Word.CHANCES] = hops[path, hop, Hop.CHANCES + direction]
-    m[at + Word.OTHER_LOSS] = hops[path, hop, Hop.BURST_LOSS + direction]
-    m[at + Word.OTHER_CHANCES] = hops[path, hop, Hop.BURST_CHANCES + direction]
-    m[at + Word.STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
-    begin(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM])
-    m[at + Word.CROSS] = FOREVER
-    if direction == 0 and hops[path, hop, Hop.CROSS_EVERY] > 0 and m[at + Word.BYTE_TIME] > 0:
+    m[at + HopWord.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
+    m[at + HopWord.CHANCES] = hops[path, hop, Hop.CHANCES + direction]
+    m[at + HopWord.OTHER_LOSS] = hops[path, hop, Hop.BURST_LOSS + direction]
+    m[at + HopWord.OTHER_CHANCES] = hops[path, hop, Hop.BURST_CHANCES + direction]
+    m[at + HopWord.STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
+    begin(parameters, losses, m, at + HopWord.GAP, m[at + HopWord.STREAM])
+    m[at + HopWord.CROSS] = FOREVER
+    if direction == 0 and hops[path, hop, Hop.CROSS_EVERY] > 0 and m[at + HopWord.BYTE_TIME] > 0:
         size = hops[path, hop, Hop.CROSS_SIZE]
-        m[at + Word.CROSS] = hops[path, hop, Hop.CROSS_FIRST]
-        m[at + Word.CROSS_EVERY] = hops[path, hop, Hop.CROSS_EVERY]
-        m[at + Word.CROSS_TIME] = (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS
-        m[at + Word.CROSS_SIZE] = size
-    m[at + Word.ALERT] = _alert(m, at)
+        m[at + HopWord.CROSS] = hops[path, hop, Hop.CROSS_FIRST]
+        m[at + HopWord.CROSS_EVERY] = hops[path, hop, Hop.CROSS_EVERY]
+        m[at + HopWord.CROSS_TIME] = (size * m[at + HopWord.BYTE_TIME] + _ROUND) >> _BITS
+        m[at + HopWord.CROSS_SIZE] = size
+    m[at + HopWord.CHECK_FROM] = _check_from(m, at)
 
 
 @noinline
 def _prepare_varying(hops: Any, m: Any, at: Any, direction: Any) -> None:
-    pair = hops[m[at + Word.PATH], m[at + Word.HOP], Hop.VARIES + direction]
+    pair = hops[m[at + HopWord.PATH], m[at + HopWord.HOP], Hop.VARIES + direction]
     if pair > 0:
-        m[at + Word.VARIES] = m[at + Word.RING] + m[at + Word.LIMIT]
-        varying.prepare(global_memory(m), m[at + Word.VARIES], pair)
+        m[at + HopWord.VARIES] = m[at + HopWord.RING] + m[at + HopWord.LIMIT]
+        varying.prepare(global_memory(m), m[at + HopWord.VARIES], pair)
 
 
 def transmit(
@@ -182,71 +182,71 @@ def transmit(
 
     Returns its fate and when that happened [ns].
     """
-    count = hops_of(m, path, direction)
-    if not APART:
-        return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
-    fate, t = _pass(parameters, outages, losses, m, position(path, direction, np.int64(0)), t, size)
+    count = hop_count(m, path, direction)
+    if not FIRST_HOP_SPECIALISED:
+        return forward(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
+    fate, t = _traverse(parameters, outages, losses, m, hop_at(path, direction, np.int64(0)), t, size)
     if fate == ARRIVED and count > 1:
-        fate, t = carry(
+        fate, t = forward(
             parameters, outages, losses, global_memory(m), path, direction, np.int64(1), count - 1, t, size
         )
     return fate, t
 
 
-def carry(
+def forward(
     parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, first: Any, count: Any,
     t: Any, size: Any,
 ) -> Any:  # fmt: skip
     """As `transmit`, for `count` of the hops from the `first` in this direction on."""
-    at = position(path, direction, first)
+    at = hop_at(path, direction, first)
     for _ in range(count):
-        fate, t = _pass(parameters, outages, losses, m, at, t, size)
+        fate, t = _traverse(parameters, outages, losses, m, at, t, size)
         if fate != ARRIVED:
             return fate, t
         at += _LANES * _SIZE
     return np.int64(ARRIVED), t
 
 
-def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
+def _traverse(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
     """As `transmit`, for the hop whose words begin at `at`."""
-    time = (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS
-    if t >= m[at + Word.ALERT]:
-        if _catch_up(outages, m, at, t):
-            return np.int64(DOWN), t
+    time = (size * m[at + HopWord.BYTE_TIME] + _ROUND) >> _BITS
+    if t >= m[at + HopWord.CHECK_FROM]:
+        if _advance_to(outages, m, at, t):
+            return np.int64(LINK_DOWN), t
         if VARYING:
-            time = _taken(outages, m, at, t, size, time)
+            time = _service_time(outages, m, at, t, size, time)
             if time < 0:
-                return np.int64(FULL_QUEUE), t
-    free = _serve(m, at, t, time)
+                return np.int64(QUEUE_FULL), t
+    free = _enqueue(m, at, t, time)
     if free < 0:
-        return np.int64(FULL_QUEUE), t
+        return np.int64(QUEUE_FULL), t
     if QUEUES:
-        until = min(min(free, m[at + Word.DOWN]), parameters[P.END])
-        add(m, at + Word.HELD, at + Word.HELD_HIGH, max(until - t, np.int64(0)))
-    t = free + m[at + Word.DELAY]
-    if m[at + Word.SAFE] < t:
-        gone: Any = False
+        until = min(min(free, m[at + HopWord.DOWN_AT]), parameters[P.END])
+        add(m, at + HopWord.HELD, at + HopWord.HELD_HIGH, max(until - t, np.int64(0)))
+    t = free + m[at + HopWord.DELAY]
+    if m[at + HopWord.SAFE_UNTIL] < t:
+        is_lost: Any = False
         if VARYING:
-            t, gone = _varied(parameters, outages, m, at, free)
+            t, is_lost = _arrival(parameters, outages, m, at, free)
         else:
-            t = _released(m, at, t)
-        if m[at + Word.DOWN] < t:
-            return np.int64(DESTROYED), m[at + Word.DOWN]
-        if gone:
+            t = _next_release(m, at, t)
+        if m[at + HopWord.DOWN_AT] < t:
+            return np.int64(DESTROYED), m[at + HopWord.DOWN_AT]
+        if is_lost:
             return np.int64(LOST), t
-    if lost(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM]):
+    if lost(parameters, losses, m, at + HopWord.GAP, m[at + HopWord.STREAM]):
         return np.int64(LOST), t
     return np.int64(ARRIVED), t
 
 
 def reorders(outages: Any, m: Any, path: Any, direction: Any, hop: Any) -> Any:
     """Whether packets may overtake each other on a hop, counted in its direction."""
-    at = position(path, direction, hop)
-    table = outages[m[at + Word.PATH], m[at + Word.HOP]]
-    return m[at + Word.VARIES] > 0 and varying.reorders(table, global_memory(m), m[at + Word.VARIES])
+    at = hop_at(path, direction, hop)
+    table = outages[m[at + HopWord.PATH], m[at + HopWord.HOP]]
+    return m[at + HopWord.VARIES] > 0 and varying.reorders(table, global_memory(m), m[at + HopWord.VARIES])
 
 
-def hops_of(m: Any, path: Any, direction: Any) -> Any:
+def hop_count(m: Any, path: Any, direction: Any) -> Any:
     """The number of hops of a path."""
     return m[BASE + 2 * path + direction]
 
@@ -255,33 +255,35 @@ def hops_of(m: Any, path: Any, direction: Any) -> Any:
 def longest_held(m: Any) -> Any:
     """Of the hops of the main path, the longest time that packets of the sender were held, in two words."""
     low, high = np.int64(0), np.int64(0)
-    for hop in range(hops_of(m, MAIN, FORTH)):
-        at = position(MAIN, FORTH, hop)
-        more = m[at + Word.HELD_HIGH] > high or (m[at + Word.HELD_HIGH] == high and m[at + Word.HELD] > low)
+    for hop in range(hop_count(m, MAIN, FORWARD)):
+        at = hop_at(MAIN, FORWARD, hop)
+        more = m[at + HopWord.HELD_HIGH] > high or (
+            m[at + HopWord.HELD_HIGH] == high and m[at + HopWord.HELD] > low
+        )
         if more:
-            low, high = m[at + Word.HELD], m[at + Word.HELD_HIGH]
+            low, high = m[at + HopWord.HELD], m[at + HopWord.HELD_HIGH]
     return low, high
 
 
 @noinline
-def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
+def empty_queue(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
     """Empty the queue of a hop at time `t` [ns]."""
-    at = position(path, direction, hop)
-    _catch_up(outages, m, at, t)
+    at = hop_at(path, direction, hop)
+    _advance_to(outages, m, at, t)
     _empty(m, at)
 
 
 @noinline
-def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
+def disable_outages(m: Any, path: Any, direction: Any, hop: Any) -> None:
     """Make a hop know no outages."""
-    at = position(path, direction, hop)
-    m[at + Word.DOWN] = FOREVER
-    m[at + Word.SAFE] = FOREVER
-    m[at + Word.OUTAGE] = FOREVER
-    m[at + Word.ALERT] = _alert(m, at)
+    at = hop_at(path, direction, hop)
+    m[at + HopWord.DOWN_AT] = FOREVER
+    m[at + HopWord.SAFE_UNTIL] = FOREVER
+    m[at + HopWord.OUTAGE_INDEX] = FOREVER
+    m[at + HopWord.CHECK_FROM] = _check_from(m, at)
 
 
-def position(path: Any, direction: Any, hop: Any) -> Any:
+def hop_at(path: Any, direction: Any, hop: Any) -> Any:
     """Where the words of a hop begin, counted in its direction."""
     return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
 
@@ -291,109 +293,117 @@ def is_held(leaves: Any, t: Any) -> Any:
     return leaves >= t if ARRIVAL_BEFORE_DEPARTURE else leaves > t
 
 
-def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
+def _enqueue(m: Any, at: Any, t: Any, duration: Any) -> Any:
     """The server takes a packet over at time `t`; returns when it is done, or -1 if the queue is full."""
-    limit = m[at + Word.LIMIT]
-    free = max(t, m[at + Word.FREE]) + duration
+    limit = m[at + HopWord.LIMIT]
+    free = max(t, m[at + HopWord.FREE_AT]) + duration
     if limit > 0:
-        number = m[at + Word.SLOT]
-        ring, place = global_memory(m), m[at + Word.RING] + number
+        number = m[at + HopWord.NEXT_PLACE]
+        ring, place = global_memory(m), m[at + HopWord.RING] + number
         if is_held(ring[place], t):  # the packet `limit` places ahead is still there
             return np.int64(-1)
         ring[place] = free
         number += 1
-        m[at + Word.SLOT] = number if number < limit else 0
-    m[at + Word.FREE] = free
+        m[at + HopWord.NEXT_PLACE] = number if number < limit else 0
+    m[at + HopWord.FREE_AT] = free
     return free
 
 
 @noinline
-def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
+def _advance_to(outages: Any, m: Any, at: Any, t: Any) -> Any:
     """Cross traffic and outages up to time `t`; returns whether the hop is down then."""
-    while min(m[at + Word.DOWN], m[at + Word.CROSS]) <= t:
-        cross = m[at + Word.CROSS]
-        if cross < m[at + Word.DOWN]:
-            time = m[at + Word.CROSS_TIME]
+    while min(m[at + HopWord.DOWN_AT], m[at + HopWord.CROSS]) <= t:
+        cross = m[at + HopWord.CROSS]
+        if cross < m[at + HopWord.DOWN_AT]:
+            time = m[at + HopWord.CROSS_TIME]
             if VARYING:
-                time = _taken(outages, m, at, cross, m[at + Word.CROSS_SIZE], time)
+                time = _service_time(outages, m, at, cross, m[at + HopWord.CROSS_SIZE], time)
             if time >= 0:
-                _serve(m, at, cross, time)
-            m[at + Word.CROSS] += m[at + Word.CROSS_EVERY]
-        elif cross <= t and cross < m[at + Word.UP]:  # vanishes in the outage
-            m[at + Word.CROSS] += m[at + Word.CROSS_EVERY]
-        elif t >= m[at + Word.UP]:
+                _enqueue(m, at, cross, time)
+            m[at + HopWord.CROSS] += m[at + HopWord.CROSS_EVERY]
+        elif cross <= t and cross < m[at + HopWord.UP_AT]:  # vanishes in the outage
+            m[at + HopWord.CROSS] += m[at + HopWord.CROSS_EVERY]
+        elif t >= m[at + HopWord.UP_AT]:
             _next_outage(outages, m, at)
         else:
             return True
-    m[at + Word.ALERT] = _alert(m, at)
+    m[at + HopWord.CHECK_FROM] = _check_from(m, at)
     return False
 
 
-def _alert(m: Any, at: Any) -> Any:
+def _check_from(m: Any, at: Any) -> Any:
     """From when on a packet has to be looked at more closely [ns]."""
-    if VARYING and m[at + Word.VARIES] > 0:
+    if VARYING and m[at + HopWord.VARIES] > 0:
         return np.int64(_LONG_AGO)
-    return min(m[at + Word.DOWN], m[at + Word.CROSS])
+    return min(m[at + HopWord.DOWN_AT], m[at + HopWord.CROSS])
 
 
 @noinline
-def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
+def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
     """How long the server is busy with a packet that comes at time `t`, where it is not the usual `time`.
 
     -1 if it is dropped.
     """
-    block, table, words = m[at + Word.VARIES], outages[m[at + Word.PATH], m[at + Word.HOP]], global_memory(m)
+    block, table, words = (
+        m[at + HopWord.VARIES],
+        outages[m[at + HopWord.PATH], m[at + HopWord.HOP]],
+        global_memory(m),
+    )
     if block == 0:
         return time
     if not varying.passes(table, words, block, t, size):
         return np.int64(varying.DROPPED)
-    if m[at + Word.LIMIT] > 0 and is_held(words[m[at + Word.RING] + m[at + Word.SLOT]], t):
+    if m[at + HopWord.LIMIT] > 0 and is_held(words[m[at + HopWord.RING] + m[at + HopWord.NEXT_PLACE]], t):
         return np.int64(varying.DROPPED)
-    free = m[at + Word.FREE]
+    free = m[at + HopWord.FREE_AT]
     return varying.transmitted(table, words, block, t, free, size, time) - max(t, free)
 
 
 @noinline
-def _varied(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
+def _arrival(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
     """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
-    t, gone, block = free + m[at + Word.DELAY], False, m[at + Word.VARIES]
+    t, is_lost, block = free + m[at + HopWord.DELAY], False, m[at + HopWord.VARIES]
     if free >= varying.STANDS:  # no other hop has to do with it
         return free, True
     if block > 0:
-        table, stream = outages[m[at + Word.PATH], m[at + Word.HOP]], m[at + Word.STREAM]
-        t, gone = varying.arrives(
-            parameters, table, global_memory(m), block, stream, free, m[at + Word.DELAY]
+        table, stream = outages[m[at + HopWord.PATH], m[at + HopWord.HOP]], m[at + HopWord.STREAM]
+        t, is_lost = varying.arrives(
+            parameters, table, global_memory(m), block, stream, free, m[at + HopWord.DELAY]
         )
-    return _released(m, at, t), gone
+    return _next_release(m, at, t), is_lost
 
 
 @noinline
-def _released(m: Any, at: Any, t: Any) -> Any:
+def _next_release(m: Any, at: Any, t: Any) -> Any:
     """When the far end lets go of a packet that arrives there at time `t`."""
-    tick = m[at + Word.TICK]
-    return t + (m[at + Word.TICK_PHASE] - t) % tick if tick > 0 else t
+    tick = m[at + HopWord.TICK]
+    return t + (m[at + HopWord.TICK_PHASE] - t) % tick if tick > 0 else t
 
 
 @noinline
 def _next_outage(outages: Any, m: Any, at: Any) -> None:
     """The hop is up (again), its queue empty, the server idle; looks out for the next outage."""
     _empty(m, at)
-    m[at + Word.OUTAGE] += 1
-    m[at + Word.DOWN] = FOREVER
-    if m[at + Word.OUTAGE] < outages.shape[2]:
-        m[at + Word.DOWN] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 0]
-        m[at + Word.UP] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 1]
-    plain = m[at + Word.TICK] == 0
+    m[at + HopWord.OUTAGE_INDEX] += 1
+    m[at + HopWord.DOWN_AT] = FOREVER
+    if m[at + HopWord.OUTAGE_INDEX] < outages.shape[2]:
+        m[at + HopWord.DOWN_AT] = outages[
+            m[at + HopWord.PATH], m[at + HopWord.HOP], m[at + HopWord.OUTAGE_INDEX], 0
+        ]
+        m[at + HopWord.UP_AT] = outages[
+            m[at + HopWord.PATH], m[at + HopWord.HOP], m[at + HopWord.OUTAGE_INDEX], 1
+        ]
+    plain = m[at + HopWord.TICK] == 0
     if VARYING:
-        plain = plain and m[at + Word.VARIES] == 0
-    m[at + Word.SAFE] = m[at + Word.DOWN] if plain else _LONG_AGO
+        plain = plain and m[at + HopWord.VARIES] == 0
+    m[at + HopWord.SAFE_UNTIL] = m[at + HopWord.DOWN_AT] if plain else _LONG_AGO
 
 
 @noinline
 def _empty(m: Any, at: Any) -> None:
     ring = global_memory(m)
-    m[at + Word.FREE] = 0
-    if VARYING and m[at + Word.VARIES] > 0:
-        varying.reset(ring, m[at + Word.VARIES])
-    for i in range(m[at + Word.LIMIT]):
-        ring[m[at + Word.RING] + i] = _LONG_AGO
+    m[at + HopWord.FREE_AT] = 0
+    if VARYING and m[at + HopWord.VARIES] > 0:
+        varying.reset(ring, m[at + HopWord.VARIES])
+    for i in range(m[at + HopWord.LIMIT]):
+        ring[m[at + HopWord.RING] + i] = _LONG_AGO

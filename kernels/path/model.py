@@ -14,10 +14,10 @@ from netcarlo.kernels.path import (
     cost,
     datagrams,
     engine,
-    overtaking,
+    fast_path,
+    linux_fast_path,
+    reordering,
     state,
-    undisturbed,
-    undisturbed_linux,
 )
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
@@ -29,7 +29,7 @@ class HopSlots(Slots):
 
     hops_base: int
     """Word of scratch where the state of the hops begins."""
-    first_hop_apart: bool = False
+    first_hop_specialised: bool = False
     """True if the first hop has code of its own, in which its place is a constant."""
     queues: bool = False
     """True if the time that packets are held is measured."""
@@ -51,10 +51,10 @@ class RouteSlots(Slots):
 
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
-    overtakes: bool
+    out_of_order: bool
     """True if packets may overtake each other, and wait in a queue."""
-    way: Any
-    """Where they do: `mobility.access` or `overtaking`."""
+    forwarding: Any
+    """Where they do: `mobility.access` or `reordering`."""
     access_base: int = state.ACCESS
     """Word of scratch where the state of that queue begins."""
 
@@ -71,9 +71,9 @@ class PathSlots(Slots):
     """True if packets carry their type, and the receiver has timers of its own."""
     messages: bool
     """True if the application writes messages."""
-    calm: bool
+    has_fast_path: bool
     """True if there is a fast path."""
-    undisturbed: Any
+    fast_path: Any
     """Fast path, or None."""
 
 
@@ -86,19 +86,20 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
 
 
 def _hops(
-    address: Address, base: int, *, apart: bool = False, queues: bool = False,
+    address: Address, base: int, *, specialised: bool = False, queues: bool = False,
     arrival_before_departure: bool = True,
 ) -> HopSlots:  # fmt: skip
     return HopSlots(
-        hops_base=base, first_hop_apart=apart, queues=queues,
+        hops_base=base, first_hop_specialised=specialised, queues=queues,
         arrival_before_departure=arrival_before_departure,
         varying=address.varying or address.reordering, reorders=address.reordering, delays=address.delays,
     )  # fmt: skip
 
 
 def _route(address: Address) -> RouteSlots:
-    way = access if address.mobile else overtaking
-    return RouteSlots(mobile=address.mobile, overtakes=address.mobile or address.reordering, way=way)
+    forwarding = access if address.mobile else reordering
+    out_of_order = address.mobile or address.reordering
+    return RouteSlots(mobile=address.mobile, out_of_order=out_of_order, forwarding=forwarding)
 
 
 def _columns(address: Address, *, queues: bool = False) -> int:
@@ -114,21 +115,21 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _one(address: Address, endpoint: Endpoint) -> Model:
     """Return the model of one association over one path."""
-    overtakes = address.mobile or address.reordering
+    out_of_order = address.mobile or address.reordering
     queues = address.sender == "linux" and not address.mobile
     base = state.ASSOCIATION + endpoint.state_words
 
     def make(step: Step) -> Any:
-        fast = endpoint.has_fast_path and not (overtakes or address.varying or is_lockstep(step))
-        module = undisturbed_linux if endpoint.typed_packets else undisturbed
-        apart = is_lockstep(step) and not overtakes
+        fast = endpoint.has_fast_path and not (out_of_order or address.varying or is_lockstep(step))
+        module = linux_fast_path if endpoint.typed_packets else fast_path
+        specialised = is_lockstep(step) and not out_of_order
         hops = _hops(
-            address, base, apart=apart, queues=queues,
+            address, base, specialised=specialised, queues=queues,
             arrival_before_departure=endpoint.arrival_before_departure,
         )  # fmt: skip
         filled = PathSlots(
             first=endpoint.first, pauses=endpoint.pauses, typed_packets=endpoint.typed_packets,
-            messages=address.messages, calm=fast, undisturbed=module if fast else None,
+            messages=address.messages, has_fast_path=fast, fast_path=module if fast else None,
         )  # fmt: skip
         inlined = endpoint.inlined + (endpoint.inlined_with_fast_path if fast else ())
         records = hops, _route(address), filled, endpoint.slots(step)
@@ -141,7 +142,7 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
         return words + one_flow.WORDS * address.delays, endpoint.floats
 
     # Where packets overtake each other many places of the code call for a hop, and none is constant.
-    hot_words = () if overtakes else state.hot_words(endpoint.hot_words, endpoint.state_words)
+    hot_words = () if out_of_order else state.hot_words(endpoint.hot_words, endpoint.state_words)
     columns = _columns(address, queues=queues)
     return Model(
         address=address, make=make, scratch=scratch, outcomes=lambda rows: columns, window=endpoint.window,

@@ -10,7 +10,7 @@ from netcarlo.kernels.path.mobility import access
 class Path(IntEnum):
     """Words of scratch of the engine."""
 
-    SAMPLE = 0
+    NEXT_SAMPLE = 0
     """When the next sample is due [ns]."""
     SAMPLES = auto()
     RTT_SAMPLES = auto()
@@ -22,7 +22,7 @@ class Path(IntEnum):
     RTT_SUM_HIGH = auto()
     DUPLICATES = auto()
     """Data packets that arrived again."""
-    OUTAGE = auto()
+    FIRST_OUTAGE = auto()
     """Start of the first outage [ns]."""
     LATEST = auto()
     """Words as in `delays.DelayState`."""
@@ -32,15 +32,15 @@ class Path(IntEnum):
     """Where the outcomes of delays begin."""
 
     # With every packet.
-    NEWEST = auto()
+    NEWEST_SENT = auto()
     """When the newest packet received was put out [ns]."""
     LAST_RX = auto()
     """When data arrived last [ns]."""
-    WATCH = auto()
+    RECORD_AFTER = auto()
     """The first arrival after this time is recorded [ns]."""
-    FULL = auto()
+    OVERFLOW = auto()
     """1: more is on its way than there is room for."""
-    RING = auto()
+    ACK_RING = auto()
     """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink."""
     ACCESS = auto()
     """The state of the access network begins here."""
@@ -60,7 +60,7 @@ def hot_words(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tu
     `words`, of the first hop of each direction."""
     begin = ASSOCIATION + words
     return (
-        (int(Path.LAST_RX), Path.RING + 1),
+        (int(Path.LAST_RX), Path.ACK_RING + 1),
         *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high),
         *((begin + low, begin + high) for low, high in hops.HOT_WORDS),
     )

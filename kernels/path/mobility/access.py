@@ -17,11 +17,11 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
 from netcarlo.kernels.path import hops as link
-from netcarlo.kernels.path import waiting
-from netcarlo.kernels.path.hops import ARRIVED, BACK, DOWN, FORTH, FULL_QUEUE, MAIN, WAITS
+from netcarlo.kernels.path import timed_queue
+from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, IN_QUEUE, LINK_DOWN, MAIN, QUEUE_FULL
 from netcarlo.kernels.path.mobility import handovers
 from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
-from netcarlo.kernels.path.waiting import Entry, Waiting
+from netcarlo.kernels.path.timed_queue import Entry, Queue
 
 BASE: Any = slot("access_base")
 """The word of scratch where the state begins."""
@@ -33,36 +33,36 @@ class Word(IntEnum):
     RADIO = 0  # number of the radio hop
     COUNT = 1  # handovers
     TABLE = 2  # the word where their timelines begin
-    QUEUE = 3  # the queue at the access routers, `Waiting`
-    CN = 7  # the place that the sender addresses
-    CN_FROM = 8  # the first handover that it may still hear of
-    MAP = 9  # the place that the MAP sends to
-    AWAY = 10  # what the tunnels from the addressed MAP on add to its delay [ns]
-    BY_TUNNEL = 11  # 1: there is such a tunnel
+    QUEUE = 3  # the queue at the access routers, `Queue`
+    SENDER_PLACE = 7  # the place that the sender addresses
+    SENDER_FROM = 8  # the first handover that it may still hear of
+    MAP_PLACE = 9  # the place that the MAP sends to
+    TUNNEL_DELAY = 10  # what the tunnels from the addressed MAP on add to its delay [ns]
+    TUNNELLED = 11  # 1: there is such a tunnel
     PLACE = 12  # where the radio link was last used
     ACK_PLACE = 13  # where the last ACK came from
-    LATE = 14  # data packets on the radio link at the end
+    IN_FLIGHT = 14  # data packets on the radio link at the end
 
 
-STATE_WORDS = Word.LATE + 1 + handovers.STATE_WORDS
+STATE_WORDS = Word.IN_FLIGHT + 1 + handovers.STATE_WORDS
 
 # Flags of a packet.
 _COUNTS = 1  # it carries data
 _COPIED = 2  # the MAP has made a copy for the next place
-_TWIN = 4  # a copy has gone to the next place
-_IS_COPY = 8  # it is a copy that waits for what the old router sends on
+_DUPLICATED = 4  # a copy has gone to the next place
+_COPY = 8  # it is a copy that waits for what the old router sends on
 _WAITED = 16  # it has waited at this place
 _TUNNELLED = 32
 _FLAGS = 6  # bits; the place stands above them
 
-_SHARED = Word.LATE + 1
+_SHARED = Word.IN_FLIGHT + 1
 _FIRST = np.int64(0)  # hop, in one direction or the other
 _ONE = np.int64(1)
 
 
 def scratch_words(ring: int, planned: int) -> int:
     """Words of scratch for a queue of `ring` packets and `planned` handovers, behind `STATE_WORDS`."""
-    return waiting.scratch_words(ring) + WORDS * planned
+    return timed_queue.scratch_words(ring) + WORDS * planned
 
 
 @noinline
@@ -70,10 +70,10 @@ def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: An
     """Plan all handovers and lay out the queue from word `free` on; returns the next free word."""
     for i in range(STATE_WORDS):
         m[BASE + i] = 0
-    radio = link.hops_of(m, MAIN, FORTH) - 1
-    link.keep_up(m, MAIN, FORTH, radio)
-    link.keep_up(m, MAIN, BACK, _FIRST)
-    table = waiting.init(parameters, m, np.int64(BASE + Word.QUEUE), free)
+    radio = link.hop_count(m, MAIN, FORWARD) - 1
+    link.disable_outages(m, MAIN, FORWARD, radio)
+    link.disable_outages(m, MAIN, BACKWARD, _FIRST)
+    table = timed_queue.init(parameters, m, np.int64(BASE + Word.QUEUE), free)
     m[BASE + Word.RADIO] = radio
     m[BASE + Word.TABLE] = table
     m[BASE + Word.COUNT] = handovers.plan_all(
@@ -89,18 +89,18 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
     others there, `step` may handle it at once; otherwise it is in the queue.
     """
     count = m[BASE + Word.COUNT]
-    known = m[BASE + Word.CN_FROM]
+    known = m[BASE + Word.SENDER_FROM]
     if known < count and m[_handover(m, known) + Handover.BEGIN] <= sent:
         _bind_sender(m, sent)
-    place = m[BASE + Word.MAP]
+    place = m[BASE + Word.MAP_PLACE]
     if place < count and m[_handover(m, place) + Handover.BEGIN] <= t:
         _bind_map(m, t)
-        place = m[BASE + Word.MAP]
+        place = m[BASE + Word.MAP_PLACE]
     flags = counts
-    away = m[BASE + Word.AWAY]
+    away = m[BASE + Word.TUNNEL_DELAY]
     arrival = t + parameters[P.MAP_TO_AR] + away
-    ahead = waiting.is_empty(m, BASE + Word.QUEUE) and away == 0 and arrival <= parameters[P.END]
-    if m[BASE + Word.BY_TUNNEL] == 1:
+    ahead = timed_queue.is_empty(m, BASE + Word.QUEUE) and away == 0 and arrival <= parameters[P.END]
+    if m[BASE + Word.TUNNELLED] == 1:
         flags |= _TUNNELLED
         out[Out.TUNNELLED] += counts
     leave = _past_false_alarms(m, place, t)
@@ -112,7 +112,7 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
             ahead = False
             out[Out.COPIES] += counts
             later = arrival + m[_handover(m, leave) + Handover.DETOUR]
-            copy = (leave + 1) << _FLAGS | _IS_COPY | flags & (_TUNNELLED | _COUNTS)
+            copy = (leave + 1) << _FLAGS | _COPY | flags & (_TUNNELLED | _COUNTS)
             _push(parameters, m, later, packet, copy, sent)
     tag = place << _FLAGS | flags
     if not ahead:
@@ -122,12 +122,12 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
 
 def due(parameters: Any, m: Any) -> Any:
     """When the next packet in the queue reaches an access router [ns], or FOREVER."""
-    return waiting.due(parameters, m, np.int64(BASE + Word.QUEUE))
+    return timed_queue.due(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
 def pop(parameters: Any, m: Any) -> Any:
     """Take it out of the queue; returns (t, packet, tag, sent)."""
-    return waiting.pop(parameters, m, np.int64(BASE + Word.QUEUE))
+    return timed_queue.pop(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
 def step(
@@ -144,8 +144,8 @@ def step(
     while True:
         if place > 0:
             at = _handover(m, place - 1)
-            if t < m[at + Handover.RELEASE] or m[at + Handover.SETTLE] > 0 or tag & _IS_COPY:
-                fate = _hold(parameters, m, out, t, packet, tag, sent)
+            if t < m[at + Handover.RELEASE] or m[at + Handover.SETTLE] > 0 or tag & _COPY:
+                fate = _buffer_at_new_router(parameters, m, out, t, packet, tag, sent)
                 if fate != ARRIVED:
                     return fate, t
         at = _handover(m, place)
@@ -160,30 +160,30 @@ def step(
             if t >= m[at + Handover.FORWARD]:
                 out[Out.TUNNELLED] += counts
                 _tunnel(parameters, m, t, packet, tag, sent)
-                return WAITS, t
+                return IN_QUEUE, t
             if t >= m[at + Handover.ASTRAY] and t < down:
                 out[Out.DROPS_HANDOVER] += counts
-                return DOWN, t
+                return LINK_DOWN, t
             if parameters[P.HANDOVER] == S_BINDING and t >= m[at + Handover.COPY]:
                 out[Out.COPIES] += counts
                 _tunnel(parameters, m, t, packet, tag, sent)
-                tag |= _TWIN
+                tag |= _DUPLICATED
             if t >= down:
-                return _part(parameters, m, out, t, packet, tag, sent), t
+                return _on_departed_host(parameters, m, out, t, packet, tag, sent), t
         if m[at + Handover.UP] == down:
             down = _leaves(m, place)
     if place != m[BASE + Word.PLACE]:
         _move(outages, m, place, t)
     radio = m[BASE + Word.RADIO]
-    fate, arrival = link.carry(parameters, outages, losses, m, MAIN, FORTH, radio, _ONE, t, wire)
-    if fate == FULL_QUEUE:
+    fate, arrival = link.forward(parameters, outages, losses, m, MAIN, FORWARD, radio, _ONE, t, wire)
+    if fate == QUEUE_FULL:
         out[Out.DROPS_QUEUE] += counts
         return fate, t
     if arrival > down:
-        return _part(parameters, m, out, t, packet, tag, sent), down
+        return _on_departed_host(parameters, m, out, t, packet, tag, sent), down
     if arrival > parameters[P.END]:
-        m[BASE + Word.LATE] += counts
-        return WAITS, arrival
+        m[BASE + Word.IN_FLIGHT] += counts
+        return IN_QUEUE, arrival
     if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
         out[Out.COPIES] += counts
         out[Out.DISCARDED] += counts
@@ -192,7 +192,7 @@ def step(
     return fate, arrival
 
 
-def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, size: Any) -> Any:
+def send_ack(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, size: Any) -> Any:
     """Hand an ACK of `size` bytes from the host to the path; returns (fate, time) as `hops.transmit`."""
     count = m[BASE + Word.COUNT]
     place = m[BASE + Word.ACK_PLACE]
@@ -201,26 +201,26 @@ def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: A
             place += 1
         m[BASE + Word.ACK_PLACE] = place
         if place < count and t > m[_handover(m, place) + Handover.DOWN]:
-            return DOWN, t
-    fate, t = link.carry(parameters, outages, losses, m, MAIN, BACK, _FIRST, _ONE, t, size)
+            return LINK_DOWN, t
+    fate, t = link.forward(parameters, outages, losses, m, MAIN, BACKWARD, _FIRST, _ONE, t, size)
     if fate != ARRIVED:
         return fate, t
     t += parameters[P.MAP_TO_AR]
     fixed = m[BASE + Word.RADIO]
-    return link.carry(parameters, outages, losses, m, MAIN, BACK, _ONE, fixed, t, size)
+    return link.forward(parameters, outages, losses, m, MAIN, BACKWARD, _ONE, fixed, t, size)
 
 
 def overfull(m: Any) -> Any:
     """Whether the queue was too small."""
-    return m[BASE + Word.QUEUE + Waiting.FULL] == 1
+    return m[BASE + Word.QUEUE + Queue.FULL] == 1
 
 
 @noinline
-def under_way(parameters: Any, m: Any) -> Any:
+def in_flight(parameters: Any, m: Any) -> Any:
     """Data packets in the queue or on the radio link at the end."""
-    n, queue = m[BASE + Word.LATE], np.int64(BASE + Word.QUEUE)
-    for i in range(m[queue + Waiting.HEAD], m[queue + Waiting.TAIL]):
-        n += _counts(m[waiting.entry(parameters, m, queue, i) + Entry.TAG])
+    n, queue = m[BASE + Word.IN_FLIGHT], np.int64(BASE + Word.QUEUE)
+    for i in range(m[queue + Queue.HEAD], m[queue + Queue.TAIL]):
+        n += _counts(m[timed_queue.entry(parameters, m, queue, i) + Entry.TAG])
     return n
 
 
@@ -243,7 +243,7 @@ def _counts(tag: Any) -> Any:
 
 def _push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
     """Into the queue; of several at the same time the tunnelled ones, which are older, come first."""
-    waiting.push(parameters, m, np.int64(BASE + Word.QUEUE), t, packet, tag, sent, np.int64(_TUNNELLED))
+    timed_queue.push(parameters, m, np.int64(BASE + Word.QUEUE), t, packet, tag, sent, np.int64(_TUNNELLED))
 
 
 def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
@@ -260,21 +260,21 @@ def _next(tag: Any) -> Any:
 @noinline
 def _bind_sender(m: Any, now: Any) -> None:
     """The place that the sender's packets are addressed to, from now on."""
-    count, place = m[BASE + Word.COUNT], m[BASE + Word.CN]
-    k = m[BASE + Word.CN_FROM]
+    count, place = m[BASE + Word.COUNT], m[BASE + Word.SENDER_PLACE]
+    k = m[BASE + Word.SENDER_FROM]
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= now and _never_heard(m, k):
         k += 1
-    m[BASE + Word.CN_FROM] = k
+    m[BASE + Word.SENDER_FROM] = k
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= now:
         if m[_handover(m, k) + Handover.AT_CN] <= now:
             place = k + 1
         k += 1
-    if place > m[BASE + Word.CN]:
-        m[BASE + Word.CN] = place
-        m[BASE + Word.CN_FROM] = max(m[BASE + Word.CN_FROM], place)
-        m[BASE + Word.MAP] = place
-        m[BASE + Word.AWAY] = 0
-        m[BASE + Word.BY_TUNNEL] = 0
+    if place > m[BASE + Word.SENDER_PLACE]:
+        m[BASE + Word.SENDER_PLACE] = place
+        m[BASE + Word.SENDER_FROM] = max(m[BASE + Word.SENDER_FROM], place)
+        m[BASE + Word.MAP_PLACE] = place
+        m[BASE + Word.TUNNEL_DELAY] = 0
+        m[BASE + Word.TUNNELLED] = 0
 
 
 def _never_heard(m: Any, k: Any) -> Any:
@@ -286,14 +286,14 @@ def _never_heard(m: Any, k: Any) -> Any:
 def _bind_map(m: Any, t: Any) -> None:
     """The place that the MAP sends them to, from `t` [ns] on."""
     count = m[BASE + Word.COUNT]
-    k = m[BASE + Word.MAP]
+    k = m[BASE + Word.MAP_PLACE]
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= t:
         at = _handover(m, k)
         if m[at + Handover.AT_MAP] <= t:
-            m[BASE + Word.MAP] = k + 1
+            m[BASE + Word.MAP_PLACE] = k + 1
             if m[at + Handover.INTER] == 1:
-                m[BASE + Word.AWAY] += m[at + Handover.DETOUR]
-                m[BASE + Word.BY_TUNNEL] = 1
+                m[BASE + Word.TUNNEL_DELAY] += m[at + Handover.DETOUR]
+                m[BASE + Word.TUNNELLED] = 1
         elif m[at + Handover.INTER] == 1:
             break
         k += 1
@@ -318,18 +318,18 @@ def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
     for k in range(m[BASE + Word.PLACE], place):
         at = _handover(m, k)
         if m[at + Handover.UP] > m[at + Handover.DOWN]:
-            link.clear(outages, m, MAIN, FORTH, m[BASE + Word.RADIO], t)
+            link.empty_queue(outages, m, MAIN, FORWARD, m[BASE + Word.RADIO], t)
     m[BASE + Word.PLACE] = place
 
 
 @noinline
-def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
+def _buffer_at_new_router(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """A packet comes to the new router; returns WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait."""
     at = _handover(m, (tag >> _FLAGS) - 1)
     if tag & _TUNNELLED:
         m[at + Handover.LAST] = t
     gate = m[at + Handover.RELEASE]
-    if tag & _IS_COPY:
+    if tag & _COPY:
         gate = max(gate, m[at + Handover.HOLD])
     settles = m[at + Handover.SETTLE] > 0 and tag & _TUNNELLED == 0
     if settles:
@@ -338,18 +338,18 @@ def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
         if tag & _WAITED == 0:
             if m[at + Handover.WAITING] >= parameters[P.BUFFER]:
                 out[Out.DROPS_BUFFER] += _counts(tag)
-                return FULL_QUEUE
+                return QUEUE_FULL
             m[at + Handover.WAITING] += 1
             out[Out.BUFFERED] += _counts(tag)
         _push(parameters, m, gate, packet, tag | _WAITED, sent)
-        return WAITS
+        return IN_QUEUE
     if settles:  # packets to the new address wait no longer
         m[at + Handover.SETTLE] = 0
     return ARRIVED
 
 
 @noinline
-def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
+def _on_departed_host(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """The old router has a packet for a host that left, or will have left when it arrives."""
     counts = _counts(tag)
     at = _handover(m, tag >> _FLAGS)
@@ -357,22 +357,22 @@ def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
         out[Out.COPIES] += counts
         out[Out.DISCARDED] += counts
         _push(parameters, m, t + m[at + Handover.DETOUR], packet, _next(tag), sent)
-        return WAITS
-    if tag & (_TWIN | _COPIED):
+        return IN_QUEUE
+    if tag & (_DUPLICATED | _COPIED):
         out[Out.DISCARDED] += counts
-        return WAITS
+        return IN_QUEUE
     if t < m[at + Handover.DOWN] or m[at + Handover.KEPT] == FOREVER:
         out[Out.DROPS_HANDOVER] += counts
-        return DOWN
+        return LINK_DOWN
     if t < m[at + Handover.KEPT]:
         if m[at + Handover.KEEPING] >= parameters[P.BUFFER]:
             out[Out.DROPS_BUFFER] += counts
-            return FULL_QUEUE
+            return QUEUE_FULL
         m[at + Handover.KEEPING] += 1
         out[Out.BUFFERED] += counts
     out[Out.TUNNELLED] += counts
     _tunnel(parameters, m, max(t, m[at + Handover.KEPT]), packet, tag, sent)
-    return WAITS
+    return IN_QUEUE
 
 
 @noinline

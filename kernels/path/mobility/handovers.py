@@ -63,7 +63,7 @@ def plan_all(
         prepared = _plan(parameters, m, delays, at, k, trigger, m[journey + Journey.RETURN])
         if m[journey + Journey.FALSE] == 1:
             out[Out.FALSE_ALARMS] += 1
-            _mistake(parameters, m, at, m[journey + Journey.HERE])
+            _cancel(parameters, m, at, m[journey + Journey.HERE])
         else:
             out[Out.HANDOVERS] += 1
             out[Out.PREPARED] += prepared
@@ -125,7 +125,7 @@ def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, b
 
 
 @noinline
-def _mistake(parameters: Any, m: Any, at: Any, undone: Any) -> None:
+def _cancel(parameters: Any, m: Any, at: Any, undone: Any) -> None:
     """The host stays: what a predictive protocol has sent ahead is lost until that is `undone` [ns]."""
     astray = m[at + Handover.FORWARD]
     if m[at + Handover.AT_MAP] < m[at + Handover.DOWN]:

@@ -18,7 +18,7 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin
-from netcarlo.kernels.path.hops import DESTROYED, DOWN, FULL_QUEUE
+from netcarlo.kernels.path.hops import DESTROYED, LINK_DOWN, QUEUE_FULL
 from netcarlo.kernels.sctp.state import (
     OUTCOMES,
     SENDER,
@@ -41,9 +41,9 @@ def count_loss(s: Any, kind: Any, fate: Any) -> None:
     if kind == Kind.SACK:
         s[OUTCOMES + Out.ACK_DROPS] += 1
     elif kind == Kind.DATA:
-        if fate == FULL_QUEUE:
+        if fate == QUEUE_FULL:
             s[OUTCOMES + Out.DROPS_QUEUE] += 1
-        elif fate == DOWN:
+        elif fate == LINK_DOWN:
             s[OUTCOMES + Out.DROPS_OUTAGE] += 1
         elif fate == DESTROYED:
             s[OUTCOMES + Out.DESTROYED] += 1

@@ -9,14 +9,14 @@ import pytest
 
 from netcarlo.kernels.base.layout import Hop, Out, P, Rows
 from netcarlo.kernels.linux.state import Tcp as Linux
-from netcarlo.kernels.path import undisturbed, undisturbed_linux
+from netcarlo.kernels.path import fast_path, linux_fast_path
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.tcp.state import Tcp
 from tests.campaigns.benchmarks import lossy_hop
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 
-go, go_linux = undisturbed.go, undisturbed_linux.go
+go, go_linux = fast_path.run, linux_fast_path.run
 IN_STRETCHES = [0]
 """Packets,"""
 BEGUN = [0]
@@ -24,7 +24,7 @@ BEGUN = [0]
 
 
 def counted(*arguments: Any) -> Any:
-    """`undisturbed.go`, counting packets."""
+    """`fast_path.run`, counting packets."""
     before = arguments[5][Tcp.SND_NXT]
     found = go(*arguments)
     IN_STRETCHES[0] += arguments[5][Tcp.SND_NXT] - before
@@ -43,8 +43,8 @@ def counted_linux(*arguments: Any) -> Any:
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     IN_STRETCHES[0] = BEGUN[0] = 0
-    monkeypatch.setattr(undisturbed, "go", counted)
-    monkeypatch.setattr(undisturbed_linux, "go", counted_linux)
+    monkeypatch.setattr(fast_path, "run", counted)
+    monkeypatch.setattr(linux_fast_path, "run", counted_linux)
     return
 
 

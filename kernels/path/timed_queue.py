@@ -13,7 +13,7 @@ from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.ring import numbered
 
 
-class Waiting(IntEnum):
+class Queue(IntEnum):
     """Words of scratch."""
 
     BEGIN = 0  # the word where the places begin
@@ -41,35 +41,35 @@ def scratch_words(ring: int) -> int:
 
 def init(p: Any, m: Any, w: Any, free: Any) -> Any:
     """Lay out an empty queue, whose places lie from word `free` on; returns the next free word."""
-    m[w + Waiting.BEGIN] = free
-    m[w + Waiting.HEAD] = 0
-    m[w + Waiting.TAIL] = 0
-    m[w + Waiting.FULL] = 0
+    m[w + Queue.BEGIN] = free
+    m[w + Queue.HEAD] = 0
+    m[w + Queue.TAIL] = 0
+    m[w + Queue.FULL] = 0
     return free + _ENTRY * p[P.RING]
 
 
 def is_empty(m: Any, w: Any) -> Any:
     """Whether nobody waits."""
-    return m[w + Waiting.HEAD] == m[w + Waiting.TAIL]
+    return m[w + Queue.HEAD] == m[w + Queue.TAIL]
 
 
 def due(p: Any, m: Any, w: Any) -> Any:
     """The time of the first packet [ns], or FOREVER."""
     if is_empty(m, w):
         return np.int64(FOREVER)
-    return m[entry(p, m, w, m[w + Waiting.HEAD]) + Entry.TIME]
+    return m[entry(p, m, w, m[w + Queue.HEAD]) + Entry.TIME]
 
 
 def pop(p: Any, m: Any, w: Any) -> Any:
     """Take it out; returns (t, packet, tag, sent)."""
-    at = entry(p, m, w, m[w + Waiting.HEAD])
-    m[w + Waiting.HEAD] += 1
+    at = entry(p, m, w, m[w + Queue.HEAD])
+    m[w + Queue.HEAD] += 1
     return m[at + Entry.TIME], m[at + Entry.PACKET], m[at + Entry.TAG], m[at + Entry.SENT]
 
 
 def entry(p: Any, m: Any, w: Any, i: Any) -> Any:
     """Where the words of the entry of that number begin."""
-    return numbered(m[w + Waiting.BEGIN], p[P.RING] - 1, _ENTRY, i)
+    return numbered(m[w + Queue.BEGIN], p[P.RING] - 1, _ENTRY, i)
 
 
 @noinline
@@ -77,11 +77,11 @@ def push(p: Any, m: Any, w: Any, t: Any, packet: Any, tag: Any, sent: Any, first
     """Into the queue; of several at the same time those come first in whose tag the bits `first` are more,
     then those that have been there for longer.
     """
-    i, head = m[w + Waiting.TAIL], m[w + Waiting.HEAD]
+    i, head = m[w + Queue.TAIL], m[w + Queue.HEAD]
     if i - head >= p[P.RING]:
-        m[w + Waiting.FULL] = 1
+        m[w + Queue.FULL] = 1
         return
-    m[w + Waiting.TAIL] = i + 1
+    m[w + Queue.TAIL] = i + 1
     here = entry(p, m, w, i)
     while i > head:
         before = entry(p, m, w, i - 1)

@@ -16,7 +16,7 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.path import hops
-from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
+from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, MAIN, QUEUE_FULL, HopWord
 from netcarlo.kernels.path.state import ENTRY, Path
 from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, cumulative_ack, store_in_order_ack
 from netcarlo.kernels.tcp.sender import advance
@@ -31,7 +31,7 @@ variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
-class Server(NamedTuple):
+class HopConstants(NamedTuple):
     """What of a hop stays the same."""
 
     at: Any
@@ -48,7 +48,7 @@ class Server(NamedTuple):
     """What reaches the far end before is not disturbed [ns]."""
 
 
-class Line(NamedTuple):
+class HopState(NamedTuple):
     """What changes with every packet."""
 
     free: Any
@@ -59,69 +59,69 @@ class Line(NamedTuple):
     """Packets until the next random loss."""
 
 
-def server_of(m: Any, direction: Any, size: Any) -> Any:
+def constants_of(m: Any, direction: Any, size: Any) -> Any:
     """The first hop of a direction, for packets of `size` bytes."""
-    at = hops.position(MAIN, direction, np.int64(0))
-    quiet = min(m[at + Word.ALERT], m[at + Word.SAFE] + 1)
-    time = on_wire(size, m[at + Word.BYTE_TIME])
-    return Server(at, time, m[at + Word.DELAY], m[at + Word.LIMIT], m[at + Word.RING], quiet)
+    at = hops.hop_at(MAIN, direction, np.int64(0))
+    quiet = min(m[at + HopWord.CHECK_FROM], m[at + HopWord.SAFE_UNTIL] + 1)
+    time = on_wire(size, m[at + HopWord.BYTE_TIME])
+    return HopConstants(at, time, m[at + HopWord.DELAY], m[at + HopWord.LIMIT], m[at + HopWord.RING], quiet)
 
 
-def line_of(m: Any, at: Any) -> Any:
+def state_of(m: Any, at: Any) -> Any:
     """A hop as it is."""
-    return Line(m[at + Word.FREE], m[at + Word.SLOT], m[at + Word.GAP])
+    return HopState(m[at + HopWord.FREE_AT], m[at + HopWord.NEXT_PLACE], m[at + HopWord.GAP])
 
 
-def keep(m: Any, at: Any, line: Any) -> None:
+def store(m: Any, at: Any, state: Any) -> None:
     """A hop as it is now."""
-    m[at + Word.FREE] = line.free
-    m[at + Word.SLOT] = line.slot
-    m[at + Word.GAP] = line.gap
+    m[at + HopWord.FREE_AT] = state.free
+    m[at + HopWord.NEXT_PLACE] = state.slot
+    m[at + HopWord.GAP] = state.gap
 
 
-def is_full(m: Any, server: Any, line: Any, t: Any) -> Any:
+def is_full(m: Any, hop: Any, state: Any, t: Any) -> Any:
     """Whether the queue has no room for a packet that comes at time t [ns]."""
-    return server.limit > 0 and hops.is_held(m[server.ring + line.slot], t)
+    return hop.limit > 0 and hops.is_held(m[hop.ring + state.slot], t)
 
 
-def passes(m: Any, server: Any, line: Any, t: Any) -> Any:
+def can_enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
     """Whether a packet that comes at time t [ns] passes undisturbed but for random loss."""
-    return not is_full(m, server, line, t) and max(t, line.free) + server.time + server.delay < server.quiet
+    return not is_full(m, hop, state, t) and max(t, state.free) + hop.time + hop.delay < hop.quiet
 
 
-def passed(m: Any, server: Any, line: Any, t: Any) -> Any:
+def enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
     """It does: how the hop is afterwards."""
-    free, place = max(t, line.free) + server.time, line.slot
-    if server.limit > 0:
-        m[server.ring + place] = free
-        place = place + 1 if place + 1 < server.limit else np.int64(0)
-    return Line(free, place, line.gap - 1)
+    free, place = max(t, state.free) + hop.time, state.slot
+    if hop.limit > 0:
+        m[hop.ring + place] = free
+        place = place + 1 if place + 1 < hop.limit else np.int64(0)
+    return HopState(free, place, state.gap - 1)
 
 
-def behind(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
+def forward_rest(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
     """A packet goes on behind the first hop at time t [ns]; returns its fate and when that happened."""
-    count = hops.hops_of(m, MAIN, direction) - 1
-    return hops.carry(p, outages, losses, m, MAIN, direction, np.int64(1), count, t, size)
+    count = hops.hop_count(m, MAIN, direction) - 1
+    return hops.forward(p, outages, losses, m, MAIN, direction, np.int64(1), count, t, size)
 
 
 @noinline
-def measured(p: Any, s: Any, now: Any) -> None:
+def measure(p: Any, s: Any, now: Any) -> None:
     """The timed packet has been acknowledged."""
     measure_rtt(p, s, now)
 
 
-def is_worth_it(m: Any) -> Any:
+def is_worthwhile(m: Any) -> Any:
     """Nothing on the first hop ends a stretch again and again: cross traffic, a tick."""
-    at = hops.position(MAIN, FORTH, np.int64(0))
-    return m[at + Word.CROSS] == FOREVER and m[at + Word.TICK] == 0
+    at = hops.hop_at(MAIN, FORWARD, np.int64(0))
+    return m[at + HopWord.CROSS] == FOREVER and m[at + HopWord.TICK] == 0
 
 
 def is_simple(p: Any, m: Any) -> Any:
     """One hop, every packet acknowledged at once, no limit of the socket buffer."""
-    return hops.hops_of(m, MAIN, FORTH) == 1 and p[P.ACK_EVERY] == 1 and p[P.SEND_BUFFER] == 0
+    return hops.hop_count(m, MAIN, FORWARD) == 1 and p[P.ACK_EVERY] == 1 and p[P.SEND_BUFFER] == 0
 
 
-def is_calm(p: Any, s: Any) -> Any:
+def is_steady(p: Any, s: Any) -> Any:
     """All that was sent has been received, in order, and no recovery, pause or handshake is going on."""
     top = s[Tcp.SND_NXT]
     normal = (
@@ -132,54 +132,54 @@ def is_calm(p: Any, s: Any) -> Any:
     )
     in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.RCV_HIGHEST] == top - 1
     in_pause = PAUSES and s[Tcp.PROBING] != 0
-    under_way = s[Tcp.HIGHEST_ACK] > 0 and top < s[Tcp.LAST_PACKET]
-    return in_order and normal and under_way and not in_pause and s[Tcp.INFLATION] == 0
+    in_progress = s[Tcp.HIGHEST_ACK] > 0 and top < s[Tcp.LAST_PACKET]
+    return in_order and normal and in_progress and not in_pause and s[Tcp.INFLATION] == 0
 
 
-def go(
+def run(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
-    now: Any, alarm: Any, simple: Any,
+    now: Any, next_sample: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """Go on while nothing disturbs, from a moment that `is_calm`, until before `alarm` [ns].
+    """Go on while nothing disturbs, from a moment that `is_steady`, until before `next_sample` [ns].
 
     `simple`: what `is_simple` said, as a constant: compilers leave out what is not needed.
 
     Returns the time, head and tail of the ring of ACKs; and, if a packet is on its way to the receiver where
     something will happen, its number and arrival, else NONE.
     """
-    ring, mask, end = m[Path.RING], p[P.RING] - 1, p[P.END]
-    horizon = min(m[Path.WATCH], end)
+    ring, mask, end = m[Path.ACK_RING], p[P.RING] - 1, p[P.END]
+    horizon = min(m[Path.RECORD_AFTER], end)
     window, buffered = p[P.WINDOW], not simple and p[P.SEND_BUFFER] > 0
-    delayed, single = not simple and p[P.ACK_EVERY] > 1, simple or hops.hops_of(m, MAIN, FORTH) == 1
+    delayed, single = not simple and p[P.ACK_EVERY] > 1, simple or hops.hop_count(m, MAIN, FORWARD) == 1
     size, ack_size = p[P.DATA] + p[P.HEADER] * kind.first_of(p), p[P.ACK]
-    forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
-    going, coming = line_of(m, forth.at), line_of(m, back.at)
+    forward, backward = constants_of(m, FORWARD, size), constants_of(m, BACKWARD, ack_size)
+    forward_hop, backward_hop = state_of(m, forward.at), state_of(m, backward.at)
     row = row_of(p, s, g, constants)
     first, acked, cwnd, ssthresh = s[Tcp.SND_NXT], s[Tcp.HIGHEST_ACK], g[0], s[Tcp.SSTHRESH]
     deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
     next_ack, last_rx = s[Tcp.NEXT_ACK], m[Path.LAST_RX]
-    limit, snd_nxt, t, on_the_way, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
+    limit, snd_nxt, t, in_transit, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
     # Before this packet nothing is lost on the first hops, and there is room and more to send.
-    bound = min(min(going.gap, coming.gap), mask - (tail - head))
+    bound = min(min(forward_hop.gap, backward_hop.gap), mask - (tail - head))
     if not ACKS_ARE_IMPLICIT:
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
     bound = min(first + bound, s[Tcp.LAST_PACKET])
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
     if first <= allowed and acked == first - 1:  # nothing is out
         deadline = now + rto
-    undisturbed = True
+    steady = True
     if DELAYS:
         state, outcomes, late = np.int64(Path.LATEST), m[Path.DELAYS], p[P.LATE]
         accumulator = delays.accumulator_of(m, state)
-    while undisturbed:
+    while steady:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
             arrival, ack_id = m[at], m[at + 1]
             ack = cumulative_ack(p, s, ack_id)
-            undisturbed = head < tail and arrival <= deadline and arrival < alarm and acked < ack
+            steady = head < tail and arrival <= deadline and arrival < next_sample and acked < ack
             if delayed:
-                undisturbed = undisturbed and arrival <= s[Tcp.DELACK_EXPIRY]
-            if undisturbed:
+                steady = steady and arrival <= s[Tcp.DELACK_EXPIRY]
+            if steady:
                 now = arrival
                 head += 1
                 if not ACKS_ARE_IMPLICIT:
@@ -187,7 +187,7 @@ def go(
                 kind.on_ack(p, ack - acked, now, rtt, row.f)
                 if ack >= timed:
                     timed = np.int64(ENDLESS)
-                    measured(p, s, now)
+                    measure(p, s, now)
                     rto, rtt = s[Tcp.RTO], s[Tcp.RTT]
                 deadline = now + rto
                 grown, forced = variant.grow(
@@ -202,31 +202,31 @@ def go(
                 if forced != NONE:
                     s[Tcp.FORCED] = forced
                     s[Tcp.DUPACKS] = grown.dupacks
-                    undisturbed = False
-        if undisturbed and snd_nxt <= allowed:
-            undisturbed = snd_nxt < bound and passes(m, forth, going, now)
-            if undisturbed:
+                    steady = False
+        if steady and snd_nxt <= allowed:
+            steady = snd_nxt < bound and can_enqueue(m, forward, forward_hop, now)
+            if steady:
                 packet = snd_nxt
                 snd_nxt += 1
                 variant.on_send(s, p, packet, now)
                 if timed == ENDLESS:
                     timed = packet
                     s[Tcp.RTT_TS] = now
-                going = passed(m, forth, going, now)
-                fate, t = np.int64(ARRIVED), going.free + forth.delay
+                forward_hop = enqueue(m, forward, forward_hop, now)
+                fate, t = np.int64(ARRIVED), forward_hop.free + forward.delay
                 if not single:
-                    fate, t = behind(p, outages, losses, m, FORTH, t, size)
-                undisturbed = fate == ARRIVED and t <= horizon and passes(m, back, coming, t)
+                    fate, t = forward_rest(p, outages, losses, m, FORWARD, t, size)
+                steady = fate == ARRIVED and t <= horizon and can_enqueue(m, backward, backward_hop, t)
                 if delayed:
-                    undisturbed = undisturbed and t <= s[Tcp.DELACK_EXPIRY]
-                if DELAYS and undisturbed:
+                    steady = steady and t <= s[Tcp.DELACK_EXPIRY]
+                if DELAYS and steady:
                     accumulator = delays.accumulate(m, outcomes, state, accumulator, t - now, late)
-                if not undisturbed:
+                if not steady:
                     missing = np.int64(1)
                     if fate == ARRIVED:
-                        on_the_way = packet
+                        in_transit = packet
                     elif t <= end:
-                        out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
+                        out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
                 elif delayed and s[Tcp.DELACK_EXPIRY] == FOREVER:
                     last_rx = t
                     s[Tcp.DELACK_EXPIRY] = t + p[P.ACK_DELAY]
@@ -240,10 +240,10 @@ def go(
                         ack_id = next_ack
                         next_ack += 1
                         store_in_order_ack(p, s, ack_id, packet)
-                    coming = passed(m, back, coming, t)
-                    t = coming.free + back.delay
+                    backward_hop = enqueue(m, backward, backward_hop, t)
+                    t = backward_hop.free + backward.delay
                     if not single:
-                        fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
+                        fate, t = forward_rest(p, outages, losses, m, BACKWARD, t, ack_size)
                     if fate == ARRIVED:
                         at = ring + ENTRY * (tail & mask)
                         m[at] = t
@@ -255,8 +255,8 @@ def go(
         delays.flush(m, outcomes, state, accumulator, late)
         if missing > 0:
             s[s[Tcp.SEND_TIMES] + ((snd_nxt - 1) & mask)] = now
-    keep(m, forth.at, going)
-    keep(m, back.at, coming)
+    store(m, forward.at, forward_hop)
+    store(m, backward.at, backward_hop)
     m[Path.LAST_RX] = last_rx
     g[0] = cwnd
     s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
@@ -264,4 +264,4 @@ def go(
     s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ] = deadline, timed
     s[Tcp.SENT] += snd_nxt - first
     s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
-    return now, head, tail, on_the_way, t
+    return now, head, tail, in_transit, t
