@@ -24,7 +24,7 @@ class Event(IntEnum):
     DATA = 1  # data of a flow reach the first link of their route
     ACK = 2  # acknowledgements of a flow do
     HOST = 3  # something happens at the hosts of a flow
-    FAR = 4  # a packet reaches the far end of a link and has another before it
+    FAR_END = 4  # a packet reaches the far end of a link and has another before it
     ARRIVAL = 5  # a flow comes
 
 
@@ -39,7 +39,7 @@ _TIE_SHIFT = 11  # the number is flipped with `time >> _TIE_SHIFT`
 
 def earliest(m: Any) -> Any:
     """The key of the next event."""
-    key = min(m[Word.TICK], m[Word.EARLIEST])
+    key = min(m[Word.CLOCK], m[Word.EARLIEST])
     return min(key, m[m[Word.ARRIVALS] + 1]) if ARRIVALS else key
 
 
@@ -65,36 +65,36 @@ def number_of(key: Any) -> Any:
 
 def set_clock(m: Any, t: Any) -> None:
     """The next samples are due at `t` [ns]."""
-    m[Word.TICK] = t << _TIME_SHIFT
+    m[Word.CLOCK] = t << _TIME_SHIFT
 
 
-def lower_arrival(m: Any, i: Any, t: Any) -> None:
+def bring_arrival_forward(m: Any, i: Any, t: Any) -> None:
     """Bring the next arrival at source `i` forward to `t` [ns], if it is to come later."""
-    _lower(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
+    _bring_forward(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
 
 
-def replace_arrival(m: Any, i: Any, t: Any) -> None:
+def reschedule_arrival(m: Any, i: Any, t: Any) -> None:
     """Set the next arrival at source `i` to `t` [ns], after the earliest has happened."""
-    _replace(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
+    _reschedule(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
 
 
-def lower(m: Any, kind: Any, i: Any, t: Any) -> None:
+def bring_forward(m: Any, kind: Any, i: Any, t: Any) -> None:
     """Bring the event of class `kind` of flow or link `i` forward to `t` [ns], if it is to come later."""
-    _lower(m, Word.TREE, _leaf(m, kind, i), _key(kind, i, t))
+    _bring_forward(m, Word.TREE, _leaf_of(m, kind, i), _key(kind, i, t))
 
 
-def replace(m: Any, kind: Any, i: Any, t: Any) -> None:
+def reschedule(m: Any, kind: Any, i: Any, t: Any) -> None:
     """Set the next event of class `kind` of flow or link `i` to `t` [ns], after the earliest has happened."""
-    _replace(m, Word.TREE, _leaf(m, kind, i), _key(kind, i, t))
+    _reschedule(m, Word.TREE, _leaf_of(m, kind, i), _key(kind, i, t))
 
 
-def _lower(m: Any, tree: Any, node: Any, key: Any) -> None:
+def _bring_forward(m: Any, tree: Any, node: Any, key: Any) -> None:
     while node > 0 and key < m[tree + node]:
         m[tree + node] = key
         node >>= 1
 
 
-def _replace(m: Any, tree: Any, node: Any, key: Any) -> None:
+def _reschedule(m: Any, tree: Any, node: Any, key: Any) -> None:
     m[tree + node] = key
     while node > 1:
         key = min(key, m[tree + (node ^ 1)])
@@ -109,7 +109,7 @@ def _key(kind: Any, i: Any, t: Any) -> Any:
     return t << _TIME_SHIFT | kind << _CLASS_SHIFT | place
 
 
-def _leaf(m: Any, kind: Any, i: Any) -> Any:
+def _leaf_of(m: Any, kind: Any, i: Any) -> Any:
     return ((kind + 3) << m[Word.BITS + kind]) + i  # the roots of the classes are nodes 4 to 7
 
 

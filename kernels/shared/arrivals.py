@@ -19,7 +19,7 @@ from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, classes, delays, notes, packet
+from netcarlo.kernels.shared import agenda, classes, delays, event_log, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Link, Shared
@@ -45,13 +45,13 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
         b = block_of(m, i)
         most = max(most, m[b + Flow.CLASS])
         m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
-        m[b + FlowWord.BEGAN] = NEVER
+        m[b + FlowWord.STARTED] = NEVER
         if m[b + Flow.SLOTS] > 0:
-            wait = _gap(p, losses, m, b, i)
+            wait = _interarrival(p, losses, m, b, i)
             if m[b + Flow.GAP] == 0:
-                _, wait = _sizes(p, constants, m, b, i)
+                _, wait = _draw_size(p, constants, m, b, i)
             m[b + FlowWord.NEXT_ARRIVAL] = m[b + P.START] + wait
-            agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
+            agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
     for word in range(most * ClassOut.COLUMNS):
         m[free + word] = 0
 
@@ -61,7 +61,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     """A flow comes at `t` [ns] from source `i`."""
     b = block_of(m, i)
     m[b + FlowWord.ARRIVALS] += 1
-    size, think = _sizes(p, constants, m, b, i)
+    size, think = _draw_size(p, constants, m, b, i)
     at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
     found = _free_slot(m, i, t)
     packets = (size + m[b + P.DATA] - 1) // m[b + P.DATA]
@@ -71,12 +71,12 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
         m[at + ClassOut.OFFERED] += size
     m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
     if m[b + Flow.GAP] > 0:
-        m[b + FlowWord.NEXT_ARRIVAL] = t + _gap(p, losses, m, b, i)
+        m[b + FlowWord.NEXT_ARRIVAL] = t + _interarrival(p, losses, m, b, i)
     elif found < 0:
         m[b + FlowWord.NEXT_ARRIVAL] = t + think
     if found >= 0:
-        _start(p, m, f, found, t, size, packets, think)
-    agenda.replace_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
+        _start_flow(p, m, f, found, t, size, packets, think)
+    agenda.reschedule_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
 
 
 @noinline
@@ -87,11 +87,11 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
         if t >= p[Shared.WARM_UP]:
             m[at + ClassOut.COMPLETED] += 1
             m[at + ClassOut.PACKETS] += m[b + P.LIMIT]
-        if m[b + FlowWord.BEGAN] >= p[Shared.WARM_UP]:
-            _count(m, b, at, t - m[b + FlowWord.BEGAN])
+        if m[b + FlowWord.STARTED] >= p[Shared.WARM_UP]:
+            _count_completion(m, b, at, t - m[b + FlowWord.STARTED])
         if m[b + Flow.GAP] == 0:
-            m[b + FlowWord.NEXT_ARRIVAL] = t + m[b + FlowWord.THINK]
-            agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
+            m[b + FlowWord.NEXT_ARRIVAL] = t + m[b + FlowWord.THINK_TIME]
+            agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
 
 
 @noinline
@@ -101,10 +101,10 @@ def on_acknowledged(p: Any, m: Any, b: Any, t: Any) -> None:
         m[_outcomes(m, b) + ClassOut.SHORT] += m[b + P.SHORT]
 
 
-def gone(m: Any, b: Any, t: Any) -> None:
+def on_packet_left(m: Any, b: Any, t: Any) -> None:
     """A packet of a flow has arrived, or was lost, at `t` [ns]."""
-    m[b + FlowWord.UNDER_WAY] -= 1
-    m[b + FlowWord.LEFT] = max(m[b + FlowWord.LEFT], t)
+    m[b + FlowWord.IN_FLIGHT] -= 1
+    m[b + FlowWord.LAST_LEFT] = max(m[b + FlowWord.LAST_LEFT], t)
 
 
 @noinline
@@ -113,7 +113,7 @@ def report(p: Any, m: Any, out: Any) -> None:
     most = np.int64(0)
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
-        if m[b + Flow.CLASS] > 0 and m[b + FlowWord.BEGAN] != NEVER:
+        if m[b + Flow.CLASS] > 0 and m[b + FlowWord.STARTED] != NEVER:
             under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
             m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
         most = max(most, m[b + Flow.CLASS])
@@ -135,43 +135,43 @@ def _free_slot(m: Any, i: Any, t: Any) -> Any:
     for k in range(i, i + m[block_of(m, i) + Flow.SLOTS]):
         b = block_of(m, k)
         finished = m[b + FlowWord.COUNTS + FlowOut.FINISHED]
-        over = finished != NEVER and max(finished, m[b + FlowWord.LEFT]) <= t
-        if m[b + FlowWord.BEGAN] == NEVER or (over and m[b + FlowWord.UNDER_WAY] == 0):
+        over = finished != NEVER and max(finished, m[b + FlowWord.LAST_LEFT]) <= t
+        if m[b + FlowWord.STARTED] == NEVER or (over and m[b + FlowWord.IN_FLIGHT] == 0):
             return np.int64(k)
     return np.int64(-1)
 
 
-def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, think: Any) -> None:
+def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, think: Any) -> None:
     # A flow of so many bytes begins in slot `i`.
     b = block_of(m, i)
     take_samples(p, m, f, i, t)
-    if m[b + FlowWord.BEGAN] != NEVER:
+    if m[b + FlowWord.STARTED] != NEVER:
         ends.count(m, b, np.int64(1))
     m[b + P.LIMIT] = packets
     m[b + P.SHORT] = packets * m[b + P.DATA] - size
     ends.prepare(m, b, f, i)
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
-    m[b + FlowWord.ECHO] = 0
+    m[b + FlowWord.ECHOES_CE] = 0
     if DELAYS:
-        delays.begin(m, b)
-    m[b + FlowWord.BEGAN] = t
-    m[b + FlowWord.BYTES] = size
-    m[b + FlowWord.THINK] = think
+        delays.start_flow(m, b)
+    m[b + FlowWord.STARTED] = t
+    m[b + FlowWord.FLOW_SIZE] = size
+    m[b + FlowWord.THINK_TIME] = think
     m[b + FlowWord.NEXT] = t
     if TRACED:
         word = packet.pack(m, i, np.int64(0), np.int64(0))
-        notes.note(m, t, EVENT_BEGIN, notes.AT_HOST, word, size, False)
-    agenda.lower(m, Event.HOST, i, t)
+        event_log.log(m, t, EVENT_BEGIN, event_log.AT_HOST, word, size, False)
+    agenda.bring_forward(m, Event.HOST, i, t)
 
 
-def _count(m: Any, b: Any, at: Any, time: Any) -> None:
+def _count_completion(m: Any, b: Any, at: Any, time: Any) -> None:
     # A flow that took `time` [ns], in the outcomes of its class at `at`.
-    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _saved(m, b)
+    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
     at += ClassOut.SIZE
     limit = np.int64(classes.SMALL)
     for _ in range(classes.SIZES - 1):
-        if m[b + FlowWord.BYTES] > limit:
+        if m[b + FlowWord.FLOW_SIZE] > limit:
             at += SizeOut.COLUMNS
         limit *= 10
     m[at + SizeOut.FLOWS] += 1
@@ -182,7 +182,7 @@ def _count(m: Any, b: Any, at: Any, time: Any) -> None:
     histogram.count(m, at + SizeOut.SLOWDOWNS, _SLOWDOWNS, slowdown)
 
 
-def _saved(m: Any, b: Any) -> Any:
+def _time_saved(m: Any, b: Any) -> Any:
     # How much earlier than a whole packet the last one of a flow can be at the sink [ns]: by what it saves
     # on the links and cables of the way, or, behind whole packets, on those from the slowest on.
     whole = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
@@ -201,14 +201,14 @@ def _saved(m: Any, b: Any) -> Any:
     return total
 
 
-def _gap(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
+def _interarrival(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
     # From the latest arrival of a source to the next, exponential [ns].
     row, k = m[b + Flow.PERIODS], m[b + FlowWord.ARRIVALS]
     parts = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_ARRIVAL + i, k)
     return ((parts + 1) * m[b + Flow.GAP]) >> _GAP_BITS
 
 
-def _sizes(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
+def _draw_size(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
     # The size of the latest arrival of a source [byte], and how long its user thinks then [ns].
     k = m[b + FlowWord.ARRIVALS]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_SIZE + i, k)

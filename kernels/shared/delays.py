@@ -14,7 +14,7 @@ from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 
 @noinline
-def lay(p: Any, m: Any, free: Any) -> Any:
+def allocate(p: Any, m: Any, free: Any) -> Any:
     """Words from `free` on, which `Flow.DELAY_CLASS` becomes; returns the first word behind them."""
     m[Word.DELAYS] = free
     for i in range(p[Shared.FLOWS]):
@@ -27,12 +27,12 @@ def lay(p: Any, m: Any, free: Any) -> Any:
     return end
 
 
-def begin(m: Any, b: Any) -> None:
+def start_flow(m: Any, b: Any) -> None:
     """A flow begins."""
     delays.prepare(m, b + FlowWord.LATEST)
 
 
-def arrived(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
+def on_delivery(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
     """New data of a flow are at its sink at `t` [ns], not after the end."""
     at = m[b + Flow.DELAY_CLASS]
     if at > 0:

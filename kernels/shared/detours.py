@@ -31,7 +31,7 @@ MOST_LINKS = MOST_HOPS - 1
 
 
 @noinline
-def chosen(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
+def choose_route(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
     """The packet, with the mark of a detour if it takes one, when it comes to its first link at `t` [ns]."""
     at = m[b + Flow.BACKUP]
     cursor = b + (FlowWord.BACK_DETOUR if word & packet.BACKWARD != 0 else FlowWord.DETOUR)
@@ -40,20 +40,20 @@ def chosen(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
         k += 1
     m[cursor] = k
     if k < flows[i, at + Backup.DETOURS] and t >= flows[i, times + 2 * k]:
-        word |= packet.DETOURED
+        word |= packet.ON_BACKUP_ROUTE
     return word
 
 
 @noinline
-def place(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
+def next_link(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
     """The link before a packet, which has passed `hop` of `hops`, or the last one where it has passed all:
     returns the block of the link, `hop` and `hops`."""
     hop, back, at = packet.hop_of(word), word & packet.BACKWARD != 0, m[b + Flow.BACKUP]
-    if word & packet.DETOURED == 0:
+    if word & packet.ON_BACKUP_ROUTE == 0:
         hops = m[b + (Flow.BACK_HOPS if back else Flow.HOPS)]
         link = m[b + (Flow.BACK if back else Flow.ROUTE) + min(hop, hops - 1)]
     else:
-        hop -= packet.hop_of(packet.DETOURED)
+        hop -= packet.hop_of(packet.ON_BACKUP_ROUTE)
         hops = flows[i, at + (Backup.BACK_HOPS if back else Backup.HOPS)]
         number = flows[i, at + (Backup.BACK if back else Backup.ROUTE) + min(hop, hops - 1)]
         link = m[Word.LINKS] + LinkWord.SIZE * number

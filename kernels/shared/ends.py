@@ -18,7 +18,7 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")
 
-_ANSWERS = 1 << 16  # acknowledgements are no more than data, but for some of timers
+_ACK_MARGIN = 1 << 16  # acknowledgements are no more than data, but for some of timers
 
 
 def size_of(m: Any, b: Any, word: Any) -> Any:
@@ -69,9 +69,9 @@ def count(m: Any, b: Any, sign: Any) -> None:
     counts[FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]
     counts[FlowOut.HANDSHAKES] += sign * s[association.Counter.HANDSHAKES]
     if association.overfull(s):
-        m[Word.FULL] = 1
-    if (s[association.Counter.SENT] + _ANSWERS) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:
-        m[Word.FULL] = STATUS_NO_NUMBER
+        m[Word.STATUS] = 1
+    if (s[association.Counter.SENT] + _ACK_MARGIN) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:
+        m[Word.STATUS] = STATUS_NO_NUMBER
 
 
 @noinline

@@ -11,21 +11,21 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, arrivals, delays, detours, fifo, notes, packet
+from netcarlo.kernels.shared import agenda, arrivals, delays, detours, event_log, fifo, lookahead, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, SharedOut
-from netcarlo.kernels.shared.link import Fate, count_loss, enter
+from netcarlo.kernels.shared.link import Fate, count_loss, enqueue
 from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.report import on_clock, report
 from netcarlo.kernels.shared.samples import take_samples
-from netcarlo.kernels.shared.setup import lay_out
+from netcarlo.kernels.shared.setup import init_layout
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
-AHEAD: Any = slot("ahead")
+LOOKAHEAD: Any = slot("lookahead")
 """True if what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
 
-MANAGED: Any = slot("managed")
+AQM: Any = slot("aqm")
 """True if links may have active queue management that decides when packets leave, see `aqm`."""
 
 ARRIVALS: Any = slot("arrivals")
@@ -38,7 +38,7 @@ VARYING: Any = slot("varying")
 """True if links may vary or fail, see `varying` and `outages`, and flows take detours."""
 
 TRACED: Any = slot("traced")
-"""True if a trace is written, see `notes`."""
+"""True if a trace is written, see `event_log`."""
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")
@@ -49,16 +49,16 @@ def simulate(
     p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
-    lay_out(p, constants, flows, links, losses, m, f)
-    if AHEAD:
-        ahead.prepare(p, m)
+    init_layout(p, constants, flows, links, losses, m, f)
+    if LOOKAHEAD:
+        lookahead.prepare(p, m)
     if TRACED:
-        notes.prepare(m)
+        event_log.prepare(m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
     end = p[P.END]
     events = np.int64(0)  # besides arrivals at links
     key = agenda.earliest(m)
-    while m[Word.FULL] == 0 and agenda.time_of(key) <= end:
+    while m[Word.STATUS] == 0 and agenda.time_of(key) <= end:
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
         taken, acts, ack, following = False, False, np.int64(NONE), np.int64(agenda.NO_EVENT)
         if kind == Event.CLOCK:
@@ -71,55 +71,55 @@ def simulate(
             arrivals.on_arrival(p, constants, losses, m, f, t, i)
         elif kind == Event.HOST:
             acts = True
-            if AHEAD:
+            if LOOKAHEAD:
                 b = block_of(m, i)
                 following = hosts.next_event(m, b)
-                acts = ahead.is_due(m, b, following, t)
+                acts = lookahead.is_due(m, b, following, t)
         else:
-            word, following, leaves = _take(p, links, m, kind, i, t)
-            if AHEAD:  # now: what is next does not wait for what becomes of this packet
+            word, following, leaves = _pop_event(p, links, m, kind, i, t)
+            if LOOKAHEAD:  # now: what is next does not wait for what becomes of this packet
                 taken = True
-                agenda.replace(m, kind, i, following)
+                agenda.reschedule(m, kind, i, following)
                 i = packet.flow_of(m, word)
-            if not MANAGED or word != NONE:
-                ack, t = _move(p, flows, links, losses, m, means, word, t, kind, leaves)
-            acts = AHEAD and ack != NONE
+            if not AQM or word != NONE:
+                ack, t = _forward(p, flows, links, losses, m, means, word, t, kind, leaves)
+            acts = LOOKAHEAD and ack != NONE
         if acts:
             b, following = block_of(m, i), t
             while acts:
                 events += 1
-                if AHEAD:
+                if LOOKAHEAD:
                     take_samples(p, m, f, i, following)
                 following = hosts.on_event(m, b, p, constants, losses, f, i, following, ack)
                 ack = np.int64(NONE)
-                acts = AHEAD and ahead.may_go_on(m, b, following)
-            if AHEAD and taken:
-                agenda.lower(m, Event.HOST, i, following)
+                acts = LOOKAHEAD and lookahead.can_continue(m, b, following)
+            if LOOKAHEAD and taken:
+                agenda.bring_forward(m, Event.HOST, i, following)
         if not taken:
-            agenda.replace(m, kind, i, following)
+            agenda.reschedule(m, kind, i, following)
         if TRACED:
-            notes.write(m, f, trace)
-        key = ahead.next_key(m) if AHEAD else agenda.earliest(m)
+            event_log.write_rows(m, f, trace)
+        key = lookahead.next_key(m) if LOOKAHEAD else agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     behind = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * links.shape[0]
     if ARRIVALS:
         arrivals.report(p, m, out[behind:])
     if DELAYS:
         delays.report(p, m, out[behind:])
-    return notes.finish(m, out, trace) if TRACED else np.int64(0)
+    return event_log.finish(m, out, trace) if TRACED else np.int64(0)
 
 
-def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
+def _pop_event(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
     # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT;
     # or the one, or NONE, that leaves the queue of a link which is managed, when that asks again, and True.
     leaves, link = False, m[Word.LINKS] + LinkWord.SIZE * i
-    if MANAGED and kind == Event.FAR and m[link + LinkWord.SERVICE] <= t:
+    if AQM and kind == Event.FAR_END and m[link + LinkWord.SERVICE] <= t:
         leaves = True
-        word, following = discipline.take(p, links, m, link, t)
-        following = min(following, fifo.due(m, link + LinkWord.FIFO))
-    elif kind == Event.FAR:
+        word, following = discipline.dequeue(p, links, m, link, t)
+        following = min(following, fifo.next_time(m, link + LinkWord.FIFO))
+    elif kind == Event.FAR_END:
         word, following = fifo.pop(m, link + LinkWord.FIFO)
-        if MANAGED:
+        if AQM:
             following = min(following, m[link + LinkWord.SERVICE])
     else:
         queue = block_of(m, i) + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
@@ -127,7 +127,7 @@ def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
     return word, following, leaves
 
 
-def _move(
+def _forward(
     p: Any, flows: Any, links: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any,
     leaves: Any,
 ) -> Any:  # fmt: skip
@@ -143,55 +143,55 @@ def _move(
         route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if back else (Flow.ROUTE, m[b + Flow.HOPS])
         if VARYING and m[b + Flow.BACKUP] != 0:
             if hop == 0 and not leaves:
-                word = detours.chosen(flows, m, b, i, word, t)
-            link, hop, hops = detours.place(flows, m, b, i, word)
+                word = detours.choose_route(flows, m, b, i, word, t)
+            link, hop, hops = detours.next_link(flows, m, b, i, word)
             passed = hop == hops
         else:
             link = m[b + route + hop]
-        if AHEAD and pending:
+        if LOOKAHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
         markable, size = not back and m[b + Flow.ECN] != 0, ends.size_of(m, b, word)
         if VARYING and passed:
-            fate, far = np.int64(Fate.TAKEN), t
-        elif MANAGED and leaves:
-            fate, far = discipline.leave(p, links, losses, m, link)
-        elif MANAGED and m[link + Link.AQM] != NO_AQM:
-            fate, far = discipline.enter(p, links, m, link, t, size, word), t
+            fate, far = np.int64(Fate.ACCEPTED), t
+        elif AQM and leaves:
+            fate, far = discipline.start_transmission(p, links, losses, m, link)
+        elif AQM and m[link + Link.AQM] != NO_AQM:
+            fate, far = discipline.enqueue(p, links, m, link, t, size, word), t
         else:
-            fate, far = enter(p, links, losses, m, means, link, t, size, markable)
+            fate, far = enqueue(p, links, losses, m, means, link, t, size, markable)
         if TRACED and not (VARYING and passed):
-            notes.at_link(p, m, link, t, word, size, fate, far, leaves)
+            event_log.log_at_link(p, m, link, t, word, size, fate, far, leaves)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
         if fate & (Fate.DROPPED | Fate.LOST):
             count_loss(m, b, word, fate)
             if ARRIVALS:
-                arrivals.gone(m, b, t)
-        elif MANAGED and fate & Fate.HELD:
+                arrivals.on_packet_left(m, b, t)
+        elif AQM and fate & Fate.HELD:
             moves = False  # it leaves later
         elif hop + 1 < hops or (VARYING and not passed and m[b + Flow.BACKUP] != 0):
             word += packet.ONE_HOP
-            moves = AHEAD and ahead.may_enter(m, m[b + route + hop + 1], far)
+            moves = LOOKAHEAD and lookahead.can_enter_now(m, m[b + route + hop + 1], far)
             if moves:
                 t = far
             else:
-                if AHEAD:
+                if LOOKAHEAD:
                     m[m[b + route + hop + 1] + LinkWord.PENDING] += 1
-                fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word)
+                fifo.push(m, link + LinkWord.FIFO, Event.FAR_END, m[link + LinkWord.NUMBER], far, word)
         elif back:
             t = hosts.return_ack(m, b, far, size)
-            if AHEAD and ahead.may_take(m, b, t):
+            if LOOKAHEAD and lookahead.can_deliver_ack(m, b, t):
                 ack = word
             else:
                 fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
         else:
             word, t = hosts.receive(m, b, p, i, link, far, word, size)
             if word != NONE:
-                moves = AHEAD and ahead.may_enter(m, m[b + Flow.BACK], t)
+                moves = LOOKAHEAD and lookahead.can_enter_now(m, m[b + Flow.BACK], t)
                 if not moves:
-                    if AHEAD:
+                    if LOOKAHEAD:
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
     return ack, t

@@ -12,7 +12,7 @@ from netcarlo.kernels.shared.state import Fifo, Word
 _WORDS = 2
 
 
-def lay(m: Any, fifo: Any, free: Any, room: Any) -> None:
+def allocate(m: Any, fifo: Any, free: Any, room: Any) -> None:
     """Lay out an empty FIFO with room for so many packets, a power of two, from word `free` on."""
     m[fifo + Fifo.HEAD] = 0
     m[fifo + Fifo.TAIL] = 0
@@ -23,7 +23,7 @@ def lay(m: Any, fifo: Any, free: Any, room: Any) -> None:
 def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
     """Append a packet that arrives at `t`; if it is the first, that is an event of class `kind` of `i`."""
     if put(m, fifo, t, word):
-        agenda.lower(m, kind, i, t)
+        agenda.bring_forward(m, kind, i, t)
 
 
 def put(m: Any, fifo: Any, t: Any, word: Any) -> Any:
@@ -31,7 +31,7 @@ def put(m: Any, fifo: Any, t: Any, word: Any) -> Any:
     tail, mask = m[fifo + Fifo.TAIL], m[fifo + Fifo.MASK]
     held = tail - m[fifo + Fifo.HEAD]
     if held > mask:
-        m[Word.FULL] = 1
+        m[Word.STATUS] = 1
     else:
         at = numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, tail)
         m[at] = t
@@ -53,7 +53,7 @@ def pop(m: Any, fifo: Any) -> Any:
     return word, m[numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, head)]
 
 
-def due(m: Any, fifo: Any) -> Any:
+def next_time(m: Any, fifo: Any) -> Any:
     """When the first packet arrives, or NO_EVENT."""
     head = m[fifo + Fifo.HEAD]
     if head < m[fifo + Fifo.TAIL]:
@@ -61,6 +61,6 @@ def due(m: Any, fifo: Any) -> Any:
     return np.int64(NO_EVENT)
 
 
-def word_of(m: Any, fifo: Any, entry: Any) -> Any:
+def packet_at(m: Any, fifo: Any, entry: Any) -> Any:
     """A packet in it, with entry from HEAD to TAIL."""
     return m[numbered(m[fifo + Fifo.BEGIN], m[fifo + Fifo.MASK], _WORDS, entry) + 1]

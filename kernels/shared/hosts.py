@@ -25,12 +25,12 @@ from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import (
     agenda,
-    ahead,
     arrivals,
     delays,
     ends,
+    event_log,
     fifo,
-    notes,
+    lookahead,
     packet,
     varying,
 )
@@ -40,7 +40,7 @@ from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word
 
-AHEAD: Any = slot("ahead")
+LOOKAHEAD: Any = slot("lookahead")
 ARRIVALS: Any = slot("arrivals")
 
 DELAYS: Any = slot("delays")
@@ -63,7 +63,7 @@ def on_event(
         _send_datagram(p, m, b, losses, i, t)
     else:
         s, g = m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
-        _serve(p, constants, m, b, s, g, i, t, ack)
+        _process(p, constants, m, b, s, g, i, t, ack)
         _send_data(m, b, s, g, i, t)
     return next_event(m, b)
 
@@ -78,16 +78,16 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     t = busy + m[b + Flow.SINK_DELAY]
     answer, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
-        m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at, word)
+        m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful_payload(p, m, b, link, size, at, word)
         _receive_datagram(p, m, b, t, word)
         if TRACED and t <= p[P.END]:
-            notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, ends.payload_of(m, b, word), False)
+            event_log.log(m, t, EVENT_RECEIVE, event_log.AT_HOST, word, ends.payload_of(m, b, word), False)
     elif word & packet.SHORT == packet.PROBE:
-        answer, due = _answer_probe(p, m, b, i, t, word)
+        answer, due = _reply_to_probe(p, m, b, i, t, word)
     else:
         answer, due = _receive_data(p, m, b, i, link, at, t, word, size)
     if ARRIVALS:
-        arrivals.gone(m, b, t)
+        arrivals.on_packet_left(m, b, t)
     return answer, due
 
 
@@ -96,8 +96,8 @@ def return_ack(m: Any, b: Any, at: Any, size: Any) -> Any:
 
     Returns when it is at the source host [ns].
     """
-    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(size, m[b + Flow.ACCESS_BACK])
-    m[b + FlowWord.ACK_BUSY] = busy
+    busy = max(at, m[b + FlowWord.ACCESS_BACK_BUSY]) + on_wire(size, m[b + Flow.ACCESS_BACK])
+    m[b + FlowWord.ACCESS_BACK_BUSY] = busy
     return busy + m[b + Flow.SOURCE_DELAY]
 
 
@@ -107,7 +107,7 @@ def next_event(m: Any, b: Any) -> Any:
     if m[b + Flow.KIND] != UDP:
         s = m[b + FlowWord.ASSOCIATION :]
         event = min(event, min(association.due(s), association.due_at_receiver(s)))
-        event = min(event, fifo.due(m, b + FlowWord.TO_SOURCE))
+        event = min(event, fifo.next_time(m, b + FlowWord.TO_SOURCE))
     return event
 
 
@@ -115,31 +115,31 @@ def next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    word = packet.stamp(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
+    word = packet.pack_with_time(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
     if number + 1 == m[b + P.LIMIT]:
         word |= packet.SHORT
     if TRACED:
-        notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
-    _to_link(m, b, i, t, word)
+        event_log.log(m, t, EVENT_SEND, event_log.AT_HOST, word, ends.size_of(m, b, word), False)
+    _send_to_link(m, b, i, t, word)
 
 
-def _serve(
+def _process(
     p: Any, constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any
 ) -> None:  # fmt: skip
     # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
     flow, starts = m[b:], m[b + FlowWord.NEXT] == t
-    if word == NONE and not starts and fifo.due(m, b + FlowWord.TO_SOURCE) == t:
+    if word == NONE and not starts and fifo.next_time(m, b + FlowWord.TO_SOURCE) == t:
         word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
     if TRACED:
         timeouts, recoveries = s[association.Counter.TIMEOUTS], s[association.Counter.FAST_RETRANSMITS]
         if word != NONE and not starts and word & (packet.PROBE | packet.CONTROL) == 0:
-            notes.note(m, t, EVENT_ACK, notes.AT_HOST, word, 0, False)
+            event_log.log(m, t, EVENT_ACK, event_log.AT_HOST, word, 0, False)
     if starts:
         m[b + FlowWord.NEXT] = FOREVER
         association.start(flow, s, g, t)
     elif word != NONE:
         if ARRIVALS:
-            arrivals.gone(m, b, t)
+            arrivals.on_packet_left(m, b, t)
         number = packet.number_of(m, word)
         if word & packet.PROBE:
             association.on_probe(flow, s, g, constants, t, number)
@@ -154,13 +154,13 @@ def _serve(
     elif association.due(s) == t:
         association.on_timeout(flow, s, g, constants, t)
     elif association.due_at_receiver(s) == t:  # else it was cancelled
-        _serve_sink(p, m, b, i)
+        _on_receiver_timer(p, m, b, i)
     if TRACED:
         word = packet.pack(m, i, np.int64(0), np.int64(0))
         if s[association.Counter.TIMEOUTS] > timeouts:
-            notes.note(m, t, EVENT_TIMEOUT, notes.AT_HOST, word, 0, False)
+            event_log.log(m, t, EVENT_TIMEOUT, event_log.AT_HOST, word, 0, False)
         if s[association.Counter.FAST_RETRANSMITS] > recoveries:
-            notes.note(m, t, EVENT_RECOVERY, notes.AT_HOST, word, 0, False)
+            event_log.log(m, t, EVENT_RECOVERY, event_log.AT_HOST, word, 0, False)
 
 
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
@@ -177,22 +177,22 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
             elif association.is_last(flow, s, number):
                 word |= packet.SHORT
             if association.carries_cwr(s, number):
-                word |= packet.REDUCED
+                word |= packet.CWR
             if TRACED:
-                notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
-            _to_link(m, b, i, t, word)
+                event_log.log(m, t, EVENT_SEND, event_log.AT_HOST, word, ends.size_of(m, b, word), False)
+            _send_to_link(m, b, i, t, word)
         sends = number >= 0 and association.may_send(flow, s)
     if number == association.FULL:
-        m[Word.FULL] = 1
+        m[Word.STATUS] = 1
     probe = association.probe(flow, s, t)
     if probe >= 0:
-        _to_link(m, b, i, t, packet.pack(m, i, probe, np.int64(0)) | packet.PROBE)
+        _send_to_link(m, b, i, t, packet.pack(m, i, probe, np.int64(0)) | packet.PROBE)
 
 
-def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
+def _send_to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # Data goes to its first link.
     if ARRIVALS:
-        m[b + FlowWord.UNDER_WAY] += 1
+        m[b + FlowWord.IN_FLIGHT] += 1
     busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS])
     m[b + FlowWord.SOURCE_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
@@ -202,14 +202,14 @@ def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
 def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     counts = b + FlowWord.COUNTS
     if t > p[P.END]:
-        m[b + FlowWord.LATE] += 1
+        m[b + FlowWord.ARRIVING_AFTER_END] += 1
     else:
         counts_now = t >= p[Shared.WARM_UP]
         m[b + FlowWord.ARRIVED] += 1
         m[counts + FlowOut.RECEIVED] += counts_now
         m[counts + FlowOut.DELIVERED] += counts_now
         if DELAYS:
-            delays.arrived(p, m, b, t, packet.age(m, word, t))
+            delays.on_delivery(p, m, b, t, packet.age_of(m, word, t))
         if m[b + FlowWord.ARRIVED] == m[b + P.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
@@ -222,11 +222,11 @@ def _receive_data(
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     number, late, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
     while association.due_at_receiver(s) <= min(t, p[P.END]):
-        _serve_sink(p, m, b, i)
-    if word & packet.REDUCED:
-        m[b + FlowWord.ECHO] = 0
+        _on_receiver_timer(p, m, b, i)
+    if word & packet.CWR:
+        m[b + FlowWord.ECHOES_CE] = 0
     if word & packet.MARKED:
-        m[b + FlowWord.ECHO] = 1
+        m[b + FlowWord.ECHOES_CE] = 1
     was = association.in_order(m[b:], s)
     association.note_transmission(m[b:], s, number, packet.transmission_id(word))
     ack_id, fresh = association.on_data(m[b:], s, t, number, False)
@@ -234,51 +234,51 @@ def _receive_data(
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
-            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, size, at, word)
+            m[counts + FlowOut.USEFUL] += _useful_payload(p, m, b, link, size, at, word)
         if late:
-            m[b + FlowWord.LATE] += 1
+            m[b + FlowWord.ARRIVING_AFTER_END] += 1
         else:
             m[counts + FlowOut.RECEIVED] += counts_now
             if TRACED:
                 payload = ends.payload_of(m, b, word) * fresh
-                notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, payload, False)
+                event_log.log(m, t, EVENT_RECEIVE, event_log.AT_HOST, word, payload, False)
             if fresh:
                 m[counts + FlowOut.DELIVERED] += counts_now
                 if DELAYS:
-                    delays.arrived(p, m, b, t, association.delay_of(m[b:], s, t, number))
-                if AHEAD and m[b + FlowWord.ARRIVED] == 0:
+                    delays.on_delivery(p, m, b, t, association.delay_of(m[b:], s, t, number))
+                if LOOKAHEAD and m[b + FlowWord.ARRIVED] == 0:
                     m[b + FlowWord.ARRIVED] = 1
-                    ahead.connected(p, m, b)
+                    lookahead.on_first_data(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
                 if ARRIVALS:
                     arrivals.on_completion(p, m, b, i, t)
     answer, back = np.int64(NONE), t
     if not late:
-        answer, back = _answer(p, m, b, i, t, ack_id)
+        answer, back = _send_ack(p, m, b, i, t, ack_id)
         due = association.due_at_receiver(s)
         if due < FOREVER:
-            agenda.lower(m, Event.HOST, i, due)
+            agenda.bring_forward(m, Event.HOST, i, due)
     return answer, back
 
 
-def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
+def _reply_to_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     # A probe reaches the sink host at `t`, which answers.
     answer, back = np.int64(NONE), t
     while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
-        _serve_sink(p, m, b, i)
+        _on_receiver_timer(p, m, b, i)
     if t <= p[P.END]:
         answer = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
-        back = _send_back(m, b, t, answer)
+        back = _send_to_reverse_link(m, b, t, answer)
     return answer, back
 
 
-def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) -> Any:
+def _useful_payload(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) -> Any:
     # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
     # the sink, lies in the window: neither passes on more than it can.
     takes, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
     if VARYING:
-        takes, until = varying.latest(m, link, takes, until)
+        takes, until = varying.latest_transmission(m, link, takes, until)
     if on_wire(size, m[b + Flow.SINK]) > takes:
         takes, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
     inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])
@@ -289,16 +289,16 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) ->
 
 
 @noinline
-def _serve_sink(p: Any, m: Any, b: Any, i: Any) -> None:
+def _on_receiver_timer(p: Any, m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]
     t = association.due_at_receiver(s)
-    word, back = _answer(p, m, b, i, t, association.on_delay(m[b:], s))
+    word, back = _send_ack(p, m, b, i, t, association.on_delay(m[b:], s))
     if word != NONE:
         fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, back, word)
 
 
-def _answer(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
+def _send_ack(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
     # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
     word, back = np.int64(NONE), t
     if ack_id >= 0:
@@ -307,18 +307,18 @@ def _answer(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
             m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += t >= p[Shared.WARM_UP]
         else:
             word |= packet.CONTROL
-        if m[b + FlowWord.ECHO] != 0:
+        if m[b + FlowWord.ECHOES_CE] != 0:
             word |= packet.MARKED
-        back = _send_back(m, b, t, word)
+        back = _send_to_reverse_link(m, b, t, word)
     elif ack_id == association.FULL:
-        m[Word.FULL] = 1
+        m[Word.STATUS] = 1
     return word, back
 
 
-def _send_back(m: Any, b: Any, t: Any, word: Any) -> Any:
+def _send_to_reverse_link(m: Any, b: Any, t: Any, word: Any) -> Any:
     # An acknowledgement, or the reply to a probe, goes to its first link: when it is there.
     if ARRIVALS:
-        m[b + FlowWord.UNDER_WAY] += 1
-    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])
-    m[b + FlowWord.BACK_BUSY] = busy
+        m[b + FlowWord.IN_FLIGHT] += 1
+    busy = max(t, m[b + FlowWord.SINK_BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])
+    m[b + FlowWord.SINK_BACK_BUSY] = busy
     return busy + m[b + Flow.SINK_DELAY]

@@ -43,14 +43,14 @@ _UNIT = 65536.0  # of Link.RED_PROBABILITY
 class Fate(IntEnum):
     """What becomes of a packet; MARKED besides the others."""
 
-    TAKEN = 0
+    ACCEPTED = 0
     DROPPED = 1  # by the queue
     LOST = 2  # at random, or by an outage
     MARKED = 4
     HELD = 8  # by AQM, which decides later
 
 
-def enter(
+def enqueue(
     p: Any, links: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
 ) -> Any:  # fmt: skip
     """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
@@ -58,7 +58,7 @@ def enter(
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
     fate, far = np.int64(Fate.DROPPED), t
     takes = not VARYING or not outages.is_down(links, m, b, t)
-    if takes and (not VARYING or varying.passes(links, m, b, t, size)):
+    if takes and (not VARYING or varying.conforms(links, m, b, t, size)):
         fate = _admit(p, m, means, b, t, _held(m, b, t), markable)
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
@@ -66,40 +66,40 @@ def enter(
         begin = max(t, m[b + LinkWord.FREE])
         departure = begin + on_wire(size, m[b + Link.BYTE_TIME])
         if VARYING:
-            begin, departure = varying.transmitted(p, links, m, b, t, size, departure - begin)
+            begin, departure = varying.transmission_of(p, links, m, b, t, size, departure - begin)
         m[b + LinkWord.FREE] = departure
         if limited:
             tail = m[b + LinkWord.TAIL]
             m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
         if VARYING and outages.destroys(m, b, departure):
-            _destroy(p, m, b, t, begin, departure)
+            _count_destroyed(p, m, b, t, begin, departure)
             fate |= Fate.LOST
         else:
-            count(p, m, b, t, begin, departure)
-            way, far = leaves(p, links, losses, m, b, departure)
+            count_transmission(p, m, b, t, begin, departure)
+            way, far = transmit(p, links, losses, m, b, departure)
             fate |= way
     return fate, far
 
 
-def leaves(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> Any:
+def transmit(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> Any:
     """The transmission of a packet has begun and ends at `departure`: whether it is lost at the far end, LOST
     or TAKEN, and when it is there [ns]."""
     far, gone = departure + m[b + Link.DELAY], False
     if VARYING:
-        far, gone = varying.arrives(p, links, m, b, departure)
+        far, gone = varying.arrival_of(p, links, m, b, departure)
     stream = STREAM_LINK + m[b + LinkWord.NUMBER]
     if gone or lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], stream):
         m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
         return np.int64(Fate.LOST), far
-    return np.int64(Fate.TAKEN), far
+    return np.int64(Fate.ACCEPTED), far
 
 
 @noinline
-def _destroy(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
+def _count_destroyed(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     # The link goes down while it holds a packet that came at `t`, or has it on the wire.
     down = m[b + LinkWord.DOWN]
-    count(p, m, b, t, min(begin, down), min(departure, down))
+    count_transmission(p, m, b, t, min(begin, down), min(departure, down))
     m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and p[Shared.WARM_UP] <= down <= p[P.END]
     m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
 
@@ -133,14 +133,14 @@ def _held(m: Any, b: Any, t: Any) -> Any:
 
 def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any) -> Any:
     # Whether the queue takes, drops or marks a packet.
-    fate = np.int64(Fate.TAKEN)
+    fate = np.int64(Fate.ACCEPTED)
     if m[b + Link.QUEUE] > 0 and held >= m[b + Link.QUEUE]:
         fate = np.int64(Fate.DROPPED)
     elif held > m[b + LinkWord.MASK]:
-        m[Word.FULL] = 1
+        m[Word.STATUS] = 1
         fate = np.int64(Fate.DROPPED)
     elif m[b + Link.RED] != DROP_TAIL:
-        hit, chance = _early(p, m, means, b, t, held)
+        hit, chance = _red_hits(p, m, means, b, t, held)
         if hit and chance and markable and m[b + Link.RED] == RED_MARKS:
             m[b + LinkWord.COUNTS + LinkOut.MARKS] += 1
             fate = np.int64(Fate.MARKED)
@@ -151,18 +151,18 @@ def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any)
 
 
 @noinline
-def _early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
+def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     # RED: whether the packet is hit, and by chance.
     number = m[b + LinkWord.NUMBER]
-    mean = _mean(m, means, b, t, held)
+    mean = _red_mean(m, means, b, t, held)
     least, most = float(m[b + Link.RED_LEAST]), float(m[b + Link.RED_MOST])
     if mean < least:
-        m[b + LinkWord.COUNT] = -1
+        m[b + LinkWord.RED_COUNT] = -1
         return False, False
     if mean >= (2.0 * most if m[b + Link.RED_GENTLE] != 0 else most):
-        m[b + LinkWord.COUNT] = 0
+        m[b + LinkWord.RED_COUNT] = 0
         return True, False
-    m[b + LinkWord.COUNT] += 1
+    m[b + LinkWord.RED_COUNT] += 1
     top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
     if mean >= most:
         # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
@@ -171,7 +171,7 @@ def _early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
         probability = top * (mean - least) / (most - least)
     if probability == 0.0:
         return False, False
-    rest = 1.0 / probability - float(m[b + LinkWord.COUNT])
+    rest = 1.0 / probability - float(m[b + LinkWord.RED_COUNT])
     if rest > 1.0:
         w0, _, _, _ = draw(
             p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[b + LinkWord.DRAWS]
@@ -179,11 +179,11 @@ def _early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
         m[b + LinkWord.DRAWS] += 1
         if float(w0) / _WORD >= 1.0 / rest:
             return False, False
-    m[b + LinkWord.COUNT] = 0
+    m[b + LinkWord.RED_COUNT] = 0
     return True, True
 
 
-def _mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
+def _red_mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     # RED's mean queue at an arrival; one that was empty has seen arrivals of nothing meanwhile.
     number = m[b + LinkWord.NUMBER]
     weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
@@ -201,7 +201,7 @@ def _mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     return mean
 
 
-def count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
+def count_transmission(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]

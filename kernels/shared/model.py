@@ -12,7 +12,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
-from netcarlo.kernels.shared import by_kind, cost, ends, engine, hosts, notes
+from netcarlo.kernels.shared import by_kind, cost, ends, engine, event_log, hosts
 from netcarlo.kernels.shared.layout import outcomes
 from netcarlo.kernels.shared.state import scratch_words
 
@@ -27,9 +27,9 @@ class SharedSlots(Slots):
     """Sizes, samples and counters of a flow, by its kind likewise."""
     pauses: bool
     """True if the sender may pause and send probe segments."""
-    ahead: bool
+    lookahead: bool
     """True if events that nothing can precede are processed early."""
-    managed: bool
+    aqm: bool
     """True if links may have active queue management other than RED."""
     arrivals: bool
     """True if flows come and go."""
@@ -51,9 +51,9 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     each = endpoint, *others.values()
 
     def make(step: Step) -> Any:
-        ahead = endpoint.lookahead and not (others or address.aqm or address.varying or address.traced)
+        lookahead = endpoint.lookahead and not (others or address.aqm or address.varying or address.traced)
         filled = SharedSlots(
-            pauses=endpoint.pauses, ahead=ahead and not is_lockstep(step), managed=address.aqm,
+            pauses=endpoint.pauses, lookahead=lookahead and not is_lockstep(step), aqm=address.aqm,
             arrivals=address.arrivals, varying=address.varying, delays=address.delays, traced=address.traced,
         )  # fmt: skip
         inlined = [module for one in each for module in one.inlined]
@@ -70,7 +70,9 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
 
     def scratch(rows: Any) -> tuple[int, int]:
         found, floats = scratch_words(rows, words, max(one.floats for one in each))
-        return (notes.SHARE * found + notes.SHARE if address.traced else found), floats
+        return (
+            event_log.SCRATCH_FACTOR * found + event_log.SCRATCH_FACTOR if address.traced else found
+        ), floats
 
     return Model(
         address=address, make=make, scratch=scratch, outcomes=outcomes, dimensions=(2, 2, 3, 3, 2),

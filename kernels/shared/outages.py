@@ -15,15 +15,15 @@ from netcarlo.kernels.shared.state import LinkWord
 
 
 @noinline
-def lay(links: Any, m: Any, b: Any) -> None:
+def start(links: Any, m: Any, b: Any) -> None:
     """Before the start: looks out for the first outage."""
     m[b + LinkWord.OUTAGE] = m[b + Link.OUTAGES]
-    _look_out(links, m, b)
+    _load_next(links, m, b)
 
 
 def is_down(links: Any, m: Any, b: Any, t: Any) -> Any:
     """Whether the link is down when a packet comes at `t` [ns]."""
-    return t >= m[b + LinkWord.DOWN] and _is_down(links, m, b, t)
+    return t >= m[b + LinkWord.DOWN] and _update_is_down(links, m, b, t)
 
 
 def destroys(m: Any, b: Any, departure: Any) -> Any:
@@ -32,16 +32,16 @@ def destroys(m: Any, b: Any, departure: Any) -> Any:
 
 
 @noinline
-def _is_down(links: Any, m: Any, b: Any, t: Any) -> Any:
+def _update_is_down(links: Any, m: Any, b: Any, t: Any) -> Any:
     while t >= m[b + LinkWord.UP]:
         m[b + LinkWord.FREE] = min(m[b + LinkWord.FREE], m[b + LinkWord.DOWN])
         m[b + LinkWord.HEAD] = m[b + LinkWord.TAIL]
-        _look_out(links, m, b)
+        _load_next(links, m, b)
     return t >= m[b + LinkWord.DOWN]
 
 
 @noinline
-def _look_out(links: Any, m: Any, b: Any) -> None:
+def _load_next(links: Any, m: Any, b: Any) -> None:
     k = m[b + LinkWord.OUTAGE]
     if k < m[b + Link.OUTAGES_END]:
         m[b + LinkWord.DOWN] = links[m[b + LinkWord.NUMBER], 2 * k]

@@ -11,10 +11,10 @@ from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.shared.state import Word
 
 _HOP_MASK = 31  # bits 0 to 4: links passed
-DETOURED = 1 << 4  # the highest bit of links passed: it takes the other route, see `detours`
+ON_BACKUP_ROUTE = 1 << 4  # the highest bit of links passed: it takes the other route, see `detours`
 BACKWARD = 1 << 5  # from the sink: an acknowledgement, the reply to a probe
 MARKED = 1 << 6  # data: congestion experienced; acknowledgement: congestion echoed
-REDUCED = 1 << 7  # data: the sender has reduced its window
+CWR = 1 << 7  # data: the sender has reduced its window
 CONTROL = 1 << 8  # neither data nor an acknowledgement of data: of a handshake, a heartbeat
 PROBE = 1 << 9  # a probe segment, or the reply to one
 SHORT = CONTROL | PROBE  # both: the last data packet of a flow, shorter than the others by `P.SHORT` bytes
@@ -36,12 +36,12 @@ def pack(m: Any, flow: Any, number: Any, copy: Any) -> Any:
     return (np.int64(number) << m[Word.FLOW_BITS] | flow) << _FLOW_SHIFT | copy << _COPY_SHIFT
 
 
-def stamp(m: Any, flow: Any, t: Any) -> Any:
+def pack_with_time(m: Any, flow: Any, t: Any) -> Any:
     """A datagram that is put out at `t` [ns], which stands in place of its number and copy; without flags."""
     return pack(m, flow, t >> STAMP_BITS & _age_mask(m) >> STAMP_BITS, t & _COPY_MASK)
 
 
-def age(m: Any, word: Any, t: Any) -> Any:
+def age_of(m: Any, word: Any, t: Any) -> Any:
     """How long it has been under way at `t` [ns], up to two hours with 1,024 flows, 39 with 64."""
     return t - (number_of(m, word) << STAMP_BITS | transmission_id(word)) & _age_mask(m)
 

@@ -21,7 +21,7 @@ from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_
 
 ends: Any = slot("ends")
 
-MANAGED: Any = slot("managed")
+AQM: Any = slot("aqm")
 
 
 @noinline
@@ -70,7 +70,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS]
         out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE]
         _count_in_flight(m, link + LinkWord.FIFO)
-        if MANAGED and m[link + Link.AQM] != NO_AQM:
+        if AQM and m[link + Link.AQM] != NO_AQM:
             discipline.report(p, m, link)
         at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
         for column in range(LinkOut.COLUMNS):
@@ -80,21 +80,21 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
         counts = m[b + FlowWord.COUNTS :]
-        counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
+        counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.ARRIVING_AFTER_END]
         if m[b + Flow.KIND] != UDP:
             ends.count(m, b, np.int64(1))
         ended = counts[FlowOut.RECEIVED] + counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
         counts[FlowOut.IN_FLIGHT_BEFORE] = ended + counts[FlowOut.IN_FLIGHT] - counts[FlowOut.SENT]
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
-    out[SharedOut.STATUS] = m[Word.FULL]
+    out[SharedOut.STATUS] = m[Word.STATUS]
 
 
 @noinline
 def _count_in_flight(m: Any, queue: Any) -> None:
     # The data packets in a FIFO.
     for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):
-        word = fifo.word_of(m, queue, entry)
+        word = fifo.packet_at(m, queue, entry)
         b = block_of(m, packet.flow_of(m, word))
         if word & packet.BACKWARD == 0 and packet.is_payload(word):
             m[b + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1

@@ -23,15 +23,15 @@ DELAYS: Any = slot("delays")
 association: Any = slot("association")
 ends: Any = slot("ends")
 
-MANAGED: Any = slot("managed")
+AQM: Any = slot("aqm")
 
 VARYING: Any = slot("varying")
 
 
 @noinline
-def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
+def init_layout(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
     """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
-    m[Word.FULL] = 0
+    m[Word.STATUS] = 0
     m[Word.HORIZON] = p[Shared.WARM_UP] - 1
     for kind in (Event.DATA, Event.ACK, Event.HOST):
         m[Word.BITS + kind] = _bits_of(p[Shared.FLOWS])
@@ -43,12 +43,12 @@ def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any,
         m[word] = NO_EVENT
     free = m[Word.LINKS] + LinkWord.SIZE * p[Shared.LINKS]
     for i in range(p[Shared.LINKS]):
-        free = _lay_link(p, links, losses, m, i, free)
+        free = _init_link(p, links, losses, m, i, free)
         f[flows.shape[0] * association.FLOATS + i] = 0.0
     for i in range(p[Shared.FLOWS]):
-        free = _lay_flow(p, flows[i], losses, m, f, i, free)
+        free = _init_flow(p, flows[i], losses, m, f, i, free)
     if DELAYS:
-        free = delays.lay(p, m, free)
+        free = delays.allocate(p, m, free)
     agenda.set_clock(m, p[Shared.WARM_UP])
     if ARRIVALS:
         arrivals.prepare(p, constants, losses, m, free)
@@ -63,7 +63,7 @@ def _bits_of(count: Any) -> Any:
 
 
 @noinline
-def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
+def _init_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     # The block of a link; its rings lie from word `free` on.  Returns the first word behind them.
     b, link = m[Word.LINKS] + LinkWord.SIZE * i, links[i]
     for word in range(Link.COLUMNS):
@@ -71,24 +71,24 @@ def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any
     for word in range(Link.COLUMNS, LinkWord.SIZE):
         m[b + word] = 0
     room = link[Link.ROOM] * (p[P.RING] >> 6)
-    fifo.lay(m, b + LinkWord.FIFO, free, room)
+    fifo.allocate(m, b + LinkWord.FIFO, free, room)
     free += 2 * room
-    fifo.lay(m, b + LinkWord.HEAD, free, room)
+    fifo.allocate(m, b + LinkWord.HEAD, free, room)
     m[b + LinkWord.NUMBER] = i
-    m[b + LinkWord.COUNT] = -1
+    m[b + LinkWord.RED_COUNT] = -1
     m[b + LinkWord.SERVICE] = NO_EVENT
     prepare_loss(p, losses, m, b)
     free += room
-    if MANAGED and link[Link.AQM] != NO_AQM:
-        free = discipline.lay(p, m, b, free, room)
+    if AQM and link[Link.AQM] != NO_AQM:
+        free = discipline.allocate(p, m, b, free, room)
     if VARYING:
-        free = varying.lay(m, b, free)
-        outages.lay(links, m, b)
+        free = varying.allocate(m, b, free)
+        outages.start(links, m, b)
     return free
 
 
 @noinline
-def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
+def _init_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
     # The block of a flow, from word `b` on; routes become blocks of links.  Returns the first word behind it.
     m[m[Word.BLOCKS] + i] = b
     for word in range(Flow.COLUMNS):
@@ -115,14 +115,14 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
     if DELAYS:
-        delays.begin(m, b)
+        delays.start_flow(m, b)
     free = b + FlowWord.ASSOCIATION
     if flow[Flow.KIND] == UDP:
         prepare_source(p, m, b, losses, i)
     else:
         free += ends.prepare(m, b, f, i)
     for k in range(3):
-        fifo.lay(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
+        fifo.allocate(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
         free += 2 * ring
-    agenda.lower(m, Event.HOST, i, m[b + FlowWord.NEXT])
+    agenda.bring_forward(m, Event.HOST, i, m[b + FlowWord.NEXT])
     return free

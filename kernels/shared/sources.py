@@ -19,21 +19,21 @@ _PERIOD_BITS = np.int64(10)  # lengths come in 1/1024 of their mean
 
 def prepare_source(p: Any, m: Any, b: Any, losses: Any, i: Any) -> None:
     """Before the start; its first datagram goes out at START."""
-    m[b + FlowWord.UNTIL] = FOREVER
+    m[b + FlowWord.ON_UNTIL] = FOREVER
     if m[b + Flow.ON] > 0:
-        m[b + FlowWord.UNTIL] = m[b + P.START] + _length(p, m, b, losses, i, m[b + Flow.ON])
+        m[b + FlowWord.ON_UNTIL] = m[b + P.START] + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
     if m[b + P.START] >= m[b + P.STOP] or m[b + P.LIMIT] <= 0:
         m[b + FlowWord.NEXT] = FOREVER
 
 
 def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     """The number of the datagram that goes out at `t`; sets the time of the next."""
-    number = m[b + FlowWord.NUMBER]
-    m[b + FlowWord.NUMBER] = number + 1
+    number = m[b + FlowWord.NEXT_DATAGRAM]
+    m[b + FlowWord.NEXT_DATAGRAM] = number + 1
     following = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
-    while following > m[b + FlowWord.UNTIL]:
-        following = m[b + FlowWord.UNTIL] + _length(p, m, b, losses, i, m[b + Flow.OFF])
-        m[b + FlowWord.UNTIL] = following + _length(p, m, b, losses, i, m[b + Flow.ON])
+    while following > m[b + FlowWord.ON_UNTIL]:
+        following = m[b + FlowWord.ON_UNTIL] + _draw_period(p, m, b, losses, i, m[b + Flow.OFF])
+        m[b + FlowWord.ON_UNTIL] = following + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
     if following >= m[b + P.STOP] or number + 1 >= m[b + P.LIMIT]:
         following = np.int64(FOREVER)
     m[b + FlowWord.NEXT] = following
@@ -41,11 +41,9 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
 
 
 @noinline
-def _length(p: Any, m: Any, b: Any, losses: Any, i: Any, mean: Any) -> Any:
+def _draw_period(p: Any, m: Any, b: Any, losses: Any, i: Any, mean: Any) -> Any:
     # Of the next time of sending or silence [ns].
     k = m[b + FlowWord.PERIODS]
     m[b + FlowWord.PERIODS] = k + 1
-    slots = gap(
-        losses, m[b + Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_PERIOD + i, k
-    )
+    slots = gap(losses, m[b + Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_PERIOD + i, k)
     return ((slots + 1) * mean) >> _PERIOD_BITS

@@ -21,8 +21,8 @@ class Word(IntEnum):
     """The fixed words.  Behind them: the tree of keys, where the block of each flow begins, and the tree of
     arrivals, all as large as the row asks; then the blocks of the links, then those of the flows."""
 
-    FULL = 0  # STATUS_OK, or why the row ends here: some ring was too small, STATUS_RING_FULL
-    TICK = 1  # the key of the clock
+    STATUS = 0  # STATUS_OK, or why the row ends here: some ring was too small, STATUS_RING_FULL
+    CLOCK = 1  # the key of the clock
     LINKS = 2  # where the blocks of the links begin
     BLOCKS = 3  # where the table of the blocks of flows begins, see `block_of`
     ARRIVALS = 4  # where the tree of arrivals begins, see `agenda`
@@ -31,9 +31,11 @@ class Word(IntEnum):
     LINK_BITS = 8  # of a link: that of the last class
     CLASSES = auto()  # where the outcomes of classes begin
     DELAYS = auto()  # where those of delays by class do
-    HORIZON = auto()  # until then events may be handled ahead of their time, see `ahead` [ns]
-    CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
-    CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
+    HORIZON = auto()  # until then events may be handled ahead of their time, see `lookahead` [ns]
+    CONNECTING = auto()  # flows that may still send packets shorter than their data, see `lookahead`
+    CATCHING_UP = (
+        auto()
+    )  # the block of a link for which acknowledgements are taken first, see `lookahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
     EARLIEST = auto()  # the first of them: node 1 of the tree
     SIZE = TREE  # the rest is as large as the row asks
@@ -55,24 +57,24 @@ class FlowWord(IntEnum):
     NEXT = int(Flow.COLUMNS)  # it starts, or its next datagram is put out [ns]
     SOURCE_BUSY = auto()  # its source host puts data on the wire until [ns]
     SINK_BUSY = auto()  # its last router puts data on the wire until [ns]
-    BACK_BUSY = auto()  # its sink host puts acknowledgements on the wire until [ns]
-    ACK_BUSY = auto()  # its first router puts acknowledgements on the wire until [ns]
-    ECHO = auto()  # 1: the sink echoes congestion
-    NUMBER = auto()  # UDP: the next datagram
-    UNTIL = auto()  # UDP: the time of sending ends [ns]
+    SINK_BACK_BUSY = auto()  # its sink host puts acknowledgements on the wire until [ns]
+    ACCESS_BACK_BUSY = auto()  # its first router puts acknowledgements on the wire until [ns]
+    ECHOES_CE = auto()  # 1: the sink echoes congestion
+    NEXT_DATAGRAM = auto()  # UDP: the next datagram
+    ON_UNTIL = auto()  # UDP: the time of sending ends [ns]
     PERIODS = auto()  # UDP: lengths of periods drawn
-    LATE = auto()  # data packets that arrive after the end
-    AHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `ahead`
+    ARRIVING_AFTER_END = auto()  # data packets that arrive after the end
+    LOOKAHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `lookahead`
     SAMPLE = auto()  # the next sample of its sender is due [ns]
     ARRIVED = auto()  # UDP: datagrams at its sink, those of the warm-up included; else 1 from the first on
     # A slot of flows that come and go, see `arrivals`.
     NEXT_ARRIVAL = auto()  # of its source [ns], or FOREVER
     ARRIVALS = auto()  # of its source, so far
-    BEGAN = auto()  # its flow came [ns], or NEVER
-    BYTES = auto()  # the size of its flow
-    THINK = auto()  # how long its user will think when that has arrived [ns]
-    UNDER_WAY = auto()  # packets of its flow on their way
-    LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
+    STARTED = auto()  # its flow came [ns], or NEVER
+    FLOW_SIZE = auto()  # the size of its flow
+    THINK_TIME = auto()  # how long its user will think when that has arrived [ns]
+    IN_FLIGHT = auto()  # packets of its flow on their way
+    LAST_LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
     DETOUR = auto()  # the detour of data that is not over, see `detours`
     BACK_DETOUR = auto()  # that of acknowledgements
     LATEST = auto()  # words as in `delays.DelayState`
@@ -96,12 +98,12 @@ class LinkWord(IntEnum):
     TAIL = auto()  # packets that have come
     DEPARTURES = auto()
     MASK = auto()
-    COUNT = auto()  # RED: packets since the last one dropped or marked
+    RED_COUNT = auto()  # RED: packets since the last one dropped or marked
     DRAWS = auto()  # RED: decisions drawn
     NUMBER = auto()  # of the link
-    FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `ahead`
+    FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `lookahead`
     LOOKAHEAD = auto()  # what the feeder takes next is here so long after it is free, or later [ns]
-    ANSWERS = auto()  # 1: it gets nothing but what sinks answer
+    IS_FIRST_REVERSE = auto()  # 1: it gets nothing but what sinks answer
     PENDING = auto()  # packets in FIFOs that have this link before them
     SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
     DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`

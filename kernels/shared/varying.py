@@ -21,7 +21,7 @@ WORDS = varying.WORDS + 1
 
 
 @noinline
-def lay(m: Any, b: Any, free: Any) -> Any:
+def allocate(m: Any, b: Any, free: Any) -> Any:
     """Words from `free` on, of a link that varies; returns the first word behind them."""
     if m[b + Link.VARIES] == 0:
         return free
@@ -31,13 +31,13 @@ def lay(m: Any, b: Any, free: Any) -> Any:
     return free + WORDS
 
 
-def passes(links: Any, m: Any, b: Any, t: Any, size: Any) -> Any:
+def conforms(links: Any, m: Any, b: Any, t: Any, size: Any) -> Any:
     """Whether a packet of `size` bytes that comes at time t [ns] passes the policer, if there is one."""
     v = m[b + LinkWord.VARYING]
     return v == 0 or varying.passes(links[m[b + LinkWord.NUMBER]], m, v, t, size)
 
 
-def transmitted(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any) -> Any:
+def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any) -> Any:
     """When the transmission of a packet begins that comes at time t, and when it ends [ns]; it takes `time`
     where the rate does not change.  One that never ends lets those behind it wait beyond the end."""
     free, v = m[b + LinkWord.FREE], m[b + LinkWord.VARYING]
@@ -50,7 +50,7 @@ def transmitted(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any
     return begin, varying.transmitted(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
 
 
-def arrives(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
+def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
     """When a packet reaches the far end [ns] whose transmission ends at `departure`, and whether the trace
     loses it."""
     v, far, delay, gone = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
@@ -63,7 +63,7 @@ def arrives(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
     return far, gone
 
 
-def latest(m: Any, b: Any, time: Any, until: Any) -> Any:
+def latest_transmission(m: Any, b: Any, time: Any, until: Any) -> Any:
     """How long the transmission of the latest packet took and when it ended [ns]; `time` and `until` unless
     the link varies."""
     v = m[b + LinkWord.VARYING]

@@ -14,10 +14,10 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
-from netcarlo.kernels.shared.aqm import codel, fates, fq, pie, places
-from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, Place, Queue, queues_of
+from netcarlo.kernels.shared.aqm import buffers, codel, fates, fq, pie
+from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, Queue, queues_of
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut
-from netcarlo.kernels.shared.link import Fate, count, leaves
+from netcarlo.kernels.shared.link import Fate, count_transmission, transmit
 from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
@@ -25,94 +25,94 @@ VARYING: Any = slot("varying")
 
 
 @noinline
-def lay(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
+def allocate(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
     """Queues and so many places, from word `free` on; returns the first word behind them."""
     m[b + LinkWord.DISCIPLINE] = free
     begin = free + Discipline.SIZE + Queue.SIZE * queues_of(p, m, b)
     for word in range(free, begin):
         m[word] = 0
     pie.prepare(m, b, free)
-    return places.lay(m, free, begin, room)
+    return buffers.allocate(m, free, begin, room)
 
 
-def enter(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> Any:
+def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> Any:
     """A packet of `size` bytes comes at `t`: its fate."""
     s, counts, kind = m[b + LinkWord.DISCIPLINE], b + LinkWord.COUNTS, m[b + Link.AQM]
     m[counts + LinkOut.ARRIVALS] += 1
     if kind == PIE:
-        pie.catch_up(m, b, s, t)
+        pie.run_updates(m, b, s, t)
     dropped = False
     if VARYING:
-        dropped = not varying.passes(links, m, b, t, size)
+        dropped = not varying.conforms(links, m, b, t, size)
     if not dropped:
         word, dropped = _admit(p, m, b, s, t, word)
-    if dropped or m[s + Discipline.UNUSED] == NOTHING:
+    if dropped or m[s + Discipline.FREE_BUFFERS] == NULL:
         if not dropped:
-            m[Word.FULL] = 1
+            m[Word.STATUS] = 1
         m[counts + LinkOut.DROPS] += 1
         return np.int64(Fate.DROPPED)
     q = fq.queue_of(p, m, s, word) if kind == FQ_CODEL else s + Discipline.SIZE
-    places.append(m, s, q, t, word, size)
+    buffers.append(m, s, q, t, word, size)
     if kind == PIE:
-        m[s + Discipline.WORK] += on_wire(size, m[b + Link.BYTE_TIME])
+        m[s + Discipline.QDELAY] += on_wire(size, m[b + Link.BYTE_TIME])
     if kind == FQ_CODEL:
         fq.on_arrival(m, b, s, q)
-        if m[b + Link.QUEUE] > 0 and _held(m, b, s, t) > m[b + Link.QUEUE]:
+        if m[b + Link.QUEUE] > 0 and _backlog(m, b, s, t) > m[b + Link.QUEUE]:
             fq.drop_from_longest(p, m, b, s, t)
     if m[b + LinkWord.SERVICE] == NO_EVENT:
         m[b + LinkWord.SERVICE] = t
-        agenda.lower(m, Event.FAR, m[b + LinkWord.NUMBER], t)
+        agenda.bring_forward(m, Event.FAR_END, m[b + LinkWord.NUMBER], t)
     return np.int64(Fate.HELD)
 
 
-def _held(m: Any, b: Any, s: Any, t: Any) -> Any:
+def _backlog(m: Any, b: Any, s: Any, t: Any) -> Any:
     # Packets in the queues, and in transmission.
-    return m[s + Discipline.WAITING] + (m[b + LinkWord.FREE] > t)
+    return m[s + Discipline.BACKLOG] + (m[b + LinkWord.FREE] > t)
 
 
 def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, word: Any) -> Any:
     # The packet, perhaps marked, and whether it is dropped at the tail.
     kind, dropped = m[b + Link.AQM], False
-    if kind != FQ_CODEL and m[b + Link.QUEUE] > 0 and _held(m, b, s, t) >= m[b + Link.QUEUE]:
+    if kind != FQ_CODEL and m[b + Link.QUEUE] > 0 and _backlog(m, b, s, t) >= m[b + Link.QUEUE]:
         dropped = True
-    elif kind == PIE and pie.hits(p, m, b, s, s + Discipline.SIZE):
+    elif kind == PIE and pie.should_drop(p, m, b, s, s + Discipline.SIZE):
         dropped = True
-        if m[s + Discipline.PROBABILITY] < pie.MARKED_BELOW:
+        if m[s + Discipline.DROP_PROB] < pie.MARK_ECN_TH:
             word, marked = fates.mark(m, b, word)
             dropped = not marked
         m[b + LinkWord.COUNTS + LinkOut.EARLY] += dropped
     return word, dropped
 
 
-def take(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
+def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
     """The transmitter asks for a packet at `t`: it, or NONE, and when it asks again [ns], or NO_EVENT."""
     s, kind = m[b + LinkWord.DISCIPLINE], m[b + Link.AQM]
     if kind == FQ_CODEL:
-        place = fq.take(p, m, b, s, t)
+        place = fq.dequeue(p, m, b, s, t)
     elif kind == CODEL:
-        place = codel.take(p, m, b, s, s + Discipline.SIZE, t)
+        place = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t)
     else:
-        pie.catch_up(m, b, s, t)
-        place = places.pop(m, s, s + Discipline.SIZE)
+        pie.run_updates(m, b, s, t)
+        place = buffers.pop(m, s, s + Discipline.SIZE)
     word, again = np.int64(NONE), np.int64(NO_EVENT)
-    if place != NOTHING:
-        word = m[place + Place.WORD]
-        takes = on_wire(m[place + Place.BYTES], m[b + Link.BYTE_TIME])
+    if place != NULL:
+        word = m[place + Buffer.PACKET]
+        takes = on_wire(m[place + Buffer.BYTES], m[b + Link.BYTE_TIME])
         if kind == PIE:
-            m[s + Discipline.WORK] -= takes
+            m[s + Discipline.QDELAY] -= takes
         again = t + takes
         if VARYING:
-            came = m[place + Place.CAME]  # it may leave at any opportunity since
-            _, again = varying.transmitted(p, links, m, b, came, m[place + Place.BYTES], takes)
+            came = m[place + Buffer.ARRIVED]  # it may leave at any opportunity since
+            _, again = varying.transmission_of(p, links, m, b, came, m[place + Buffer.BYTES], takes)
         m[b + LinkWord.FREE] = again
-        count(p, m, b, m[place + Place.CAME], t, again)
+        count_transmission(p, m, b, m[place + Buffer.ARRIVED], t, again)
     m[b + LinkWord.SERVICE] = again
     return word, again
 
 
-def leave(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
+def start_transmission(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
     """The transmission of a packet begins: its fate, and when it reaches the far end [ns]."""
-    return leaves(p, links, losses, m, b, m[b + LinkWord.FREE])
+    return transmit(p, links, losses, m, b, m[b + LinkWord.FREE])
 
 
 @noinline
@@ -121,10 +121,10 @@ def report(p: Any, m: Any, b: Any) -> None:
     s = m[b + LinkWord.DISCIPLINE]
     for k in range(queues_of(p, m, b)):
         place = m[s + Discipline.SIZE + Queue.SIZE * k + Queue.FIRST]
-        while place != NOTHING:
-            word = m[place + Place.WORD]
+        while place != NULL:
+            word = m[place + Buffer.PACKET]
             m[b + LinkWord.COUNTS + LinkOut.WAITING] += 1
-            fates.count_wait(p, m, b, m[place + Place.CAME], p[P.END])
+            fates.count_wait(p, m, b, m[place + Buffer.ARRIVED], p[P.END])
             if word & packet.BACKWARD == 0 and packet.is_payload(word):
                 m[block_of(m, packet.flow_of(m, word)) + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1
-            place = m[place + Place.FOLLOWING]
+            place = m[place + Buffer.NEXT]

@@ -8,8 +8,8 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_DROP, P
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.shared import arrivals, notes, packet
-from netcarlo.kernels.shared.aqm.state import Place
+from netcarlo.kernels.shared import arrivals, event_log, packet
+from netcarlo.kernels.shared.aqm.state import Buffer
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count_loss
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, block_of
@@ -22,15 +22,15 @@ TRACED: Any = slot("traced")
 @noinline
 def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     """The packet in a place, which has left its queue, is dropped at `t`."""
-    came, word = m[place + Place.CAME], m[place + Place.WORD]
+    came, word = m[place + Buffer.ARRIVED], m[place + Buffer.PACKET]
     m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
     m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
     flow = block_of(m, packet.flow_of(m, word))
     count_loss(m, flow, word, Fate.DROPPED)
     if TRACED:
-        notes.note(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[place + Place.BYTES], False)
+        event_log.log(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[place + Buffer.BYTES], False)
     if ARRIVALS:
-        arrivals.gone(m, flow, t)
+        arrivals.on_packet_left(m, flow, t)
     count_wait(p, m, b, came, t)
 
 

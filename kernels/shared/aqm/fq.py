@@ -9,8 +9,8 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.aqm import codel, fates, places
-from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, List, Place, Queue
+from netcarlo.kernels.shared.aqm import buffers, codel, fates
+from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, List, Queue
 from netcarlo.kernels.shared.layout import Link, Shared
 
 
@@ -24,58 +24,58 @@ def queue_of(p: Any, m: Any, s: Any, word: Any) -> Any:
 
 def on_arrival(m: Any, b: Any, s: Any, q: Any) -> None:
     """A packet has come to a queue."""
-    if m[q + Queue.LISTED] == 0:
-        m[q + Queue.LISTED] = 1
-        m[q + Queue.CREDIT] = m[b + Link.FQ_QUANTUM]
-        _append(m, s + Discipline.NEW, q)
+    if m[q + Queue.IS_ACTIVE] == 0:
+        m[q + Queue.IS_ACTIVE] = 1
+        m[q + Queue.CREDITS] = m[b + Link.FQ_QUANTUM]
+        _append(m, s + Discipline.NEW_QUEUES, q)
 
 
-def take(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
+def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
     """What leaves at `t`: its place, or NOTHING."""
-    place = np.int64(NOTHING)
-    while place == NOTHING and (m[s + Discipline.NEW] != NOTHING or m[s + Discipline.OLD] != NOTHING):
-        is_new = m[s + Discipline.NEW] != NOTHING
-        queues = s + (Discipline.NEW if is_new else Discipline.OLD)
+    place = np.int64(NULL)
+    while place == NULL and (m[s + Discipline.NEW_QUEUES] != NULL or m[s + Discipline.OLD_QUEUES] != NULL):
+        is_new = m[s + Discipline.NEW_QUEUES] != NULL
+        queues = s + (Discipline.NEW_QUEUES if is_new else Discipline.OLD_QUEUES)
         q = m[queues + List.FIRST]
-        if m[q + Queue.CREDIT] <= 0:
-            m[q + Queue.CREDIT] += m[b + Link.FQ_QUANTUM]
+        if m[q + Queue.CREDITS] <= 0:
+            m[q + Queue.CREDITS] += m[b + Link.FQ_QUANTUM]
             _remove_first(m, queues)
-            _append(m, s + Discipline.OLD, q)
+            _append(m, s + Discipline.OLD_QUEUES, q)
         else:
-            place = codel.take(p, m, b, s, q, t)
-            if place != NOTHING:
-                m[q + Queue.CREDIT] -= m[place + Place.BYTES]
+            place = codel.dequeue(p, m, b, s, q, t)
+            if place != NULL:
+                m[q + Queue.CREDITS] -= m[place + Buffer.BYTES]
             else:
                 _remove_first(m, queues)
                 if is_new:  # it is not new again at once
-                    _append(m, s + Discipline.OLD, q)
+                    _append(m, s + Discipline.OLD_QUEUES, q)
                 else:
-                    m[q + Queue.LISTED] = 0
+                    m[q + Queue.IS_ACTIVE] = 0
     return place
 
 
 @noinline
 def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
     """There are too many packets: the head of the queue with most bytes is dropped."""
-    longest, most = np.int64(NOTHING), np.int64(-1)
-    for queues in (Discipline.NEW, Discipline.OLD):  # where all are that have packets
+    longest, most = np.int64(NULL), np.int64(-1)
+    for queues in (Discipline.NEW_QUEUES, Discipline.OLD_QUEUES):  # where all are that have packets
         q = m[s + queues + List.FIRST]
-        while q != NOTHING:
+        while q != NULL:
             held = m[q + Queue.BYTES]
-            if m[q + Queue.FIRST] != NOTHING and (held > most or (held == most and q < longest)):
+            if m[q + Queue.FIRST] != NULL and (held > most or (held == most and q < longest)):
                 longest, most = q, held
-            q = m[q + Queue.FOLLOWING]
-    fates.drop(p, m, b, t, places.pop(m, s, longest))
+            q = m[q + Queue.NEXT]
+    fates.drop(p, m, b, t, buffers.pop(m, s, longest))
 
 
 def _append(m: Any, queues: Any, q: Any) -> None:
-    m[q + Queue.FOLLOWING] = NOTHING
-    if m[queues + List.FIRST] == NOTHING:
+    m[q + Queue.NEXT] = NULL
+    if m[queues + List.FIRST] == NULL:
         m[queues + List.FIRST] = q
     else:
-        m[m[queues + List.LAST] + Queue.FOLLOWING] = q
+        m[m[queues + List.LAST] + Queue.NEXT] = q
     m[queues + List.LAST] = q
 
 
 def _remove_first(m: Any, queues: Any) -> None:
-    m[queues + List.FIRST] = m[m[queues + List.FIRST] + Queue.FOLLOWING]
+    m[queues + List.FIRST] = m[m[queues + List.FIRST] + Queue.NEXT]

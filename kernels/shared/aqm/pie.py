@@ -19,62 +19,64 @@ PROBABILITY_BITS = 40
 """Fraction bits of a probability."""
 _ONE = 1 << PROBABILITY_BITS
 _GAIN_BITS = 48 - PROBABILITY_BITS  # of PIE_ALPHA and PIE_BETA beyond those
-MARKED_BELOW = _ONE // 10
+MARK_ECN_TH = _ONE // 10
 """Above this probability packets are dropped even if they could be marked."""
-_SAFE = _ONE // 5  # up to this probability, nothing is dropped while the queue is short
+_SAFE_PROB = _ONE // 5  # up to this probability, nothing is dropped while the queue is short
 _DECAY_BITS = 6  # an idle queue forgets a 64th
-_LONGEST = 1 << 40  # of the queue delays that it tells apart [ns]: 18 minutes
+_MAX_QDELAY = 1 << 40  # of the queue delays that it tells apart [ns]: 18 minutes
 
 
 def prepare(m: Any, b: Any, s: Any) -> None:
     """Before the start."""
-    m[s + Discipline.ALLOWANCE] = m[b + Link.PIE_BURST]
-    m[s + Discipline.UPDATE] = m[b + Link.AQM_INTERVAL]
+    m[s + Discipline.BURST_ALLOWANCE] = m[b + Link.PIE_BURST]
+    m[s + Discipline.NEXT_UPDATE] = m[b + Link.AQM_INTERVAL]
 
 
-def hits(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
+def should_drop(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
     """Whether a packet that comes is to be dropped or marked, after `catch_up`."""
-    half, delay = m[b + Link.AQM_TARGET] // 2, m[s + Discipline.WORK]
-    probability, before = m[s + Discipline.PROBABILITY], m[s + Discipline.DELAY_BEFORE]
+    half, delay = m[b + Link.AQM_TARGET] // 2, m[s + Discipline.QDELAY]
+    probability, before = m[s + Discipline.DROP_PROB], m[s + Discipline.QDELAY_OLD]
     if probability == 0 and delay < half and before < half:
-        m[s + Discipline.ALLOWANCE] = m[b + Link.PIE_BURST]
-    if m[s + Discipline.ALLOWANCE] > 0 or (before < half and probability < _SAFE):
+        m[s + Discipline.BURST_ALLOWANCE] = m[b + Link.PIE_BURST]
+    if m[s + Discipline.BURST_ALLOWANCE] > 0 or (before < half and probability < _SAFE_PROB):
         return False
     if m[q + Queue.BYTES] <= 2 * m[b + Link.AQM_MTU]:
         return False
-    return _strikes(p, m, b, probability)
+    return _draws_drop(p, m, b, probability)
 
 
 @noinline
-def _strikes(p: Any, m: Any, b: Any, probability: Any) -> Any:
+def _draws_drop(p: Any, m: Any, b: Any, probability: Any) -> Any:
     stream, number = STREAM_PIE + m[b + LinkWord.NUMBER], m[b + LinkWord.DRAWS]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
     m[b + LinkWord.DRAWS] = number + 1
     return np.int64(w0) << (PROBABILITY_BITS - 32) | np.int64(w1) >> (64 - PROBABILITY_BITS) < probability
 
 
-def catch_up(m: Any, b: Any, s: Any, t: Any) -> None:
+def run_updates(m: Any, b: Any, s: Any, t: Any) -> None:
     """All updates that are due by `t`, before anything happens to the queue."""
-    while m[s + Discipline.UPDATE] <= t:
+    while m[s + Discipline.NEXT_UPDATE] <= t:
         _update(m, b, s)
 
 
 @noinline
 def _update(m: Any, b: Any, s: Any) -> None:
-    delay, before = min(m[s + Discipline.WORK], np.int64(_LONGEST)), m[s + Discipline.DELAY_BEFORE]
-    probability = m[s + Discipline.PROBABILITY]
+    delay, before = min(m[s + Discipline.QDELAY], np.int64(_MAX_QDELAY)), m[s + Discipline.QDELAY_OLD]
+    probability = m[s + Discipline.DROP_PROB]
     change = m[b + Link.PIE_ALPHA] * (delay - m[b + Link.AQM_TARGET])
     change += m[b + Link.PIE_BETA] * (delay - before)
-    probability += change >> (_GAIN_BITS + _caution(probability))
+    probability += change >> (_GAIN_BITS + _scale_bits(probability))
     if delay == 0 and before == 0:
         probability -= probability >> _DECAY_BITS
-    m[s + Discipline.PROBABILITY] = min(max(probability, np.int64(0)), np.int64(_ONE))
-    m[s + Discipline.DELAY_BEFORE] = delay
-    m[s + Discipline.ALLOWANCE] = max(m[s + Discipline.ALLOWANCE] - m[b + Link.AQM_INTERVAL], np.int64(0))
-    m[s + Discipline.UPDATE] += m[b + Link.AQM_INTERVAL]
+    m[s + Discipline.DROP_PROB] = min(max(probability, np.int64(0)), np.int64(_ONE))
+    m[s + Discipline.QDELAY_OLD] = delay
+    m[s + Discipline.BURST_ALLOWANCE] = max(
+        m[s + Discipline.BURST_ALLOWANCE] - m[b + Link.AQM_INTERVAL], np.int64(0)
+    )
+    m[s + Discipline.NEXT_UPDATE] += m[b + Link.AQM_INTERVAL]
 
 
-def _caution(probability: Any) -> Any:
+def _scale_bits(probability: Any) -> Any:
     # Small probabilities change in small steps: by powers of two, down to 2**-11 (section 4.2).
     caution, limit = np.int64(1), np.int64(_ONE // 10)
     if probability >= limit:

@@ -12,21 +12,21 @@ import numpy as np
 
 from netcarlo.kernels.shared.layout import FQ_CODEL, NO_AQM, Link, Shared
 
-NOTHING = 0
+NULL = 0
 
 
 class Discipline(IntEnum):
     """What a link knows besides its queues."""
 
-    WAITING = 0  # packets in its queues
-    UNUSED = 1  # the first place without a packet
-    NEW = 2  # FQ-CoDel: the list of new queues, words as in `List`
-    OLD = 4  # FQ-CoDel: the list of old queues
-    WORK = 6  # PIE: how long what waits will take [ns]
-    PROBABILITY = 7  # PIE: of dropping [2**-PROBABILITY_BITS]
-    ALLOWANCE = 8  # PIE: left of a burst that is let pass [ns]
-    DELAY_BEFORE = 9  # PIE: the queue delay at the last update [ns]
-    UPDATE = 10  # PIE: the next update is due [ns]
+    BACKLOG = 0  # packets in its queues
+    FREE_BUFFERS = 1  # the first place without a packet
+    NEW_QUEUES = 2  # FQ-CoDel: the list of new queues, words as in `List`
+    OLD_QUEUES = 4  # FQ-CoDel: the list of old queues
+    QDELAY = 6  # PIE: how long what waits will take [ns]
+    DROP_PROB = 7  # PIE: of dropping [2**-PROBABILITY_BITS]
+    BURST_ALLOWANCE = 8  # PIE: left of a burst that is let pass [ns]
+    QDELAY_OLD = 9  # PIE: the queue delay at the last update [ns]
+    NEXT_UPDATE = 10  # PIE: the next update is due [ns]
     SIZE = 11
 
 
@@ -43,24 +43,24 @@ class Queue(IntEnum):
     FIRST = 0  # place of the packet at the head
     LAST = 1  # of the one at the tail
     BYTES = 2  # of all of them
-    ABOVE = 3  # dropping is in order from then on [ns]; 0: the sojourn time is below the target
+    FIRST_ABOVE_TIME = 3  # dropping is in order from then on [ns]; 0: the sojourn time is below the target
     DROPPING = 4  # 1: it is in the dropping state
     DROP_NEXT = 5  # the next one is dropped at [ns]
-    DROPS = 6  # since it began to drop; sets how fast
-    DROPS_BEFORE = 7  # what those were when it began
-    CREDIT = 8  # FQ-CoDel: bytes left in this round
-    LISTED = 9  # FQ-CoDel: 1: it is in a list,
-    FOLLOWING = 10  # in which this queue comes next
+    COUNT = 6  # since it began to drop; sets how fast
+    LAST_COUNT = 7  # what those were when it began
+    CREDITS = 8  # FQ-CoDel: bytes left in this round
+    IS_ACTIVE = 9  # FQ-CoDel: 1: it is in a list,
+    NEXT = 10  # in which this queue comes next
     SIZE = 11
 
 
-class Place(IntEnum):
+class Buffer(IntEnum):
     """A packet that waits."""
 
-    CAME = 0  # at [ns]
-    WORD = 1  # what it is, see `packet`
+    ARRIVED = 0  # at [ns]
+    PACKET = 1  # what it is, see `packet`
     BYTES = 2
-    FOLLOWING = 3  # the place of the next one of its queue, or the next without a packet
+    NEXT = 3  # the place of the next one of its queue, or the next without a packet
     SIZE = 4
 
 
@@ -72,5 +72,5 @@ def queues_of(p: Any, m: Any, b: Any) -> Any:
 def scratch_words(rows: Any, scale: Any) -> Any:
     """Words [n, L] that each link needs for this; places are as many as `Link.ROOM` times `scale`."""
     queues = np.where(rows.links[:, :, Link.AQM] == FQ_CODEL, 2 * rows.parameters[:, Shared.FLOWS, None], 1)
-    words = Discipline.SIZE + Queue.SIZE * queues + Place.SIZE * rows.links[:, :, Link.ROOM] * scale
+    words = Discipline.SIZE + Queue.SIZE * queues + Buffer.SIZE * rows.links[:, :, Link.ROOM] * scale
     return np.where(rows.links[:, :, Link.AQM] == NO_AQM, 0, words)

@@ -216,14 +216,14 @@ def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta
     m = np.zeros(200, np.int64)
     b, s = 0, 150
     m[[Link.AQM_TARGET, Link.AQM_INTERVAL, Link.PIE_ALPHA, Link.PIE_BETA]] = 15 * MS, 15 * MS, alpha, beta
-    m[s + Discipline.PROBABILITY] = start
+    m[s + Discipline.DROP_PROB] = start
     for k, delay in enumerate(delays):
-        m[s + Discipline.WORK] = delay
-        pie.catch_up(m, b, s, k * 15 * MS)
-        assert 0 <= m[s + Discipline.PROBABILITY] <= 1 << pie.PROBABILITY_BITS
-    m[s + Discipline.WORK] = 0
-    pie.catch_up(m, b, s, (len(delays) + 20_000) * 15 * MS)
-    assert m[s + Discipline.PROBABILITY] == 0
+        m[s + Discipline.QDELAY] = delay
+        pie.run_updates(m, b, s, k * 15 * MS)
+        assert 0 <= m[s + Discipline.DROP_PROB] <= 1 << pie.PROBABILITY_BITS
+    m[s + Discipline.QDELAY] = 0
+    pie.run_updates(m, b, s, (len(delays) + 20_000) * 15 * MS)
+    assert m[s + Discipline.DROP_PROB] == 0
 
 
 @pytest.mark.full

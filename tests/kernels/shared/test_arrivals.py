@@ -61,8 +61,8 @@ def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int)
     """Check that a flow of exactly 10 kB is one of up to 10 kB."""
     at = 1 + max(*P, *Flow, *FlowWord)  # the outcomes of the class, behind the words of the flow
     m = np.zeros(at + int(ClassOut.COLUMNS), np.int64)
-    m[[Flow.LATENCY, P.LIMIT, FlowWord.BYTES]] = 1, 1, size
-    arrivals._count(m, np.int64(0), np.int64(at), np.int64(1))
+    m[[Flow.LATENCY, P.LIMIT, FlowWord.FLOW_SIZE]] = 1, 1, size
+    arrivals._count_completion(m, np.int64(0), np.int64(at), np.int64(1))
     counted = m[at + ClassOut.SIZE :].reshape(-1, SizeOut.COLUMNS)[:, SizeOut.FLOWS]
     assert counted.tolist() == [k == of_size for k in range(4)]
 

@@ -136,7 +136,7 @@ def test_a_packet_says_whose_it_is_and_which(flows: int) -> None:
     assert most >= (1 << 25) - 1 and (flows > 64 or most >= (1 << 29) - 1)
     for flow in {0, flows // 2, flows - 1}:
         for number in 0, 1, most:
-            word = packet.pack(m, flow, number, np.int64(12345)) | packet.BACKWARD | packet.DETOURED
+            word = packet.pack(m, flow, number, np.int64(12345)) | packet.BACKWARD | packet.ON_BACKUP_ROUTE
             word += 3 * packet.ONE_HOP
             assert word >= 0
             assert (packet.flow_of(m, word), packet.number_of(m, word)) == (flow, number)

@@ -110,7 +110,7 @@ class LinuxControl(Standard):
         self.acknowledged = 0
         return max(int(window) // 2, 2)
 
-    def bottom(self, ssthresh: int, payload: int) -> int:
+    def min_cwnd(self, ssthresh: int, payload: int) -> int:
         """The window in a recovery."""
         return ssthresh // 2
 
@@ -156,7 +156,7 @@ class LinuxWestwood(LinuxControl):
         self.bytes += fresh
         self.least = min(self.least, self.rtt)
 
-    def bottom(self, ssthresh: int, payload: int) -> int:
+    def min_cwnd(self, ssthresh: int, payload: int) -> int:
         return max(2, self.twice * self.least // payload)
 
 
@@ -166,7 +166,7 @@ class _AsWritten(Counting):
     def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
         pass
 
-    def bottom(self, ssthresh: int, payload: int) -> int:
+    def min_cwnd(self, ssthresh: int, payload: int) -> int:
         return ssthresh
 
 

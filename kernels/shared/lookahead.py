@@ -31,8 +31,8 @@ ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
 
-_NOWHERE = 0
-_MANY = -1
+_NO_FEEDER = 0
+_SEVERAL = -1
 
 
 @noinline
@@ -44,18 +44,18 @@ def prepare(p: Any, m: Any) -> None:
         b = block_of(m, i)
         if m[b + Flow.KIND] != UDP:
             time = on_wire(_smallest(m, b, False), m[b + Flow.ACCESS]) + m[b + Flow.SOURCE_DELAY]
-            m[b + FlowWord.AHEAD] = m[b + P.ACK_EVERY] == 1 and time > 0
+            m[b + FlowWord.LOOKAHEAD] = m[b + P.ACK_EVERY] == 1 and time > 0
             m[Word.CONNECTING] += m[b + P.HANDSHAKE] > 0
-    _look(p, m, False)
+    _find_feeders(p, m, False)
 
 
 @noinline
-def connected(p: Any, m: Any, b: Any) -> None:
+def on_first_data(p: Any, m: Any, b: Any) -> None:
     """The first data of a flow have come, and whatever it sent before them."""
     if m[b + P.HANDSHAKE] > 0:
         m[Word.CONNECTING] -= 1
         if m[Word.CONNECTING] == 0:
-            _look(p, m, True)
+            _find_feeders(p, m, True)
 
 
 def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
@@ -72,62 +72,62 @@ def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
 
 
 @noinline
-def _look(p: Any, m: Any, is_connected: Any) -> None:
+def _find_feeders(p: Any, m: Any, is_connected: Any) -> None:
     # Which links get all their packets from one other, and how far that one looks ahead.
     for i in range(p[Shared.LINKS]):
         link = m[Word.LINKS] + LinkWord.SIZE * i
-        m[link + LinkWord.FEEDER] = _NOWHERE
-        m[link + LinkWord.ANSWERS] = 1
+        m[link + LinkWord.FEEDER] = _NO_FEEDER
+        m[link + LinkWord.IS_FIRST_REVERSE] = 1
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
         size, ack = _smallest(m, b, is_connected), m[b + P.ACK]
         if PAUSES and m[b + Flow.KIND] != UDP:
             ack = min(ack, m[b + P.HEADER])
         at_once = m[b + Flow.KIND] == UDP or m[b + P.ACK_EVERY] == 1
-        before, time = np.int64(_MANY), np.int64(0)
+        before, time = np.int64(_SEVERAL), np.int64(0)
         for hop in range(m[b + Flow.HOPS]):
             link = m[b + Flow.ROUTE + hop]
-            m[link + LinkWord.ANSWERS] = 0
-            _feed(m, link, before if at_once else np.int64(_MANY), time, size)
-            before, time = link, _passes(m, link, size)
+            m[link + LinkWord.IS_FIRST_REVERSE] = 0
+            _add_feeder(m, link, before if at_once else np.int64(_SEVERAL), time, size)
+            before, time = link, _transit_time(m, link, size)
         time += on_wire(size, m[b + Flow.SINK]) + on_wire(ack, m[b + Flow.SINK_BACK])
         time += 2 * m[b + Flow.SINK_DELAY]
         for hop in range(m[b + Flow.BACK_HOPS]):
             link = m[b + Flow.BACK + hop]
             if hop > 0:
-                m[link + LinkWord.ANSWERS] = 0
-            _feed(m, link, before if at_once else np.int64(_MANY), time, ack)
-            before, time = link, _passes(m, link, ack)
+                m[link + LinkWord.IS_FIRST_REVERSE] = 0
+            _add_feeder(m, link, before if at_once else np.int64(_SEVERAL), time, ack)
+            before, time = link, _transit_time(m, link, ack)
 
 
-def _passes(m: Any, link: Any, size: Any) -> Any:
+def _transit_time(m: Any, link: Any, size: Any) -> Any:
     # How long a packet that finds a link idle takes to its far end [ns].
     return on_wire(size, m[link + Link.BYTE_TIME]) + m[link + Link.DELAY]
 
 
 @noinline
-def _feed(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
+def _add_feeder(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
     # Packets of at least `size` bytes come to a link, `time` [ns] or more after a feeder began to send them.
     before = m[link + LinkWord.FEEDER]
-    if before == _NOWHERE:
+    if before == _NO_FEEDER:
         m[link + LinkWord.FEEDER], m[link + LinkWord.LOOKAHEAD] = feeder, time
     elif before != feeder:
-        m[link + LinkWord.FEEDER] = _MANY
-    if _passes(m, link, size) == 0:  # what happens at the same time has an order of its own
-        m[link + LinkWord.FEEDER] = _MANY
+        m[link + LinkWord.FEEDER] = _SEVERAL
+    if _transit_time(m, link, size) == 0:  # what happens at the same time has an order of its own
+        m[link + LinkWord.FEEDER] = _SEVERAL
     m[link + LinkWord.LOOKAHEAD] = min(m[link + LinkWord.LOOKAHEAD], time)
 
 
-def looks_to(m: Any, link: Any) -> Any:
+def lookahead_of(m: Any, link: Any) -> Any:
     """Before then nothing else enters a link than packets that are on their way to it already [ns]."""
     feeder = m[link + LinkWord.FEEDER]
     return m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD] if feeder > 0 else np.int64(0)
 
 
-def may_enter(m: Any, link: Any, t: Any) -> Any:
+def can_enter_now(m: Any, link: Any, t: Any) -> Any:
     """True if nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
-    sees = t < looks_to(m, link) and t <= m[Word.HORIZON]
-    if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.ANSWERS] != 0:
+    sees = t < lookahead_of(m, link) and t <= m[Word.HORIZON]
+    if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.IS_FIRST_REVERSE] != 0:
         m[Word.CATCHING_UP] = link
     return sees and m[link + LinkWord.PENDING] == 0
 
@@ -138,7 +138,7 @@ def next_key(m: Any) -> Any:
     if link != 0:
         first = agenda.earliest_of(m, Event.ACK)
         t, i = agenda.time_of(first), agenda.number_of(first)
-        if t < looks_to(m, link) and t <= m[Word.HORIZON] and m[block_of(m, i) + Flow.BACK] == link:
+        if t < lookahead_of(m, link) and t <= m[Word.HORIZON] and m[block_of(m, i) + Flow.BACK] == link:
             key = first
         else:
             m[Word.CATCHING_UP] = 0
@@ -147,20 +147,20 @@ def next_key(m: Any) -> Any:
 
 def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
     """True if something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
-    return m[b + FlowWord.AHEAD] == 0 or following <= t
+    return m[b + FlowWord.LOOKAHEAD] == 0 or following <= t
 
 
-def may_go_on(m: Any, b: Any, following: Any) -> Any:
+def can_continue(m: Any, b: Any, following: Any) -> Any:
     """True if next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
-    arrives = following == fifo.due(m, b + FlowWord.TO_SOURCE)
-    return m[b + FlowWord.AHEAD] != 0 and arrives and following <= m[Word.HORIZON]
+    arrives = following == fifo.next_time(m, b + FlowWord.TO_SOURCE)
+    return m[b + FlowWord.LOOKAHEAD] != 0 and arrives and following <= m[Word.HORIZON]
 
 
-def may_take(m: Any, b: Any, t: Any) -> Any:
+def can_deliver_ack(m: Any, b: Any, t: Any) -> Any:
     """True if nothing can happen at the sender of a flow before an acknowledgement arrives at `t` [ns]."""
     queue = b + FlowWord.TO_SOURCE
     return (
-        m[b + FlowWord.AHEAD] != 0
+        m[b + FlowWord.LOOKAHEAD] != 0
         and m[queue + Fifo.HEAD] == m[queue + Fifo.TAIL]
         and t <= min(association.due(m[b + FlowWord.ASSOCIATION :]), m[Word.HORIZON])
     )

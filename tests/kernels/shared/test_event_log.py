@@ -22,7 +22,7 @@ from netcarlo.kernels.base.layout import (
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import LINUX_RENO
-from netcarlo.kernels.shared import notes
+from netcarlo.kernels.shared import event_log
 from netcarlo.kernels.shared.layout import SharedOut, SharedRows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.events import Event, events
@@ -134,14 +134,14 @@ def test_a_trace_of_links_that_fail_has_the_events_of_the_twin(kind: str) -> Non
 
 def test_notes_that_find_no_room_ask_for_more() -> None:
     """As rings do: the run is repeated with larger ones, and with them grows the room for notes."""
-    m = np.zeros(notes.SHARE * 100, np.int64)
-    notes.prepare(m)
+    m = np.zeros(event_log.SCRATCH_FACTOR * 100, np.int64)
+    event_log.prepare(m)
     room = (len(m) - 2 - 100) // 6
     for k in range(room):
-        notes.note(m, k, 1, 0, 0, 0, False)
+        event_log.log(m, k, 1, 0, 0, 0, False)
         assert m[0] == 0
-    notes.note(m, room, 1, 0, 0, 0, False)
-    assert m[0] == 1 and m[1 : 100].sum() == 0
+    event_log.log(m, room, 1, 0, 0, 0, False)
+    assert m[0] == 1 and m[1:100].sum() == 0
 
 
 def test_models_without_a_trace_are_apart() -> None:

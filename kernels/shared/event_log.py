@@ -38,10 +38,10 @@ ends: Any = slot("ends")
 DELAYS: Any = slot("delays")
 VARYING: Any = slot("varying")
 
-SHARE = 3
+SCRATCH_FACTOR = 3
 """Times as much scratch as without a trace."""
 
-_WORDS = 6  # of a note: time [ns], event, link, packet, bytes, whether the link is down
+_ENTRY_WORDS = 6  # of a note: time [ns], event, link, packet, bytes, whether the link is down
 AT_HOST = -1
 """No link."""
 
@@ -54,12 +54,12 @@ def prepare(m: Any) -> None:
 
 
 @noinline
-def note(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) -> None:
+def log(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) -> None:
     """Note what happens at `t` [ns] to a packet of `size` bytes at a link, by its number, or AT_HOST."""
     count = m[m.shape[0] - 1]
-    at = m.shape[0] - 2 - _WORDS * (count + 1)
-    if at < m.shape[0] // SHARE:
-        m[Word.FULL] = 1
+    at = m.shape[0] - 2 - _ENTRY_WORDS * (count + 1)
+    if at < m.shape[0] // SCRATCH_FACTOR:
+        m[Word.STATUS] = 1
     else:
         m[at] = t
         m[at + 1] = event
@@ -71,33 +71,33 @@ def note(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any)
 
 
 @noinline
-def at_link(
+def log_at_link(
     p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, far: Any, leaves: Any
 ) -> None:  # fmt: skip
     """A packet came to the link whose block is `b` at `t`, or `leaves` a managed queue then: its fate, and
     when it is at the far end [ns].  What is lost after the end of the run is so at the end."""
     number = m[b + LinkWord.NUMBER]
     if not leaves:
-        note(m, t, EVENT_ENTER, number, word, size, False)
+        log(m, t, EVENT_ENTER, number, word, size, False)
     if fate & Fate.DROPPED:
-        note(m, t, EVENT_DROP, number, word, size, VARYING and t >= m[b + LinkWord.DOWN])
+        log(m, t, EVENT_DROP, number, word, size, VARYING and t >= m[b + LinkWord.DOWN])
     elif fate & Fate.HELD == 0:
         departs = m[b + LinkWord.FREE]
         cut = VARYING and outages.destroys(m, b, departs)
         if cut:
             departs, far = min(departs, m[b + LinkWord.DOWN]), m[b + LinkWord.DOWN]
         if departs <= p[P.END]:
-            note(m, departs, EVENT_LEAVE, number, word, size, False)
+            log(m, departs, EVENT_LEAVE, number, word, size, False)
         if fate & Fate.LOST:
-            note(m, min(far, p[P.END]), EVENT_LOST, number, word, size, cut)
+            log(m, min(far, p[P.END]), EVENT_LOST, number, word, size, cut)
 
 
 @noinline
-def write(m: Any, f: Any, trace: Any) -> None:
+def write_rows(m: Any, f: Any, trace: Any) -> None:
     """Write what has been noted; rows are counted even where the trace is full."""
     n = m[m.shape[0] - 2]
     for k in range(m[m.shape[0] - 1]):
-        at = m.shape[0] - 2 - _WORDS * (k + 1)
+        at = m.shape[0] - 2 - _ENTRY_WORDS * (k + 1)
         event, word = m[at + 1], m[at + 3]
         i = packet.flow_of(m, word)
         b = block_of(m, i)
@@ -131,4 +131,3 @@ def _carries(word: Any) -> Any:
     if word & packet.SHORT != 0 and not packet.is_short(word):
         return np.int64(Carries.CONTROL)
     return np.int64(Carries.ACK if word & packet.BACKWARD else Carries.DATA)
-

@@ -1,0 +1,48 @@
+"""Packets in queues: chains of places, of which a link has so many.
+
+`s` is where the `Discipline` of a link begins in scratch `m`, `q` a `Queue` of it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, Queue
+
+
+def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
+    """So many places without packets, from word `begin` on; returns the first word behind them."""
+    m[s + Discipline.FREE_BUFFERS] = begin
+    for k in range(room):
+        m[begin + Buffer.SIZE * k + Buffer.NEXT] = begin + Buffer.SIZE * (k + 1)
+    m[begin + Buffer.SIZE * (room - 1) + Buffer.NEXT] = NULL
+    return begin + Buffer.SIZE * room
+
+
+def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
+    """A packet of `size` bytes comes to a queue at `t`: there must be a place."""
+    place = m[s + Discipline.FREE_BUFFERS]
+    m[s + Discipline.FREE_BUFFERS] = m[place + Buffer.NEXT]
+    m[place + Buffer.ARRIVED] = t
+    m[place + Buffer.PACKET] = word
+    m[place + Buffer.BYTES] = size
+    m[place + Buffer.NEXT] = NULL
+    if m[q + Queue.FIRST] == NULL:
+        m[q + Queue.FIRST] = place
+    else:
+        m[m[q + Queue.LAST] + Buffer.NEXT] = place
+    m[q + Queue.LAST] = place
+    m[q + Queue.BYTES] += size
+    m[s + Discipline.BACKLOG] += 1
+
+
+def pop(m: Any, s: Any, q: Any) -> Any:
+    """The packet at the head leaves: its place, whose words stay until the next packet comes, or NOTHING."""
+    place = m[q + Queue.FIRST]
+    if place != NULL:
+        m[q + Queue.FIRST] = m[place + Buffer.NEXT]
+        m[q + Queue.BYTES] -= m[place + Buffer.BYTES]
+        m[s + Discipline.BACKLOG] -= 1
+        m[place + Buffer.NEXT] = m[s + Discipline.FREE_BUFFERS]
+        m[s + Discipline.FREE_BUFFERS] = place
+    return np.int64(place)
