@@ -1,8 +1,9 @@
-"""The shape of the house in figures: `python -m tests.structure`, with netcarlo and its `dev` tools.
+"""Size and dependencies of the code in figures: `python -m tests.structure`, with netcarlo and its `dev` tools.
 
-A room is a folder of `estimator/`, of `kernels/`, of `networks/` and of `reports/`, or a file beside them; an
-arrow says that modules of one room import modules of another, and is short if no other way leads there; a
-circle is a set of rooms, or of modules, that reach each other.  Imports for type checkers alone do not count.
+A *component* is a folder of `estimator/`, `kernels/`, `networks/` or `reports/`, or a module beside them.  A
+component depends on another if one of its modules imports a module of the other; the dependency is *direct* if
+no longer way leads there.  A *cycle* is a set of components, or of modules, that reach each other.  Imports for
+type checkers alone do not count.
 """
 
 import ast
@@ -15,12 +16,12 @@ import networkx
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = "estimator", "kernels", "reports"
-ROOMY = "kernels", "networks", "reports"
+SUBDIVIDED = "kernels", "networks", "reports"
 LINES, ARGUMENTS = 100, 8
 
 
 def functions(folder: str) -> Iterator[tuple[int, int]]:
-    """Lines and arguments of every function."""
+    """Yield the number of lines and of arguments of every function in a folder."""
     for file in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.FunctionDef):
@@ -28,14 +29,14 @@ def functions(folder: str) -> Iterator[tuple[int, int]]:
                 yield (node.end_lineno or 0) - node.lineno + 1, len(arguments)
 
 
-def room(module: str) -> str:
-    """The room of a module; none of the package itself."""
+def component(module: str) -> str:
+    """Return the component of a module; an empty name for the package itself."""
     names = module.split(".")[1:]
-    return ".".join(names[: 2 if names and names[0] in ROOMY else 1])
+    return ".".join(names[: 2 if names and names[0] in SUBDIVIDED else 1])
 
 
 def imports() -> "networkx.DiGraph[str]":
-    """All modules, and which imports which."""
+    """Return the graph of modules, with an edge to each module that a module imports."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     modules = grimp.build_graph("netcarlo", exclude_type_checking_imports=True)
     for module in modules.modules:
@@ -43,23 +44,23 @@ def imports() -> "networkx.DiGraph[str]":
     return graph
 
 
-def rooms(modules: "networkx.DiGraph[str]") -> "networkx.DiGraph[str]":
-    """All rooms, and which imports which."""
+def components(modules: "networkx.DiGraph[str]") -> "networkx.DiGraph[str]":
+    """Return the graph of components, with an edge for each dependency."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     for module, other in modules.edges:
-        here, there = room(module), room(other)
+        here, there = component(module), component(other)
         if here != there and here and there:
             graph.add_edge(here, there)
     return graph
 
 
-def circles(graph: "networkx.DiGraph[str]") -> list[list[str]]:
-    """Sets of nodes that reach each other."""
+def cycles(graph: "networkx.DiGraph[str]") -> list[list[str]]:
+    """Return the sets of nodes that reach each other."""
     return [sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1]
 
 
 def main() -> None:
-    """Print a table of each."""
+    """Print a table of the folders, and the dependencies."""
     columns = "folder", "files", "lines", "largest", "functions over 100 lines", "with 8 arguments or more"
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for folder in FOLDERS:
@@ -71,14 +72,14 @@ def main() -> None:
         name = largest.relative_to(ROOT)
         print(f"| {folder} | {len(files)} | {lines} | {name}: {count} | {long} | {wide} |")
     modules = imports()
-    graph = rooms(modules)
-    print(f"\n{len(graph)} rooms, {graph.number_of_edges()} arrows, circles: {circles(graph) or 'none'}")
+    graph = components(modules)
     most, module = max((degree, module) for module, degree in modules.out_degree)
-    print(f"{len(modules)} modules, {modules.number_of_edges()} imports (most: {most} in {module})")
-    print(f"circles of modules: {circles(modules) or 'none'}")
-    if not circles(graph):
-        short = networkx.transitive_reduction(graph)
-        print(f"{short.number_of_edges()} short arrows, {networkx.dag_longest_path_length(graph) + 1} floors")
+    print(f"\n{len(modules)} modules, {modules.number_of_edges()} imports (most: {most} in {module})")
+    print(f"cycles of modules: {cycles(modules) or 'none'}")
+    print(f"{len(graph)} components, {graph.number_of_edges()} dependencies; cycles: {cycles(graph) or 'none'}")
+    if not cycles(graph):
+        direct = networkx.transitive_reduction(graph).number_of_edges()
+        print(f"{direct} direct dependencies, {networkx.dag_longest_path_length(graph) + 1} layers")
 
 
 if __name__ == "__main__":
