@@ -1,9 +1,9 @@
-"""Size and dependencies of the code in figures: `python -m tests.structure`, with netcarlo and its `dev` tools.
+"""Size and dependencies of the code in figures: `python -m tests.structure`, with `netcarlo[dev]`.
 
-A *component* is a folder of `estimator/`, `kernels/`, `networks/` or `reports/`, or a module beside them.  A
-component depends on another if one of its modules imports a module of the other; the dependency is *direct* if
-no longer way leads there.  A *cycle* is a set of components, or of modules, that reach each other.  Imports for
-type checkers alone do not count.
+A *component* is a folder of `estimator/`, `kernels/`, `networks/` or `reports/`, or a module beside them.
+A component depends on another if one of its modules imports a module of the other; the dependency is *direct*
+if no longer way leads there.  A *cycle* is a set of components, or of modules, that reach each other.
+Imports for type checkers alone do not count.
 """
 
 import ast
@@ -76,7 +76,8 @@ def main() -> None:
     most, module = max((degree, module) for module, degree in modules.out_degree)
     print(f"\n{len(modules)} modules, {modules.number_of_edges()} imports (most: {most} in {module})")
     print(f"cycles of modules: {cycles(modules) or 'none'}")
-    print(f"{len(graph)} components, {graph.number_of_edges()} dependencies; cycles: {cycles(graph) or 'none'}")
+    print(f"{len(graph)} components, {graph.number_of_edges()} dependencies")
+    print(f"cycles of components: {cycles(graph) or 'none'}")
     if not cycles(graph):
         direct = networkx.transitive_reduction(graph).number_of_edges()
         print(f"{direct} direct dependencies, {networkx.dag_longest_path_length(graph) + 1} layers")
