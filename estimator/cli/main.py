@@ -5,7 +5,9 @@ device failed, 130 interrupted.
 """
 
 import math
+import shlex
 import signal
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -181,6 +183,12 @@ def estimate(
             metavar="formula|fluid", help="Narrow the intervals with this cheap model as control variate."
         ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for estimate.html and outcomes.csv.")
+    ] = None,
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
@@ -192,15 +200,20 @@ def estimate(
     """Estimate the outcomes of a scenario, with 95 % intervals. Exit 1 if the precision is not reached."""
     from netcarlo import estimate as run
     from netcarlo import load_scenario
+    from netcarlo.cli import answer
     from netcarlo.estimation import goals as goal_texts
     from netcarlo.simulation import fidelity, validated
 
+    if out is not None:
+        destination.check_folder(out, answer.FILES)
     loaded = load_scenario(scenario, values=console.values(set_))
     with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
             control=control, target=target, progress=progress, large=yes,
         )  # fmt: skip
+    if out is not None:
+        answer.write(found, out, command=shlex.join(["netcarlo", *sys.argv[1:]]))
     if as_json:
         console.print_json(
             {
@@ -215,13 +228,9 @@ def estimate(
             }
         )
     elif not quiet:
-        seen = found.table[found.table["n"] > 0]
-        title = f"{loaded.name}: {len(found.outcomes.frame)} replications"
-        console.print_table(title, seen[list(console.STATISTICS)])
-        if len(found.goals):
-            console.print_table("How often a goal is met", found.goals)
+        answer.print_estimate(found, every=every, out=out)
         if found.saving is not None:
-            console.print_table(f"What the control by {control} saved", found.saving.table)
+            console.print_table(f"Control variate: {control}", found.saving.table)
             console.say(found.saving.sentence(of))
         asked = [of, *(goal_texts.parse(text).outcome for text in goal or [])]
         if (bias := fidelity.sentence(found.scenario, asked)) is not None:

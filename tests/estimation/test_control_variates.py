@@ -164,7 +164,7 @@ def test_the_command_line_tells_what_was_saved() -> None:
     scenario = str(EXAMPLES / "random_topology.yaml")
     shown = CliRunner().invoke(app, ["estimate", scenario, "--control", "formula", "--replications", "40"])
     assert shown.exit_code == 0, shown.output
-    assert "What the control by formula saved" in shown.stdout
+    assert "Control variate: formula" in shown.stdout
     assert "times as many runs" in shown.stderr
     bad = CliRunner().invoke(app, ["estimate", scenario, "--control", "exact"])
     assert bad.exit_code == 2
