@@ -75,14 +75,14 @@ def _scenario(file: str, values: dict[str, Any]) -> Scenario:
 
 def _compared(engine: str, scenario: Scenario) -> Agreement:
     from netcarlo.kernels.runtime import launch, modules
-    from netcarlo.kernels.runtime.threads import aside
+    from netcarlo.kernels.runtime.threads import interruptible
 
     model, rows = model_of(scenario), Job(scenario, 0, ROWS).part().rows
     expected = launch.run(model, rows)
     ready_s = 0.0
     start = time.perf_counter()
     try:
-        aside(lambda: modules.kernel(model))
+        interruptible(lambda: modules.kernel(model))
         ready_s, start = time.perf_counter() - start, time.perf_counter()
         out = launch.run(model, rows, target="cuda")
     except ModuleNotFoundError:

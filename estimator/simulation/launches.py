@@ -196,7 +196,7 @@ def refusals() -> Iterator[None]:
     A failure of a device is a MachineError.
     """
     from netcarlo.kernels.congestion.user import RefusedError
-    from netcarlo.kernels.runtime.faults import DeviceError
+    from netcarlo.kernels.runtime.device_errors import DeviceError
 
     try:
         yield

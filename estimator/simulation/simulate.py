@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.runtime.threads import ahead
+from netcarlo.kernels.runtime.threads import prefetched
 from netcarlo.scenario import ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
@@ -54,7 +54,7 @@ def simulate_all(
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
     built = ((batch, [job.part() for _, job in batch]) for batch in launches.batches(jobs, target))
-    for batch, rows in ahead(built) if target == "cuda" else built:
+    for batch, rows in prefetched(built) if target == "cuda" else built:
 
         def report(rows_done: int, before: int = done) -> None:
             if tell:

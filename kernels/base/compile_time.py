@@ -1,7 +1,7 @@
 """Processor time that compiling a model takes the first time: the only place where it is written down.
 
 Processor seconds of a virtual AMD EPYC, measured with `python -m tests.campaigns compile_times` beside other
-work.  Machines differ: `runtime.pace` scales these times by what compilations on the user's machine took.
+work.  `runtime.compile_speed` scales these times by the time of earlier compilations on the user's machine.
 """
 
 from netcarlo.kernels.base.address import Address

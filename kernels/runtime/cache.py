@@ -30,6 +30,8 @@ KEPT = 1000
 Update = Callable[[bytes], object]
 """Method `update` of a hash."""
 
+_COMPILERS = "compile.py", "numba_pipeline.py", "numba_cache.py", "cuda.py", "shared_memory.py", "mlir.py"
+
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key
 
 
@@ -82,7 +84,7 @@ def describe(model: Any, update: Update, source: Callable[[str | None], bytes] |
     """
     source = source or _source
     update(repr(model.hot_words).encode())
-    for compiler in "compile.py", "inner.py", "remembered.py", "cuda.py", "near.py", "mlir.py":
+    for compiler in _COMPILERS:
         update(source(str(Path(__file__).with_name(compiler))))
     _describe(model.make(lambda function: function), update, source, set())
 

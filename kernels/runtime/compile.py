@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.kernels.congestion.user import refusals
-from netcarlo.kernels.runtime import cache, pace
-from netcarlo.kernels.runtime.making import alone, in_work
-from netcarlo.kernels.runtime.threads import aside, cores, each
+from netcarlo.kernels.runtime import cache, compile_speed
+from netcarlo.kernels.runtime.file_lock import exclusive, is_locked
+from netcarlo.kernels.runtime.threads import cores, interruptible, map_unordered
 
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
@@ -63,7 +63,7 @@ def cpu(function: Callable[..., Any], model: str = "", *, noalias: bool = False)
     """
     import numba
 
-    from netcarlo.kernels.runtime.inner import Compiler
+    from netcarlo.kernels.runtime.numba_pipeline import Compiler
 
     function.__qualname__ = f"{model}.{function.__qualname__}"
     compiled = numba.njit(
@@ -117,7 +117,7 @@ def announced(listener: Listener) -> Iterator[None]:
 def _announce(models: list[Any], side_by_side: int = 1) -> None:
     times = [model.compile_s for model in models]
     what = models[0].name if len(models) == 1 else f"{len(models)} models"
-    seconds = max(sum(times) / side_by_side, max(times)) * pace.factor()
+    seconds = max(sum(times) / side_by_side, max(times)) * compile_speed.factor()
     for listener in _listeners[-1:]:
         listener(what, seconds)
     if not _listeners:
@@ -146,11 +146,11 @@ def cpu_loop(model: Any) -> Any:
     if not file.exists():
         _announce([model])
     loop.__qualname__ = f"{symbols}.{loop.__qualname__}"
-    with alone(file), refusals(model.file):
+    with exclusive(file), refusals(model.file):
         there, start = file.exists(), time.perf_counter()
         found = _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
     if not there:
-        pace.remember(model.compile_s, time.perf_counter() - start)
+        compile_speed.remember(model.compile_s, time.perf_counter() - start)
     return found
 
 
@@ -190,7 +190,7 @@ def prepare(models: Iterable[Any]) -> None:
 
     try:
         with announced(lambda what, seconds: None):
-            for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
+            for _ in map_unordered(compile_some, range(min(cores(), len(missing))), threads=cores()):
                 pass
     finally:
         missing.clear()
@@ -204,7 +204,7 @@ def _unmade(missing: list[Any], files: Mapping[str, Path], choosing: threading.L
     while True:
         with choosing:
             missing[:] = [model for model in missing if not files[model.name].exists()]
-            missing.sort(key=lambda model: in_work(files[model.name]))
+            missing.sort(key=lambda model: is_locked(files[model.name]))
             if not missing:
                 return
             model = missing.pop(0)
@@ -239,7 +239,7 @@ def ptx(model: Any) -> str:
             f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
         )
     compiler = importlib.import_module(f"netcarlo.kernels.runtime.{CUDA_COMPILERS[package]}")
-    with alone(file), refusals(model.file):
+    with exclusive(file), refusals(model.file):
         if (kept := cache.read(file)) is not None:  # another process was first
             return kept.decode()
         text: str = compiler.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
@@ -267,7 +267,7 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
     """
     import numba
 
-    from netcarlo.kernels.runtime.inner import OuterCompiler, settings
+    from netcarlo.kernels.runtime.numba_pipeline import OuterCompiler, settings
 
     compiled = numba.njit(
         nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, pipeline_class=OuterCompiler
@@ -278,7 +278,7 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
         with settings():
             compiled.compile(signature)
 
-    aside(work)
+    interruptible(work)
     return compiled
 
 

@@ -12,15 +12,15 @@ from typing import Any
 from numba import cuda, int64
 
 from netcarlo.kernels.base import inline
-from netcarlo.kernels.runtime import garbage, indices, near, remembered
+from netcarlo.kernels.runtime import garbage, indices, numba_cache, shared_memory
 from netcarlo.kernels.runtime.compile import CAPABILITY
-from netcarlo.kernels.runtime.flight import LANES, THREADS
+from netcarlo.kernels.runtime.gpu_launch import LANES, THREADS
 
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
     if function.__module__ == inline.__name__:
-        return getattr(near, function.__name__)
+        return getattr(shared_memory, function.__name__)
     return cuda.jit(device=True)(function)
 
 
@@ -48,24 +48,24 @@ def make_kernel(model: Any) -> Callable[..., None]:
     if not model.hot_words:
         return kernel
     words = sum(high - low for low, high in model.hot_words)
-    room, scratch_of = (THREADS // LANES, words, LANES), near.scratch(model.hot_words, LANES * 8)
+    room, scratch_of = (THREADS // LANES, words, LANES), shared_memory.scratch(model.hot_words, LANES * 8)
 
-    def kernel_with_near_words(
+    def kernel_with_shared_memory(
         parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
         scratch: Any, memory: Any, out: Any, trace: Any,
     ) -> None:  # fmt: skip
-        near_words = cuda.shared.array(room, int64)
+        shared_words = cuda.shared.array(room, int64)
         i = cuda.grid(1)
         warp, lane = i // LANES, i % LANES
         if warp < out.shape[0]:
             flow(
                 own(parameters[warp, ..., lane]), own(constants[warp, ..., lane]),
                 own(first[warp, ..., lane]), own(second[warp, ..., lane]), losses,
-                scratch_of(scratch[warp, ..., lane], near_words[cuda.threadIdx.x // LANES, ..., lane]),
+                scratch_of(scratch[warp, ..., lane], shared_words[cuda.threadIdx.x // LANES, ..., lane]),
                 own(memory[warp, ..., lane]), own(out[warp, ..., lane]), trace,
             )  # fmt: skip
 
-    return kernel_with_near_words
+    return kernel_with_shared_memory
 
 
 def _in_steps_of_a_warp() -> Any:
@@ -145,14 +145,14 @@ def settings() -> Iterator[None]:
         (dispatcher, "get_current_device", Device),
         (nvvm, "compile_ir", functools.partial(_compile_ir, nvvm.compile_ir)),
         (arrayobj, "fix_integer_index", indices.cast),
-        (slicing, "fix_slice", indices.cut),
+        (slicing, "fix_slice", indices.clip),
         (cgutils, "pointer_add", _behind),
     ]
     originals = [(module, name, getattr(module, name)) for module, name, _ in patches]
     try:
         for module, name, value in patches:
             setattr(module, name, value)
-        with garbage.kept(), remembered.answers(base.BaseContext):
+        with garbage.paused(), numba_cache.enabled(base.BaseContext):
             yield
     finally:
         for module, name, value in originals:

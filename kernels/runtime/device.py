@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import Trace
 from netcarlo.kernels.base.rows import AnyRows
 from netcarlo.kernels.runtime import modules
-from netcarlo.kernels.runtime.faults import faults, is_full
-from netcarlo.kernels.runtime.flight import Flight, Run, begin
-from netcarlo.kernels.runtime.pieces import Pace, Piece, Pieces, costs
-from netcarlo.kernels.runtime.threads import together
+from netcarlo.kernels.runtime.batches import Batch, Batches, BatchSize, costs
+from netcarlo.kernels.runtime.device_errors import is_out_of_memory, raising_device_errors
+from netcarlo.kernels.runtime.gpu_launch import GpuLaunch, Run, start_launch
+from netcarlo.kernels.runtime.threads import merged
 
 IN_FLIGHT = 2
 """Launches of a device at a time: one runs while rows of the other are copied, and its last rows beside the
@@ -100,8 +100,8 @@ def run(
     if not len(out):
         return out
     numbers = numbers[: -(-len(out) // at_once(numbers[0]))]
-    pieces, done = Pieces(costs(model, rows)), 0
-    for count in together([_drive(number, model, rows, rings, pieces, out) for number in numbers]):
+    batches, done = Batches(costs(model, rows)), 0
+    for count in merged([_drive(number, model, rows, rings, batches, out) for number in numbers]):
         done += count
         if progress:
             progress(done)
@@ -117,55 +117,57 @@ def at_once(number: int) -> int:
 
 
 def _drive(
-    number: int, model: Any, rows: AnyRows, rings: NDArray[np.int64], pieces: Pieces, out: NDArray[np.int64]
+    number: int, model: Any, rows: AnyRows, rings: NDArray[np.int64], batches: Batches, out: NDArray[np.int64]
 ) -> Iterator[int]:
     """Launch pieces on a device until none is left; yields the rows of each launch that is done."""
     import cupy
 
-    flying: deque[tuple[Piece, Flight, float]] = deque()
-    pace, landed = Pace(at_once(number)), 0.0
-    with cupy.cuda.Device(number), faults(number):
+    in_flight: deque[tuple[Batch, GpuLaunch, float]] = deque()
+    batch_size, finished = BatchSize(at_once(number)), 0.0
+    with cupy.cuda.Device(number), raising_device_errors(number):
         streams = deque(cupy.cuda.Stream(non_blocking=True) for _ in range(IN_FLIGHT))
         run = _run(model, rows, rings, out.shape[1], streams[0])
         try:
             while True:
-                piece = pieces.take(pace) if len(flying) < IN_FLIGHT else None
-                if piece and (flight := _begun(run, piece, streams[0], pace, alone=not flying)):
-                    flying.append((piece, flight, time.perf_counter()))
+                batch = batches.take(batch_size) if len(in_flight) < IN_FLIGHT else None
+                if batch and (launch := _try_launch(run, batch, streams[0], batch_size, alone=not in_flight)):
+                    in_flight.append((batch, launch, time.perf_counter()))
                     streams.rotate()
                     continue
-                if piece:
-                    pieces.back(piece)
-                elif not flying:
+                if batch:
+                    batches.put_back(batch)
+                elif not in_flight:
                     return
-                if flying:
-                    done, flight, start = flying.popleft()
-                    flight.stream.synchronize()
-                    out[done.rows] = flight.outcomes()
-                    del flight  # and its memory, which the next one may need
+                if in_flight:
+                    done, launch, start = in_flight.popleft()
+                    launch.stream.synchronize()
+                    out[done.rows] = launch.outcomes()
+                    del launch  # and its memory, which the next one may need
                     now = time.perf_counter()
-                    pace.learn(len(done.rows), done.cost, now - max(start, landed))
-                    landed = now
+                    batch_size.learn(len(done.rows), done.cost, now - max(start, finished))
+                    finished = now
                     yield len(done.rows)
         finally:
-            for _, flight, _ in flying:  # the device writes to their memory
+            for _, launch, _ in in_flight:  # the device writes to their memory
                 with suppress(Exception):
-                    flight.stream.synchronize()
+                    launch.stream.synchronize()
 
 
-def _begun(run: Run, piece: Piece, stream: Any, pace: Pace, *, alone: bool) -> Flight | None:
+def _try_launch(
+    run: Run, batch: Batch, stream: Any, batch_size: BatchSize, *, alone: bool
+) -> GpuLaunch | None:
     """A launch of these rows; None if they have no room, and fewer may have some, or the same ones later."""
     try:
-        flight = begin(run, piece.rows, stream)
+        launch = start_launch(run, batch.rows, stream)
     except Exception as error:
-        if not is_full(error):
+        if not is_out_of_memory(error):
             raise
-        if len(piece.rows) == 1 and alone:
+        if len(batch.rows) == 1 and alone:
             raise MemoryError(str(error)) from None
-        pace.room = max(len(piece.rows) // 2, 1)
+        batch_size.room = max(len(batch.rows) // 2, 1)
         return None
-    pace.room = min(pace.room, run.room // flight.row_bytes)
-    return flight
+    batch_size.room = min(batch_size.room, run.room // launch.row_bytes)
+    return launch
 
 
 def _run(model: Any, rows: AnyRows, rings: NDArray[np.int64], columns: int, stream: Any) -> Run:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def paused() -> Iterator[None]:
     """Python collects no garbage meanwhile: a compiler's millions of objects are all in use until it ends."""
     collects = gc.isenabled()
     gc.disable()

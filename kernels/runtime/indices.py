@@ -15,6 +15,6 @@ def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
     return context.cast(builder, index, kind, types.intp)
 
 
-def cut(builder: Any, view: Any, size: Any) -> None:
+def clip(builder: Any, view: Any, size: Any) -> None:
     """A slice ends where the array does."""
     view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)

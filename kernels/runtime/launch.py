@@ -16,8 +16,8 @@ from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P,
 from netcarlo.kernels.base.rows import STATUS, AnyRows, Ints, take, widened
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
-from netcarlo.kernels.runtime.pieces import costs
-from netcarlo.kernels.runtime.threads import aside, cores, each
+from netcarlo.kernels.runtime.batches import costs
+from netcarlo.kernels.runtime.threads import cores, interruptible, map_unordered
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
@@ -80,7 +80,7 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
     while True:
         events = np.zeros((length, len(Trace)))
         scratch, memory = _scratch(model, one)
-        count = aside(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
+        count = interruptible(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
         if out[0, STATUS] == STATUS_TRACE_FULL:
             length *= 4
         elif out[0, STATUS] == STATUS_RING_FULL:
@@ -132,7 +132,7 @@ def _run_cpu(model: Any, rows: AnyRows, *, workers: int, progress: Progress | No
     done, starts = 0, np.arange(0, n, block)
     if workers > 1:  # the longest first: no thread is left alone with one at the end
         starts = starts[np.argsort(-np.add.reduceat(costs(model, rows), starts), kind="stable")]
-    for count in each(simulate, starts.tolist(), threads=workers):
+    for count in map_unordered(simulate, starts.tolist(), threads=workers):
         done += count
         if progress:
             progress(done)

@@ -23,7 +23,7 @@ from numba_cuda_mlir.numba_cuda.types.functions import NamedTupleClass
 from netcarlo.kernels.base import inline as hints
 from netcarlo.kernels.runtime import garbage
 from netcarlo.kernels.runtime.compile import CAPABILITY
-from netcarlo.kernels.runtime.flight import LANES
+from netcarlo.kernels.runtime.gpu_launch import LANES
 
 _REGISTERS = [f"llvm.nvvm.read.ptx.sreg.{name}.x" for name in ("ctaid", "ntid", "tid")]
 _WHERE = (
@@ -157,7 +157,7 @@ def settings() -> Iterator[None]:
     originals = tools._cached_cc, MLIRLower.get_registered_builder, MLIRLower.load_var
     tools._cached_cc, MLIRLower.get_registered_builder, MLIRLower.load_var = CAPABILITY, builder, load
     try:
-        with garbage.kept():
+        with garbage.paused():
             yield
     finally:
         tools._cached_cc, MLIRLower.get_registered_builder, MLIRLower.load_var = originals

@@ -12,7 +12,7 @@ from typing import Any
 
 from netcarlo.kernels.runtime import cache
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime.making import alone
+from netcarlo.kernels.runtime.file_lock import exclusive
 
 _ONE_AT_A_TIME = threading.Lock()
 """Held while a kernel is got ready: compiling changes numba-cuda for a while, and nothing is made twice."""
@@ -96,7 +96,7 @@ def _loaded(model: Any, device: int) -> Any:
     import cupy
 
     file = machine_code(model, _capability(device))
-    with alone(file):
+    with exclusive(file):
         kept = cache.read(file)
         if kept is not None:
             try:

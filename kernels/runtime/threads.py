@@ -22,14 +22,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def aside(work: Callable[[], T]) -> T:
+def interruptible(work: Callable[[], T]) -> T:
     """What `work()` returns or raises; KeyboardInterrupt in the main thread leaves it behind."""
     if threading.current_thread() is not threading.main_thread():
         return work()
-    return begun(work)()
+    return started(work)()
 
 
-def begun(work: Callable[[], T]) -> Callable[[], T]:
+def started(work: Callable[[], T]) -> Callable[[], T]:
     """Begin `work()` on another thread; what is returned waits for what it returns or raises."""
     done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
@@ -49,7 +49,7 @@ def begun(work: Callable[[], T]) -> Callable[[], T]:
     return wait
 
 
-def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Iterator[T]:
+def map_unordered(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Iterator[T]:
     """What `work(item)` returns for every item, in the order in which they are done, on so many threads.
 
     The first error is raised here.  Whatever ends the iteration, no further item is begun, and those under
@@ -67,10 +67,10 @@ def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Ite
                 return
             yield work(item)
 
-    yield from together([serve() for _ in range(min(threads, todo.qsize()))])
+    yield from merged([serve() for _ in range(min(threads, todo.qsize()))])
 
 
-def together(parts: Iterable[Iterator[T]]) -> Iterator[T]:
+def merged(parts: Iterable[Iterator[T]]) -> Iterator[T]:
     """What these generators yield, in the order in which it comes; each runs on a thread of its own.
 
     The first error is raised here.  Whatever ends the iteration, each of them is closed when it next yields,
@@ -106,12 +106,12 @@ def together(parts: Iterable[Iterator[T]]) -> Iterator[T]:
         over.set()
 
 
-def ahead(items: Iterable[T]) -> Iterator[T]:
+def prefetched(items: Iterable[T]) -> Iterator[T]:
     """The same items; the next one is made on another thread while the last one is in use."""
     source, end = iter(items), object()
-    wait = begun(lambda: next(source, end))
+    wait = started(lambda: next(source, end))
     while (item := wait()) is not end:
-        wait = begun(lambda: next(source, end))
+        wait = started(lambda: next(source, end))
         yield item  # type: ignore[misc]
 
 

@@ -12,7 +12,7 @@ from netcarlo.kernels.base.cost import transfer
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.base.loss import probabilities, thresholds
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.runtime.pieces import LARGEST, Pace, Pieces
+from netcarlo.kernels.runtime.batches import LARGEST, Batches, BatchSize
 from netcarlo.simulation.launches import Job, model_of
 from tests.twins.rows import rows_of
 
@@ -27,9 +27,9 @@ def efficiency(work: Any) -> float:
 
 
 def as_launched(model: Any, rows: Any) -> Any:
-    piece = Pieces(model.cost(rows)).take(Pace(LARGEST))
-    assert piece and len(piece.rows) == len(rows.parameters)
-    return piece.rows
+    batch = Batches(model.cost(rows)).take(BatchSize(LARGEST))
+    assert batch and len(batch.rows) == len(rows.parameters)
+    return batch.rows
 
 
 def test_sorted_random_topologies_fill_their_warps() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from netcarlo import load_scenario
+from netcarlo.kernels.runtime import batches
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import pieces
 from netcarlo.simulation import launches
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.simulate import simulate
@@ -53,6 +53,6 @@ def test_costs_are_asked_of_few_rows_at_a_time() -> None:
         return np.arange(len(rows.parameters)) + 1000.0 * len(asked)
 
     rows = toy.rows(20_000)
-    found = pieces.costs(toy.TOY._replace(cost=cost), rows)
+    found = batches.costs(toy.TOY._replace(cost=cost), rows)
     assert max(asked) < 20_000 and sum(asked) == 20_000
     assert (found == np.concatenate([np.arange(n) + 1000.0 * (k + 1) for k, n in enumerate(asked)])).all()

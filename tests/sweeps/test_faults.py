@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netcarlo.errors import MachineError
-from netcarlo.kernels.runtime.faults import DeviceError
+from netcarlo.kernels.runtime.device_errors import DeviceError
 from netcarlo.simulation import launches
 from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution import run as running

@@ -9,7 +9,7 @@ import numpy as np
 
 from netcarlo.estimation.goals import Goal
 from netcarlo.estimation.sample import Aim, Sample
-from netcarlo.kernels.runtime.faults import DeviceError
+from netcarlo.kernels.runtime.device_errors import DeviceError
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.simulation import launches, workload

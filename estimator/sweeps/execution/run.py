@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.runtime.faults import DeviceError
+from netcarlo.kernels.runtime.device_errors import DeviceError
 from netcarlo.simulation.launches import MAX_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk

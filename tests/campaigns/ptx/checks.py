@@ -12,7 +12,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import flight, launch
+from netcarlo.kernels.runtime import gpu_launch, launch
 from tests.campaigns.ptx.cases import Case
 from tests.device.cupy import fake_cupy, host_array, install
 from tests.device.kernel import Kernel
@@ -74,7 +74,7 @@ def takes_what_a_launch_passes(model: Any, text: str) -> None:
     """Check number and types of the kernel's parameters."""
     dimensions = compilers.cuda_dimensions(model)
     arrays = [np.zeros((2,) * n, kind) for kind, n in zip(compilers._TYPES, dimensions, strict=True)]
-    passed = flight.arguments([host_array(array) for array in arrays])
+    passed = gpu_launch.arguments([host_array(array) for array in arrays])
     head = text[text.index(".entry netcarlo(") : text.index("{")]
     declared = re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head)
     assert declared == [(".u64", str(i)) for i in range(len(passed))], "parameters are others than passed"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.base.layout import Out, P, Rows
+from netcarlo.kernels.runtime import batches, device, launch, modules
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import device, launch, modules, pieces
-from netcarlo.kernels.runtime.faults import DeviceError
+from netcarlo.kernels.runtime.device_errors import DeviceError
 from tests import toy
 from tests.device.cupy import IllegalAddressError, Launch, Machine, fake_cupy, install
 
@@ -131,8 +131,8 @@ def test_several_devices_share_the_rows(pretend: Pretend, monkeypatch: pytest.Mo
         return found
 
     monkeypatch.setattr(machine, "load", wait_for_the_other)
-    run = device.begin
-    monkeypatch.setattr(device, "begin", lambda *args: [run(*args), other.wait(30)][0])
+    run = device.start_launch
+    monkeypatch.setattr(device, "start_launch", lambda *args: [run(*args), other.wait(30)][0])
     launch.run(toy.TOY, even(500), target="cuda")
     assert sorted(machine.loaded) == [0, 1]
     assert min(machine.most_used) > 0
@@ -168,8 +168,8 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
 ) -> None:
     pretend()
     cost = np.repeat([1.0, 100.0, 10.0], 1000)
-    dealt = pieces.Pieces(cost)
-    pace = pieces.Pace(10)
+    dealt = batches.Batches(cost)
+    pace = batches.BatchSize(10)
     first = dealt.take(pace)
     assert first and first.rows.tolist() == list(range(1000, 1010))  # of one cost: as they were
     pace.learn(10, 1000.0, 0.02)  # so 500 of these, or 5000 of those, take a second
@@ -180,8 +180,8 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
         assert piece.cost <= 50_000 and piece.cost == cost[piece.rows].sum()
     assert sizes == [500, 490 + 100, 900 + 1000]
     for costs in (np.array([np.nan, np.inf, -1.0, 1e300, 3.0]), np.zeros(5)):
-        dealt, taken = pieces.Pieces(costs), list[int]()
-        while piece := dealt.take(pieces.Pace(2)):
+        dealt, taken = batches.Batches(costs), list[int]()
+        while piece := dealt.take(batches.BatchSize(2)):
             taken += piece.rows.tolist()
         assert sorted(taken) == list(range(5))
 
@@ -225,7 +225,7 @@ def test_what_is_interrupted_begins_no_further_launch(
 ) -> None:
     machine = pretend(devices=2)
     monkeypatch.setattr(device, "THREADS_AT_ONCE", 10)
-    monkeypatch.setattr(pieces, "LAUNCH_S", 0.0)
+    monkeypatch.setattr(batches, "LAUNCH_S", 0.0)
 
     def stop(done: int) -> None:
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ import pytest
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import STATUS_OK, Out, P, Rows, Trace
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.runtime.threads import ahead, aside, each, together
+from netcarlo.kernels.runtime.threads import interruptible, map_unordered, merged, prefetched
 from tests import toy
 
 
@@ -36,15 +36,15 @@ def test_threads_change_nothing(threads: int) -> None:
 def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = toy.rows(64)
     rows.parameters[:, P.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
-    begun: list[int] = []
+    started: list[int] = []
 
     def spied(work: Any, items: Any, *, threads: int) -> Any:
-        begun.extend(items)
-        return each(work, items, threads=threads)
+        started.extend(items)
+        return map_unordered(work, items, threads=threads)
 
-    monkeypatch.setattr(launch, "each", spied)
+    monkeypatch.setattr(launch, "map_unordered", spied)
     launch.run(toy.TOY, rows, threads=2)
-    first = begun[:32]  # before what has full rings is run again
+    first = started[:32]  # before what has full rings is run again
     assert sorted(first) == list(range(0, 64, 2))
     costs = [int(rows.parameters[lo : lo + 2, P.WINDOW].sum()) for lo in first]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 8
@@ -126,20 +126,20 @@ def test_trace_grows_until_it_fits() -> None:
 
 def test_an_interrupt_leaves_behind_what_cannot_be_interrupted() -> None:
     """A kernel and LLVM run for long in one step of Python's; here it is a wait in another thread."""
-    release, begun = threading.Event(), time.monotonic()
+    release, started = threading.Event(), time.monotonic()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
-            aside(lambda: release.wait(60))
+            interruptible(lambda: release.wait(60))
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - started < 10
     release.set()
 
 
 def test_work_beside_the_main_thread_is_done_once_and_its_errors_are_raised() -> None:
-    assert sorted(each(lambda i: 2 * i, range(100), threads=3)) == list(range(0, 200, 2))
+    assert sorted(map_unordered(lambda i: 2 * i, range(100), threads=3)) == list(range(0, 200, 2))
     done: list[int] = []
 
     def work(i: int) -> None:
@@ -148,12 +148,12 @@ def test_work_beside_the_main_thread_is_done_once_and_its_errors_are_raised() ->
         done.append(i)
 
     with pytest.raises(ValueError, match="three"):
-        list(each(work, range(1000), threads=1))
+        list(map_unordered(work, range(1000), threads=1))
     assert done == [0, 1, 2]
 
 
 def test_generators_run_together_and_are_closed_when_nobody_listens() -> None:
-    assert sorted(together([iter(range(3)), iter(range(10, 13))])) == [0, 1, 2, 10, 11, 12]
+    assert sorted(merged([iter(range(3)), iter(range(10, 13))])) == [0, 1, 2, 10, 11, 12]
     closed, made = threading.Event(), []
 
     def endless() -> Iterator[int]:
@@ -165,7 +165,7 @@ def test_generators_run_together_and_are_closed_when_nobody_listens() -> None:
         finally:
             closed.set()
 
-    for _ in together([endless()]):
+    for _ in merged([endless()]):
         break
     assert closed.wait(10)
     count = len(made)
@@ -181,7 +181,7 @@ def test_the_next_item_is_made_ahead_and_no_other() -> None:
             made.append(i)
             yield i
 
-    for i in ahead(items()):
+    for i in prefetched(items()):
         end = time.monotonic() + 10
         while len(made) < min(i + 2, 5) and time.monotonic() < end:
             time.sleep(0.001)
@@ -192,7 +192,7 @@ def test_the_next_item_is_made_ahead_and_no_other() -> None:
         raise ValueError("two")
 
     with pytest.raises(ValueError, match="two"):
-        list(ahead(failing()))
+        list(prefetched(failing()))
 
 
 @pytest.mark.full

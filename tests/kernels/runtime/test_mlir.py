@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from netcarlo.kernels.runtime import flight
+from netcarlo.kernels.runtime import gpu_launch
 from tests.device.cupy import host_array
 
 ROWS = 300
@@ -31,7 +31,7 @@ def test_entry_has_the_parameters_that_a_launch_passes() -> None:
     code = with_entry(CODE, "void(uint32[:,::1],float64[:,:,::1])", "netcarlo")
     arrays = [host_array(np.zeros((2, 3), np.uint32)), host_array(np.zeros((2, 3, 32)))]
     [parameters] = re.findall(r"^define void @netcarlo\((.*)\) {$", code, re.M)
-    assert len(parameters.split(",")) == len(flight.arguments(arrays))
+    assert len(parameters.split(",")) == len(gpu_launch.arguments(arrays))
     assert "%a0.7i = sdiv exact i64 %a0.7, 4\n" in code  # a row of the table is so many items
     assert (
         "call void @k.1(i8* %a0.4, i8* %a0.4, i64 0, i64 %a0.5, i64 %a0.6, i64 %a0.7i, i64 1, "

@@ -8,7 +8,7 @@ import pytest
 from netcarlo.kernels import models
 from netcarlo.kernels.base import compile_time
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import pace
+from netcarlo.kernels.runtime import compile_speed
 
 
 @pytest.fixture(autouse=True)
@@ -24,10 +24,10 @@ def test_every_model_has_a_time_from_the_table() -> None:
 
 
 def test_a_forecast_follows_what_compilations_took() -> None:
-    assert pace.factor() == 1.0
+    assert compile_speed.factor() == 1.0
     for took in (20.0, 22.0, 300.0):
-        pace.remember(10.0, took)
-    assert pace.factor() == 2.2  # the median: one compilation beside other work does not count
+        compile_speed.remember(10.0, took)
+    assert compile_speed.factor() == 2.2  # the median: one compilation beside other work does not count
     said: list[float] = []
     with compilers.announced(lambda what, seconds: said.append(seconds)):
         compilers._announce([models.model("tcp_tahoe")])
@@ -35,16 +35,16 @@ def test_a_forecast_follows_what_compilations_took() -> None:
 
 
 def test_only_the_last_compilations_count() -> None:
-    for _ in range(pace.KEPT):
-        pace.remember(1.0, 1.0)
-    for _ in range(pace.KEPT):
-        pace.remember(1.0, 3.0)
-    assert pace.factor() == 3.0
+    for _ in range(compile_speed.KEPT):
+        compile_speed.remember(1.0, 1.0)
+    for _ in range(compile_speed.KEPT):
+        compile_speed.remember(1.0, 3.0)
+    assert compile_speed.factor() == 3.0
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, null]", '"no"', "[1e400, 1e-9]"])
 def test_a_damaged_file_does_no_harm(folder: Path, text: str) -> None:
-    (folder / pace.NAME).write_text(text)
-    assert pace.LEAST <= pace.factor() <= pace.MOST
-    pace.remember(1.0, 1.5)
-    assert json.loads((folder / pace.NAME).read_text())[-1] == 1.5
+    (folder / compile_speed.NAME).write_text(text)
+    assert compile_speed.LEAST <= compile_speed.factor() <= compile_speed.MOST
+    compile_speed.remember(1.0, 1.5)
+    assert json.loads((folder / compile_speed.NAME).read_text())[-1] == 1.5

@@ -23,7 +23,7 @@ THREADS = 64
 """Threads of a block: few, so that a block whose rows are done makes room soon."""
 
 
-class Flight(NamedTuple):
+class GpuLaunch(NamedTuple):
     """A launch that has begun."""
 
     stream: Any
@@ -57,7 +57,7 @@ class Run(NamedTuple):
     """Bytes of the device that a launch may fill."""
 
 
-def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
+def start_launch(run: Run, index: NDArray[np.int64], stream: Any) -> GpuLaunch:
     """Launch the rows `index` on the current device.  Raises MemoryError where they have no room."""
     import cupy
 
@@ -84,7 +84,7 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
         modules.kernel(run.model)((-(-len(index) // THREADS),), (THREADS,), arguments(arrays))
         outcomes = _pinned((warps, run.columns, LANES), np.int64)
         arrays[7].get(out=outcomes, blocking=False)
-    return Flight(stream, n, outcomes, row_bytes, [arrays, host])
+    return GpuLaunch(stream, n, outcomes, row_bytes, [arrays, host])
 
 
 @contextmanager

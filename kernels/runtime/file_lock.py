@@ -28,7 +28,7 @@ _FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextmanager
-def alone(file: Path) -> Iterator[None]:
+def exclusive(file: Path) -> Iterator[None]:
     """Wait until no other process or thread makes a file of the cache folder, and keep them from making it.
 
     Does nothing if the file exists, on entry or while it waits: look for it again before making it.
@@ -44,7 +44,7 @@ def alone(file: Path) -> Iterator[None]:
             _release(number)
 
 
-def in_work(file: Path) -> bool:
+def is_locked(file: Path) -> bool:
     """Tell whether another process or thread is making a file of the cache folder."""
     if sys.platform == "win32":
         return False

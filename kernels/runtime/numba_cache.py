@@ -57,7 +57,7 @@ def _functions(original: Method) -> Method:
 
 
 @contextmanager
-def answers(contexts: type = base.BaseContext) -> Iterator[None]:
+def enabled(contexts: type = base.BaseContext) -> Iterator[None]:
     """Remember them meanwhile; `contexts` are a compiler's own, where it has a class of its own."""
     patches = [
         (BaseFunction, "get_call_type", _call_types),

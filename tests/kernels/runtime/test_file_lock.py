@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import making
+from netcarlo.kernels.runtime import file_lock
 from tests import toy
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs flock: run on Linux or macOS")
@@ -46,8 +46,8 @@ print("made" if made else "loaded")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from netcarlo.kernels.runtime import making
-with making.alone(Path(sys.argv[1])):
+from netcarlo.kernels.runtime import file_lock
+with file_lock.exclusive(Path(sys.argv[1])):
     print("has it", flush=True)
     time.sleep(600)
 """
@@ -91,25 +91,25 @@ def test_a_process_that_is_killed_blocks_nobody(file: Path) -> None:
         env=environment(file.parent), stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert holder.stdout and holder.stdout.readline() == "has it\n"
-    assert making.in_work(file)
+    assert file_lock.is_locked(file)
     threading.Timer(0.2, holder.kill).start()
-    with making.alone(file):
+    with file_lock.exclusive(file):
         assert holder.wait(10) != 0
-        assert making.in_work(file)
-    assert not making.in_work(file)
+        assert file_lock.is_locked(file)
+    assert not file_lock.is_locked(file)
     holder.stdout.close()
 
 
 def test_a_suspended_process_does_not_block_for_ever(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "PATIENCE_S", 0.2)
-    with making.alone(file), making.alone(file):
+    monkeypatch.setattr(file_lock, "PATIENCE_S", 0.2)
+    with file_lock.exclusive(file), file_lock.exclusive(file):
         pass
 
 
 def test_who_waits_goes_on_when_the_file_is_there(file: Path) -> None:
-    with making.alone(file):
+    with file_lock.exclusive(file):
         threading.Timer(0.2, file.touch).start()
-        with making.alone(file):
+        with file_lock.exclusive(file):
             assert file.exists()
 
 
@@ -118,7 +118,7 @@ def test_only_one_of_many_threads_is_inside(file: Path) -> None:
 
     def work() -> None:
         for _ in range(20):
-            with making.alone(file):
+            with file_lock.exclusive(file):
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
                 time.sleep(0.0005)
@@ -137,7 +137,7 @@ def test_models_that_others_compile_come_last(file: Path) -> None:
     names = ["tcp_reno", "tcp_tahoe", "tcp_sack"]
     files = {name: file.with_name(f"{name}-1.nbc") for name in names}
     missing = [toy.Model(name, toy.make, toy.scratch) for name in names]
-    with making.alone(files["tcp_reno"]):
+    with file_lock.exclusive(files["tcp_reno"]):
         left = compilers._unmade(missing, files, threading.Lock())
         assert next(left).name == "tcp_tahoe"
         files["tcp_sack"].touch()
@@ -150,5 +150,5 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "file"))
-    with making.alone(tmp_path / "file" / "model-1.nbc"):
+    with file_lock.exclusive(tmp_path / "file" / "model-1.nbc"):
         pass

@@ -18,7 +18,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.cpython import slicing
 from numba.np import arrayobj
 
-from netcarlo.kernels.runtime import garbage, indices, remembered
+from netcarlo.kernels.runtime import garbage, indices, numba_cache
 
 _ONE_AT_A_TIME = threading.RLock()
 """Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
@@ -128,9 +128,9 @@ class OuterCompiler(Compiler):
 @contextmanager
 def settings() -> Iterator[None]:
     """Make Numba use indices as they are, see `indices`."""
-    with _ONE_AT_A_TIME, garbage.kept(), remembered.answers():
+    with _ONE_AT_A_TIME, garbage.paused(), numba_cache.enabled():
         originals = arrayobj.fix_integer_index, slicing.fix_slice
-        arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.cut
+        arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.clip
         try:
             yield
         finally:

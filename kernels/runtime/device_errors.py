@@ -12,7 +12,7 @@ class DeviceError(RuntimeError):
 
 
 @contextmanager
-def faults(number: int) -> Iterator[None]:
+def raising_device_errors(number: int) -> Iterator[None]:
     """Errors of CUDA on device `number` that end all its work in this process are DeviceError.
 
     CUDA returns such an error from every later call; of others, such as bad arguments, it forgets.
@@ -33,6 +33,6 @@ def faults(number: int) -> Iterator[None]:
         raise
 
 
-def is_full(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that there was no room in memory, of the device or pinned."""
     return isinstance(error, MemoryError) or getattr(error, "status", None) == OUT_OF_MEMORY

@@ -1,9 +1,9 @@
-"""Words of scratch that every packet touches, on CUDA in the shared memory of a multiprocessor.
+"""Hot words of scratch, kept in a multiprocessor's shared memory on CUDA.
 
-Stores to global memory all go through to the L2, and a multiprocessor's L1 does not hold the words of all its
-threads.  So scratch whose model has such words (`Model.near`) is of a type of its own: where an index is a
-constant, as most are, the compiler knows which memory it means.  Where it is not, the code looks; a view of
-what is never near (`base.inline.global_memory`) spares that.
+A store to global memory goes to the L2 cache, and the L1 cache of a multiprocessor does not hold the words of
+all its threads.  So the scratch of a model with `Model.hot_words` has a type of its own.  For a constant
+index, as most are, the compiler knows in which memory a word is; for any other index the code tests it.  A
+view without hot words (`base.inline.global_memory`) needs no test.
 """
 
 import operator
@@ -46,7 +46,7 @@ class ScratchModel(StructModel):  # type: ignore[misc]
 
     def __init__(self, manager: Any, kind: Any) -> None:
         word = types.CPointer(types.int64)
-        super().__init__(manager, kind, [("near", word), ("rest", word), ("first", types.intp)])
+        super().__init__(manager, kind, [("shared", word), ("rest", word), ("first", types.intp)])
 
 
 def _place(builder: Any, kind: Scratch, view: Any, index: Any) -> Any:
@@ -61,8 +61,8 @@ def _place(builder: Any, kind: Scratch, view: Any, index: Any) -> Any:
     place = behind(view.rest, word)
     for low, high in kind.ranges:
         inside = builder.icmp_unsigned("<", builder.sub(word, _WORD(low)), _WORD(high - low))
-        near = behind(view.near, builder.sub(word, _WORD(low - before)))
-        place = builder.select(inside, near, place)
+        shared = behind(view.shared, builder.sub(word, _WORD(low - before)))
+        place = builder.select(inside, shared, place)
         before += high - low
     return place
 
@@ -105,7 +105,7 @@ def global_memory(typing: Any, view: Any) -> Any:
         if not isinstance(view, Scratch):
             return arguments[0]
         given, found = _view(context, builder, view, arguments[0]), _view(context, builder, kind)
-        found.near, found.rest, found.first = given.near, given.rest, given.first
+        found.shared, found.rest, found.first = given.shared, given.rest, given.first
         return found._getvalue()
 
     kind = Scratch((), view.step) if isinstance(view, Scratch) else view
@@ -131,7 +131,7 @@ def scratch(ranges: tuple[tuple[int, int], ...], step: int) -> Any:
     def make(typing: Any, words: Any, room: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             found = _view(context, builder, kind)
-            found.rest, found.near = (
+            found.rest, found.shared = (
                 context.make_array(array)(context, builder, value).data
                 for array, value in zip((words, room), arguments, strict=True)
             )

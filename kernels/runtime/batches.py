@@ -28,7 +28,7 @@ def costs(model: Any, rows: AnyRows) -> NDArray[np.float64]:
     return np.concatenate([model.cost(part) for part in parts])
 
 
-class Pace:
+class BatchSize:
     """How many rows one device takes at a time."""
 
     def __init__(self, fewest: int) -> None:
@@ -44,7 +44,7 @@ class Pace:
         self.rows = max(2 * rows, self.fewest)  # not more than twice as many: costs are estimates
 
 
-class Piece(NamedTuple):
+class Batch(NamedTuple):
     """Some of the rows, in order of cost."""
 
     lo: int
@@ -54,7 +54,7 @@ class Piece(NamedTuple):
     cost: float
 
 
-class Pieces:
+class Batches:
     """Deals out rows of these costs, float64[n], to the threads that drive devices."""
 
     def __init__(self, cost: NDArray[np.float64]) -> None:
@@ -64,19 +64,21 @@ class Pieces:
         self._left = [(0, len(cost))]
         self._lock = threading.Lock()
 
-    def take(self, pace: Pace) -> Piece | None:
+    def take(self, batch_size: BatchSize) -> Batch | None:
         """The next rows for a device; None if none are left."""
         with self._lock:
             lo, end = self._left.pop() if self._left else (0, 0)
             if lo == end:
                 return None
-            hi = int(np.searchsorted(self._before, self._before[lo] + pace.cost, side="right")) - 1
-            hi = max(lo + 1, min(max(hi, lo + pace.fewest), lo + pace.rows, lo + pace.room, end))
+            hi = int(np.searchsorted(self._before, self._before[lo] + batch_size.cost, side="right")) - 1
+            hi = max(
+                lo + 1, min(max(hi, lo + batch_size.fewest), lo + batch_size.rows, lo + batch_size.room, end)
+            )
             if hi < end:
                 self._left.append((hi, end))
-            return Piece(lo, hi, self._order[lo:hi], float(self._before[hi] - self._before[lo]))
+            return Batch(lo, hi, self._order[lo:hi], float(self._before[hi] - self._before[lo]))
 
-    def back(self, piece: Piece) -> None:
+    def put_back(self, batch: Batch) -> None:
         """Take back what had no room."""
         with self._lock:
-            self._left.append((piece.lo, piece.hi))
+            self._left.append((batch.lo, batch.hi))
