@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.fluid.arrivals import lost
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowWord
 from netcarlo.kernels.fluid.way import find_outage, forget, is_down, words
 from netcarlo.kernels.shared.layout import FlowOut
@@ -80,6 +81,18 @@ def window_of(m: Any, f: Any) -> Any:
     if float(whole) < f[PathFloat.CWND]:
         whole += 1
     return max(min(whole, m[Word.MOST]), np.int64(1))
+
+
+def missing(m: Any, out: Any) -> Any:
+    """Return what has not got through of a finite transfer, negative if more has than there is [packet,
+    ONE_BITS]."""
+    through = m[FlowWord.SENT] - (lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
+    return m[FlowWord.LIMIT] - through
+
+
+def at_most_missing(m: Any, out: Any, packets: Any) -> Any:
+    """Return so many packets, or as many as have not got through, but at least one."""
+    return min(packets, max((missing(m, out) + ONE - 1) >> ONE_BITS, np.int64(1)))
 
 
 def target(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:

@@ -14,6 +14,7 @@ from netcarlo.kernels.fluid.failover import (
     PathWord,
     Word,
     acknowledged,
+    at_most_missing,
     expire,
     place_of,
     put_out,
@@ -34,13 +35,15 @@ def meet_outage(
     """
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
+    packets = at_most_missing(m, out, packets)
     goes, again = packets, t + np.int64(rtt)
     clocked = m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0
     if clocked and w[WayWord.RESUME] > t + np.int64(float(packets) * way.each):
         goes = by(w[WayWord.STOP], t, way, packets)
     hits = by(w[WayWord.UP], t, way, goes) - by(w[WayWord.DOWN], t, way, goes)
     through = goes - hits
-    more = by(w[WayWord.STOP], again, way, through) if goes == packets else np.int64(0)
+    new = max(at_most_missing(m, out, packets + through) - packets, np.int64(0))
+    more = min(by(w[WayWord.STOP], again, way, through), new) if goes == packets else np.int64(0)
     also = by(w[WayWord.UP], again, way, more) - by(w[WayWord.DOWN], again, way, more)
     put_out(m, out, path, (goes + more) << ONE_BITS)
     out[Out.DROPS_OUTAGE] += hits + also
@@ -86,10 +89,11 @@ def move(
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w, room = q[PathWord.WAY :], m[journey_of(hops) + handovers.Word.ROOM]
     again = t + np.int64(rtt)
+    packets = at_most_missing(m, out, packets)
     early, lost_by = by(w[WayWord.DOWN], t, way, packets), by(w[WayWord.UP], t, way, packets)
-    more = by(w[WayWord.UP], again, way, early)  # lost, too
+    goes = at_most_missing(m, out, packets + early)
+    more = min(by(w[WayWord.UP], again, way, early), goes - packets)  # lost, too
     hits = lost_by - early + more
-    goes = packets + early
     late = goes - early - hits
     over = np.int64(0)
     if w[WayWord.RESUME] > again:  # they wait
@@ -101,6 +105,8 @@ def move(
     at_random = gaps.lose(p, hops, losses, w, path, (early + late) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
     hits += over + at_random
+    if at_random == early + late:
+        early, late = np.int64(0), np.int64(0)
     expires = t  # after the last SACK that has come
     if early > 0:
         measures = pay(m, early << ONE_BITS)

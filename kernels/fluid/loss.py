@@ -58,23 +58,29 @@ def draw_next(s: Any, p: Any) -> None:
     s[FlowWord.DRAWS] += 1
 
 
-def draw_hits(s: Any, p: Any, packets: Any, odds: Any) -> Any:
-    """Return how many of so many packets are lost if the first one is, at these odds [ONE_BITS].
+def lose_first(s: Any, p: Any) -> Any:
+    """The next packet is lost: draw when the loss after it is to come. Returns 1."""
+    s[FlowWord.HAZARD] = 0
+    draw_next(s, p)
+    return np.int64(1)
+
+
+def lose(s: Any, p: Any, packets: Any, odds: Any) -> Any:
+    """Return how many of the next packets are lost at random, at these odds [ONE_BITS].
 
     The packets between two losses are geometrically distributed, here approximated by an exponential
     distribution.
     """
-    hits = np.int64(1)
-    s[FlowWord.HAZARD] = -(min((packets - 1) * odds, np.int64(MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS))
-    draw_next(s, p)
-    while s[FlowWord.HAZARD] < 0 and hits < packets:
-        hits += 1
+    lost = np.int64(0)
+    s[FlowWord.HAZARD] -= min(packets * odds, np.int64(MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS)
+    while s[FlowWord.HAZARD] < 0 and lost < packets:
+        lost += 1
         s[FlowWord.HAZARD] += odds << (UNIT_BITS - ONE_BITS)
         draw_next(s, p)
     if s[FlowWord.HAZARD] < 0:
         s[FlowWord.HAZARD] = 0
         draw_next(s, p)
-    return hits
+    return lost
 
 
 def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked: Any) -> None:

@@ -22,6 +22,7 @@ from netcarlo.kernels.fluid.round import (
     send,
     send_window,
     until_event,
+    window_left,
 )
 from netcarlo.kernels.fluid.round import prepare as prepare_flow
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, UNIT_BITS, FlowFloat, FlowWord, State
@@ -208,7 +209,9 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
         return _move(row, t, span.rtt)
     if span.cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
-    packets = np.int64(g[FlowFloat.CWND])
+    packets = window_left(row.s, g, through(row))
+    if span.cause == Cause.OVERFLOW and packets <= way.room:
+        return t  # what is left fits into the queue
     rtt = max(span.rtt, float(min(packets, way.room)) * way.each)
     send_window(row, span.cause, packets, rtt, t)
     t += np.int64(rtt)
@@ -219,20 +222,20 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """Count and return the losses of a window of so many packets; see `round`."""
     s, out, way, cwnd = row.s, row.out, row.way, row.g[FlowFloat.CWND]
-    hits = np.int64(1)
+    hits = np.int64(0)
     if cause == Cause.OVERFLOW:
-        hits = max(np.int64(cwnd) - way.room - 1, hits)
-        out[Out.DROPS_QUEUE] += min(hits, packets)
+        hits = min(max(np.int64(cwnd) - way.room - 1, np.int64(1)), packets)
+        out[Out.DROPS_QUEUE] += hits
     elif cause == Cause.OUTAGE:
         share = min(float(row.w[WayWord.UP] - t) / rtt, 1.0)
-        hits = max(np.int64(cwnd * share), hits)
-        out[Out.DROPS_OUTAGE] += min(hits, packets)
-    elif MOBILE:
-        hits = lose(row, packets << ONE_BITS)
-    else:
-        hits = loss.draw_hits(s, row.p, packets, way.odds)
-        out[Out.DROPS_RANDOM] += min(hits, packets)
-    return hits
+        hits = min(max(np.int64(cwnd * share), np.int64(1)), packets)
+        out[Out.DROPS_OUTAGE] += hits
+    if MOBILE:  # the others may be lost at random
+        return hits + lose(row, (packets - hits) << ONE_BITS)
+    lost = loss.lose_first(s, row.p) if cause == Cause.RANDOM else np.int64(0)
+    lost += loss.lose(s, row.p, packets - hits - lost, way.odds)
+    out[Out.DROPS_RANDOM] += lost
+    return hits + lost
 
 
 def _conclude(row: Row, t: Any, rtt: Any) -> None:
@@ -245,7 +248,7 @@ def _move(row: Row, t: Any, rtt: Any) -> Any:
     # The host changes its router: a window from `t` on is lost in part, and the rest comes late; when the
     # sender knows [ns].
     p, s, g, w, out, way = row.p, row.s, row.g, row.w, row.out, row.way
-    packets = np.int64(g[FlowFloat.CWND])
+    packets = window_left(s, g, through(row))
     alone = w[WayWord.DOWN] < t  # nothing is out that could be acknowledged
     if alone:
         s[FlowWord.SENT] += packets << ONE_BITS

@@ -31,9 +31,9 @@ def report(p: Any, m: Any, out: Any) -> None:
         out[Out.COMPLETED] = NEVER
     dropped = lost(out)
     through = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
-    received = max(m[FlowWord.SENT] - (dropped << ONE_BITS) - m[FlowWord.LATE], np.int64(0)) >> ONE_BITS
-    repeated = min(m[FlowWord.REPEATED] >> ONE_BITS, received)
-    distinct = received - repeated
+    arrived = m[FlowWord.SENT] - (dropped << ONE_BITS) - m[FlowWord.LATE]
+    received = max(arrived, np.int64(0)) >> ONE_BITS
+    distinct = max(arrived - m[FlowWord.REPEATED], np.int64(0)) >> ONE_BITS
     counts = m[FlowWord.COUNTS :]
     out[Out.STATUS] = STATUS_OK
     out[Out.RECEIVED] = received
@@ -41,7 +41,7 @@ def report(p: Any, m: Any, out: Any) -> None:
     out[Out.IN_ORDER] = distinct
     out[Out.ACKED] = distinct
     out[Out.SENT] = max(through, received) + dropped
-    out[Out.RETRANSMITTED] = dropped + repeated
+    out[Out.RETRANSMITTED] = dropped + received - distinct
     out[Out.TIMEOUTS] = counts[FlowOut.TIMEOUTS]
     out[Out.FAST_RETRANSMITS] = counts[FlowOut.FAST_RETRANSMITS]
     out[Out.CWND_CUTS] = counts[FlowOut.CWND_CUTS]

@@ -102,6 +102,23 @@ def prepare(p: Any, s: Any, g: Any) -> None:
     timer.begin(s, p)
 
 
+def to_send(s: Any, through: Any) -> Any:
+    """Return what remains to be sent if `through` has got through [packet, ONE_BITS].
+
+    These are the packets that are missing, and before them those that are going to arrive for the second
+    time. Negative if more has got through than there is.
+    """
+    missing = s[FlowWord.LIMIT] - through
+    return missing + s[FlowWord.TWICE] if missing > 0 else missing
+
+
+def window_left(s: Any, g: Any, through: Any) -> Any:
+    """Return the packets of the next window, at least one: of a finite transfer no more than remain to be
+    sent."""
+    left = (to_send(s, through) + ONE - 1) >> ONE_BITS
+    return min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1)))
+
+
 def advance(row: Any, t: Any) -> Any:
     """Send for a round trip from `t` on, or until packets are lost; returns when the next one begins [ns]."""
     s = row.s
@@ -110,7 +127,7 @@ def advance(row: Any, t: Any) -> Any:
     span = network.look_ahead(row, t)
     length, cause = span.length, span.cause
     flow: Any = np.int64(float(span.packets) * span.part * ONE)
-    left = s[FlowWord.LIMIT] - network.through(row)
+    left = to_send(s, network.through(row))
     if flow >= left:
         length = network.complete(row, span, flow, left, t)
         flow = left
@@ -145,6 +162,8 @@ def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
     guarded = s[FlowWord.GUARDED] > 0
     send(row, flow, flow - ONE, rtt, 1.0, t, False)
     hits = network.drop(row, cause, packets, t, rtt)
+    if hits >= packets:  # none follows that could cause a duplicate ACK
+        hits = max(hits, np.int64(row.g[FlowFloat.CWND]))
     s[FlowWord.HITS] = hits + (loss.BEYOND_REPAIR if guarded else 0)
 
 

@@ -20,7 +20,9 @@ from netcarlo.kernels.fluid.failover import (
     PathWord,
     Word,
     acknowledged,
+    at_most_missing,
     measure,
+    missing,
     place_of,
     put_out,
     return_to_primary,
@@ -123,6 +125,11 @@ def _prepare_path(
 def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, t: Any) -> Any:
     # What is to be sent again elsewhere, or a round trip on the current path; when the next begins [ns].
     return_to_primary(p, hops, m, t)
+    left = missing(m, out)
+    if left <= 0:  # the last packets got through in an interruption, or on the other path
+        m[FlowWord.SENT] += left
+        out[Out.COMPLETED] = t + m[place_of(hops, m[Word.CURRENT]) + PathWord.FORTH]
+        return t
     if m[Word.DEBT] > 0:
         to = target(p, hops, m, m[Word.OWING], t)
         if to != m[Word.CURRENT]:
@@ -162,12 +169,9 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     )  # fmt: skip
     length, cause = span.length, span.cause
     flow: Any = np.int64(float(packets) * span.part * ONE)
-    through = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
-    left = m[FlowWord.LIMIT] - through
     if flow >= left:
         length = arrivals.complete(out, way, length, flow, left, t)
-        m[FlowWord.SENT] += min(left, 0)  # more went out than there is
-        flow = max(left, 0)
+        flow = left
         cause = Cause.NOTHING
     put_out(m, out, path, flow)
     out[Out.DROPS_RANDOM] += gaps.lose(p, hops, losses, w, path, flow)
@@ -209,7 +213,7 @@ def _suffer(
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     if cause == Cause.OVERFLOW:
         f[PathFloat.CWND] = min(f[PathFloat.CWND], float(way.room + 1))
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
+    packets = at_most_missing(m, out, np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f))
     put_out(m, out, path, packets << ONE_BITS)
     measures = pay(m, packets << ONE_BITS)
     hits = np.int64(0)

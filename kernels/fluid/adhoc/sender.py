@@ -89,7 +89,7 @@ def look_ahead(row: Row, t: Any) -> Any:
         length = np.int64(part * rtt)
         cause = Cause.GIVEN_UP
     flow: Any = np.int64(float(packets) * part * ONE)
-    ends = _until_left(flow, s[FlowWord.LIMIT] - through(row), length)  # nodes move no further than that
+    ends = _until_left(flow, rounds.to_send(s, through(row)), length)  # nodes move no further than that
     until = ways.look(m, s, row.times, row.places, t + ends)
     if until < t + ends:
         length = until - t
@@ -103,7 +103,7 @@ def _until_left(flow: Any, left: Any, length: Any) -> Any:
     # How long it takes to send what is `left`, if `flow` takes `length`, which is the most [ns].
     if flow < left:
         return length
-    return min(np.int64(float(length) * (float(left) / float(max(flow, 1)))), length)
+    return min(np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1)))), length)
 
 
 def _breaks(m: Any, g: Any) -> Any:
@@ -159,9 +159,7 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
         return silence(row, t, errors.give_up(m, s, g, t), span.rtt)
     if span.cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(m) + 1))
-    left = (s[FlowWord.LIMIT] - through(row) + ONE - 1) >> ONE_BITS  # of a finite transfer
-    packets = min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1)))
-    send_window(row, span.cause, packets, span.rtt, t)
+    send_window(row, span.cause, rounds.window_left(s, g, through(row)), span.rtt, t)
     return react(row, span.cause, t + np.int64(span.rtt), span.rtt)
 
 

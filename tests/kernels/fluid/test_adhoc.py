@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import NEVER, P
 from netcarlo.kernels.runtime import launch
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
@@ -45,6 +45,8 @@ def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
     gone = sum(out[:, column] for column in drops)
     assert (distinct <= received).all() and (received + gone <= sent).all()
     assert (distinct <= rows.parameters[:, P.LIMIT]).all()
+    done = out[:, ManetOut.COMPLETED] != NEVER
+    assert (distinct == rows.parameters[:, P.LIMIT])[done].all()
     times = [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]
     assert (np.delete(out[:, : ManetOut.COLUMNS], times, 1) >= 0).all()
     assert (out[:, ManetOut.COLUMNS :] <= 0).all()  # nothing is said of the nodes
