@@ -47,7 +47,7 @@ HEAD = 3
 JITTER_BITS = 8
 """A jitter has two to this many pairs of quantiles."""
 
-STANDS = 1 << 61
+STALLED = 1 << 61
 """When a packet leaves that never does [ns]."""
 
 DROPPED = -1
@@ -65,15 +65,15 @@ class Varying(IntEnum):
 
     TABLE = 0
     """The first pair."""
-    FULL = auto()
+    BUCKET_FULL_AT = auto()
     """When the bucket of the policer is full again [ns]."""
-    ROUND = auto()
+    PERIOD_START = auto()
     """When the trace began for this time [ns]; -1: not known where in it we are."""
     ENTRY = auto()
     """Where."""
-    LEFT = auto()
+    BYTES_LEFT = auto()
     """Bytes that can still leave at this opportunity."""
-    LAST = auto()
+    LAST_ARRIVAL = auto()
     """When the latest packet reaches the far end [ns]."""
     PACKETS = auto()
     """So many have left the queue."""
@@ -100,7 +100,7 @@ def second(table: Any, pair: Any) -> Any:
 def prepare(m: Any, v: Any, pair: Any) -> None:
     """Words from `v` on, of a hop whose table begins with this pair."""
     m[v + Varying.TABLE] = pair
-    m[v + Varying.FULL] = 0
+    m[v + Varying.BUCKET_FULL_AT] = 0
     m[v + Varying.PACKETS] = 0
     reset(m, v)
 
@@ -108,26 +108,26 @@ def prepare(m: Any, v: Any, pair: Any) -> None:
 @noinline
 def reset(m: Any, v: Any) -> None:
     """Queue and wire are empty again: what was reckoned for their packets has not come to pass."""
-    m[v + Varying.ROUND] = -1
-    m[v + Varying.LAST] = 0
+    m[v + Varying.PERIOD_START] = -1
+    m[v + Varying.LAST_ARRIVAL] = 0
 
 
 @noinline
-def passes(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
+def conforms(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     """Whether a packet of `size` bytes that comes at time t [ns] passes the policer."""
     at = m[v + Varying.TABLE]
     byte_time = first(table, at)
     if byte_time == 0:
         return True
-    full = max(m[v + Varying.FULL], t) + ((size * byte_time + _CEIL) >> _BITS)
+    full = max(m[v + Varying.BUCKET_FULL_AT], t) + ((size * byte_time + _CEIL) >> _BITS)
     if full - t > second(table, at):
         return False
-    m[v + Varying.FULL] = full
+    m[v + Varying.BUCKET_FULL_AT] = full
     return True
 
 
 @noinline
-def transmitted(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: Any) -> Any:
+def transmission_end(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: Any) -> Any:
     """When the transmission of a packet ends [ns] that comes at time t to a server that is `free` then;
     without a trace it takes `time`."""
     kind = first(table, m[v + Varying.TABLE] + 1)
@@ -139,7 +139,7 @@ def transmitted(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: 
 
 
 @noinline
-def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any) -> Any:
+def arrival(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any) -> Any:
     """When a packet whose transmission ends at time t reaches the far end [ns], and whether it is lost.
 
     The hop's own `delay` is that where the trace has none.
@@ -164,8 +164,8 @@ def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
             delay += low + ((second(table, pair) - low) * (word & ((np.int64(1) << _LOW) - 1)) >> _LOW)
     if REORDERS and reorders(table, m, v):
         return t + delay, lost
-    m[v + Varying.LAST] = max(m[v + Varying.LAST], t + delay)
-    return m[v + Varying.LAST], lost
+    m[v + Varying.LAST_ARRIVAL] = max(m[v + Varying.LAST_ARRIVAL], t + delay)
+    return m[v + Varying.LAST_ARRIVAL], lost
 
 
 def reorders(table: Any, m: Any, v: Any) -> Any:
@@ -189,13 +189,13 @@ def _next(table: Any, m: Any, v: Any) -> None:
     m[v + Varying.ENTRY] += 1
     if m[v + Varying.ENTRY] == second(table, at + 1) and first(table, at + 2) > 0:
         m[v + Varying.ENTRY] = 0
-        m[v + Varying.ROUND] += first(table, at + 2)
+        m[v + Varying.PERIOD_START] += first(table, at + 2)
 
 
 def _begin(table: Any, m: Any, v: Any, t: Any) -> None:
     """Go to the begin of the trace, that at or before time t [ns]."""
     period = first(table, m[v + Varying.TABLE] + 2)
-    m[v + Varying.ROUND] = t // period * period if period > 0 else 0
+    m[v + Varying.PERIOD_START] = t // period * period if period > 0 else 0
     m[v + Varying.ENTRY] = 0
 
 
@@ -203,14 +203,14 @@ def _until(table: Any, m: Any, v: Any) -> Any:
     """When the present step ends [ns]."""
     at, entry = m[v + Varying.TABLE], m[v + Varying.ENTRY] + 1
     if entry < second(table, at + 1):
-        return m[v + Varying.ROUND] + first(table, at + HEAD + 2 * entry)
+        return m[v + Varying.PERIOD_START] + first(table, at + HEAD + 2 * entry)
     period = first(table, at + 2)
-    return m[v + Varying.ROUND] + period if period > 0 else np.int64(FOREVER)
+    return m[v + Varying.PERIOD_START] + period if period > 0 else np.int64(FOREVER)
 
 
 def _seek(table: Any, m: Any, v: Any, t: Any) -> None:
     """Go to the step of time t [ns], which never goes back but after a `reset`."""
-    if m[v + Varying.ROUND] < 0:
+    if m[v + Varying.PERIOD_START] < 0:
         _begin(table, m, v, t)
     while _until(table, m, v) <= t:
         _next(table, m, v)
@@ -230,7 +230,7 @@ def _by_steps(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
             part = ((((until - t) << _BITS) - whole * byte_time) << _PART) // byte_time
             left -= (whole << _PART) + part
         if until == FOREVER:
-            return np.int64(STANDS)
+            return np.int64(STALLED)
         t = until
         _next(table, m, v)
 
@@ -238,17 +238,17 @@ def _by_steps(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
 def _by_opportunities(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     """When the last byte of a packet leaves that comes at time t [ns]."""
     at = m[v + Varying.TABLE]
-    if m[v + Varying.ROUND] < 0:
+    if m[v + Varying.PERIOD_START] < 0:
         _begin(table, m, v, t)
-        m[v + Varying.LEFT] = second(table, at + HEAD)
+        m[v + Varying.BYTES_LEFT] = second(table, at + HEAD)
     while m[v + Varying.ENTRY] < second(table, at + 1):
-        when = m[v + Varying.ROUND] + first(table, _pair(m, v, 1))
+        when = m[v + Varying.PERIOD_START] + first(table, _pair(m, v, 1))
         if when > t:
-            if size <= m[v + Varying.LEFT]:
-                m[v + Varying.LEFT] -= size
+            if size <= m[v + Varying.BYTES_LEFT]:
+                m[v + Varying.BYTES_LEFT] -= size
                 return when
-            size -= m[v + Varying.LEFT]
+            size -= m[v + Varying.BYTES_LEFT]
         _next(table, m, v)
         if m[v + Varying.ENTRY] < second(table, at + 1):
-            m[v + Varying.LEFT] = second(table, _pair(m, v, 1))
-    return np.int64(STANDS)
+            m[v + Varying.BYTES_LEFT] = second(table, _pair(m, v, 1))
+    return np.int64(STALLED)

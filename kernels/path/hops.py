@@ -351,23 +351,23 @@ def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -
     )
     if block == 0:
         return time
-    if not varying.passes(table, words, block, t, size):
+    if not varying.conforms(table, words, block, t, size):
         return np.int64(varying.DROPPED)
     if m[at + HopWord.LIMIT] > 0 and is_held(words[m[at + HopWord.RING] + m[at + HopWord.NEXT_PLACE]], t):
         return np.int64(varying.DROPPED)
     free = m[at + HopWord.FREE_AT]
-    return varying.transmitted(table, words, block, t, free, size, time) - max(t, free)
+    return varying.transmission_end(table, words, block, t, free, size, time) - max(t, free)
 
 
 @noinline
 def _arrival(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
     """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
     t, is_lost, block = free + m[at + HopWord.DELAY], False, m[at + HopWord.VARIES]
-    if free >= varying.STANDS:  # no other hop has to do with it
+    if free >= varying.STALLED:  # no other hop has to do with it
         return free, True
     if block > 0:
         table, stream = outages[m[at + HopWord.PATH], m[at + HopWord.HOP]], m[at + HopWord.STREAM]
-        t, is_lost = varying.arrives(
+        t, is_lost = varying.arrival(
             parameters, table, global_memory(m), block, stream, free, m[at + HopWord.DELAY]
         )
     return _next_release(m, at, t), is_lost

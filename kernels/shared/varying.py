@@ -34,7 +34,7 @@ def allocate(m: Any, b: Any, free: Any) -> Any:
 def conforms(links: Any, m: Any, b: Any, t: Any, size: Any) -> Any:
     """Whether a packet of `size` bytes that comes at time t [ns] passes the policer, if there is one."""
     v = m[b + LinkWord.VARYING]
-    return v == 0 or varying.passes(links[m[b + LinkWord.NUMBER]], m, v, t, size)
+    return v == 0 or varying.conforms(links[m[b + LinkWord.NUMBER]], m, v, t, size)
 
 
 def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any) -> Any:
@@ -44,10 +44,10 @@ def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time:
     begin = max(t, free)
     if v == 0:
         return begin, begin + time
-    if free >= varying.STANDS:
+    if free >= varying.STALLED:
         begin = p[P.END] + 1
     m[v + BEGAN] = begin
-    return begin, varying.transmitted(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
+    return begin, varying.transmission_end(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
 
 
 def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
@@ -56,10 +56,10 @@ def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
     v, far, delay, gone = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
     if v == 0:
         far += delay
-    elif departure < varying.STANDS:
+    elif departure < varying.STALLED:
         number = m[b + LinkWord.NUMBER]
         stream = np.int64(STREAM_LINK) + number
-        far, gone = varying.arrives(p, links[number], m, v, stream, departure, delay)
+        far, gone = varying.arrival(p, links[number], m, v, stream, departure, delay)
     return far, gone
 
 

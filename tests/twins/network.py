@@ -26,7 +26,7 @@ class Network:
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
-        rows: Rows, row: int, *, lingers: bool,
+        rows: Rows, row: int, *, arrival_first: bool,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes
@@ -34,7 +34,7 @@ class Network:
         self.streams = streams
         self.rows = rows
         self.row = row
-        self.lingers = lingers  # see `Server`
+        self.arrival_first = arrival_first  # see `Server`
 
     def hops(self, path: int) -> int:
         return int(self.rows.hops[self.row, path, :, Hop.PRESENT].sum())
@@ -78,7 +78,7 @@ class Network:
         byte_time, delay, limit, _ = self.columns(0, radio)[:4]
         air = Radio(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0),
-            lingers=self.lingers,
+            arrival_first=self.arrival_first,
         )
         self.cross_traffic(0, radio, air.hand_cross)
         access = Access(self.simulation, self.outcomes, p, timelines, astray, air)
@@ -95,7 +95,7 @@ class Network:
         link = Link(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
             gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
-            varying=self.varying(path, hop, direction), lingers=self.lingers,
+            varying=self.varying(path, hop, direction), arrival_first=self.arrival_first,
         )
         link.outages = outages
         for start, end in outages:

@@ -73,7 +73,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     simulation = Simulation()
     outcomes = Noted(limit=parameters.LIMIT) if parameters.LATE else Outcomes(limit=parameters.LIMIT)
     linux = protocol.startswith("tcp_linux_")
-    network = Network(simulation, outcomes, parameters, streams, rows, row, lingers=not linux)
+    network = Network(simulation, outcomes, parameters, streams, rows, row, arrival_first=not linux)
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
     application = sender = None

@@ -52,14 +52,14 @@ def test_kernel_equals_twin(model: str) -> None:
 def test_the_policer_lets_exactly_its_burst_pass() -> None:
     """GCRA (ITU-T I.371): of a full bucket of three packets three pass at once, and the fourth does not; a
     packet passes again as soon as its tokens are there, and not a nanosecond before."""
-    passes = bind(varying.passes, compilers.plain, {"flat": False})
-    prepare = bind(varying.prepare, compilers.plain, {"flat": False})
+    conforms = bind(varying.conforms, compilers.plain, {"flat_table": False})
+    prepare = bind(varying.prepare, compilers.plain, {"flat_table": False})
     size, byte_ns = 100, 8
     one = size * byte_ns
     table = np.array([[FOREVER + (byte_ns << BYTE_TIME_BITS), 3 * one], [FOREVER, 0], [FOREVER, 0]])
     m = np.zeros(varying.WORDS, np.int64)
     prepare(m, 0, 0)
-    assert [passes(table, m, 0, 1000, size) for _ in range(4)] == [True, True, True, False]
-    assert not passes(table, m, 0, 1000 + one - 1, size)
-    assert passes(table, m, 0, 1000 + one, size)
-    assert not passes(table, m, 0, 1000 + one, 1)
+    assert [conforms(table, m, 0, 1000, size) for _ in range(4)] == [True, True, True, False]
+    assert not conforms(table, m, 0, 1000 + one - 1, size)
+    assert conforms(table, m, 0, 1000 + one, size)
+    assert not conforms(table, m, 0, 1000 + one, 1)

@@ -171,7 +171,7 @@ def test_every_step_is_that_of_the_twin(module: Any, twin: Any, seed: int) -> No
             ssthresh = int(module.reduce(cwnd, False, now, srtt, CONSTANTS, memory))
             assert ssthresh == naive.reduce(cwnd, timeout=False)
             cwnd = float(module.min_cwnd(ssthresh, size, memory))
-            assert cwnd == naive.bottom(ssthresh, size)
+            assert cwnd == naive.min_cwnd(ssthresh, size)
         if packets:
             grown = module.grow(cwnd, ssthresh, now, srtt, CONSTANTS, memory)
             assert grown == naive.step(cwnd, ssthresh, now, srtt)

@@ -30,11 +30,11 @@ class Server:
     """Sends packets one after the other; few may wait."""
 
     def __init__(
-        self, simulation: Simulation, *, byte_time: int, limit: int, lingers: bool,
+        self, simulation: Simulation, *, byte_time: int, limit: int, arrival_first: bool,
         varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation
-        self.lingers = lingers  # what leaves this very instant is still there: its departure comes last
+        self.arrival_first = arrival_first  # a departure at the time of an arrival comes after it
         self.byte_time = byte_time
         self.limit = limit
         self.varying = varying
@@ -51,7 +51,7 @@ class Server:
         return policed or self.is_full()
 
     def is_full(self) -> bool:
-        since = self.simulation.now if self.lingers else self.simulation.now + 1
+        since = self.simulation.now if self.arrival_first else self.simulation.now + 1
         self.queue = [departure for departure in self.queue if departure >= since]
         return self.byte_time > 0 and 0 < self.limit <= len(self.queue)
 
@@ -87,13 +87,13 @@ class Link:
 
     def __init__(
         self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
-        lost: Callable[[Packet, str], None], lingers: bool, tick: int = 0, tick_phase: int = 0,
+        lost: Callable[[Packet, str], None], arrival_first: bool, tick: int = 0, tick_phase: int = 0,
         varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation
         self.varying = varying
         self.server = Server(
-            simulation, byte_time=byte_time, limit=limit, lingers=lingers, varying=varying
+            simulation, byte_time=byte_time, limit=limit, arrival_first=arrival_first, varying=varying
         )
         self.delay = delay
         self.tick = tick  # the far end lets packets go at `tick_phase` + k * `tick` only; 0: at once

@@ -11,9 +11,9 @@ class Radio:
 
     def __init__(
         self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
-        lingers: bool,
+        arrival_first: bool,
     ) -> None:
-        self.server = Server(simulation, byte_time=byte_time, limit=limit, lingers=lingers)
+        self.server = Server(simulation, byte_time=byte_time, limit=limit, arrival_first=arrival_first)
         self.delay = delay
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else -1
