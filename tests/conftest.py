@@ -1,5 +1,6 @@
 """A browser that tests share, tools that some need, and the option that makes their absence a failure."""
 
+import functools
 import os
 from collections.abc import Iterator
 
@@ -59,6 +60,17 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.kernels.beside_twin import as_python
 
     monkeypatch.setattr("netcarlo.kernels.runtime.compile.cpu_loop", as_python)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def functions_are_read_once() -> Iterator[None]:
+    """Read the code of each function once a process: most of the time to bind a model is spent on what its
+    functions look up, and tests bind hundreds of models that Python runs."""
+    from netcarlo.kernels.base import bind
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bind, "_looked_up", functools.cache(bind._looked_up))
+        yield
 
 
 @pytest.fixture

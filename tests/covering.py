@@ -47,11 +47,16 @@ def axes(of: Iterable[Address]) -> dict[str, list[str | bool]]:
     return {name: values for name, values in found.items() if len(values) > 1}
 
 
+@functools.cache
+def names() -> tuple[str, ...]:
+    """Return the names of the axes."""
+    return tuple(axes(addresses().values()))
+
+
 def pairs(of: Iterable[Address]) -> set[Pair]:
     """The pairs of values of different axes that models have."""
-    known = axes(addresses().values())
-    return {pair for address in of
-            for pair in combinations([Value(name, getattr(address, name)) for name in known], 2)}  # fmt: skip
+    values = ([Value(name, getattr(address, name)) for name in names()] for address in of)
+    return {pair for each in values for pair in combinations(each, 2)}
 
 
 def switched_on(of: Iterable[Address]) -> set[Pair]:

@@ -10,6 +10,7 @@ from tests.campaigns.verification import arrivals
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.needs("ns")
 @pytest.mark.parametrize("tcp", arrivals.AGENTS)
 @pytest.mark.parametrize("packets", [1, 3, 1000])

@@ -17,7 +17,7 @@ from netcarlo.schema.problems import Wrong
 from netcarlo.sweeps.space.file import load_sweep
 
 FILE = Path(__file__).with_name("remedies.yaml")
-TABLE = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+TABLE = yaml.load(FILE.read_text(encoding="utf-8"), yaml.CSafeLoader)
 BASES = TABLE.pop("bases")
 REMEDIES = [row for rows in TABLE.values() for row in rows]
 

@@ -1,5 +1,6 @@
 """JSON Schemas of what users write: they take all that netcarlo takes, and refuse names it does not know."""
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -30,12 +31,17 @@ SHOWN = [
     for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     if {"transport:", "duration:"} <= set(block.split())  # not a part of one
 ]
-VALIDATORS = {kind: jsonschema.Draft202012Validator(made(kind)) for kind in get_args(Kind)}
 
 
-def faults(kind: str, data: Any) -> list[str]:
+@functools.cache
+def validator(kind: Kind) -> Any:
+    """Return the validator of a kind of file; to make its schema takes half a second."""
+    return jsonschema.Draft202012Validator(made(kind))
+
+
+def faults(kind: Any, data: Any) -> list[str]:
     """What the schema of a kind finds wrong."""
-    found = VALIDATORS[kind].iter_errors(data)
+    found = validator(kind).iter_errors(data)
     return [f"{'.'.join(map(str, error.absolute_path))}: {error.message}"[:300] for error in found]
 
 

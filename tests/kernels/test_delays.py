@@ -29,22 +29,22 @@ from tests.twins.rows import AnyRows, rows_of
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 NAMES = {
-    (12, 42): (
+    (8, 42): (
         "tcp_sack_varying_delays", "tcp_reno_delays_reordering", "tcp_linux26_mobile_delays",
         "tcp_vegas_delays", "tcp_linux_cubic_messages_tuned_delays", "tcp_linux_bbr_mobile_delays",
         "tcp_linux_reno_delays", "sctp_delays", "sctp_mobile_delays", "sctp_delays_reordering", "udp_delays",
         "udp_mobile_delays", "udp_delays_reordering",
     ),
-    (5, 32): (
+    (3, 32): (
         "shared_sctp_delays", "shared_mixed_linux_delays", "shared_mixed_linux_arrivals_delays",
         "shared_linux_bbr_delays", "shared_newreno_aqm_delays", "shared_newreno_varying_delays",
         "shared_mixed_arrivals_delays", "shared_vegas_delays",
     ),
-    (6, 32): (
+    (4, 32): (
         "wifi_udp_delays", "wifi_sctp_varying_delays", "wifi_linux_bbr_delays",
         "wifi_mixed_linux_varying_delays",
     ),
-    (3, 52): (
+    (2, 52): (
         "manet_tahoe_delays", "manet_reno_delays", "manet_sack_cubic_delays", "manet_vegas_delays",
         "manet_linux26_delays", "manet_probing_delays", "manet_new_probing_delays", "manet_elfn_delays",
         "manet_eln_delays", "manet_linux_reno_delays", "manet_linux_bbr_delays", "manet_sctp_delays",

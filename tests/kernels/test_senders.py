@@ -1,5 +1,8 @@
 """Senders that few networks had at first, in every network that can have them: each beside its twin.
 
+Of 30 paths one or more shows a fault that one path in ten shows, in 96 % of the cases.  Networks are larger: a
+few of them have as many packets.  `test_every_pair` has other scenarios of most of these models.
+
 Uncompiled; `NETCARLO_LONG=N pytest tests/kernels/test_senders.py` compares N times as many networks.
 """
 
@@ -49,23 +52,23 @@ class Case(NamedTuple):
     count: int
 
 
-PATHS = Case(tcp_rows, lambda model, rows, row: simulate(model, rows, row=row), Out.SENT, 60)
-MOBILE = Case(mobile_rows, PATHS.twin, Out.SENT, 40)
+PATHS = Case(tcp_rows, lambda model, rows, row: simulate(model, rows, row=row), Out.SENT, 30)
+MOBILE = Case(mobile_rows, PATHS.twin, Out.SENT, 20)
 LINUX = PATHS._replace(rows=linux_rows)
 LINUX_MOBILE = MOBILE._replace(rows=lambda count, seed: as_linux(mobile_rows(count, seed=seed), seed=seed))
 SCTP_MOBILE = MOBILE._replace(rows=sctp_mobile_rows)
 WIRELESS = Case(
     lambda count, seed: wifi_rows(count, seed=seed, tcp=True),
     lambda model, rows, row: simulate_wireless(model, rows, row=row),
-    WifiOut.COLUMNS + WifiFlowOut.SENT, 10,
+    WifiOut.COLUMNS + WifiFlowOut.SENT, 6,
 )  # fmt: skip
 WIRELESS_LINUX = WIRELESS._replace(rows=all_linux_over_wireless)
-WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=40)
-ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
-ADHOC_LINUX = ADHOC._replace(rows=linux_manet_rows, count=10)
-ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=30)
-SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
-SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
+WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=20)
+ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 4)
+ADHOC_LINUX = ADHOC._replace(rows=linux_manet_rows, count=5)
+ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=15)
+SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 3)
+SHARED_SCTP = SHARED._replace(rows=all_sctp, count=16)
 AQM = SHARED._replace(rows=lambda count, seed: managed_rows(all_alone(count, seed=seed), seed=seed))
 AQM_SCTP = SHARED_SCTP._replace(rows=lambda count, seed: managed_rows(all_sctp(count, seed=seed), seed=seed))
 

@@ -115,15 +115,17 @@ def test_nothing_is_measured_unless_it_is_asked_for():
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_networks_with_other_classes_are_compared_in_one_launch():
     web = {"count": 8, "arrivals": {"poisson": "5 /s"}, "size": "20 kB"}
-    others = Scenario.check(data({**web, "each": {"class": "web"}}, VIDEO, {"class": "bulk"}))
-    mixed = Scenario.check(data(web, VIDEO, {}))
+    short = {"duration": "2 s", "replications": 3}
+    others = Scenario.check(data({**web, "each": {"class": "web"}}, VIDEO, {"class": "bulk"}, **short))
+    mixed = Scenario.check(data(web, VIDEO, {}, **short))
     found = compare(others, mixed, target="cpu")
     for asked, part in ((others, found.baseline), (mixed, found.other)):
         alone = simulate(asked, target="cpu")
         assert (alone.integers == part.integers).all() and alone.frame.equals(part.frame)
-    assert found.table.loc["video_delay_p95_s", "n"] == 8
+    assert found.table.loc["video_delay_p95_s", "n"] == 3
     assert "web_delay_p95_s" not in found.table.index  # only one of them has that
     frame = found.baseline.frame
     assert frame.web_mean_delay_s.notna().all()

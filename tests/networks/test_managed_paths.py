@@ -276,6 +276,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_the_trace_agrees_with_the_outcomes() -> None:
     one = scenario({"queue": "codel", "loss": "0.5 %"}, {"queue": 30})
     frame, outcomes = trace(one, replication=1)

@@ -104,16 +104,16 @@ def test_order_counts_for_tcp() -> None:
     """Three duplicate ACKs halve a window without a loss; Linux learns to wait."""
     goodput = {}
     for reorder in (False, True):
-        for protocol in ("sack", "linux"):
+        for protocol in ("newreno", "linux"):
             hop = {"rate": "10 Mbit/s", "delay": "20 ms", "jitter": EXPONENTIAL | {"reorder": reorder}}
             of = scenario(hop, transport={"protocol": protocol}, duration="30 s")
             goodput[protocol, reorder] = estimate(of, replications=4).outcomes.frame.goodput_bps.mean()
-    assert goodput["sack", True] < 0.5 * goodput["sack", False]
+    assert goodput["newreno", True] < 0.5 * goodput["newreno", False]
     assert goodput["linux", True] > 0.9 * goodput["linux", False]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("protocol", ["sack", "sctp", "udp"])
+@pytest.mark.parametrize("protocol", ["newreno", "sctp", "udp"])
 def test_reordered_is_known_where_packets_can_overtake(protocol: str) -> None:
     for jitter, known in ((EXPONENTIAL, True), (EXPONENTIAL | {"reorder": False}, False)):
         transport = UDP if protocol == "udp" else {"protocol": protocol}

@@ -114,7 +114,7 @@ def test_jitter_is_between_its_bounds_and_nothing_overtakes(kind: dict) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("protocol", ["udp", "sack", "linux"])
+@pytest.mark.parametrize("protocol", ["udp", "newreno", "linux"])
 def test_mean_goodput_is_the_mean_rate(protocol: str) -> None:
     """A backlog that never runs dry takes all that a trace offers: 8 Mbit/s, nothing, 2 Mbit/s."""
     hop = {"trace": STEPS.replace("1 %", "0"), "repeat": True, "queue": "unlimited"}
@@ -141,11 +141,11 @@ def test_a_file_beside_the_scenario_and_its_text_are_the_same(tmp_path: Path) ->
     (tmp_path / "steps.csv").write_text(STEPS)
     file = tmp_path / "scenario.yaml"
     file.write_text("""duration: 9 s
-transport: {protocol: sack}
+transport: {protocol: newreno}
 hops: [{trace: steps.csv, repeat: true}]
 """)
     loaded = load_scenario(file)
-    inline = scenario({"trace": STEPS, "repeat": True}, transport={"protocol": "sack"}, duration="9 s")
+    inline = scenario({"trace": STEPS, "repeat": True}, transport={"protocol": "newreno"}, duration="9 s")
     one, other = (estimate(each, replications=3).outcomes.frame for each in (loaded, inline))
     np.testing.assert_array_equal(one.to_numpy(), other.to_numpy())
     again = loaded.with_values({"hops.0.queue": 7})

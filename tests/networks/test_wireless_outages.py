@@ -14,7 +14,7 @@ def cell(outages, **fields):
     up = {"source": "station", "class": "up", "udp": UDP}
     down = {"source": "gateway", "sink": "station", "class": "down", "udp": UDP}
     return Scenario.check({
-        "duration": "5 s", "warm_up": "1 s", "replications": 4, "transport": {"protocol": "newreno"},
+        "duration": "5 s", "warm_up": "1 s", "replications": 4, "transport": {"protocol": "sack"},
         "wireless": {
             "cell": {"stations": 1}, "outages": outages,
             "flows": [{"count": 1, "each": up}, {"count": 1, "each": down}],

@@ -132,6 +132,7 @@ def test_the_trace_agrees_with_the_outcomes(name: str, replication: int) -> None
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("transport", [
     {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
     {"protocol": "linux", "congestion_control": "cubic"},
@@ -148,6 +149,7 @@ def test_the_trace_of_any_association_agrees_with_the_outcomes(transport: dict[s
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_the_trace_of_linux_beside_others_agrees_with_the_outcomes() -> None:
     found = agrees(scenario(SHARED["linux beside ns-2"]), 0)
     names = found.frame.groupby("flow")["protocol"].first().tolist()

@@ -170,7 +170,7 @@ def test_means_are_corrected_and_cover_those_of_packets(
 
 
 @pytest.mark.full
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chunk=st.one_of(st.none(), st.integers(1, 80)),
     workers=st.integers(1, 3),

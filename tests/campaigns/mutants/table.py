@@ -44,7 +44,8 @@ class Mutant:
 
 def mutants(file: Path = FILE) -> dict[str, Mutant]:
     """Return all mutants by name, in the order of the table."""
-    entries: Mapping[str, Mapping[str, object]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    entries: Mapping[str, Mapping[str, object]] = yaml.load(text, yaml.CSafeLoader)
     return {name: _mutant(name, entry) for name, entry in entries.items()}
 
 

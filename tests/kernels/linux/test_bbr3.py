@@ -54,6 +54,7 @@ def test_losses_bound_bandwidth_and_volume_for_a_round() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_alone_it_fills_the_path_with_a_short_queue() -> None:
     row = row_of(END=30 * SECOND)
     row.hops[0, 0, 0, 2] = 100

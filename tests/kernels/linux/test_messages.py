@@ -139,6 +139,7 @@ def first_packets(name: str, rows: Rows, packets: int) -> Any:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("wait_s", [0.1, 0.9, 2.0, 8.0])
 @pytest.mark.parametrize("restart", [True, False])
 def test_the_window_is_halved_for_each_timeout_of_silence(wait_s: float, restart: bool) -> None:
@@ -183,6 +184,7 @@ def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", ["tcp_linux_bbr_messages", "tcp_linux_bbr3_messages"])
 def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
     """It keeps the bandwidth found, though the application was the limit since: no burst, and no start-up."""
@@ -202,7 +204,7 @@ def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
 def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
     """Nothing waits: 8 ms of transmission and 20 ms of way, once the connection is there."""
     rows = pausing(1, 50 * MS)
-    (out,) = launch.run(models.model("tcp_linux_reno_messages"), rows)
+    (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)
     (found,) = messages(out[None])
     behind = 52 * 8000 - 100_000  # the ACK of the handshake is still on its way [ns]
     assert found[Messages.TIME] == found[Messages.COMPLETED] * 28 * MS + behind

@@ -47,8 +47,9 @@ def test_kernel_of_all_kinds_equals_twin() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_rings_that_are_too_small_are_made_larger_and_change_nothing() -> None:
-    rows = rows_of("shared_linux_reno", 20, seed=3)
+    rows = rows_of("shared_linux_reno", 8, seed=3)
     flows = rows.flows.copy()
     flows[:, :, P.RING] = 64
     model = models.model("shared_linux_reno")
