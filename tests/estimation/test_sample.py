@@ -59,7 +59,7 @@ class Batches:
             sample.extend(step._replace(until=min(step.until, sample.done(step.fidelity) + size)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 99),
     noise=st.sampled_from([0.1, 1.0, 20.0]),

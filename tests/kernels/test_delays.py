@@ -40,7 +40,7 @@ NAMES = {
         "shared_linux_bbr_delays", "shared_newreno_aqm_delays", "shared_newreno_varying_delays",
         "shared_mixed_arrivals_delays", "shared_vegas_delays",
     ),
-    (4, 32): (
+    (6, 32): (
         "wifi_udp_delays", "wifi_sctp_varying_delays", "wifi_linux_bbr_delays",
         "wifi_mixed_linux_varying_delays",
     ),

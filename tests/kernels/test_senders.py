@@ -1,7 +1,7 @@
 """Senders that few networks had at first, in every network that can have them: each beside its twin.
 
-Of 30 paths one or more shows a fault that one path in ten shows, in 96 % of the cases.  Networks are larger: a
-few of them have as many packets.  `test_every_pair` has other scenarios of most of these models.
+A fault that shows on one path in ten is found with 30 paths in 96 % of all cases.  Networks are larger, so
+fewer of them have as many packets.  `test_every_pair` has other scenarios of most of these models.
 
 Uncompiled; `NETCARLO_LONG=N pytest tests/kernels/test_senders.py` compares N times as many networks.
 """

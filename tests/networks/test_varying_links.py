@@ -140,7 +140,7 @@ def test_tcps_share_what_a_trace_carries() -> None:
     """Four flows and a deep queue: 8 Mbit/s, nothing, 2 Mbit/s."""
     cable = {"trace": STEPS.replace("1 %", "0"), "repeat": True, "queue": 400}
     cable["reverse"] = {"rate": "1 Gbit/s"}
-    flows, _ = outcomes(scenario(cable, [{"count": 4, "each": {}}], duration="120 s"), 2)
+    flows, _ = outcomes(scenario(cable, [{"count": 4, "each": {"protocol": "newreno"}}], duration="120 s"), 2)
     mean = (8.0 * 1 + 2.0 * 1.5) / 3 * 1e6
     found = 8 * 1500 * flows[:, :, FlowOut.RECEIVED].sum(axis=1) / 120
     assert found == pytest.approx(mean, rel=0.08) and (found < mean * 1.01).all()

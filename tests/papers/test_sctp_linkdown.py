@@ -99,6 +99,7 @@ def test_claims(evaluation: Evaluation) -> None:
     }
 
 
+@pytest.mark.full
 def test_single_cells_are_not_hidden_by_a_mean(evaluation: Evaluation) -> None:
     """Section 5 says that single-homed SCTP and TCP do not differ noticeably; one cell differs by 14.5 %."""
     claims = {claim.id: claim for claim in evaluation.claims}
@@ -108,6 +109,7 @@ def test_single_cells_are_not_hidden_by_a_mean(evaluation: Evaluation) -> None:
     assert 0 < claims["B7"].samples.mean() < 5
 
 
+@pytest.mark.full
 def test_the_lead_in_bytes_grows_with_the_bandwidth(evaluation: Evaluation) -> None:
     """Figure 10 plots byte/s: the lead grows at each step, the relative lead (table 7) does not."""
     claims = {claim.id: claim for claim in evaluation.claims}
@@ -123,6 +125,7 @@ def test_the_lead_in_bytes_grows_with_the_bandwidth(evaluation: Evaluation) -> N
         assert drawn[number].published_times == {"bandwidth_mbps": 1e6}
 
 
+@pytest.mark.full
 def test_a_reading_of_table_7_gives_nine_per_cent(evaluation: Evaluation) -> None:
     """Mean throughput over all rows: ours 8.3 %, and rounding allows 4.0 to 11.3 % (by hand from table 7)."""
     ours, least, most = throughput_gain(evaluation.cells)
@@ -131,6 +134,7 @@ def test_a_reading_of_table_7_gives_nine_per_cent(evaluation: Evaluation) -> Non
     assert claim.verdict == "not testable" and "no reading" not in claim.evidence
 
 
+@pytest.mark.full
 def test_the_window_at_the_outage_decides_a_per_cent(evaluation: Evaluation) -> None:
     """B6 compares moments with equal silences, so that the phase of the timer does not count."""
     group = of_equal_silence(evaluation.cells.varied("moment").where(protocol="sctp_single"))
@@ -140,6 +144,7 @@ def test_the_window_at_the_outage_decides_a_per_cent(evaluation: Evaluation) -> 
     assert claim.samples is not None and 0.5 < claim.samples.mean() < 2
 
 
+@pytest.mark.full
 def test_the_overall_gain_is_made_of_our_numbers_only(evaluation: Evaluation) -> None:
     (overall,) = rows(evaluation, "gain_multi_over_tcp_overall")
     parts = [rows(evaluation, f"gain_multi_over_tcp_by_{by}")[0] for by in ("link_down_time", "rtt")]
@@ -155,6 +160,7 @@ def test_the_overall_gain_is_made_of_our_numbers_only(evaluation: Evaluation) ->
     assert overall.estimate.mean == pytest.approx(np.mean(gains), rel=1e-9)
 
 
+@pytest.mark.full
 def test_silence_not_the_window_explains_what_an_outage_costs(evaluation: Evaluation) -> None:
     moved = evaluation.cells.varied("moment")
     for protocol, most in (("tcp", 45), ("sctp_single", 44), ("sctp_multi", 44)):
@@ -166,6 +172,7 @@ def test_silence_not_the_window_explains_what_an_outage_costs(evaluation: Evalua
         np.testing.assert_allclose(packets, 3895, atol=15)
 
 
+@pytest.mark.full
 def test_heartbeats_of_figure_8(evaluation: Evaluation) -> None:
     (arrives,) = rows(evaluation, "heartbeat_received")
     (answer,) = rows(evaluation, "heartbeat_ack_received")
@@ -185,10 +192,12 @@ def test_generator_of_ns2() -> None:
     assert mrg32k3a(12345, 2) == pytest.approx([0.127011122046577, 0.318527565396795], abs=1e-14)
 
 
+@pytest.mark.full
 def test_tolerance_is_met(evaluation: Evaluation) -> None:
     assert evaluation.passed, [demand for demand in evaluation.checks if not demand.passed]
 
 
+@pytest.mark.full
 def test_tolerance_notices_a_wrong_number(evaluation: Evaluation) -> None:
     wrong = [
         Compared(
@@ -211,6 +220,7 @@ def test_tolerance_notices_a_wrong_number(evaluation: Evaluation) -> None:
     assert not any(demand.passed for demand in check(evaluation.study, missing, [], evaluation.cells)[:2])
 
 
+@pytest.mark.full
 def test_table_4_disagrees_with_the_papers_own_throughput(evaluation: Evaluation) -> None:
     for metric in ("retransmission_enqueued", "retransmission_enqueued_alternate_path"):
         (row,) = rows(evaluation, metric)
@@ -227,6 +237,7 @@ def test_replications_are_paired_and_reproducible(evaluation: Evaluation) -> Non
         np.testing.assert_array_equal(ours.outcomes, theirs.outcomes[:2])
 
 
+@pytest.mark.full
 def test_trace_and_launch_agree(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.where(link_down_s=10.0, paper_rtt_ms=200.0, bandwidth_mbps=0.5):
         assert received(cell) == cell.outcomes[0, Out.RECEIVED]

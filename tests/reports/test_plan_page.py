@@ -150,7 +150,7 @@ def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer
     assert row["bought"].startswith("+")
 
 
-@pytest.mark.parametrize("case", parameters(CASES, full=["log", "undecided"]))
+@pytest.mark.parametrize("case", parameters(CASES, full=["log", "smallest", "undecided"]))
 def test_figures_are_valid(answers: dict[str, Answer], case: str) -> None:
     found = answers[case]
     drawn = [figures.curve(found), *(figures.measure(found, k) for k in range(len(found.plan.requirements)))]

@@ -268,6 +268,7 @@ def test_ping_pong_returns_over_the_same_border() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_random_stays_are_chords_of_a_round_cell() -> None:
     """Uniform distance from the centre: the mean chord is pi / 4 of the diameter."""
     row = scenario(

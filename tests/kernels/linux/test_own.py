@@ -63,6 +63,7 @@ def test_kernel_equals_twin(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:
     """50 packets/s over a path that carries 125, with a window for all of them."""
     own = tmp_path / "steady.py"

@@ -1,5 +1,6 @@
 """The Linux-like sender beside its twin, and what it does in known cases."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,13 @@ CONSTANTS = np.zeros(0)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["tcp_linux26", "tcp_linux26_westwood"])
-def test_kernel_equals_twin(name: str) -> None:
+@pytest.mark.parametrize(("name", "run"), [
+    ("tcp_linux26", run_as_python),
+    ("tcp_linux26_westwood", launch.run),  # which other tests compile anyway
+])  # fmt: skip
+def test_kernel_equals_twin(name: str, run: Callable[..., Any]) -> None:
     rows = tcp_rows(150, seed=7)
-    outcomes = launch.run(models.model(name), rows)
+    outcomes = run(models.model(name), rows)
     for row in range(len(outcomes)):
         assert (outcomes[row] == simulate(name, rows, row=row)).all(), describe(rows, row)
     met = (outcomes > 0).mean(axis=0)
@@ -200,6 +204,7 @@ def event_rows(**values: int) -> Rows:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_the_first_window_goes_out_with_the_syn() -> None:
     events, _ = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_WINDOW=3), row=0)
     first = events[events[:, Trace.TIME] == 0.0]
@@ -207,6 +212,7 @@ def test_the_first_window_goes_out_with_the_syn() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
     """The queue overflows again and again; still, nothing times out and no ACK lets out more than its window
     grows, but for the three packets after a recovery."""
