@@ -1,1 +1,1 @@
-"""The kinds of networks, a folder each, and what the rest of the house asks of one."""
+"""Kinds of networks, one folder each, and their common parts."""

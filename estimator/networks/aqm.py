@@ -24,40 +24,43 @@ from netcarlo.schema.quantity import Number, Payload, Probability, Quantity, bou
 from netcarlo.schema.record import Record
 
 Span = Annotated[Number, Quantity(units.TIME, 1e-6, 3.0)]
-"""Squares of so many nanoseconds fit a word."""
+"""Time whose square in nanoseconds fits a 64-bit word."""
 Burst = Annotated[Number, Quantity(units.TIME, 0.0, 60.0)]
 Level = Annotated[Number, Quantity(units.PACKETS, 0, 65536)]
 Exponent = Annotated[Number, Quantity(units.PLAIN, 0, 30, whole=True)]
 Gain = Annotated[Number, Quantity(units.PLAIN, 1e-3, 10.0)]
 
 LIMITS = {"codel": 1000, "pie": 1000, "fq_codel": 10240}
-"""Packets that a queue holds, unless `queue` is given: RFC 8290 names one, the others are those of Linux."""
+"""Default queue limits [packets]: RFC 8290 for FQ-CoDel, Linux for the others."""
 
 _GAIN = 2.0**48 / NS  # [1/s] to [2**-48 / ns]
 
 
 class Red(Record):
-    """Random early detection: packets are dropped, or marked, as the mean queue grows (Floyd, Jacobson 1993).
+    """Random early detection (RED): packets are dropped or marked as the mean queue grows (Floyd, Jacobson
+    1993).
 
-    From `least` to `most` the probability rises to `probability`, with `gentle` on to 1 at twice `most`.
-    The mean follows the queue with 2**-`weight`; an idle queue counts as arrivals of size `packet`.
-    With `mark` data packets of flows with `ecn` are marked instead of dropped.
+    From `least` to `most` the probability rises to `probability`; with `gentle` it then rises to 1 at twice
+    `most`. The mean is an exponential average of the queue with weight 2**-`weight`; during idle time the
+    queue is averaged as for arrivals of size `packet`. With `mark`, data packets of flows with `ecn` are
+    marked instead of dropped.
     """
 
     least: Level = 5.0
-    """Mean queue from which packets are dropped or marked."""
+    """Mean queue above which packets are dropped or marked."""
     most: Level = 15.0
-    """Mean queue at which `probability` is reached."""
+    """Mean queue at which the probability reaches `probability`."""
     probability: Probability = 0.1
     """Probability of a drop or mark at a mean queue of `most`."""
     weight: Exponent = 9.0
-    """The mean follows the queue with 2<sup>-weight</sup>."""
+    """Exponent of the weight of a sample in the mean queue: 2<sup>-weight</sup>."""
     gentle: bool = True
-    """From `most` on the probability rises on, to 1 at twice `most`; otherwise all is dropped there."""
+    """True if the probability rises further to 1 at twice `most`; otherwise all packets above `most` are
+    dropped."""
     packet: Payload = 500.0
-    """An idle queue counts as arrivals of packets of this size."""
+    """Packet size with which idle time is averaged."""
     mark: bool = False
-    """Marks data of flows with `ecn` instead of dropping it."""
+    """True if data of flows with `ecn` are marked instead of dropped."""
 
     fills: ClassVar = {
         "least": (Link.RED_LEAST, 1),
@@ -74,19 +77,20 @@ class Red(Record):
 
 
 class CoDel(Record):
-    """CoDel (RFC 8289): drops at the head when packets have waited for `target` throughout an `interval`.
+    """CoDel (RFC 8289): drops at the head when packets have waited longer than `target` for an `interval`.
 
-    Not while `mtu` bytes or fewer wait.  With `mark` data of flows with `ecn` are marked instead of dropped.
+    It does not drop while at most `mtu` bytes wait. With `mark`, data of flows with `ecn` are marked instead
+    of dropped.
     """
 
     target: Span = 0.005
-    """It drops when packets have waited longer than this throughout an `interval`."""
+    """Target queueing delay; packets are dropped if it is exceeded for a whole `interval`."""
     interval: Span = 0.1
-    """For so long packets must have waited before the first is dropped."""
+    """Time for which the queueing delay must exceed `target` before the first drop."""
     mtu: Payload = 1500.0
-    """It does not drop while so many bytes or fewer wait."""
+    """Number of waiting bytes up to which nothing is dropped."""
     mark: bool = False
-    """Marks data of flows with `ecn` instead of dropping it."""
+    """True if data of flows with `ecn` are marked instead of dropped."""
 
     number: ClassVar = CODEL
     fills: ClassVar = {
@@ -97,39 +101,40 @@ class CoDel(Record):
 
 
 class FqCoDel(CoDel):
-    """FQ-CoDel (RFC 8290): CoDel in a queue for each flow, in turns of `quantum` bytes, new ones first."""
+    """FQ-CoDel (RFC 8290): a CoDel queue per flow, served in rounds of `quantum` bytes, new flows first."""
 
     quantum: Payload = 1514.0
-    """Bytes of a flow's turn."""
+    """Number of bytes of a flow that are served in a round."""
     mark: bool = True
-    """Marks data of flows with `ecn` instead of dropping it."""
+    """True if data of flows with `ecn` are marked instead of dropped."""
 
     number: ClassVar = FQ_CODEL
     fills: ClassVar = {**CoDel.fills, "quantum": (Link.FQ_QUANTUM, 1)}
 
 
 class Pie(Record):
-    """PIE (RFC 8033): drops at the tail with a probability that brings the queue delay to `target`.
+    """PIE (RFC 8033): drops at the tail with a probability that controls the queueing delay to `target`.
 
-    Every `update` it grows by `alpha` times the delay above the target and `beta` times the growth of the
-    delay [1/s].  A `burst` is let pass, and twice `mtu` bytes.  With `mark` data of flows with `ecn` are
-    marked while the probability is below 0.1.
+    In each `update` interval the probability changes by `alpha` times the deviation of the delay from the
+    target, plus `beta` times the change of the delay [1/s]. A `burst` passes without drops, and so do packets
+    while at most twice `mtu` bytes wait. With `mark`, data of flows with `ecn` are marked while the
+    probability is below 0.1.
     """
 
     target: Span = 0.015
-    """The queue delay that it steers to."""
+    """Target queueing delay."""
     update: Span = 0.015
-    """How often the probability of a drop is changed."""
+    """Interval between updates of the drop probability."""
     burst: Burst = 0.15
-    """A burst so long is let pass."""
+    """Duration of a burst that passes without drops."""
     alpha: Gain = 0.125
-    """The probability grows by so much times the delay above the target [1/s]."""
+    """Change of the probability per second of delay above the target [1/s]."""
     beta: Gain = 1.25
-    """The probability grows by so much times the growth of the delay [1/s]."""
+    """Change of the probability per second of growth of the delay [1/s]."""
     mtu: Payload = 1500.0
-    """It does not drop while twice so many bytes or fewer wait."""
+    """Half the number of waiting bytes up to which nothing is dropped."""
     mark: bool = False
-    """Marks data of flows with `ecn` instead of dropping it, while the probability is below 0.1."""
+    """True if data of flows with `ecn` are marked instead of dropped, while the probability is below 0.1."""
 
     number: ClassVar = PIE
     fills: ClassVar = {
@@ -143,14 +148,14 @@ class Pie(Record):
 
 
 class Managed(Record):
-    """A queue that may be managed; `queue: codel` is short for `codel: {}`, and so on."""
+    """A queue with optional active queue management; `queue: codel` is short for `codel: {}`, and so on."""
 
     codel: CoDel | None = None
-    """Queue management by CoDel; `queue: codel` is short for its defaults."""
+    """CoDel queue management; `queue: codel` selects its defaults."""
     pie: Pie | None = None
-    """Queue management by PIE; `queue: pie` is short for its defaults."""
+    """PIE queue management; `queue: pie` selects its defaults."""
     fq_codel: FqCoDel | None = None
-    """A queue with CoDel for each flow; `queue: fq_codel` is short for its defaults."""
+    """FQ-CoDel queue management; `queue: fq_codel` selects its defaults."""
 
     words: ClassVar = {"queue": tuple(LIMITS)}
 
@@ -174,19 +179,19 @@ class Managed(Record):
 
     @property
     def aqm(self) -> str:
-        """The name of what manages the queue beside RED; or nothing."""
+        """Name of the AQM algorithm other than RED; empty if there is none."""
         return next((name for name in LIMITS if getattr(self, name) is not None), "")
 
     @property
     def decides(self) -> bool:
-        """Whether it says how the queue is managed."""
+        """True if it configures queue management."""
         return bool(self.aqm) or getattr(self, "red", None) is not None
 
 
 def fill(table: Ints, managed: Managed, name: str, draws: Draws) -> None:
-    """Fill in how the queue of a link [n, Link.COLUMNS] is managed; `name` is the field of `managed`.
+    """Fill in the queue management of a link [n, Link.COLUMNS]; `name` is the field of `managed`.
 
-    Its `Link.BYTE_TIME` is there already.
+    The column `Link.BYTE_TIME` must be set.
     """
     table[:, Link.RED], table[:, Link.AQM] = DROP_TAIL, NO_AQM
     red = getattr(managed, "red", None)

@@ -1,7 +1,7 @@
-"""Outcomes that each class of flows has: delays, jitter, loss, goodput.
+"""Outcomes of each class of flows: delays, jitter, loss, goodput.
 
-The name of such an outcome is that of the class and its own: `video_delay_p95_s`. `flows` says which classes
-there are.
+The name of such an outcome is the class followed by its own name: `video_delay_p95_s`. `flows` determines the
+classes.
 """
 
 import functools
@@ -21,42 +21,42 @@ from netcarlo.numerics.histogram import quantiles
 
 QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
 
-_DELAY = "time from first being put out to arrival, of distinct data packets"
+_DELAY = "time from first transmission to arrival, of distinct data packets"
 
 
 class Class(NamedTuple):
     """A class of flows in the rows of a network."""
 
     word: str
-    """Its name."""
+    """Name of the class."""
     bounded: bool = True
-    """Whether one of its flows has a bound, `late`."""
+    """True if one of its flows has a delay limit `late`."""
     lasting: bool = True
-    """Whether it has flows that do not come and go."""
+    """True if it has flows that last for the whole run, unlike arriving flows."""
 
 
 class Counted(NamedTuple):
-    """What flows of rows sent, [n, F] each, as far as outcomes of classes consider it."""
+    """Packet counts of the flows of rows, [n, F] each, for the outcomes of classes."""
 
     number: Ints
-    """Class of a flow, from 1 on; 0 where it has none."""
+    """Number of the class of a flow, from 1; 0 for flows without a class."""
     bounded: Any
-    """True if packets of the flow can be late."""
+    """True if the flow has a delay limit."""
     lost: Ints
-    """Packets that were lost."""
+    """Number of packets that were lost."""
     settled: Ints
-    """Packets that were lost or received."""
+    """Number of packets that were lost or received."""
     never: Ints
-    """Lost packets that are not retransmitted (UDP)."""
+    """Number of lost packets that are not retransmitted (UDP)."""
     goodput: Any
-    """Goodput [bit/s]; NaN for flows that come and go."""
+    """Goodput [bit/s]; NaN for arriving flows."""
 
 
 class ClassOutput:
-    """What a kernel wrote for classes of flows, and what their outcomes are computed from [n, classes]."""
+    """Output of a kernel for classes of flows, and derived quantities [n, classes]."""
 
     def __init__(self, table: Ints, flows: Counted) -> None:
-        """`table` has the columns of `DelayOut` [n, classes, columns]."""
+        """Create from `table` with the columns of `DelayOut` [n, classes, columns]."""
         self.table, self.flows = table, flows
 
     def __getitem__(self, column: DelayOut) -> Ints:
@@ -65,7 +65,7 @@ class ClassOutput:
 
     @cached_property
     def mine(self) -> Bools:
-        """Which flows are of each class [n, classes, F]."""
+        """Mask of the flows of each class [n, classes, F]."""
         return members(self.flows.number, self.table.shape[1])
 
     def total(self, of_flows: Any) -> Any:
@@ -74,27 +74,27 @@ class ClassOutput:
 
     @property
     def packets(self) -> Floats:
-        """Packets that arrived; NaN instead of 0."""
+        """Number of packets that arrived; NaN instead of 0."""
         return divisors(self[DelayOut.PACKETS])
 
     @property
     def ended(self) -> Ints:
-        """Packets that arrived, or were lost and are not retransmitted."""
+        """Number of packets that arrived, or were lost and are not retransmitted."""
         found: Ints = self[DelayOut.PACKETS] + self.total(self.flows.never)
         return found
 
     @cached_property
     def goodput(self) -> Floats:
-        """Goodput of the flows of each class [n, classes, F] [bit/s]; NaN for others."""
+        """Goodput of the flows of each class [n, classes, F] [bit/s]; NaN for other flows."""
         return np.where(self.mine, self.flows.goodput[:, None], np.nan)
 
     def loss_ratio(self) -> Floats:
-        """Share of the packets that were lost."""
+        """Return the share of packets that were lost."""
         return np.asarray(self.total(self.flows.lost) / divisors(self.total(self.flows.settled)))
 
 
 def members(number: Ints, count: int) -> Bools:
-    """Return which flows [n, F], whose classes have these numbers, are of each of them [n, classes, F]."""
+    """Return the mask of flows [n, F] by class [n, classes, F], given the class `number` of each flow."""
     return np.asarray(number[:, None, :] == np.arange(1, count + 1)[:, None])
 
 
@@ -103,12 +103,12 @@ def _quantile(out: ClassOutput, q: float) -> Floats:
 
 
 def _jitter_s(out: ClassOutput) -> Floats:
-    jitter = out[DelayOut.JITTER]  # NEVER: a fluid has none
+    jitter = out[DelayOut.JITTER]  # NEVER in fluid models
     return np.where(jitter < 0, np.nan, jitter / out.packets / NS)
 
 
 def _over(function: Any, values: Floats) -> Floats:
-    """A statistic along the last axis of what is not NaN; NaN where all is."""
+    """Return a statistic along the last axis of the values that are not NaN; NaN if all are."""
     found = np.full(values.shape[:-1], np.nan)
     some = ~np.isnan(values).all(axis=-1)
     if some.any():
@@ -134,17 +134,17 @@ KINDS = (
     Outcome("jitter_s", _jitter_s, LESS, "mean jitter (RFC 3550)", label="jitter", fluid=False),
     Outcome(
         "late", lambda out: out[DelayOut.LATE] / out.packets, LESS,
-        "share of what arrived that was late", SHARE, "late packets", FRACTION, when=attrgetter("bounded"),
+        "share of the packets that arrived late", SHARE, "late packets", FRACTION, when=attrgetter("bounded"),
     ),
     Outcome(
         "in_time",
         lambda out: (out[DelayOut.PACKETS] - out[DelayOut.LATE]) / divisors(out.ended), MORE,
         "share of the distinct data packets sent, lost ones included, that arrived within `late`; "
-        "packets still on their way at the end do not count", SHARE, "packets in time", FRACTION,
+        "packets in flight at the end do not count", SHARE, "packets in time", FRACTION,
         when=attrgetter("bounded"),
     ),
     Outcome(
-        "loss_ratio", ClassOutput.loss_ratio, LESS, "share of the data packets put out that were lost", SHARE,
+        "loss_ratio", ClassOutput.loss_ratio, LESS, "share of the data packets sent that were lost", SHARE,
         "loss", FRACTION,
     ),
     Outcome(
@@ -153,17 +153,17 @@ KINDS = (
     ),
     Outcome(
         "worst_flow_bps", lambda out: _over(np.nanmin, out.goodput), MORE,
-        "goodput of the flow that gets least", label="worst goodput of a flow", when=attrgetter("lasting"),
+        "lowest goodput of a flow", label="worst goodput of a flow", when=attrgetter("lasting"),
     ),
 )  # fmt: skip
-"""The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
+"""Outcomes of each class: those of class `video` are named `video_mean_delay_s` and so on."""
 
 OF_DELIVERED = ("mean_delay_s", *QUANTILES, "jitter_s", "late")
 """Outcomes that consider delivered packets only, so that losses do not make them worse."""
 
 
 def of_delivered(name: str) -> str | None:
-    """Return the class of an outcome that considers delivered packets only: empty for all flows, None for
+    """Return the class of an outcome that considers delivered packets only; empty for all flows, None for
     other outcomes."""
     if name in OF_DELIVERED:
         return ""
@@ -173,7 +173,7 @@ def of_delivered(name: str) -> str | None:
 
 @functools.cache
 def outcome(name: str) -> Outcome | None:
-    """The outcome of a class that has this name; None if it is the name of none."""
+    """Return the outcome of a class with this name; None if no such outcome exists."""
     for kind in KINDS:
         if found := re.fullmatch(rf"([a-z][a-z0-9_]*)_{kind.name}", name):
             meaning, label = f"{kind.meaning}, of {found[1]}", f"{kind.label} of {found[1]}"
@@ -184,7 +184,7 @@ def outcome(name: str) -> Outcome | None:
 def named(names: Mapping[int, str], table: Ints, flows: Counted) -> dict[str, Any]:
     """Return the outcomes of classes by name, [n] each.
 
-    `names` are those of the classes by place in `table` [n, classes, DelayOut.COLUMNS].
+    `names` are the names of the classes by index in `table` [n, classes, DelayOut.COLUMNS].
     """
     output = ClassOutput(table, flows)
     values = [(kind, kind.column(output)) for kind in KINDS if callable(kind.column)]
@@ -199,10 +199,10 @@ def named(names: Mapping[int, str], table: Ints, flows: Counted) -> dict[str, An
 def named_of_one(
     word: str, table: Ints, rows: Ints, *, lost: Ints, settled: Ints, missing: Ints, goodput: Floats
 ) -> dict[str, Any]:
-    """Return the same of a network with one flow, of class `word`; the other arguments are of rows [n, ...].
+    """Return the outcomes of the class `word` of a network with one flow; the arguments are of rows [n, ...].
 
-    `rows` are the parameters of the flow [n, len(P)]. `missing` is how many distinct packets were sent, have
-    not arrived and are not on their way at the end.
+    `rows` are the parameters of the flow [n, len(P)]. `missing` is the number of distinct packets that were
+    sent, have not arrived and are not in flight at the end.
     """
     never = np.where(rows[:, P.INTERVAL] > 0, np.maximum(missing, 0), 0)
     each = np.ones_like(lost), rows[:, P.LATE] < FOREVER, lost, settled, never, goodput
@@ -211,7 +211,8 @@ def named_of_one(
 
 
 def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any = True) -> dict[int, Class]:
-    """Return the classes by place, of flows [n, F] with these numbers; `lasting` ones do not come and go."""
+    """Return the classes by index, of flows [n, F] with these class numbers; `lasting` is false for
+    arriving flows."""
     mine = members(number, max(names, default=-1) + 1)
     bounds, lasts = (
         np.any(mine & np.broadcast_to(each, number.shape)[:, None], axis=(0, 2)).tolist()
@@ -221,7 +222,8 @@ def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any 
 
 
 def of_one(word: str, rows: Ints) -> list[Class]:
-    """Return the class of a network with one flow with these parameters [n, len(P)]; none if not measured."""
+    """Return the class of a network with one flow with these parameters [n, len(P)]; none if it is not
+    measured."""
     return [Class(word, bounded=bool((rows[:, P.LATE] < FOREVER).any()))] if word else []
 
 

@@ -1,4 +1,4 @@
-"""The events of a trace as a table."""
+"""Conversion of trace events to a table."""
 
 import numpy as np
 import pandas as pd
@@ -56,21 +56,21 @@ COLUMNS = {
     Trace.ACKED: "acked",
 }
 SENDER = ("cwnd_packets", "ssthresh_packets", "rto_s", "acked")
-"""Columns that say how a sender stands."""
+"""Columns with the state of a sender."""
 
 
 def table(events: NDArray[np.float64]) -> pd.DataFrame:
-    """The events, float64[events, len(Trace)], by name."""
+    """Return events, float64[events, len(Trace)], as a table with named columns."""
     frame = pd.DataFrame({name: events[:, column] for column, name in COLUMNS.items()})
     frame["event"] = frame["event"].astype("int64").map(EVENTS)
     return frame
 
 
 def only(frame: pd.DataFrame, where: pd.Series, columns: tuple[str, ...]) -> pd.DataFrame:
-    """The table without the values of these columns in other rows."""
+    """Return the table with these columns empty except `where`."""
     return frame.assign(**{name: frame[name].where(where) for name in columns})
 
 
 def whole(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """The table with columns of whole numbers, or none."""
+    """Return the table with these columns as nullable integers."""
     return frame.astype(dict.fromkeys(columns, "Int64"))

@@ -1,6 +1,7 @@
-"""The values that a scenario reaches, quantity by quantity, for the comparison with its validated range.
+"""Extents: ranges of the quantities of a scenario, for comparison with the validated range.
 
-The same functions read the scenarios of references, from which the ranges are made, and those of users.
+The same functions read the scenarios of references, from which the validated ranges are computed, and those
+of users.
 """
 
 from collections.abc import Iterable
@@ -16,40 +17,40 @@ from netcarlo.transport.udp import Datagrams
 
 
 class Extent(NamedTuple):
-    """The lowest and highest value of a quantity in SI units, over drawn values and parts of a network."""
+    """Lowest and highest value of a quantity in SI units, over drawn values and parts of a network."""
 
     low: float
     high: float
 
 
 Extents = dict[str, Extent]
-"""The extent of each quantity that a scenario has, see `simulation.validated.QUANTITIES`."""
+"""Extent of each quantity that a scenario has, see `simulation.validated.QUANTITIES`."""
 
 
 Sender = Tcp | Sctp | Datagrams
 
 
 class Compared(NamedTuple):
-    """Key of a scenario in the data of validated ranges: the kind of network, and extents by protocol."""
+    """Kind of network in the data of validated ranges, and extents by protocol."""
 
     network: str
     protocols: dict[str, Extents]
 
 
 def hull(extents: Iterable[Extent]) -> Extent | None:
-    """Return the smallest extent that contains all of these; None for none."""
+    """Return the smallest extent that contains all of these; None if there are none."""
     found = list(extents)
     return Extent(min(e.low for e in found), max(e.high for e in found)) if found else None
 
 
 def extent_of(*numbers: Number | None) -> Extent | None:
-    """Return the extent of numbers of a scenario; what is not given or unlimited does not count."""
+    """Return the extent of numbers of a scenario; numbers that are not given or unlimited are ignored."""
     found = [Extent(*bounds(number)) for number in numbers if number is not None]
     return hull(extent for extent in found if isfinite(extent.high))
 
 
 def known(**extents: Extent | None) -> Extents:
-    """Return the quantities that a scenario has."""
+    """Return the extents that are not None."""
     return {name: extent for name, extent in extents.items() if extent is not None}
 
 
@@ -66,19 +67,19 @@ def scaled(extent: Extent, least: float, most: float) -> Extent:
 
 
 def drop_tail(lines: Iterable[Any]) -> Extent | None:
-    """Return the extent of the queues of hops or links; unlimited and managed ones do not count."""
+    """Return the extent of the queues of hops or links, without unlimited queues and those with AQM."""
     plain = [each for each in lines if not (each.codel or each.pie or each.fq_codel or each.red)]
     return extent_of(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
 
 
 def given(*fields: Any) -> Extent:
-    """Return 1 where any of these fields of a scenario is given, else 0."""
+    """Return an extent of 1 if any of these fields is given, else 0."""
     there = float(any(field is not None and field != [] for field in fields))
     return Extent(there, there)
 
 
 def varying(lines: Iterable[Any]) -> Extents:
-    """Return whether any hop or link has a trace, jitter or a policer."""
+    """Return features of hops or links: a trace, jitter, a policer."""
     some = list(lines)
     return {
         "trace": given(*(line.trace for line in some)),
@@ -90,13 +91,13 @@ def varying(lines: Iterable[Any]) -> Extents:
 
 
 def outage(outages: Iterable[Outages]) -> Extent | None:
-    """Return the extent of the lengths of outages: of random ones their mean."""
+    """Return the extent of the durations of outages; random ones count with their mean."""
     given = [o for each in outages for o in ([each] if isinstance(each, OnOff) else each)]
     return extent_of(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
 
 
 def of_sender(sender: Sender, flow: Any = None) -> Extents:
-    """Return the extents of a sender, with what a `flow` has of its own: window, payload and transfer."""
+    """Return the extents of a sender, with the own fields of a `flow`: window, payload and transfer size."""
     payload = getattr(flow, "payload", None) or sender.payload
     window = getattr(flow, "window", None) or getattr(sender, "window", None)
     packets = getattr(flow, "packets", None) or sender.packets
@@ -111,7 +112,7 @@ def of_sender(sender: Sender, flow: Any = None) -> Extents:
 
 
 def path_capacity(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> Extent:
-    """Return how many packets a path holds: its bandwidth-delay product and its queue."""
+    """Return the number of packets that a path holds: its bandwidth-delay product plus its queue."""
     return Extent(
         1 + rate.low * rtt.low // (8 * payload.high) + queue.low,
         1 + rate.high * rtt.high // (8 * payload.low) + queue.high,
@@ -119,14 +120,15 @@ def path_capacity(rate: Extent, rtt: Extent, queue: Extent, payload: Extent) -> 
 
 
 def in_flight(extents: Extents, capacity: Extent) -> Extents:
-    """Limit the window to the packets that the network holds: a larger one changes nothing."""
+    """Return extents with the window limited to the `capacity` of the network; a larger window has no
+    effect."""
     if (window := extents.get("window")) is None:
         return extents
     return extents | {"window": Extent(min(window.low, capacity.low), min(window.high, capacity.high))}
 
 
 def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any]]:
-    """Return name and record of the sender of each flow, and the flow."""
+    """Return name and record of the sender of each flow, with the flow."""
     known: dict[Any, Any] = {}
     found: list[tuple[str, Sender, Any]] = []
     for flow in flows:
@@ -139,6 +141,6 @@ def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any
 
 
 def name_of(sender: Sender) -> str:
-    """Return the name of a protocol in the data of validated ranges; all files of users have the same."""
+    """Return the name of a protocol in the data of validated ranges; all users' files share one name."""
     name = sender.kind
     return "own" if name == OWN or "/" in name or name.endswith(".py") else name

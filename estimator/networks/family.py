@@ -1,6 +1,7 @@
-"""A kind of network: all that the rest of the house asks of one.
+"""Interface of a kind of network.
 
-Each kind is a folder beside this file whose `network.py` answers, and a line in `registry`.
+Each kind is a folder next to this file, whose `network.py` implements the interface, and a field in
+`registry`.
 """
 
 from abc import abstractmethod
@@ -27,79 +28,80 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.record import Record
 
 Fidelity = Literal["packet", "fluid", "formula"]
-"""Packets are simulated; or a fluid model, or formulae, stand for them."""
+"""Model: packets are simulated, or a fluid model or formulae approximate them."""
 
 SILENT = ("transport", "each")
-"""Parts of a dotted name that are left out in words."""
+"""Parts of a dotted field name that are omitted in text."""
 
 Named = dict[str, Any]
 """Outcomes of rows by name, [n] each."""
 
 
 class Network(Record):
-    """A network of one kind.  `run` is the scenario that it belongs to, `rows` what the kernels read of it.
+    """A network of one kind. `run` is the scenario that contains it, `rows` is the input of the kernels.
 
-    `integers` [n, ...] are what a kernel wrote for `rows` [n], see `kernels.base.rows.trim`.
+    `integers` [n, ...] are the output of a kernel for `rows` [n], see `kernels.base.rows.trim`.
     """
 
     key: ClassVar[str]
-    """Its field of a scenario."""
+    """Field of the network in a scenario."""
     family: ClassVar[str]
-    """Its name in the kernels, and that of its folders."""
+    """Name of the network in the kernels and of its folders."""
     written: ClassVar[str] = ""
-    """What a user writes for that field, where that is something shorter."""
+    """Short form of that field in user files; empty if there is none."""
     outcomes: ClassVar[tuple[Outcome, ...]]
-    """All outcomes that it measures; those that no kind before it has are `outcome.declared`."""
+    """All outcomes that the network measures; `outcome.declared` selects those not declared by an earlier
+    kind."""
     ignored_fields: ClassVar[dict[str, tuple[str, ...]]]
-    """Patterns of the fields that cheap models of the network do not read, by fidelity (and protocol)."""
+    """Patterns of the fields that fast models of the network ignore, by fidelity (and protocol)."""
     no_warm_up: ClassVar[str] = ""
-    """What to do instead of giving a `warm_up`, where that is not for this kind."""
+    """Alternative to `warm_up` for networks that do not support it; empty if supported."""
     of_hosts: ClassVar[tuple[str, ...]] = ()
-    """Fields of a transport about applications and receivers (`tcp.OF_HOSTS`) that it knows."""
+    """Fields of a transport about applications and receivers (`tcp.OF_HOSTS`) that the network supports."""
     one_flow: ClassVar[bool] = False
-    """True if it has one flow, which the transport describes and whose class the transport may name."""
+    """True for networks with one flow, which the transport describes."""
     untraced: ClassVar[str] = ""
-    """What its kernels cannot write a trace of; empty where they can."""
+    """Reason why its kernels cannot write traces; empty if they can."""
 
     _word: str = PrivateAttr("")
 
     @classmethod
     def of(cls, run: Any) -> "Network | None":
-        """The network of this kind that a scenario has."""
+        """Return the network of this kind in a scenario; None if there is none."""
         found: Network | None = getattr(run, cls.key)
         return found.model_copy().with_flow(run.transport) if found is not None and cls.one_flow else found
 
     def with_flow(self, transport: Any) -> Self:
-        """Give this network the flow that a transport describes."""
+        """Set the flow that a transport describes, and return the network."""
         self._word = next(iter(flows.words(flows.one(transport), transport)), "")
         return self
 
     @property
     def word(self) -> str:
-        """Class of its one flow; empty if nothing is measured, or if it has many flows."""
+        """Class of the network's one flow; empty if it is not measured, or for networks with many flows."""
         return self._word
 
     @abstractmethod
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Raise InputError for what does not go together, or where no time would pass."""
+        """Raise InputError for fields that cannot be combined, or if a packet could take no time."""
 
     # Models.
 
     @abstractmethod
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """The kernel model that simulates it, in packets or as a fluid that knows it."""
+        """Return the address of the kernel model that simulates the network, with packets or as a fluid."""
 
     @abstractmethod
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """What the fluid model or the formulae do not know of it; empty if nothing."""
+        """Return the feature that the fluid model or the formulae do not support; empty if there is none."""
 
     @abstractmethod
     def formula(self, run: Run, rows: Any) -> Named:
-        """Outcomes of its rows in the steady state, by formulae that know it."""
+        """Return the steady-state outcomes of rows by formulae."""
 
     @abstractmethod
     def population(self, run: Run) -> tuple[str, str]:
-        """Network and protocol under which the bias of a cheap fidelity was measured, if it was."""
+        """Return network and protocol in the data of measured bias of fast models."""
 
     def compared(self, run: Run) -> Compared:
         """Return the kind of network in the data of validated ranges, and the extents of each protocol."""
@@ -109,29 +111,32 @@ class Network(Record):
 
     @abstractmethod
     def rows(self, run: Run, draws: Draws) -> Any:
-        """What the kernels read: a row for each of the replications of `draws`."""
+        """Return the input of the kernels: one row per replication of `draws`."""
 
     @abstractmethod
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes; those of a launch are as wide as the widest."""
+        """Return the memory of one row and its outcomes [byte]; all rows of a launch have the size of the
+        largest."""
 
     @abstractmethod
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
-        """Features of the route of the first flow, see `ensemble.features`; `rows_of` builds those
-        of `draws`."""
+        """Return features of the route of the first flow, see `ensemble.features`; `rows_of` builds the
+        rows of `draws`."""
 
     @abstractmethod
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """Packets of a replication, about, and what takes as long, see `workload`."""
+        """Return the approximate number of packets of a replication, and of steps that take as long, see
+        `workload`."""
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Return the sources of datagrams that can stay in step, in the network of the first of `draws`."""
+        """Return the datagram sources that can stay synchronised, in the network of the first of `draws`."""
         return ()
 
     # Outcomes.
 
     def output(self, rows: Any, integers: Ints | None = None) -> Output:
-        """Return what outcomes and their conditions are computed from; conditions do without integers."""
+        """Return the output from which outcomes and their conditions are computed; conditions need no
+        integers."""
         return Output(rows, integers)
 
     def named(self, integers: Ints, rows: Any) -> Named:
@@ -150,20 +155,19 @@ class Network(Record):
 
     @abstractmethod
     def sent(self, integers: Ints, rows: Any) -> int:
-        """Data packets put out in all replications."""
+        """Return the number of data packets sent in all replications."""
 
     def datagrams(self, run: Run) -> frozenset[str]:
-        """Return the classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for
-        all flows."""
+        """Return the classes that have flows without retransmissions (UDP); an empty name stands for all
+        flows."""
         return flows.datagrams(flows.one(run.transport), run.transport)
 
     def offered(self, rows: Any) -> Offered | None:
-        """Return the load that sources of constant rate offer to each link; None where no link has a
-        capacity."""
+        """Return the load that constant-rate sources offer to each link; None if no link has a capacity."""
         return None
 
     def by_part(self, part: str, integers: Ints, rows: Any) -> Named:
-        """Return the outcomes of each of its flows or links by name, [n, parts]."""
+        """Return the outcomes of each flow or link by name, [n, parts]."""
         if found := by_part(self.outcomes, part, self.output(rows, integers)):
             return found
         raise InputError(f"there are no outcomes by {part} with {self.key}")
@@ -171,39 +175,41 @@ class Network(Record):
     # One replication.
 
     def events(self, run: Run, rows: Any, events: Floats) -> pd.DataFrame:
-        """The trace that a kernel wrote of the first row, float64[events, len(Trace)], as a table."""
+        """Return the trace events of the first row, float64[events, len(Trace)], as a table."""
         raise NotImplementedError
 
     def per_second(self, rows: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """Of the first row's table of events: what each flow carried in each second [bit/s]; or None."""
+        """Return the goodput of each flow in each second [bit/s] from a table of events; None if not
+        supported."""
         return None
 
     def interruptions(self, rows: Any) -> Sequence[Interruption]:
-        """When links of the first row are down, where that is known before the run."""
+        """Return the times at which links of the first row are down, as far as known before the run."""
         return ()
 
     # Fields.
 
     def starts(self) -> Sequence[str]:
-        """Return the fields of the starts of flows, except starts that are drawn in any case."""
+        """Return the fields of the start times of flows, except start times that are always random."""
         return ("transport.start",)
 
     @property
     def random_places(self) -> bool:
-        """Whether anything is drawn beside the fields."""
+        """True if anything besides the fields is random, such as positions."""
         return False
 
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
-        """Fields with one record `each` of several, and how many those are with these values of fields.
+        """Return the fields whose record `each` describes several parts, with their number for these values
+        of fields.
 
-        A record with such a field has the most there can be as `most_each`.
+        A record with such a field has the maximum number as `most_each`.
         """
         return {}
 
     def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
-        """Write what is `repeated` one by one into the data of a scenario.
+        """Write each `repeated` part separately into the data of a scenario.
 
-        Returns which of the `given` fields each field is from.
+        Returns the field of `given` from which each new field was derived.
         """
         repeated = self.repeated(given)
         within = tuple(f"{above}.each." for above in repeated)
@@ -214,7 +220,7 @@ class Network(Record):
 
     @classmethod
     def in_words(cls, parts: Sequence[str]) -> str:
-        """Return the words for a dotted name, split at its dots: `hops.1 rate`.
+        """Return a dotted name, split at its dots, as text: `hops.1 rate`.
 
         Parts up to the last number keep the path that they have in the file, so that a reader finds them.
         """
@@ -226,7 +232,7 @@ class Network(Record):
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
-        """Return the words for the end of a dotted name behind its last number, or for all of it."""
+        """Return the words for the end of a dotted name after its last number, or for the whole name."""
         counted = next((part for part in ("hops", "flows", "cables") if part in parts), "cables")
         names = {"count": f"number of {counted}"}
         return [names.get(part, part.replace("_", " ")) for part in rest if part not in SILENT]

@@ -1,8 +1,8 @@
-"""Flows of a network: how they are described, and which classes of flows there are.
+"""Flows of a network: their description and their classes.
 
-A network has flows that are described one by one or several alike (`ManyFlows`), or the one flow of the
-scenario's transport, which describes it (`one`). Delays and losses are measured by class if any flow asks for
-that; `classes` names the outcomes.
+A network has a list of flows, described one by one or several at once (`ManyFlows`), or a single flow
+described by the scenario's transport (`one`). Delays and losses are measured by class if any flow requests
+it; `classes` names the outcomes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,31 +26,31 @@ from netcarlo.transport.kinds import TCPS, kinds, sender_of
 from netcarlo.transport.udp import Datagrams
 
 OF_TCP = ("protocol", "congestion_control", "window", "payload")
-"""Fields of a flow that make it a TCP of its own."""
+"""Fields of a flow that define a TCP different from the scenario's."""
 
 
 class FlowSpec(Classed):
-    """A flow. What is given here replaces the field of the transport."""
+    """A flow. Fields given here replace those of the transport."""
 
     protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
-    """A TCP of its own; that of `transport` unless given."""
+    """TCP of this flow. Default: that of `transport`."""
     congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
-    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
+    """Congestion control with `protocol: linux`. Default: that of `transport`, or CUBIC."""
     window: Window | None = None
-    """Most packets in flight; that of `transport` unless given."""
+    """Maximum number of packets in flight. Default: that of `transport`."""
     payload: Payload | None = None
-    """Bytes of data in a packet; that of `transport` unless given."""
+    """Payload of a data packet. Default: that of `transport`."""
     start: Time | None = None
-    """When it begins; as `transport` unless given."""
+    """Start time of the flow. Default: that of `transport`."""
     bytes: Transfer | None = None
-    """Size of the transfer; as `transport` unless given."""
+    """Size of the transfer. Default: that of `transport`."""
     packets: Packets | None = None
-    """Size of the transfer in packets; as `transport` unless given."""
+    """Size of the transfer in packets. Default: that of `transport`."""
     udp: Datagrams | None = None
-    """UDP instead of the transport."""
+    """UDP in place of the transport. Default: none."""
 
     not_of_udp: ClassVar[tuple[str, ...]] = OF_TCP
-    """Fields that cannot be given beside `udp`."""
+    """Fields that cannot be combined with `udp`."""
 
     @model_validator(mode="after")
     def _is_one_sender(self) -> Self:
@@ -64,12 +64,12 @@ class FlowSpec(Classed):
 
     @property
     def has_own_tcp(self) -> bool:
-        """True if it is a TCP that may differ from the scenario's."""
+        """True if the flow defines a TCP that may differ from the scenario's."""
         return any(getattr(self, name) is not None for name in OF_TCP)
 
 
 class Flows(Record):
-    """Several flows: `each` is the record of all of them, or a list of records."""
+    """Several flows: `each` is one record for all of them, or a list of records."""
 
     if TYPE_CHECKING:
         count: Any
@@ -85,7 +85,7 @@ class Flows(Record):
 
     @property
     def most_each(self) -> int:
-        """The most flows there can be."""
+        """Maximum number of flows."""
         return int(bounds(self.count)[1])
 
     def flow(self, k: int) -> Any:
@@ -94,7 +94,8 @@ class Flows(Record):
 
 
 def one_or_several(several: type[Flows]) -> Callable[[Any], str]:
-    """Return the function that tells `several` flows, `<flows>`, from one, `<flow>`, in an item of a list."""
+    """Return the function that distinguishes `several` flows, `<flows>`, from one flow, `<flow>`, in a
+    list."""
 
     def tag(data: Any) -> str:
         found = set(several.model_fields) & set(data) if isinstance(data, dict) else isinstance(data, several)
@@ -106,27 +107,27 @@ def one_or_several(several: type[Flows]) -> Callable[[Any], str]:
 # Classes.
 
 Described = Sequence[tuple[str, Any]]
-"""Records of flows by the names of their fields in the scenario."""
+"""Names and records of flows; a name is the field in the scenario."""
 
 OTHER = "tcp"
-"""Class of flows that name none and whose transport no other flow of the network may have."""
+"""Default class of flows with a transport that cannot be mixed with others."""
 
 WORDS = NAMES | {ALONE: OTHER}
-"""Classes of flows that name none, by the number of their sender."""
+"""Default classes of flows by the number of their sender type."""
 
 
 def one(transport: Any) -> Described:
-    """Return the flow of a network that has one."""
+    """Return the flow of a network with one flow."""
     return [("transport", transport)]
 
 
 def first_delay_field(flows: Described) -> str:
-    """Return the first field that asks for delays; empty if none does, and nothing is measured."""
+    """Return the first field that requests delay statistics; empty if none does."""
     return next((f"{name}.{field}" for name, flow in flows if (field := delay_field(flow))), "")
 
 
 def word_of(flow: Any, transport: Any) -> str:
-    """Return the class of a flow: the one that it names, or its sender."""
+    """Return the class of a flow: the one that it names, or its sender type."""
     if (word := class_of(flow)) is not None:
         return word
     kind: str = sender_of(transport, flow).kind
@@ -136,7 +137,8 @@ def word_of(flow: Any, transport: Any) -> str:
 
 
 def words(flows: Described, transport: Any) -> list[str]:
-    """Return the classes by number less 1, first those that flows name; none where nothing is measured."""
+    """Return the classes in order of their numbers (from 1), first those named by flows; empty if none is
+    measured."""
     if not first_delay_field(flows):
         return []
     return list(dict.fromkeys([*_given(flows), *(word_of(flow, transport) for _, flow in flows)]))
@@ -149,7 +151,7 @@ def datagrams(flows: Described, transport: Any) -> frozenset[str]:
 
 
 def late_ns(flow: Any, name: str, draws: Draws) -> Ints:
-    """Return the delay above which a packet of a flow is late, int64[n] [ns]; FOREVER without a limit."""
+    """Return the delay limit of a flow, int64[n] [ns]; FOREVER without a limit."""
     if flow.late is None:
         return np.full(len(draws.replications), FOREVER)
     return draws.whole(f"{name}.late", flow.late, NS)
@@ -159,7 +161,7 @@ def fill(
     table: Ints, columns: tuple[int, int], flow: Any, name: str, draws: Draws, *, transport: Any,
     of: list[str],
 ) -> None:  # fmt: skip
-    """Fill in the class of a flow, one `of` these, and its bound, the columns [n, ...] of these numbers."""
+    """Fill in the class of a flow, one of the list `of`, and its delay limit, in these columns [n, ...]."""
     gauge, bound = columns
     if of:
         table[:, gauge] = 1 + of.index(word_of(flow, transport))
@@ -167,7 +169,8 @@ def fill(
 
 
 def by_place(flows: Described, number: Ints, kinds: Ints, count: int) -> dict[int, str]:
-    """Return the names of `count` classes by place, of which flows have these `number` and `kinds` [n, F]."""
+    """Return the names of `count` classes by index; flows have these class `number`s and sender `kinds`
+    [n, F]."""
     given = _given(flows)
     names = dict(enumerate(given))
     for place in range(len(given), count):
@@ -185,16 +188,16 @@ def _given(flows: Described) -> list[str]:
 
 
 class ManyFlows(Record):
-    """A network with a list of `flows`: each item describes one flow, or several."""
+    """A network with a list of `flows`: each item describes one flow or several."""
 
     if TYPE_CHECKING:
         key: ClassVar[str]
         flows: Any
 
     def each_flow(self) -> Described:
-        """Return the records of the flows that there can be; a record of several flows is there once.
+        """Return the records of all possible flows; a record of several flows occurs once.
 
-        The names are those of their fields within the network.
+        Names are relative to the network.
         """
         found: list[tuple[str, Any]] = []
         for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
@@ -207,24 +210,24 @@ class ManyFlows(Record):
         return found
 
     def described(self) -> Described:
-        """Return the same with the names of their fields in the scenario."""
+        """Return the records of `each_flow` with the full names of their fields in the scenario."""
         return [(f"{self.key}.{name}", flow) for name, flow in self.each_flow()]
 
     @property
     def asks_for_delays(self) -> str:
-        """Return the first field that does; empty if none does."""
+        """Return the first field that requests delay statistics; empty if none does."""
         return first_delay_field(self.described())
 
     def kinds(self, transport: Any) -> dict[str, Any]:
-        """Return the TCPs, or SCTP, that its flows can be, by kind."""
+        """Return the TCP or SCTP records of its flows by sender type."""
         return kinds([flow for _, flow in self.each_flow()] or [FlowSpec()], transport)
 
     def class_names(self, transport: Any) -> list[str]:
-        """Return the classes of its flows by number less 1; none where nothing is measured."""
+        """Return the classes of its flows in order of their numbers; empty if none is measured."""
         return words(self.described(), transport)
 
     def check_flows(self, transport: Any) -> None:
-        """Raise InputError for a list with fewer records than flows, and for too many classes."""
+        """Raise InputError for a list with fewer records than flows, or for too many classes."""
         for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
             if not (isinstance(item, Flows) and isinstance(item.each, list)):
                 continue
@@ -242,19 +245,19 @@ class ManyFlows(Record):
         return datagrams(self.described() or one(run.transport), run.transport)
 
     def starts(self) -> Sequence[str]:
-        """Return the fields of the starts of TCP flows, or `transport.start` if there are none.
+        """Return the fields of the start times of TCP flows, or `transport.start` if there are none.
 
-        Each TCP flow can draw its own start. Datagrams draw theirs in any case.
+        Each TCP flow can draw its own start time. The start times of datagrams are always random.
         """
         return [f"{name}.start" for name, flow in self.described() if flow.udp is None] or ["transport.start"]
 
     def count_of(self, item: Any) -> Number:
-        """Return how many flows an item describes."""
+        """Return the number of flows that an item describes."""
         return item.count if isinstance(item, Flows) else 1.0
 
     @property
     def flow_bounds(self) -> tuple[int, int]:
-        """The fewest and the most flows there can be."""
+        """Minimum and maximum number of flows."""
         counts = [bounds(self.count_of(item)) for item in self.flows]
         return sum(int(low) for low, _ in counts), sum(int(high) for _, high in counts)
 
@@ -269,7 +272,7 @@ class ManyFlows(Record):
 
 
 def check_own(name: str, flow: FlowSpec, transport: Any) -> None:
-    """Raise InputError if the flow of this name has a field that is not for its sender."""
+    """Raise InputError if the flow of this name has a field that its sender does not support."""
     sender = sender_of(transport, flow)
     given = next((field for field in flow.not_of_udp if getattr(flow, field) is not None), None)
     if given is not None and sender is transport and sender.datagrams:
@@ -281,7 +284,7 @@ def check_own(name: str, flow: FlowSpec, transport: Any) -> None:
 
 
 def jitter_of(flows: Described, flow: Any) -> str:
-    """Return the field of the jitter of a flow of datagrams, which is one of these `flows`."""
+    """Return the field of the jitter of a datagram flow, which is one of these `flows`."""
     if flow.udp is None:
         return "transport.jitter"
     return next(f"{name}.udp.jitter" for name, record in flows if record is flow)

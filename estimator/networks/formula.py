@@ -1,8 +1,8 @@
-"""What the formulae of several kinds of networks read in rows.
+"""Common parts of the formulae for several kinds of networks.
 
-A path is PFTK, or its like for BIC, CUBIC and SCTP, capped by the sawtooth of its bottleneck, a cell
-Bianchi's model, shared links max-min shares.
-What these leave out, and how far off they are, is in docs/models/formulas.md.
+A path uses PFTK, or its counterparts for BIC, CUBIC and SCTP, limited by the sawtooth of its bottleneck; an
+802.11 cell uses Bianchi's model, shared links use max-min fair shares. docs/models/formulas.md describes what
+these omit and their accuracy.
 """
 
 from typing import Any
@@ -17,11 +17,11 @@ from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
 
 Found = dict[str, Floats]
-"""Outcomes of rows by name, [n] each; the names are those of `netcarlo.simulation.outcomes.MEANING`."""
+"""Outcomes of rows by name, [n] each; names are those of `netcarlo.simulation.outcomes.MEANING`."""
 
 
 def probability(losses: NDArray[np.uint32]) -> Floats:
-    """The loss probabilities [m] that digit thresholds [m, 32] stand for, to about 1e-9."""
+    """Return the loss probabilities [m] for digit thresholds [m, 32], to about 1e-9."""
     one = losses[:, 0] / 2.0**32
     lossless = losses[:, DIGITS - 1] == 0xFFFFFFFF
     return np.where(lossless, 0.0, (1 - 2 * one) / (1 - one))
@@ -30,9 +30,10 @@ def probability(losses: NDArray[np.uint32]) -> Floats:
 def loss_limited(
     p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, kind: Any, again: Floats | None = None
 ) -> Floats:
-    """Packets per second of transports by the columns of `P` [..., len(P)]: PFTK, or its like for SCTP and
-    where the number `kind` [...] of a sender is BIC or CUBIC.  What SCTP sends again is lost with
-    probability `again`, `loss` unless given.
+    """Return the loss-limited packets per second of transports with the columns of `P` [..., len(P)].
+
+    It uses PFTK, or its counterparts for SCTP and where the sender type `kind` [...] is BIC or CUBIC.
+    Retransmissions of SCTP are lost with probability `again` (default: `loss`).
     """
     known: dict[str, Any] = {"window": most, "rto_s": first_rto_s(p, rtt_s)}
     every, of_sctp = np.maximum(p[..., P.ACK_EVERY], 1), p[..., P.RWND] > 0
@@ -47,16 +48,16 @@ def loss_limited(
 
 
 def first_rto_s(p: Ints, rtt_s: Floats) -> Floats:
-    """The retransmission timer before it backs off."""
+    """Return the retransmission timeout before back-off [s]."""
     return np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
 
 
 def max_in_flight(p: Ints) -> Floats:
-    """What windows and buffers allow [packet]."""
+    """Return the maximum number of packets in flight by windows and buffers."""
     buffer = np.where(p[..., P.SEND_BUFFER] > 0, p[..., P.SEND_BUFFER], np.inf)
     return np.minimum(p[..., P.WINDOW], buffer)
 
 
 def byte_s(byte_time: Ints) -> Floats:
-    """Seconds of a byte, of columns such as `Hop.BYTE_TIME`."""
+    """Return the transmission time of a byte [s], for columns such as `Hop.BYTE_TIME`."""
     return byte_time / (2.0**BYTE_TIME_BITS * NS)

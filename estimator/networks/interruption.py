@@ -1,4 +1,4 @@
-"""A time in which a link carries nothing, or a flow goes around it."""
+"""Interruptions: times in which a link carries nothing, or a flow uses its backup route."""
 
 from typing import Literal, NamedTuple
 
@@ -6,9 +6,9 @@ Kind = Literal["outage", "handover", "handover between MAPs", "false alarm", "de
 
 
 class Interruption(NamedTuple):
-    """A time in which a link carries nothing; of a false alarm, when the host has noticed it.
+    """A time in which a link carries nothing; for a false alarm, `end_s` is when the host has detected it.
 
-    Of a detour: in which packets of a flow that set out take its other route.
+    For a detour, the time in which packets are sent on the backup route.
     """
 
     kind: Kind

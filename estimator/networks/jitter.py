@@ -1,4 +1,4 @@
-"""A delay that is drawn for every packet: a distribution, kept by its quantiles."""
+"""Jitter: a delay drawn for every packet from a distribution, which is stored as quantiles."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,24 +19,24 @@ _TIME = Quantity(units.TIME, 0.0, 60.0)
 
 @dataclass(frozen=True)
 class Jitter:
-    """A distribution that is drawn from for packets, and not, as others, for replications.
+    """A distribution from which a value is drawn for each packet, not once per replication.
 
-    Where it may `reorder` them packets overtake each other; else what would arrive before its predecessor
-    arrives with it.
+    With `reorder` packets can overtake each other. Otherwise a packet that would arrive before its
+    predecessor arrives with it.
     """
 
     of: Distribution
     reorder: bool = False
 
     def quantiles(self) -> Floats:
-        """The values [s] of 2**JITTER_BITS + 1 probabilities, equally far apart; the tails are cut at a
-        quarter of that distance."""
+        """Return the values [s] at 2**JITTER_BITS + 1 equidistant probabilities; tails are cut at a
+        quarter of the distance."""
         parts = 1 << JITTER_BITS
         return self.of.quantile(np.clip(np.arange(parts + 1), 0.25, parts - 0.25) / parts)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic checks and writes such a field."""
+        """Return the schema by which pydantic checks and writes such a field."""
         return core_schema.no_info_plain_validator_function(
             _checked,
             serialization=core_schema.plain_serializer_function_ser_schema(
@@ -46,12 +46,12 @@ class Jitter:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """A distribution, and whether packets may overtake each other."""
+        """Return the JSON Schema: a distribution, optionally with `reorder`."""
         reordering = {"type": "object", "required": ["reorder"], "minProperties": 2, "maxProperties": 2}
         return {"anyOf": [DISTRIBUTION, reordering | {"properties": {"reorder": {"type": "boolean"}}}]}
 
     def written(self) -> dict[str, Any]:
-        """What is read back to this."""
+        """Return the YAML value that reads back to this jitter."""
         found: dict[str, Any] = _TIME.show(self.of)
         return found | {"reorder": True} if self.reorder else found
 

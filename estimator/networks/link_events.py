@@ -1,4 +1,4 @@
-"""The trace of the engine of shared links as tables: packets at links and hosts, senders, rates of flows."""
+"""Trace of the engine of shared links as tables: packets at links and hosts, sender state, rates of flows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,8 @@ CAUSES = ("queue", "random", "down")
 
 
 def protocols(rows: SharedRows, alone: Any) -> list[str]:
-    """What each flow of the first row is; the transport `alone` where it is of no kind that can be mixed."""
+    """Return the protocol of each flow of the first row; that of the transport `alone` for types that
+    cannot be mixed."""
     name = "" if alone is None else str(alone.protocol)
     if alone is not None and alone.control:
         name += f" with {alone.own_control.name if alone.own_control else alone.control}"
@@ -27,16 +28,16 @@ def protocols(rows: SharedRows, alone: Any) -> list[str]:
 
 
 def cable(link: int) -> str:
-    """The name of a link whose ends were drawn."""
+    """Return the name of a link between random routers."""
     return f"cable {link // 2}" + ", back" * (link % 2)
 
 
 def packets(
     events: NDArray[np.float64], protocol: Sequence[str], links: Sequence[str]
 ) -> pd.DataFrame:  # fmt: skip
-    """The events of shared links in the order of time, with the protocols of flows and the names of links.
+    """Return the events of shared links in order of time, with protocols of flows and names of links.
 
-    What happens at a host has no link, and only events of a TCP's sender say how it stands.
+    Events at a host have no link, and only events of a TCP sender have sender state.
     """
     events = events[np.argsort(events[:, Trace.TIME], kind="stable")]
     frame = table(events).drop(columns="path")
@@ -62,7 +63,7 @@ def packets(
 
 
 def _again(frame: pd.DataFrame) -> pd.Series:
-    """Of data that is sent, 1 if it was sent before by the same flow; of those that come and go, since the
+    """Return 1 for data packets that the flow has sent before, else 0; for arriving flows, since the
     latest one began."""
     begun = (frame["event"] == "begin").groupby(frame["flow"]).cumsum()
     sent = (frame["event"] == "send") & (frame["carries"] == "data")
@@ -72,14 +73,15 @@ def _again(frame: pd.DataFrame) -> pd.Series:
 
 
 def _named(names: Sequence[str], number: NDArray[np.int64]) -> "pd.Series[Any]":
-    """The names by number; -1 has none."""
+    """Return names by number as a categorical series; -1 has no name."""
     categories = list(dict.fromkeys(names))
     code = np.array([*(categories.index(name) for name in names), -1])
     return pd.Series(pd.Categorical.from_codes(code[number], pd.Index(categories)))
 
 
 def per_second(rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame:
-    """Payload of each flow that was new at its sink [bit/s], a row for each whole second of the first row."""
+    """Return the new payload of each flow at its receiver [bit/s], one row per whole second of the first
+    row."""
     p = rows.parameters[0]
     edges = np.arange(p[P.END] // NS + 1, dtype=float)
     found = carried(frame, int(p[Shared.FLOWS]), edges)
@@ -87,7 +89,7 @@ def per_second(rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def carried(frame: pd.DataFrame, flows: int, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Payload of each flow that was new at its sink between the edges [s], in bit/s: [bins, flows]."""
+    """Return the new payload of each flow at its receiver between the edges [s], in bit/s: [bins, flows]."""
     arrived = frame[frame["event"] == "receive"]
     time_s, flow = arrived["time_s"].to_numpy(), arrived["flow"].to_numpy()
     bits = 8.0 * arrived["bytes"].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Offered load: what sources of constant rate send over each link, beside what the link carries."""
+"""Offered load of constant-rate sources on each link, and the capacity of the link."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from netcarlo.numerics.arrays import Floats, Ints
 
 
 class Offered(NamedTuple):
-    """Load of the links of a network by UDP streams and cross traffic that never end, headers included."""
+    """Load of the links of a network by endless UDP streams and cross traffic, headers included."""
 
     load: Floats
-    """Load [bit/s], [n, links]; the silences of on-off sources are part of the mean."""
+    """Load [bit/s], [n, links]; silent periods of on-off sources are averaged."""
     capacity: Floats
-    """Capacity [bit/s], [n, links]; infinite where the rate is unlimited or varies over time."""
+    """Capacity [bit/s], [n, links]; infinite if the rate is unlimited or time-varying."""
     names: Sequence[str]
     """Fields of the links in the scenario."""
 
 
 def of_paths(rows: Rows) -> Offered:
-    """Return the load of the hops of the first path: the stream of the transport and the cross traffic of
-    each hop."""
+    """Return the load of the hops of the first path: stream of the transport and cross traffic of each
+    hop."""
     p, hops = rows.parameters, rows.hops[:, 0]
     stream = np.where(p[:, P.LIMIT] >= ENDLESS, _bits(p[:, P.DATA] + p[:, P.HEADER], p[:, P.INTERVAL]), 0.0)
     load = stream[:, None] + _bits(hops[:, :, Hop.CROSS_SIZE], hops[:, :, Hop.CROSS_EVERY])
@@ -34,7 +34,7 @@ def of_paths(rows: Rows) -> Offered:
 
 
 def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
-    """Return the load of shared links with these names by all UDP flows over them."""
+    """Return the load of shared links with these names by all UDP flows."""
     flows, links = rows.flows, rows.links
     present = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
@@ -52,7 +52,7 @@ def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
 
 
 def _bits(size: Ints, interval: Ints) -> Floats:
-    """Return the rate [bit/s] of packets of a size [byte] at an interval [ns]; 0 if there are none."""
+    """Return the rate [bit/s] of packets of a size [byte] at an interval [ns]; 0 without packets."""
     return np.where(interval > 0, 8.0 * size * NS / np.maximum(interval, 1), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Outages as users write them, and when they are in each replication: given, or a two-state Markov chain."""
+"""Outages as users write them, and their times in each replication: given, or a two-state Markov chain."""
 
 import math
 import re
@@ -21,29 +21,29 @@ from netcarlo.schema.record import Record
 
 
 class Outage(Record):
-    """A hop or cable is down, in both directions, from `start` for `duration`; one of length 0 is none."""
+    """A hop or cable is down in both directions from `start` for `duration`; duration 0 means no outage."""
 
     start: Time
-    """When it goes down."""
+    """Start time of the outage."""
     duration: Time
-    """For how long; 0 is no outage."""
+    """Duration of the outage; 0 means no outage."""
 
 
 MAX_OUTAGES = 4096
-"""Most outages that a hop can be expected to have in a run."""
+"""Maximum expected number of outages of a hop in a run."""
 
 
 class OnOff(Record):
-    """A hop or cable goes down and comes back again and again, at first up: a two-state Markov chain.
+    """A hop or cable that alternates between up and down, initially up: a two-state Markov chain.
 
-    Its times up and down are exponential with these means, drawn anew for every replication; with a mean
-    `down` of 0 it never goes down.
+    Up and down times are exponential with these means, drawn for every replication. With a mean `down` of 0
+    it never goes down.
     """
 
     up: Duration
-    """Mean of the exponential times for which it is up."""
+    """Mean of the exponential up times."""
     down: Time
-    """Mean of the exponential times for which it is down; with 0 it never goes down."""
+    """Mean of the exponential down times; with 0 there are no outages."""
 
     @model_validator(mode="before")
     @classmethod
@@ -54,7 +54,7 @@ class OnOff(Record):
         return data
 
     def expected(self, duration_s: float) -> float:
-        """How many outages there can be on average in a run of this duration."""
+        """Return the maximum expected number of outages in a run of this duration."""
         return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
 
 
@@ -68,13 +68,13 @@ RARE = (
     "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "
     "how often it comes"
 )
-"""End of the message that refuses outages such as 4 hours a year."""
+"""End of the message for outages such as 4 hours a year."""
 AVAILABILITY = dict.fromkeys(("availability", "uptime", "downtime", "mtbf", "mttr"), f"it {RARE}")
-"""Remedies for names of fields that hops, cables and failures do not have."""
+"""Remedies for field names that hops, cables and failures do not have."""
 
 
 def _seconds(time: Any) -> float:
-    """Return a time in s; 0 if the value is no time."""
+    """Return a time [s]; 0 if the value is not a time."""
     try:
         return units.parse(time, units.TIME)
     except InputError:
@@ -82,7 +82,7 @@ def _seconds(time: Any) -> float:
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """Yield the texts in what a user wrote for outages, names of fields included."""
+    """Yield the texts in the value of `outages`, including field names."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):
@@ -109,20 +109,20 @@ Outages = Annotated[
     Discriminator(_kind_of_outages),
     BeforeValidator(_list_or_means),
 ]
-"""Given one by one, or drawn."""
+"""Outages listed one by one, or random."""
 
 
 def most_outages(outages: list[Outage] | OnOff, duration_s: float) -> int:
-    """The most outages in a run of this duration, but for one row in millions."""
+    """Return the maximum number of outages in a run of this duration, except for one row in millions."""
     if not isinstance(outages, OnOff):
         return len(outages)
-    # No more variable than a Poisson number: there are two exponential times between two outages.
+    # The variance is at most that of a Poisson number, as an up and a down time separate two outages.
     mean = outages.expected(duration_s)
     return math.ceil(mean + 6 * math.sqrt(mean)) + 1
 
 
 def given(outages: list[Outage], name: str, draws: Draws) -> Ints:
-    """Start and end of the outages of a hop `name` [n, K, 2] [ns], see `merged`."""
+    """Return start and end of the outages of a hop `name` [n, K, 2] [ns], see `merged`."""
     n = len(draws.replications)
     table = np.full((n, len(outages), 2), FOREVER, np.int64)
     for k, outage in enumerate(outages):
@@ -134,13 +134,13 @@ def given(outages: list[Outage], name: str, draws: Draws) -> Ints:
 
 
 def means(outages: OnOff, name: str, draws: Draws) -> Ints:
-    """Mean times up and down [n, 2] [ns] of a hop `name`."""
+    """Return the mean up and down times [n, 2] [ns] of a hop `name`."""
     of = ("up", outages.up), ("down", outages.down)
     return np.stack([draws.whole(f"{name}.outages.{field}", mean, NS) for field, mean in of], axis=1)
 
 
 def merged(table: Ints) -> Ints:
-    """Outages [n, K, 2] in order of time, FOREVER behind them; overlapping ones are one."""
+    """Return outages [n, K, 2] in order of time, with overlapping ones merged, padded with FOREVER."""
     if table.shape[1] > 1:
         table = _by_start(table)
         for k in range(1, table.shape[1]):
@@ -158,22 +158,24 @@ def _by_start(table: Ints) -> Ints:
 
 
 STREAM_SWITCH = 1 << 30
-"""+ path * 64 + hop; draw k: length of its k-th time up (even) or down (odd)."""
+"""Base of the random streams of outages; add path * 64 + hop. Draw k is the k-th up (even) or down (odd)
+time."""
 
 
 def alternating(parameters: Ints, place: int, *, up: Ints, down: Ints) -> Ints:
-    """Outages [n, K, 2] [ns] of a hop that is up and down in turn, at first up; FOREVER pads them.
+    """Return outages [n, K, 2] [ns] of a hop that alternates between up and down, initially up; padded with
+    FOREVER.
 
-    The times are exponential with means `up` and `down` [n] [ns]: a two-state Markov chain.  Those that
-    begin before the end of the observation count; a row whose `down` is 0 has none.  `place` is path * 64 +
-    hop, `parameters` [n, len(P)] are those of the rows.
+    Up and down times are exponential with means `up` and `down` [n] [ns]: a two-state Markov chain. Outages
+    that begin before the end of the observation are included; a row with `down` = 0 has none. `place` is path
+    * 64 + hop; `parameters` [n, len(P)] are those of the rows.
     """
     times: list[Ints] = []
     now, end = np.where(down > 0, 0, FOREVER), parameters[:, P.END]
     while len(times) % 2 or (now < end).any():
         mean = down if len(times) % 2 else up
-        steps = _gaps(parameters, STREAM_SWITCH + place, len(times)) + 1  # of a mean / 1024
-        length = steps * (mean >> 10) + (steps * (mean & 1023) >> 10)  # no product beyond 63 bits
+        steps = _gaps(parameters, STREAM_SWITCH + place, len(times)) + 1  # in units of mean / 1024
+        length = steps * (mean >> 10) + (steps * (mean & 1023) >> 10)  # avoids products beyond 63 bits
         now = np.minimum(now + length, FOREVER)
         times.append(now)
     table = np.stack(times, axis=1).reshape(len(now), -1, 2) if times else np.zeros((len(now), 0, 2), int)
@@ -181,7 +183,7 @@ def alternating(parameters: Ints, place: int, *, up: Ints, down: Ints) -> Ints:
 
 
 def _gaps(parameters: Ints, stream: int, k: int) -> Ints:
-    """Draw k of a stream of each row [n]: geometric with mean 1,023, as `kernels.loss` draws it."""
+    """Return draw k of a random stream for each row [n]: geometric with mean 1,023, as in `kernels.loss`."""
     table = thresholds(PERIOD)[0].astype(np.uint64)
     seed, scenario, replication = (
         parameters[:, column].astype(np.uint64) for column in (P.SEED, P.SCENARIO, P.REPLICATION)
@@ -190,7 +192,7 @@ def _gaps(parameters: Ints, stream: int, k: int) -> Ints:
     gaps = np.zeros(len(parameters), np.int64)
     blocks = len(table) // 4
     for block in range(blocks):
-        if table[4 * block] == 0:  # thresholds fall: all further digits are 0
+        if table[4 * block] == 0:  # thresholds decrease: all further digits are 0
             break
         counter = np.full_like(seed, k * blocks + block), np.full_like(seed, stream)
         words = philox4x32(*counter, replication & low, scenario & low, seed & low, seed >> half)

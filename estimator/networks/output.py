@@ -1,4 +1,4 @@
-"""What a kernel wrote for rows, from which outcomes are computed as they are declared."""
+"""Output of a kernel for rows, from which outcomes are computed as declared."""
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
@@ -15,22 +15,23 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints, seconds
 class Output:
     """Rows [n] of a network and the integers [n, ...] that its kernel wrote for them.
 
-    `output[column]` is a column of the kernel's output. Kinds of networks add what several of their outcomes
-    are computed from. Conditions of outcomes depend on the rows only and do without integers.
+    `output[column]` is a column of the output. Kinds of networks add quantities that several of their
+    outcomes use. Conditions of outcomes depend only on the rows and need no integers.
     """
 
     parts: ClassVar[Mapping[type[IntEnum], str]] = {}
     """Names of the tables of flows, links or nodes in `kernels.base.rows`, by the type of their columns."""
 
     def __init__(self, rows: Any, integers: Ints | None = None, *, of: Any = None) -> None:
-        """`of` are the rows that the integers were written for, if these are other ones."""
+        """Create an output; `of` are the rows for which the integers were written, if different from
+        `rows`."""
         self.rows = rows
         self.p: Ints = rows.parameters
         self._integers, self._of = integers, rows if of is None else of
 
     @property
     def integers(self) -> Ints:
-        """The integers, trimmed as by `kernels.base.rows.trim`."""
+        """Output of the kernel, trimmed as by `kernels.base.rows.trim`."""
         if self._integers is None:
             raise ValueError("the condition of an outcome depends on rows, not on what a kernel wrote")
         return self._integers
@@ -40,12 +41,13 @@ class Output:
         return split(self.integers, self._of)
 
     def table(self, columns: type[IntEnum]) -> Ints:
-        """Return these columns of all flows, links or nodes [n, k, columns]; of the row itself, k is 1."""
+        """Return these columns for all flows, links or nodes [n, k, columns]; for the row itself, k is 1."""
         part = self.parts.get(columns)
         return self.integers[:, None] if part is None else self._tables[part]
 
     def present(self, columns: type[IntEnum]) -> Bools:
-        """Return which flows, links or nodes [n, k] of the table of these columns a row has."""
+        """Return the mask of flows, links or nodes [n, k] that exist in a row, for the table with these
+        columns."""
         raise NotImplementedError
 
     def __getitem__(self, column: IntEnum | tuple[IntEnum, ...]) -> Ints:
@@ -55,18 +57,19 @@ class Output:
         return found
 
     def long(self, low: IntEnum, high: IntEnum) -> Floats:
-        """Return a sum of two words, see `kernels.base.sums`, over all flows, links or nodes [n]."""
+        """Return a sum stored in two words, see `kernels.base.sums`, over all flows, links or nodes [n]."""
         return self[low] + self[high] * 2.0**63
 
     def each(self, column: IntEnum | tuple[IntEnum, ...]) -> Floats:
-        """Return a column or a sum of each flow, link or node [n, k]; NaN where a row does not have it."""
+        """Return a column, or the sum of several, for each flow, link or node [n, k]; NaN where it does
+        not exist."""
         columns = column if isinstance(column, tuple) else (column,)
         values = sum(self.table(type(each))[:, :, each] for each in columns)
         return np.where(self.present(type(columns[0])), values, np.nan)
 
 
 class Seconds(NamedTuple):
-    """A time that a kernel wrote [ns] as an outcome [s]; NaN where it is NEVER."""
+    """Source of an outcome that is a time: converts ns to s, and NEVER to NaN."""
 
     column: IntEnum
 

@@ -1,4 +1,5 @@
-"""What varies on hops and links, from records to the pairs that `kernels.base.varying` reads."""
+"""Time-varying links: conversion of traces, jitter and policers to the pairs read by
+`kernels.base.varying`."""
 
 from typing import NamedTuple
 
@@ -17,24 +18,24 @@ ALL = frozenset(("rate", "delay", "loss"))
 
 
 class Direction(NamedTuple):
-    """What varies in a direction of a hop or cable."""
+    """Time-varying properties of one direction of a hop or cable."""
 
     trace: Trace | None
     repeat: bool
     used: frozenset[str]
-    """Columns of the trace that count."""
+    """Columns of the trace that are used."""
     policer: Ints
-    """Byte time and burst over the rows [n, 2]; 0 without."""
+    """Byte time and burst of the policer for the rows [n, 2]; 0 without one."""
     jitter: Jitter | None
 
 
 def forward(of: Varying, name: str, draws: Draws) -> Direction:
-    """All that is written of a hop, or of a direction of a cable, whose field is `name`."""
+    """Return the time-varying properties of a hop, or of one direction of a cable, whose field is `name`."""
     return Direction(of.trace, bool(of.repeat), ALL, policed(of.policer, f"{name}.policer", draws), of.jitter)
 
 
 def policed(policer: Policer | None, name: str, draws: Draws) -> Ints:
-    """Byte time and burst [ns] of a policer over the rows [n, 2]."""
+    """Return byte time and burst [ns] of a policer for the rows [n, 2]."""
     found = np.zeros((len(draws.replications), 2), np.int64)
     if policer is not None:
         found[:, 0] = byte_times(draws.floats(f"{name}.rate", policer.rate))
@@ -44,21 +45,23 @@ def policed(policer: Policer | None, name: str, draws: Draws) -> Ints:
 
 
 def byte_times(rates: Floats) -> Ints:
-    """[ns / byte] with BYTE_TIME_BITS fraction bits, 0 for a rate of 0 [bit/s]."""
+    """Return byte times [ns] with BYTE_TIME_BITS fraction bits for rates [bit/s]; 0 for a rate of 0."""
     with np.errstate(divide="ignore"):
         found = np.where(rates > 0, 8e9 * 2**BYTE_TIME_BITS / rates, 0.0)
     return np.rint(found).astype(np.int64)
 
 
 def most_pairs(trace: Trace | None, jitter: Jitter | None) -> int:
-    """The most pairs of a direction."""
+    """Return the maximum number of pairs of a direction."""
     entries = 0 if trace is None else 2 * len(trace.times_s)
     return entries + (0 if jitter is None else 1 << JITTER_BITS) + HEAD
 
 
 def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints]:
-    """The pairs of a direction [n, k, 2], k is 0 where nothing varies; and its byte time and delay [n], the
-    means of the trace where it has them."""
+    """Return the pairs of a direction [n, k, 2] (k is 0 if nothing varies), and its byte time and delay [n].
+
+    Byte time and delay are the means of the trace where it has these columns.
+    """
     n = len(of.policer)
     head = np.zeros((n, HEAD, 2), np.int64)
     head[:, 0] = of.policer
@@ -85,7 +88,8 @@ def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints
 
 
 def _entries(given: Trace, used: frozenset[str], byte_time: Ints, delay: Ints) -> Ints:
-    """The entries of a trace [n, k, 2]; the byte time and the delay [n] are those where it has none."""
+    """Return the entries of a trace [n, k, 2]; `byte_time` and `delay` [n] replace columns that it does
+    not have."""
     times = np.rint(np.array(given.times_s) * NS).astype(np.int64)
     if given.packets is not None:
         entries = np.stack([times, given.packets * PACKET], axis=1)

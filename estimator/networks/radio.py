@@ -1,4 +1,4 @@
-"""Quantities of an 802.11 radio, whatever network it is in."""
+"""Quantities of 802.11 radios, for several kinds of networks."""
 
 from typing import Annotated
 

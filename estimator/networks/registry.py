@@ -1,4 +1,4 @@
-"""The kinds of networks: a field of `Networks` each, and nothing else anywhere."""
+"""Registry of the kinds of networks: each is a field of `Networks`."""
 
 import typing
 
@@ -15,28 +15,29 @@ from netcarlo.networks.wireless.network import WirelessNetwork
 
 
 class Networks(Run):
-    """A run with its network: one of these (`mobility` is part of `paths`)."""
+    """A scenario's run with its network, which is one of these fields (`mobility` is part of `paths`)."""
 
     mobility: Mobility | None = None
-    """The last hop of the path is the radio link of a host that moves."""
+    """Mobility of the receiver: the last hop of the path is its radio link. Default: a fixed host."""
     paths: list[Route] = Field(default_factory=list, max_length=2)
-    """One path, or two for multi-homed SCTP; `hops` at the top is short for one."""
+    """Paths from sender to receiver: one, or two for multi-homed SCTP. `hops` at the top level is short
+    for one path."""
     wireless: WirelessNetwork | None = None
-    """An 802.11 network in place of paths."""
+    """An 802.11 network."""
     adhoc: AdhocNetwork | None = None
-    """A mobile ad hoc network in place of paths."""
+    """A mobile ad hoc network."""
     shared: SharedNetwork | None = None
-    """Many flows over shared links in place of paths."""
+    """A network of shared links with many flows."""
 
     @property
     def given(self) -> list[Network]:
-        """The networks that are given; of a checked scenario it is one."""
+        """Networks that are given; a checked scenario has exactly one."""
         found = (kind.of(self) for kind in KINDS)
         return [network for network in found if network is not None]
 
     @property
     def network(self) -> Network:
-        """The one that is given."""
+        """Network of a checked scenario."""
         return self.given[0]
 
 
@@ -49,6 +50,6 @@ KINDS: tuple[type[Network], ...] = (
         if isinstance(kind, type) and issubclass(kind, Network)
     ),
 )
-"""All kinds, in the order of their fields."""
+"""All kinds of networks, in the order of their fields."""
 
 BY_KEY = {kind.key: kind for kind in KINDS}

@@ -1,7 +1,7 @@
-"""Relations between outcomes that hold in every replication, beside the bounds of each (`Outcome.values`).
+"""Relations between outcomes that hold in every replication, in addition to their bounds (`Outcome.values`).
 
-Names are those of outcomes, of the outcomes of a flow or a link (`Network.by_part`), or one of `RUN`.  For a
-class of flows the same relations hold between its own outcomes.
+Names are outcomes, outcomes of a flow or link (`Network.by_part`), or quantities in `RUN`. The same relations
+hold between the outcomes of a class of flows.
 """
 
 from typing import NamedTuple
@@ -19,18 +19,20 @@ RUN = {
 
 
 class Relation(NamedTuple):
-    """Sums of outcomes of which each is at most the next, or equals it."""
+    """Chain of sums of outcomes, each at most the next or equal to it."""
 
     text: str
-    """Sums joined by `<=` or `=`.  A network need have only the first outcome of each; others count as 0."""
+    """Sums joined by `<=` or `=`. A network must have only the first outcome of each sum; missing ones
+    count as 0."""
     since_start: bool = False
-    """True for a relation that holds only without a warm-up: packets sent in a warm-up arrive later."""
+    """True if the relation holds only without a warm-up, because packets sent during the warm-up arrive
+    later."""
     but: str = ""
-    """The kind of network (`Network.key`) that has its own outcomes in place of some of these."""
+    """Kind of network (`Network.key`) that has other outcomes in place of some of these."""
 
     @property
     def pairs(self) -> list[tuple[tuple[str, ...], str, tuple[str, ...]]]:
-        """Each sum, how it compares to the next (`<=` or `=`), and that sum."""
+        """Each sum, its relation to the next (`<=` or `=`), and the next sum."""
         words = self.text.split()
         signs = [k for k, word in enumerate(words) if word in ("<=", "=")]
         ends = zip([-1, *signs], [*signs, len(words)], strict=True)
@@ -39,7 +41,7 @@ class Relation(NamedTuple):
 
 
 SIZES = "", "_10kB", "_100kB", "_1MB", "_larger"
-"""Ends of names of outcomes of flows that come and go, by size."""
+"""Suffixes of outcomes of arriving flows, by size."""
 
 RELATIONS = (
     # Packets.

@@ -1,4 +1,4 @@
-"""Records that stand for several (`each`), written one by one."""
+"""Expansion of records that describe several parts (`each`)."""
 
 import copy
 from collections.abc import Iterable
@@ -6,7 +6,8 @@ from typing import Any
 
 
 def one_by_one(given: Iterable[str], data: dict[str, Any], above: str, size: int) -> dict[str, str]:
-    """Write `each` of the field `above` out as a list of this size; where the given fields in it are from."""
+    """Replace `each` of the field `above` by a list of this size; returns the source of each given field
+    inside."""
     owner: Any = data
     for part in above.split("."):
         owner = owner[int(part)] if isinstance(owner, list) else owner[part]
@@ -20,6 +21,6 @@ def one_by_one(given: Iterable[str], data: dict[str, Any], above: str, size: int
 
 
 def moved(given: Iterable[str], old: str, new: str) -> dict[str, str]:
-    """Given fields below `old`, under the names they have below `new`."""
+    """Return the given fields below `old`, by their names below `new`."""
     below = [name for name in given if name.startswith(old) and not name[len(old)].isdecimal()]
     return {new + name[len(old) :]: name for name in below}

@@ -1,4 +1,4 @@
-"""Memory for packets in rows of the engine of shared links: what is expected on its links and in flight."""
+"""Ring buffer sizes in rows of the engine of shared links: packets expected on links and in flight."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from netcarlo.kernels.shared.layout import MOST_HOPS, NO_AQM, NOWHERE, Flow, Lin
 from netcarlo.numerics.arrays import Ints
 
 FEW_FLOWS = 64
-"""Flows of a link of which each may have all that it holds,"""
+"""Number of flows up to which each may fill a link completely."""
 FAIR_SHARES = 16
-"""and fair shares that one of more flows has at most."""
+"""Maximum number of fair shares that one of more flows has on a link."""
 
 
 def link_rings(flows: Ints, links: Ints) -> Ints:
-    """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
+    """Return the maximum number of packets expected on each link [n, L], a power of two. It determines
+    memory only."""
     smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
     packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
     wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
@@ -24,9 +25,12 @@ def link_rings(flows: Ints, links: Ints) -> Ints:
 
 
 def flow_rings(rows: SharedRows) -> Ints:
-    """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
-    less, the window.  Windows of Linux are wide, and rings that are too small are made larger: so where many
-    flows share a link none is expected to have more than `SHARES` of its fair ones there."""
+    """Return the ring size for the packets in flight of each flow [n, F], a power of two.
+
+    It is twice what the links of the route hold or, if smaller, the window. Linux windows are large, and
+    rings that are too small grow. Where many flows share a link, none is therefore expected to have more than
+    `FAIR_SHARES` fair shares of it.
+    """
     flows = rows.flows
     held, share = np.zeros(flows.shape[:2]), _share(rows)
     for k in range(flows.shape[1]):
@@ -46,7 +50,7 @@ def flow_rings(rows: SharedRows) -> Ints:
 
 
 def _share(rows: SharedRows) -> Any:
-    # The part of what a link holds [n, L] that one flow is expected to have at most.
+    # Maximum share of the packets on a link [n, L] that one flow is expected to have.
     route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
     n, count = np.zeros(rows.links.shape[:2]), (route != NOWHERE) & (rows.flows[:, :, [Flow.HOPS]] > 0)
     row, flow, hop = np.nonzero(count)
@@ -55,13 +59,14 @@ def _share(rows: SharedRows) -> Any:
 
 
 def _held(links: Ints) -> Ints:
-    """Packets [n, L] that queues are expected to hold at most: managed ones are not meant to be full."""
+    """Return the number of packets that queues [n, L] are expected to hold; queues with AQM are expected
+    to stay short."""
     queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
     return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))
 
 
 def links_of_route(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
-    """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
+    """Return the links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them exist."""
     each = np.arange(len(route))[:, None]
-    links = rows.links[:, :, : Link.COLUMNS]  # without what varies, which may be hundreds of columns more
+    links = rows.links[:, :, : Link.COLUMNS]  # without time-varying pairs, which may be hundreds of columns
     return links[each, np.maximum(route, 0)], route != NOWHERE

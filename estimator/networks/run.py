@@ -1,4 +1,4 @@
-"""What every scenario says, whatever its network: how long, how often, with which transport."""
+"""Fields of every scenario, whatever its network: duration, replications, seed, transport."""
 
 from typing import ClassVar
 
@@ -15,30 +15,30 @@ from netcarlo.transport.tcp import AnyTransport
 
 
 class Run(Record):
-    """The fields of a scenario before those of its network."""
+    """Fields of a scenario other than its network."""
 
     name: str = "scenario"
-    """What it is called in tables and reports; the name of its file unless given."""
+    """Name of the scenario in tables and reports. Default: the name of its file."""
     description: str = ""
-    """A sentence for readers of reports."""
+    """Description for readers of reports."""
     duration: Duration
-    """When the observation ends; time 0 is its beginning."""
+    """Duration of the run; it starts at time 0."""
     warm_up: Time | None = None
-    """Time from which outcomes of wireless and shared networks count; 0 unless given. Only the times of
-    finite transfers, and of the first and last delivery, cover the whole run, as their descriptions say."""
+    """Time from which outcomes of wireless and shared networks are counted. Default: 0. The times of
+    finite transfers, and of the first and last delivery, always cover the whole run."""
     seed: int = Field(default=1, ge=0, lt=2**63)
-    """Of all random numbers: scenarios of one seed and `topology` meet the same ones."""
+    """Seed of all random numbers; scenarios with equal seed and `topology` use the same ones."""
     topology: int = Field(default=0, ge=0, lt=2**32)
-    """Number of the drawn network; others meet independent random numbers."""
+    """Number of the random network; other numbers use independent random numbers."""
     replications: int = Field(default=1000, ge=1, le=10_000_000)
-    """How many independent runs."""
+    """Number of independent replications."""
     precision: Precision | None = None
-    """Replications are added until the half-width of the goodput's 95 % interval is this share of its
-    mean."""
+    """Target half-width of the 95 % confidence interval of the goodput, as a share of its mean;
+    replications are added until it is reached. Default: the number of `replications` is fixed."""
     sample_interval: Interval = 0.1
-    """How often the congestion window is sampled for `mean_cwnd_packets` and its like."""
+    """Interval at which the congestion window is sampled for `mean_cwnd_packets` and similar outcomes."""
     transport: SerializeAsAny[AnyTransport]
-    """What is sent, and how: a TCP, SCTP or UDP."""
+    """Transport: a TCP, SCTP or UDP."""
 
     fills: ClassVar = {
         "duration": (P.END, NS),
@@ -47,11 +47,11 @@ class Run(Record):
 
 
 ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
-"""Columns that all flows of a row have in common."""
+"""Columns that are equal for all flows of a row."""
 
 
 def row_parameters(run: Run, draws: Draws) -> Ints:
-    """Parameters [n, len(P)] of rows but those of the transport."""
+    """Return the parameters [n, len(P)] of rows, except those of the transport."""
     table = np.zeros((len(draws.replications), len(P)), np.int64)
     table[:, P.SEED] = run.seed
     table[:, P.SCENARIO] = draws.topology
@@ -61,20 +61,20 @@ def row_parameters(run: Run, draws: Draws) -> Ints:
 
 
 def parameters(run: Run, draws: Draws) -> Ints:
-    """Parameters [n, len(P)] of rows with one transport each."""
+    """Return the parameters [n, len(P)] of rows with one transport each."""
     table = row_parameters(run, draws)
     fill(table, run.transport, draws)
     return table
 
 
 def at_random_moments(table: Ints, draws: Draws) -> None:
-    """The first datagram of UDP with these parameters comes at a random moment of its interval."""
+    """Move the first UDP datagram of rows with these parameters to a random time in its interval."""
     phase = draws.uniform("transport.phase")
     table[:, P.START] += (table[:, P.INTERVAL] * phase).astype(np.int64)
 
 
 def constants(run: Run, draws: Draws) -> Floats:
-    """The constants [n, C] of a user's congestion control."""
+    """Return the constants [n, C] of a user's congestion control."""
     values = run.transport.all_constants()
     if not values:
         return np.zeros((len(draws.replications), 0))
@@ -83,5 +83,5 @@ def constants(run: Run, draws: Draws) -> Floats:
 
 
 def warm_up(run: Run, draws: Draws) -> Ints:
-    """When the window of measurement begins [n] [ns]."""
+    """Return the end of the warm-up [n] [ns]."""
     return draws.whole("warm_up", run.warm_up or 0.0, NS)

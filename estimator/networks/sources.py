@@ -1,11 +1,11 @@
-"""Sources of datagrams at a constant rate, as far as their datagrams can stay in step."""
+"""Datagram sources at constant rates that can stay synchronised."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
 class Source(NamedTuple):
-    """A source without jitter and without random times of silence."""
+    """A constant-rate source without jitter and without random silent periods."""
 
     name: str
     """Name of the source in messages."""
@@ -21,13 +21,13 @@ class Source(NamedTuple):
     """Queues that the datagrams of the source pass, by any name."""
 
     def meets(self, other: "Source") -> bool:
-        """Return whether datagrams of both sources share a queue, with a constant offset between them."""
+        """Return True if datagrams of both sources share a queue with a constant offset between them."""
         together = self.start < other.end and other.start < self.end
         return together and self.interval == other.interval and not self.queues.isdisjoint(other.queues)
 
 
 def synchronised(sources: Sequence[Source]) -> list[Source]:
-    """Return the first source that meets others, followed by those; empty if none meet."""
+    """Return the first source that is synchronised with others, followed by those; empty if there is none."""
     for k, source in enumerate(sources):
         if others := [other for other in sources[k + 1 :] if source.meets(other)]:
             return [source, *others]

@@ -1,13 +1,13 @@
-"""Traces of a hop: what its rate, delay and loss are from when on, or when packets may leave.
+"""Traces of a hop: its rate, delay and loss over time, or the times at which packets may leave.
 
     time,rate,delay,loss            0
     0 s,20 Mbit/s,25 ms,0           1
     12 s,5 Mbit/s,40 ms,1 %         1
     15 s                            4
 
-A file with a header is piecewise constant; it has the column time, from 0 on, and some of the others.  One of
-whole numbers is Mahimahi's: in each of these milliseconds a packet of 1500 B may leave, in one that comes
-twice two.  The last line of either says when the trace ends.
+A file with a header is piecewise constant. It has the column time, starting at 0, and some of the others. A
+file of whole numbers has Mahimahi's format: one packet of 1500 B may leave in each of these milliseconds, and
+two in one that is listed twice. The last line of either format is the end of the trace.
 """
 
 import functools
@@ -26,10 +26,10 @@ from netcarlo.schema.document import csv_rows, read_text
 from netcarlo.schema.quantity import DAY, Quantity
 
 MAX_LINES = 1 << 17
-"""Most lines of a trace; in Mahimahi's format, most different milliseconds."""
+"""Maximum number of lines of a trace; in Mahimahi's format, of different milliseconds."""
 
 PACKET = 1500
-"""What may leave at once in a trace of Mahimahi [byte]."""
+"""Size of a delivery opportunity in a Mahimahi trace [byte]."""
 
 _TIME = Quantity(units.TIME, 0.0, 10 * DAY, random=False)
 _COLUMNS = {
@@ -37,7 +37,7 @@ _COLUMNS = {
     "delay": Quantity(units.TIME, 0.0, 3600.0, random=False),
     "loss": Quantity(units.FRACTION, 0.0, 1.0, random=False),
 }
-_LEAST_RATE = 100.0  # that a packet takes a time a kernel can count
+_LEAST_RATE = 100.0  # [bit/s]; keeps transmission times within the range of the kernel
 _SHORTEST = 1e-3
 _SHAPE = (
     "write the columns time and some of rate,delay,loss, as in time,rate and below it 0 s,5 Mbit/s and last "
@@ -47,19 +47,19 @@ _SHAPE = (
 
 @dataclass(frozen=True)
 class Trace:
-    """The text of a trace and what it says."""
+    """Text of a trace and its parsed content."""
 
     text: str
     times_s: tuple[float, ...] = field(repr=False)
-    """When steps begin, or opportunities come."""
+    """Times at which steps begin, or packets may leave [s]."""
     end_s: float = field(repr=False)
     columns: Mapping[str, tuple[float, ...]] = field(repr=False, compare=False)
-    """Of each step."""
+    """Values of each step in SI units, by column."""
     packets: Ints | None = field(default=None, repr=False, compare=False)
-    """That may leave at each time."""
+    """Number of packets that may leave at each time; None without Mahimahi's format."""
 
     def mean(self, column: str) -> float | None:
-        """Of a column over time, in SI units; None where the trace does not have it."""
+        """Return the time average of a column in SI units; None if the trace does not have it."""
         if self.packets is not None:
             return float(8 * PACKET * self.packets.sum() / self.end_s) if column == "rate" else None
         if column not in self.columns:
@@ -69,7 +69,7 @@ class Trace:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic checks and writes such a field."""
+        """Return the schema by which pydantic checks and writes such a field."""
         return core_schema.no_info_plain_validator_function(
             trace,
             serialization=core_schema.plain_serializer_function_ser_schema(
@@ -79,12 +79,12 @@ class Trace:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """A file's name, or the text of a trace."""
+        """Return the JSON Schema: a file name, or the text of a trace."""
         return {"type": "string", "description": "a CSV file of time, rate, delay and loss; or Mahimahi's"}
 
 
 def trace(given: Any) -> Trace:
-    """The trace in a file of this name, or in a text of several lines.  Raises InputError."""
+    """Return the trace in a file of this name, or in a text of several lines. Raises InputError."""
     if isinstance(given, Trace):
         return given
     if not isinstance(given, str) or not given.strip():
@@ -97,7 +97,7 @@ def trace(given: Any) -> Trace:
 
 @functools.lru_cache(maxsize=64)
 def parse(text: str) -> Trace:
-    """The trace that a text is.  Raises InputError without the field's name."""
+    """Parse the text of a trace. Raises InputError without the name of the field."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     mahimahi = bool(lines) and lines[0][1].isdecimal()
     if len(lines) < (1 if mahimahi else 2):
@@ -169,7 +169,7 @@ def _read(quantity: Quantity, given: str | None, name: str, number: int) -> floa
 
 
 def check_end(given: Trace | None, repeat: bool | None, name: str, duration_s: float) -> None:
-    """Raises InputError where a run goes on when its trace has ended."""
+    """Raise InputError if a run lasts longer than its trace, which does not repeat."""
     if given is not None and not repeat and given.end_s < duration_s:
         ends = f"ends at {units.show(given.end_s, units.TIME)}, before duration"
         raise InputError(f"{name} {ends}; write repeat: true, or shorten duration")

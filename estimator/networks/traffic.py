@@ -1,6 +1,6 @@
-"""How many packets a transport puts out, about, and how long one takes at least.
+"""Approximate number of packets that a transport sends, and the minimum time of a packet on a link.
 
-Numbers that are drawn count with their mean; loss and queues would make it less.
+Random numbers count with their mean; losses and queues, which reduce the number, are ignored.
 """
 
 from typing import Any
@@ -10,26 +10,27 @@ from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
 
 MAX_SENDS = 10
-"""A transfer is sent so often at most, about."""
+"""Assumed maximum number of transmissions per packet of a transfer."""
 
 NO_TIME = "raise a delay to 1 ns or more, or give a rate or a lower one"
-"""What to do about a way that takes no time."""
+"""Remedy for a path on which a packet takes no time."""
 
 
 def mean(value: Number) -> float:
-    """The mean of what is drawn, to some digits."""
+    """Return the approximate mean of a number."""
     return value.mean() if isinstance(value, Distribution) else value
 
 
 def either(value: Number | None, otherwise: Number) -> Number:
-    """A number that may be left out."""
+    """Return an optional number, or `otherwise` if it is None."""
     return otherwise if value is None else value
 
 
 def of_association(
     transport: Any, duration: float, rtt_s: float, rate: float, *, fluid: bool, flow: Any = None
 ) -> float:
-    """Packets of an association over a path of this round-trip time and lowest rate; steps, of a fluid."""
+    """Return the approximate packets of an association over a path with this RTT and lowest rate; for a
+    fluid, steps."""
     size = mean(transport.payload) + mean(transport.header)
     rtt_s = max(rtt_s + 8 * size / rate, 1 / NS)
     if fluid:
@@ -52,7 +53,7 @@ def of_association(
 
 
 def datagrams(udp: Any, duration: float) -> float:
-    """Packets of a stream."""
+    """Return the approximate number of packets of a UDP stream."""
     found = duration * mean(udp.rate) / (8 * mean(udp.payload))
     if udp.packets is not None:
         return min(found, mean(udp.packets))
@@ -62,11 +63,11 @@ def datagrams(udp: Any, duration: float) -> float:
 
 
 def whole_ns(time: Number) -> int:
-    """The least that a time can be [ns]."""
+    """Return the minimum of a time [ns]."""
     return round(bounds(time)[0] * NS)
 
 
 def wire_ns(rate: Number, size: float) -> int:
-    """The least time of `size` bytes at a rate [ns]."""
+    """Return the minimum transmission time of `size` bytes at a rate [ns]."""
     byte_time = round(8 * NS * 2**BYTE_TIME_BITS / bounds(rate)[1])
     return int(int(size) * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS

@@ -1,4 +1,4 @@
-"""What changes on a hop or link from packet to packet, as users write it: a trace, jitter, a policer."""
+"""Time-varying hops and links as users write them: a trace, jitter, a policer."""
 
 from typing import Annotated, Any, ClassVar, Self
 
@@ -14,30 +14,31 @@ from netcarlo.schema.record import Record
 
 
 class Policer(Record):
-    """A token bucket before the queue, for data: what exceeds `rate` by more than a `burst` is dropped."""
+    """Policer: a token bucket for data before the queue. Data above `rate` by more than a `burst` are
+    dropped."""
 
     rate: Annotated[Number, Quantity(units.RATE, 100.0, 1e12)]
-    """What may pass in the long run."""
+    """Long-term rate of the token bucket."""
     burst: Annotated[Number, Quantity(units.SIZE, 1.0, 1e12)]
-    """What may exceed that at once; more is dropped."""
+    """Size of the token bucket; data above it are dropped."""
 
 
 class Varying(Record):
-    """Rate, delay and loss may be those of a `trace`, which begins again at its end if it is to `repeat`; its
-    loss comes on top of the others.  A `jitter` is drawn for every packet; none overtakes another,
-    unless it says so.
+    """Time-varying rate, delay and loss of a link, from a `trace`; the loss is added to other losses.
 
-    What stands in the trace is not written beside it: rate and delay are then their means.
+    With `repeat` the trace starts again at its end. `jitter` is drawn for every packet; packets keep their
+    order unless it has `reorder`. Columns of the trace must not be given as fields as well; `rate` and
+    `delay` are then their means.
     """
 
     trace: Trace | None = None
-    """Rate, delay and loss over time: a file, or its text."""
+    """Trace of rate, delay and loss over time: a file name, or its text. Default: constant."""
     repeat: bool | None = None
-    """Whether the trace begins again at its end; otherwise the run may not go on beyond it."""
+    """True if the trace starts again at its end; otherwise the run must not last longer than the trace."""
     jitter: Jitter | None = None
-    """Random delay of every data packet; none overtakes another unless it says `reorder`."""
+    """Random delay of each data packet; packets keep their order unless it has `reorder`."""
     policer: Policer | None = None
-    """A token bucket for data before the queue."""
+    """Policer: a token bucket for data before the queue."""
 
     implied: ClassVar = frozenset(("rate", "delay"))
 
@@ -48,7 +49,7 @@ class Varying(Record):
             return data
         try:
             given = trace(data["trace"])
-        except InputError:  # that the error is that of the trace
+        except InputError:  # the error of the trace is reported by its own field
             return {"rate": "1 Mbit/s", "delay": "1 ms"} | data
         means = {}
         for name, unit in (("rate", units.RATE), ("delay", units.TIME)):
@@ -74,13 +75,14 @@ class Varying(Record):
 
     @property
     def varies(self) -> str:
-        """The first field with what varies; empty without."""
+        """First field that makes the link time-varying; empty if there is none."""
         names = ("trace", "jitter", "policer")
         return next((name for name in names if getattr(self, name) is not None), "")
 
 
 def min_transit_ns(line: Any, size: float) -> int:
-    """The least time of a packet of `size` bytes on a hop or link, as kernels round it [ns]."""
+    """Return the minimum time of a packet of `size` bytes on a hop or link [ns], rounded as in the
+    kernels."""
     given = line.trace
     if given is not None and given.packets is not None:
         return 1 + whole_ns(line.delay)

@@ -44,7 +44,7 @@ def sender_of(transport: Any, flow: Any) -> Any:
     elif control is not None:
         names["congestion_control"] = control
     written = transport.model_fields_set - {"protocol", "congestion_control", "constants"}
-    written -= set(getattr(record, "not_told", ()))
+    written -= set(getattr(record, "not_applicable", ()))
     common = written & set(record.model_fields) if isinstance(transport, Tcp) else set()
     return record.check({**transport.model_dump(mode="json", include=common), **names})
 

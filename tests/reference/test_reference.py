@@ -44,8 +44,9 @@ def test_every_outcome_has_unit_and_meaning() -> None:
 
 def test_editors_are_told_the_same() -> None:
     properties = made("scenario")["$defs"]["HopSpec"]["properties"]
-    assert properties["rate"]["description"].startswith("Bit rate; not given where a `trace` has it. A rate")
-    assert properties["reverse"]["description"] == "What differs in the direction of the acknowledgements."
+    assert properties["rate"]["description"].startswith("Bit rate. Omit it if a `trace` has rates. A rate")
+    meaning = "Properties that differ in the direction of acknowledgements."
+    assert properties["reverse"]["description"] == meaning
     assert [name for name, field in properties.items() if "description" not in field] == []
 
 

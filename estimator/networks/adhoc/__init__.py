@@ -1,1 +1,1 @@
-"""A mobile ad hoc network with one flow."""
+"""Mobile ad hoc networks with one flow."""

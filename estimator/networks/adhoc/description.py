@@ -1,4 +1,4 @@
-"""An ad hoc network of a scenario: nodes that move, 802.11 frames between those in range, and routing."""
+"""Description of an ad hoc network: moving nodes, 802.11 frames between nodes in range, and routing."""
 
 import math
 from itertools import pairwise
@@ -18,7 +18,7 @@ from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quant
 from netcarlo.schema.record import Record
 
 MAX_SPEED = 300.0
-"""Most speed of a node [m/s].  This and the limits below keep every product of the engine below 2**63."""
+"""Maximum speed of a node [m/s]. With this limit and those below, products in the engine stay below 2**63."""
 
 Nodes = Annotated[Number, Quantity(units.PLAIN, 2, MOST_NODES, whole=True)]
 Span = Annotated[Number, Quantity(units.LENGTH, 1.0, 10e3)]
@@ -36,14 +36,14 @@ Energy_ = Annotated[Number, Quantity(units.ENERGY, 1e-3, 1e9)]
 
 
 class Area(Record):
-    """Where the nodes are: a square of this `side`, or a rectangle of `width` and `height`."""
+    """Area of the nodes: a square with this `side`, or a rectangle with `width` and `height`."""
 
     side: Span | None = None
-    """Side of a square."""
+    """Side of a square area."""
     width: Span | None = None
-    """Width of a rectangle."""
+    """Width of a rectangular area."""
     height: Span | None = None
-    """Height of a rectangle."""
+    """Height of a rectangular area."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -54,12 +54,12 @@ class Area(Record):
 
 
 class _Between(Record):
-    """Anything from `min` to `max`, drawn evenly for each leg of a node."""
+    """Range from `min` to `max`; a value is drawn uniformly for each leg of a node."""
 
     min: Any
-    """The least of what is drawn for each leg."""
+    """Minimum of the values drawn for each leg."""
     max: Any
-    """The most of what is drawn for each leg."""
+    """Maximum of the values drawn for each leg."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -69,14 +69,14 @@ class _Between(Record):
 
 
 class SpeedRange(_Between):
-    """A speed for each leg."""
+    """Range of speeds; one is drawn for each leg."""
 
     min: Speed
     max: Speed
 
 
 class TimeRange(_Between):
-    """A time for each leg."""
+    """Range of times; one is drawn for each leg."""
 
     min: Pause
     max: Pause
@@ -96,85 +96,87 @@ AnyPause = Annotated[
 
 
 class Static(Record):
-    """Nodes stay where they are, at random places."""
+    """Static nodes at random positions."""
 
     model: Literal["static"]
-    """Nodes stay where they are."""
+    """Static nodes at random positions."""
     start: Start | None = None
-    """What holds when the transfer starts; anything unless given."""
+    """Condition at the start of the transfer. Default: none."""
 
 
 class RandomWaypoint(Record):
-    """Straight to a random place, a pause, and on to the next.
+    """Random waypoint: a node moves straight to a random position, pauses, and continues to the next.
 
-    Nodes have been on the way for `warm_up` at time 0: they start evenly spread and gather in the middle.
+    At time 0 nodes have moved for `warm_up`: they start uniformly distributed and concentrate in the middle.
     """
 
     model: Literal["random_waypoint"]
-    """Straight to a random place, a pause, and on."""
+    """Random waypoint: straight moves to random positions, with pauses."""
     speed: AnySpeed
-    """Of a leg: one number, drawn once a replication, or for each leg from `min` to `max`."""
+    """Speed of a leg: one number per replication, or drawn for each leg from `min` to `max`."""
     pause: AnyPause = 0.0
-    """At each place: one number, drawn once a replication, or for each leg from `min` to `max`."""
+    """Pause at each position: one number per replication, or drawn for each leg from `min` to `max`."""
     warm_up: Time = 1000.0
-    """Nodes have moved for so long at time 0, as they gather in the middle."""
+    """Time for which nodes have moved at time 0, so that they concentrate in the middle."""
     start: Start | None = None
-    """What holds when the transfer starts; anything unless given."""
+    """Condition at the start of the transfer. Default: none."""
 
 
 class RandomDirection(Record):
-    """A random direction for a random time, `leg` on average; walls reflect."""
+    """Random direction: a node moves in a random direction for a random time with mean `leg`; walls
+    reflect it."""
 
     model: Literal["random_direction"]
-    """A random direction for a random time; walls reflect."""
+    """Random direction: moves in random directions for random times; walls reflect."""
     speed: AnySpeed
-    """Of a leg: one number, drawn once a replication, or for each leg from `min` to `max`."""
+    """Speed of a leg: one number per replication, or drawn for each leg from `min` to `max`."""
     leg: Leg = 20.0
-    """Mean of the exponential time of a leg."""
+    """Mean of the exponential duration of a leg."""
     warm_up: Time = 0.0
-    """Nodes have moved for so long at time 0."""
+    """Time for which nodes have moved at time 0."""
     start: Start | None = None
-    """What holds when the transfer starts; anything unless given."""
+    """Condition at the start of the transfer. Default: none."""
 
 
 class GaussMarkov(Record):
-    """A velocity that changes every `step` and keeps so much of the last one; walls reflect.
+    """Gauss-Markov mobility: the velocity changes every `step` and keeps the share `memory` of the last one;
+    walls reflect.
 
-    Both of its parts are normal; `speed` is its mean size.
+    Both components of the velocity are normally distributed; `speed` is its mean magnitude.
     """
 
     model: Literal["gauss_markov"]
-    """A velocity that keeps a part of itself every step; walls reflect."""
+    """Gauss-Markov: a velocity with memory that changes every step; walls reflect."""
     speed: Speed
-    """Mean size of the velocity."""
+    """Mean magnitude of the velocity."""
     memory: Memory = 0.75
-    """The part of the velocity that is kept in a step."""
+    """Share of the velocity that is kept in a step."""
     step: Leg = 1.0
-    """How often the velocity changes."""
+    """Interval between changes of the velocity."""
     warm_up: Time = 0.0
-    """Nodes have moved for so long at time 0."""
+    """Time for which nodes have moved at time 0."""
     start: Start | None = None
-    """What holds when the transfer starts; anything unless given."""
+    """Condition at the start of the transfer. Default: none."""
 
 
 class Stop(Record):
-    """Where a node is at a time; it moves straight to the next of them."""
+    """Position of a node at a time; the node moves straight to the next position."""
 
     time: Time
-    """When the node is here; it moves straight to the next place."""
+    """Time at which the node is at this position."""
     x: Coordinate
-    """First coordinate."""
+    """First coordinate of the position."""
     y: Coordinate = 0.0
-    """Second coordinate."""
+    """Second coordinate of the position."""
 
 
 class Given(Record):
-    """Every node's trajectory; before the first and after the last of its places it stands still."""
+    """Given trajectory of every node; a node does not move before its first and after its last position."""
 
     model: Literal["given"]
-    """Trajectories as given."""
+    """Trajectories given by positions and times."""
     nodes: list[Annotated[list[Stop], Field(min_length=1)]] = Field(min_length=2, max_length=MOST_NODES)
-    """A list of places in order of time for each node."""
+    """List of positions in order of time, for each node."""
 
     @model_validator(mode="after")
     def _can_be_walked(self) -> Self:
@@ -221,32 +223,33 @@ AnyMobility = Annotated[
 
 
 class Radio(Record):
-    """The 802.11 radio of every node; every frame to one node is announced by an RTS."""
+    """The 802.11 radio of every node; an RTS precedes every unicast frame."""
 
     rate: RadioRate = 2e6
-    """Rate of data frames to one node."""
+    """Rate of unicast data frames."""
     basic_rate: RadioRate = 1e6
     """Rate of RTS, CTS, ACK and route requests."""
     preamble: Delay = 192e-6
-    """Preamble and header of the physical layer, before every frame."""
+    """Duration of the preamble and header of the physical layer of every frame."""
     slot: Interval = 20e-6
-    """A slot of the backoff."""
+    """Duration of a backoff slot."""
     sifs: Interval = 10e-6
-    """Space before an answer."""
+    """Short interframe space (SIFS)."""
     eifs: Interval = 364e-6
-    """Wait after a frame that could not be decoded."""
+    """Extended interframe space (EIFS) after a frame that could not be decoded."""
     cw_min: Slots = 31.0
-    """Largest backoff at the first attempt, in slots."""
+    """Contention window of the first attempt [slots]."""
     cw_max: Slots = 1023.0
-    """Largest backoff after many attempts, in slots."""
+    """Maximum contention window [slots]."""
     short_retry: Times = 7.0
-    """Attempts of an RTS."""
+    """Maximum number of attempts of an RTS."""
     long_retry: Times = 4.0
-    """Attempts of a data frame after it."""
+    """Maximum number of attempts of a data frame after an RTS."""
     queue: Frames = 50.0
-    """Packets that wait at a node, at most."""
+    """Queue limit of each node."""
     overhead: Size = 54.0
-    """Bytes that a data frame has besides its packet: 20 of the network and 34 of the MAC."""
+    """Size of the headers of a data frame besides its packet: 20 B of the network layer and 34 B of the
+    MAC."""
 
     fills: ClassVar = {
         "preamble": (Manet.PREAMBLE, NS),
@@ -269,58 +272,59 @@ class Radio(Record):
 
 
 class Energy(Record):
-    """What a radio draws; `overhear`, for frames that are for others, is `receive` unless given."""
+    """Power consumption of a radio."""
 
     transmit: Power = 1.327
-    """Power while it transmits."""
+    """Power while the radio transmits."""
     receive: Power = 0.967
-    """Power while it receives."""
+    """Power while the radio receives."""
     idle: Power = 0.843
-    """Power while it waits."""
+    """Power while the radio is idle."""
     overhear: Power | None = None
-    """Power while it receives frames for others; `receive` unless given."""
+    """Power while the radio receives frames for other nodes. Default: `receive`."""
     battery: Energy_ | None = None
-    """What every node's battery holds, from which `network_life_s` follows; no limit unless given."""
+    """Energy of every node's battery, from which `network_life_s` follows. Default: no limit."""
 
 
 class Adhoc(Record):
-    """Nodes 0, 1, ... without any other network; one flow goes from `source` to `sink`.
+    """An ad hoc network of nodes 0, 1, ... with one flow from `source` to `sink`.
 
-    Nodes up to `range` apart decode each other's frames, and sense them up to `sense`, 2.2 times that
-    unless given.  A frame survives another one that is weaker by `capture`, a ratio of powers which fall
-    with the fourth power of the distance.
+    Nodes up to `range` apart decode each other's frames, and sense them up to `sense` (default: 2.2 times
+    `range`). A frame survives another one that is weaker by the power ratio `capture`; power decreases with
+    the fourth power of the distance.
     """
 
     nodes: Nodes | None = None
-    """How many nodes there are; given unless their trajectories are."""
+    """Number of nodes; required unless trajectories are given."""
     area: Area | None = None
-    """Where they are; given unless their trajectories are."""
+    """Area of the nodes; required unless trajectories are given."""
     range: Range
-    """Frames are decoded up to here."""
+    """Distance up to which frames are decoded."""
     sense: Sense | None = None
-    """Nodes this near wait for each other; 2.2 times `range` unless given."""
+    """Distance up to which nodes sense each other and defer. Default: 2.2 times `range`."""
     capture: Ratio = 10.0
-    """A frame survives another one that is weaker by this ratio of powers (fourth power of the distance)."""
+    """Capture threshold: a frame survives another one that is weaker by this power ratio (fourth power of
+    the distance)."""
     mobility: AnyMobility
-    """How nodes move."""
+    """Mobility model of the nodes."""
     routing: Literal["dsr", "ideal"] = "dsr"
-    """How routes are found: by DSR; or the shortest way there is, without any control traffic."""
+    """Routing: DSR, or always the shortest path without control traffic (`ideal`)."""
     frame_error: Probability = 0.0
-    """Probability that noise destroys a frame at the radio it is for; 802.11 repeats it."""
+    """Probability that noise destroys a frame at its receiver; 802.11 retransmits it."""
     residual_error: Probability = 0.0
-    """Probability that a segment with data is lost at the sink's host."""
+    """Probability that a segment with data is lost at the receiving host."""
     ack_error: Probability = 0.0
     """Probability that a segment without data (an acknowledgement, a probe) is lost at either host."""
     radio: Radio = Radio()
     """The 802.11 radio of every node."""
     energy: Energy = Energy()
-    """What a radio draws, and what its battery holds."""
+    """Power consumption of the radio, and energy of the battery."""
     source: Annotated[int, Field(ge=0, lt=MOST_NODES)] = 0
-    """Number of the node that sends."""
+    """Number of the sending node."""
     sink: Annotated[int, Field(ge=0, lt=MOST_NODES)] = 1
-    """Number of the node that receives."""
+    """Number of the receiving node."""
     observe: Literal["completion", "end"] = "completion"
-    """Whether a finite transfer ends the run, or it goes on to `duration`."""
+    """End of the run: at the completion of a finite transfer, or at `duration`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -367,14 +371,14 @@ class Adhoc(Record):
 
     @property
     def all_nodes(self) -> Number:
-        """How many nodes there are."""
+        """Number of nodes."""
         if self.nodes is None:
             return float(len(self.mobility.nodes)) if isinstance(self.mobility, Given) else math.nan
         return self.nodes
 
     @property
     def sides(self) -> tuple[Number, Number]:
-        """Width and height of the area."""
+        """Width and height of the area [m]."""
         area = self.area
         if area is None or area.width is None or area.height is None:
             side = math.nan if area is None or area.side is None else area.side
@@ -383,13 +387,13 @@ class Adhoc(Record):
 
     @property
     def apart(self) -> Apart | None:
-        """How far source and sink are apart when the transfer starts, where that is asked."""
+        """Required distance between source and sink at the start of the transfer; None if not given."""
         start = getattr(self.mobility, "start", None)
         return start.apart if isinstance(start, Start) else None
 
     @property
     def redrawn(self) -> float:
-        """Ways that are drawn until source and sink are as far apart as asked, at most on average."""
+        """Maximum mean number of trajectories drawn until source and sink have the required distance."""
         if self.apart is None:
             return 0.0
         gathers = isinstance(self.mobility, RandomWaypoint)
@@ -397,10 +401,10 @@ class Adhoc(Record):
 
     @property
     def random_places(self) -> bool:
-        """Whether places are drawn beside the fields."""
+        """True if positions are random."""
         return not isinstance(self.mobility, Given)
 
     @property
     def most_nodes(self) -> int:
-        """The most there can be."""
+        """Maximum number of nodes."""
         return int(bounds(self.all_nodes)[1])

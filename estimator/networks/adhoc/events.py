@@ -1,4 +1,4 @@
-"""The trace of an ad hoc network as a table."""
+"""Trace of an ad hoc network as a table."""
 
 import numpy as np
 import pandas as pd
@@ -8,9 +8,8 @@ from netcarlo.networks.events import SENDER, only, table, whole
 
 
 def moves(events: NDArray[np.float64]) -> pd.DataFrame:
-    """The events of an ad hoc network: its flow, and nodes, links and routes; NaN where a column has no
-    meaning for an event.
-    """
+    """Return the events of an ad hoc network: its flow, nodes, links and routes; NaN in columns that do
+    not apply."""
     frame = table(events)
     place, link, route, state = (frame["event"] == kind for kind in ("place", "link", "route", "state"))
     frame.insert(2, "node", frame["path"].where(~(place | link), frame["sequence"]))

@@ -1,4 +1,4 @@
-"""The values that an ad hoc scenario reaches, for the comparison with the validated range."""
+"""Extents of ad hoc scenarios, for comparison with the validated range."""
 
 from netcarlo.networks.adhoc.description import Adhoc, SpeedRange
 from netcarlo.networks.extent import Compared, extent_of, known, name_of, of_sender
@@ -6,7 +6,7 @@ from netcarlo.networks.run import Run
 
 
 def compared(run: Run, adhoc: Adhoc) -> Compared:
-    """Return what an ad hoc scenario is compared as: how its nodes move, and its protocol."""
+    """Return mobility model and extents of an ad hoc scenario, for its protocol."""
     speed = getattr(adhoc.mobility, "speed", None)
     found = known(
         nodes=extent_of(adhoc.all_nodes),

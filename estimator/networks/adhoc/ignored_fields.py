@@ -1,4 +1,4 @@
-"""Fields that the cheap models of this kind of network do not read."""
+"""Fields that the fast models of ad hoc networks ignore."""
 
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
@@ -7,4 +7,4 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "transport.initial_ssthresh", "adhoc.capture", "adhoc.energy.*", "adhoc.radio.eifs",
     ),
 }  # fmt: skip
-"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""
+"""Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

@@ -1,4 +1,4 @@
-"""An ad hoc network: what the house asks of it."""
+"""Network interface of ad hoc networks."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ from netcarlo.transport.classed import delay_field
 
 
 class AdhocNetwork(Adhoc, Network):
-    """Nodes without any other network, see `Adhoc`."""
+    """An ad hoc network, see `Adhoc`."""
 
     key = "adhoc"
     family = "adhoc"
@@ -38,7 +38,7 @@ class AdhocNetwork(Adhoc, Network):
     one_flow = True
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Slots take time whatever else does; frames of today's Linux have timestamps."""
+        """Check that linux has few enough packets for its timestamps."""
         asked, most = workload.exchanges(self, run), workload.MAX_LINUX_PACKETS
         if run.transport.stamped and asked > most:
             what = f"duration has room for about {asked:.0f} packets"
@@ -47,12 +47,12 @@ class AdhocNetwork(Adhoc, Network):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each transport."""
+        """Return the address of the model of this transport."""
         transport = run.transport
         return Address("adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self.word))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """There is no formula."""
+        """Return the feature that the fluid model lacks; there is no formula."""
         if fidelity == "fluid" and (field := delay_field(run.transport)):
             return f"the {fidelity} model knows no delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
@@ -60,11 +60,11 @@ class AdhocNetwork(Adhoc, Network):
         return "there is no formula of ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:
-        """There is none."""
+        """Raise NotImplementedError, because there is no formula."""
         raise NotImplementedError
 
     def population(self, run: Run) -> tuple[str, str]:
-        """By whether nodes move, under one TCP or UDP."""
+        """Return network and protocol in the data of measured bias: static or mobile nodes."""
         kind = run.transport.growth
         return "adhoc static" if self.mobility.model == "static" else "adhoc", kind
 
@@ -75,7 +75,7 @@ class AdhocNetwork(Adhoc, Network):
     # Rows.
 
     def rows(self, run: Run, draws: Draws) -> ManetRows:
-        """Nodes, how they move and what they hear."""
+        """Return rows with nodes, their mobility and their reception."""
         table = parameters(run, draws)
         if self.word:
             table[:, P.LATE] = late_ns(run.transport, "transport", draws)
@@ -84,21 +84,21 @@ class AdhocNetwork(Adhoc, Network):
         return rows.build(self, draws, table, constants=constants(run, draws))
 
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes."""
+        """Return the memory of one row and its outcomes [byte]."""
         return rows.row_bytes(self) + (8 * DelayOut.COLUMNS if self.word else 0)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], ManetRows]) -> dict[str, Floats]:
-        """Those of one hop; `path_loss` is the residual one."""
+        """Return features of one hop; `path_loss` is the residual error."""
         return rows.features(self, draws, rows_of())
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """Frames that fit into the time, and legs of nodes."""
+        """Return the approximate number of frames that fit into the run, plus legs of nodes."""
         return workload.packets(self, run)
 
     # Outcomes.
 
     def output(self, rows: ManetRows, integers: Ints | None = None) -> Output:
-        """Return the flow and the nodes."""
+        """Return the output of the flow and the nodes."""
         return AdhocOutput(rows, integers)
 
     def named(self, integers: Ints, rows: ManetRows) -> Named:
@@ -116,18 +116,18 @@ class AdhocNetwork(Adhoc, Network):
         return values
 
     def sent(self, integers: Ints, rows: ManetRows) -> int:
-        """Of the one flow."""
+        """Return the number of data packets that the flow sent."""
         return int(integers[:, ManetOut.SENT].sum())
 
     # One replication.
 
     def events(self, run: Run, rows: Any, events_: Floats) -> pd.DataFrame:
-        """The flow, and nodes, links and routes."""
+        """Return events of the flow, nodes, links and routes."""
         return events.moves(events_)
 
     # Fields.
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
-        """All fields of the scenario's network are of it, which need not be said."""
+        """Return the words for a field without the key of the network, which all fields here share."""
         return super().said(parts, [part for part in rest if part != cls.key])

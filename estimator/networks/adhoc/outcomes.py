@@ -48,7 +48,7 @@ def _link_changes_per_pair_s(out: AdhocOutput) -> Floats:
 
 
 def _joules_per_megabyte(out: AdhocOutput) -> Floats:
-    short = np.where(out.completed, out.p[:, P.SHORT], 0)  # of the last packet
+    short = np.where(out.completed, out.p[:, P.SHORT], 0)  # missing payload of the last packet
     megabytes = (out[ManetOut.DELIVERED] * out.p[:, P.DATA] - short) / 1e6
     return np.asarray(out.joules.sum(axis=1) / divisors(megabytes))
 
@@ -60,7 +60,7 @@ def _network_life_s(out: AdhocOutput) -> Floats:
 
 OUTCOMES = (
     Outcome(
-        "elapsed_s", lambda out: out[ManetOut.ELAPSED] / NS, NEITHER, "when the run ended: with the "
+        "elapsed_s", lambda out: out[ManetOut.ELAPSED] / NS, NEITHER, "end of the run: at the end of the "
         "transfer or the duration",
     ),
     Outcome(
@@ -68,7 +68,7 @@ OUTCOMES = (
         "packet of a finite transfer", label="transfer time", when=AdhocOutput.finite,
     ),
     Outcome(
-        "transfer_bps", _transfer_bps, MORE, "payload of a finite transfer over that time",
+        "transfer_bps", _transfer_bps, MORE, "payload of a finite transfer over transfer_s",
         when=AdhocOutput.finite,
     ),
     Outcome(
@@ -76,36 +76,43 @@ OUTCOMES = (
         "acknowledged in full, else 0", YES_NO, label="finished transfers", unit=FRACTION,
         when=AdhocOutput.finite, otherwise=Otherwise.COMPUTED,
     ),
-    Outcome("probes", ManetOut.PROBES, NEITHER, "probe segments put out"),
+    Outcome("probes", ManetOut.PROBES, NEITHER, "probe segments sent"),
     Outcome(
         "probe_cycles", ManetOut.PROBE_CYCLES, NEITHER, "times that the sender stopped to probe, or was "
         "frozen",
     ),
-    Outcome("probe_time_s", lambda out: out[ManetOut.PROBE_TIME] / NS, NEITHER, "time for which it was"),
+    Outcome(
+        "probe_time_s", lambda out: out[ManetOut.PROBE_TIME] / NS, NEITHER,
+        "time for which the sender probed or was frozen",
+    ),
     Outcome("spared", ManetOut.SPARED, NEITHER, "losses after which the window was not reduced"),
     Outcome(
-        "drops_route", ManetOut.DROPS_ROUTE, LESS, "data packets given up on a broken link without another "
+        "drops_route", ManetOut.DROPS_ROUTE, LESS, "data packets dropped on a broken link without another "
         "route",
     ),
-    Outcome("drops_buffer", ManetOut.DROPS_BUFFER, LESS, "data packets that waited for a route in vain"),
+    Outcome("drops_buffer", ManetOut.DROPS_BUFFER, LESS, "data packets dropped while waiting for a route"),
     Outcome(
         "mean_route_hops", lambda out: out[ManetOut.HOPS] / divisors(out[ManetOut.ARRIVED]), NEITHER,
         "mean number of hops of the data packets that reached the sink",
     ),
-    Outcome("breaks", ManetOut.BREAKS, LESS, "links that the MAC gave up", label="broken links", fluid=False),
     Outcome(
-        "false_breaks", ManetOut.FALSE_BREAKS, LESS, "of those, links that were there",
-        label="links given up that were there",
+        "breaks", ManetOut.BREAKS, LESS, "links that the MAC declared broken", label="broken links",
+        fluid=False,
+    ),
+    Outcome(
+        "false_breaks", ManetOut.FALSE_BREAKS, LESS,
+        "links that the MAC declared broken although they existed",
+        label="links declared broken in error",
     ),
     Outcome("discoveries", ManetOut.DISCOVERIES, LESS, "route requests originated", fluid=False),
     Outcome(
-        "routing_frames", ManetOut.ROUTING_FRAMES, LESS, "route requests, replies and errors put on the air",
+        "routing_frames", ManetOut.ROUTING_FRAMES, LESS, "route requests, replies and errors sent",
         fluid=False,
     ),
     Outcome("route_errors", ManetOut.ROUTE_ERRORS, LESS, "route errors originated", fluid=False),
     Outcome(
-        "salvaged", ManetOut.SALVAGED, NEITHER, "packets sent another way by the node that found the link "
-        "broken", label="salvaged packets", fluid=False,
+        "salvaged", ManetOut.SALVAGED, NEITHER, "packets sent on another route by the node that found the "
+        "link broken", label="salvaged packets", fluid=False,
     ),
     Outcome(
         "shortened", ManetOut.SHORTENED, NEITHER, "routes shortened because a later node heard the packet "
@@ -160,12 +167,12 @@ OUTCOMES = (
     ),
     Outcome(
         "breaks_per_connected_s", lambda out: out[ManetOut.KEPT_BREAKS] / out.connected_us * 1e6, LESS,
-        "breaks of such routes per second of connected time", label="route breaks while connected",
-        unit="1/s",
+        "breaks per second of connected time of a route that is kept until it breaks",
+        label="route breaks while connected", unit="1/s",
     ),
     Outcome(
         "mean_route_life_s", lambda out: out[ManetOut.KEPT_LIFE] / 1e6 / divisors(out[ManetOut.KEPT_BREAKS]),
-        MORE, "mean life of those that broke",
+        MORE, "mean lifetime of routes that are kept until they break",
     ),
     Outcome(
         "outages_per_s", lambda out: out[ManetOut.OUTAGES] / out.time_us * 1e6, LESS,
@@ -173,11 +180,12 @@ OUTCOMES = (
     ),
     Outcome(
         "mean_outage_s", lambda out: out[ManetOut.OUTAGE_TIME] / 1e6 / divisors(out[ManetOut.OUTAGES]), LESS,
-        "mean length of those",
+        "mean duration of the times without a path that began and ended in the run",
     ),
     Outcome(
-        "link_changes_per_pair_s", _link_changes_per_pair_s, NEITHER, "links that came or went per second "
-        "and pair of nodes", label="link changes of a pair", unit="1/s",
+        "link_changes_per_pair_s", _link_changes_per_pair_s, NEITHER,
+        "links that appeared or disappeared per second and pair of nodes",
+        label="link changes of a pair", unit="1/s",
     ),
     Outcome(
         "mean_degree", lambda out: 2 * out[ManetOut.LINK_TIME] / out.nodes / out.time_us, NEITHER,
@@ -190,28 +198,30 @@ OUTCOMES = (
     Outcome("kept_breaks", ManetOut.KEPT_BREAKS, LESS, "breaks of a route that is kept until it breaks"),
     Outcome(
         "kept_life_s", lambda out: out[ManetOut.KEPT_LIFE] / 1e6, NEITHER,
-        "how long the routes that broke had lived, summed",
+        "sum of the lifetimes of routes that are kept until they break",
     ),
     Outcome("outages", ManetOut.OUTAGES, LESS, "times without a path that began and ended in the run"),
     Outcome(
-        "outage_time_s", lambda out: out[ManetOut.OUTAGE_TIME] / 1e6, LESS, "how long those were, summed",
+        "outage_time_s", lambda out: out[ManetOut.OUTAGE_TIME] / 1e6, LESS,
+        "sum of the times without a path that began and ended in the run",
     ),
     Outcome(
         "energy_source_J", lambda out: out.of_node(out.joules, Manet.SOURCE), LESS,
-        "energy that the source drew", label="energy of the source", when=AdhocOutput.powered,
+        "energy that the source consumed", label="energy of the source", when=AdhocOutput.powered,
         otherwise=Otherwise.COMPUTED, fluid=False,
     ),
     Outcome(
-        "energy_sink_J", lambda out: out.of_node(out.joules, Manet.SINK), LESS, "energy that the sink drew",
-        label="energy of the sink", when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+        "energy_sink_J", lambda out: out.of_node(out.joules, Manet.SINK), LESS,
+        "energy that the sink consumed", label="energy of the sink", when=AdhocOutput.powered,
+        otherwise=Otherwise.COMPUTED, fluid=False,
     ),
     Outcome(
-        "energy_J", lambda out: out.joules.sum(axis=1), LESS, "energy that all nodes drew", label="energy",
-        when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
+        "energy_J", lambda out: out.joules.sum(axis=1), LESS, "energy that all nodes consumed",
+        label="energy", when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
     ),
     Outcome(
         "energy_most_J", lambda out: out.joules.max(axis=1, initial=0.0), LESS,
-        "energy of the node that drew most", label="energy of the node that draws most",
+        "energy of the node that consumed most", label="energy of the node that consumes most",
         when=AdhocOutput.powered, otherwise=Otherwise.COMPUTED, fluid=False,
     ),
     Outcome(

@@ -1,4 +1,4 @@
-"""What the engine of ad hoc networks wrote, and what outcomes are computed from."""
+"""Output of the engine of ad hoc networks, from which outcomes are computed."""
 
 from enum import IntEnum
 from functools import cached_property
@@ -13,7 +13,7 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 
 class Power(IntEnum):
-    """Columns of `ManetRows.parameters` behind those of the engine, which does not read them."""
+    """Columns of `ManetRows.parameters` after those of the engine, which does not read them."""
 
     TRANSMIT = Manet.COLUMNS  # [uW]
     RECEIVE = Manet.COLUMNS + 1
@@ -23,11 +23,11 @@ class Power(IntEnum):
 
 
 LOST = ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM
-"""All ways to be lost."""
+"""Columns that count lost data packets."""
 
 
 class AdhocOutput(Output):
-    """Rows [n] of ad hoc networks and what the engine wrote for their N nodes."""
+    """Rows [n] of ad hoc networks and the engine's output for their N nodes."""
 
     parts = {NodeOut: "nodes"}
     rows: ManetRows
@@ -39,12 +39,12 @@ class AdhocOutput(Output):
 
     @cached_property
     def completed(self) -> Bools:
-        """Whether all packets of a finite transfer have arrived [n]."""
+        """True where all packets of a finite transfer have arrived [n]."""
         return self[ManetOut.COMPLETED] >= 0
 
     @property
     def finished(self) -> Bools:
-        """Whether all packets of a finite transfer are acknowledged [n]."""
+        """True where all packets of a finite transfer are acknowledged [n]."""
         return self[ManetOut.FINISHED] >= 0
 
     @cached_property
@@ -55,11 +55,11 @@ class AdhocOutput(Output):
 
     @property
     def short_bits(self) -> Floats:
-        """What the last packet of a transfer that has arrived lacks of a whole one [n] [bit]."""
+        """Payload by which the last packet of a complete transfer is short [n] [bit]."""
         return np.where(self.completed, 8.0 * self.p[:, P.SHORT], 0.0)
 
     def transfer_s(self) -> Floats:
-        """Time from the start of the flow to the last acknowledgement [n] [s]; NaN without it."""
+        """Return the time from the start of the flow to the last acknowledgement [n] [s]; NaN without it."""
         return np.where(self.finished, (self[ManetOut.FINISHED] - self.p[:, P.START]) / NS, np.nan)
 
     @property
@@ -84,21 +84,21 @@ class AdhocOutput(Output):
     # Conditions [n].
 
     def finite(self) -> Bools:
-        """Whether the transfer has an end."""
+        """Return True where the transfer is finite."""
         return self.p[:, P.LIMIT] < ENDLESS
 
     def powered(self) -> Bools:
-        """Whether a radio draws power."""
+        """Return True where a radio consumes power."""
         powers = [Power.TRANSMIT, Power.RECEIVE, Power.OVERHEAR, Power.IDLE]
         return np.asarray((self.p[:, powers] > 0).any(axis=1))
 
     def has_battery(self) -> Bools:
-        """Whether nodes have a battery."""
+        """Return True where nodes have a battery."""
         return self.p[:, Power.BATTERY] > 0
 
 
 def tables(integers: Ints, rows: ManetRows) -> Ints:
-    """The outcomes by node, [n, N, NodeOut.COLUMNS], in the integers [n, ...] of `rows`.
+    """Return the outcomes by node, [n, N, NodeOut.COLUMNS], in the integers [n, ...] of `rows`.
 
     Those of nodes that a row does not have are zero.
     """
@@ -106,9 +106,9 @@ def tables(integers: Ints, rows: ManetRows) -> Ints:
 
 
 def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
-    """How long each node is in each state of its radio, [n, N] each; zero for nodes that are not there.
+    """Return the time of each node in each state of its radio, [n, N] each [s]; zero for absent nodes.
 
-    Frames on the air at the end count in full.  NaN where that is not known (of a fluid).
+    Frames on the air at the end count completely. The result is NaN if it is not known (fluid models).
     """
     nodes = tables(integers, rows)
     found = {
@@ -123,11 +123,11 @@ def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
 
 
 def energy_J(integers: Ints, rows: ManetRows) -> Floats:  # noqa: N802
-    """The energy that each node drew, [n, N]; zero for nodes that are not there."""
+    """Return the energy that each node consumed, [n, N] [J]; zero for absent nodes."""
     watts = {power.name.lower(): rows.parameters[:, power, None] / 1e6 for power in Power}
     return np.asarray(sum(time * watts[state] for state, time in states_s(integers, rows).items()))
 
 
 def _present(rows: ManetRows) -> Bools:
-    """Which nodes [n, N] there are."""
+    """Return the mask of nodes [n, N] that exist."""
     return np.asarray(np.arange(rows.times.shape[1]) < rows.parameters[:, Manet.NODES, None])

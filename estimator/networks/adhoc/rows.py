@@ -1,4 +1,4 @@
-"""From an ad hoc scenario to the rows that its engine reads."""
+"""Construction of rows of the engine of ad hoc networks."""
 
 import math
 from typing import Any
@@ -37,11 +37,11 @@ OBSERVE = {"end": layout.OBSERVE_END, "completion": layout.OBSERVE_COMPLETION}
 _US = 1e6
 _WORD = 2.0**16
 _PART = math.sqrt(2 / math.pi)
-"""Standard deviation of each part of a normal velocity, over its mean size."""
+"""Ratio of the standard deviation of each component of a normal velocity to its mean magnitude."""
 
 
 def build(adhoc: Adhoc, draws: Draws, parameters: Ints, *, constants: Floats) -> ManetRows:
-    """Rows [n]; `parameters` [n, len(P)] are those of the transport."""
+    """Build rows [n]; `parameters` [n, len(P)] are those of the transport."""
     n = len(parameters)
     nodes = draws.whole("adhoc.nodes", adhoc.all_nodes)
     table = np.zeros((n, Manet.COLUMNS + len(Power)), np.int64)
@@ -101,7 +101,7 @@ def _motion(adhoc: Adhoc, draws: Draws) -> dict[Manet, Any]:
 def _between(
     draws: Draws, name: str, value: Any, factor: float, least: Manet, most: Manet
 ) -> dict[Manet, Ints]:
-    """The columns of a number, or of a range of them."""
+    """Return the columns of a number or of a range."""
     at = f"adhoc.mobility.{name}"
     if isinstance(value, SpeedRange | TimeRange):
         return {
@@ -152,7 +152,7 @@ def _power(adhoc: Adhoc, draws: Draws) -> dict[Power, Any]:
 
 
 def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
-    """Times [n, N, K] and places [n, N, K, len(Place)] of the `nodes`; empty unless given."""
+    """Return times [n, N, K] and positions [n, N, K, len(Place)] of the `nodes`; empty unless given."""
     trajectories = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
     times = np.full((len(draws.replications), nodes, max(map(len, trajectories), default=1)), FOREVER)
     places = np.zeros((*times.shape, len(Place)), np.int64)
@@ -166,7 +166,7 @@ def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
 
 
 def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
-    """Features of one hop, see `ensemble.features`: the number of hops changes all the time."""
+    """Return features of one hop, see `ensemble.features`; the number of hops changes all the time."""
     p = rows.parameters
     packet = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
     data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])
@@ -180,14 +180,14 @@ def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
 
 
 def _exchange_ns(p: Ints, size: Ints) -> Floats:
-    """Time [ns] that the channel is taken by a frame of `size` bytes [n], without backoff."""
+    """Return the time [ns] for which a frame of `size` bytes [n] occupies the channel, without backoff."""
     around = p[:, [Manet.RTS, Manet.CTS, Manet.MAC_ACK]].sum(axis=1) + 4 * p[:, Manet.SIFS]
     frame = p[:, Manet.PREAMBLE] + (size + p[:, Manet.OVERHEAD]) * p[:, Manet.BYTE_TIME]
     return np.asarray(around + 2 * p[:, Manet.SLOT] + frame, np.float64)
 
 
 def row_bytes(adhoc: Adhoc) -> int:
-    """Memory of one row and of its outcomes."""
+    """Return the memory of one row and its outcomes [byte]."""
     trajectories = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
     per_node = max(map(len, trajectories), default=1) * (1 + len(Place)) + NodeOut.COLUMNS
     return 8 * (Manet.COLUMNS + len(Power) + ManetOut.COLUMNS + adhoc.most_nodes * per_node)

@@ -1,4 +1,4 @@
-"""How far sender and receiver of an ad hoc network are apart when the transfer starts, and how often so."""
+"""Distance of sender and receiver of an ad hoc network at the start, and the probability of such a start."""
 
 import math
 from collections.abc import Callable
@@ -13,22 +13,22 @@ from netcarlo.schema.quantity import Number, Quantity, bounds
 from netcarlo.schema.record import Record
 
 MAX_DISTANCE = 15e3
-"""Beyond the diagonal of the largest area [m]."""
+"""Maximum distance [m], above the diagonal of the largest area."""
 
 MIN_SHARE = 1e-3
-"""A start that fewer networks have is refused: it is drawn again and again until it is there."""
+"""Minimum probability of a start condition; rarer ones would need too many draws and are refused."""
 
 Near = Annotated[Number, Quantity(units.LENGTH, 0.1, MAX_DISTANCE)]
 Far = Annotated[Number, Quantity(units.LENGTH, 0.0, MAX_DISTANCE)]
 
 
 class Apart(Record):
-    """The distance of sender and receiver, from `min` to `max`."""
+    """Range of the distance of sender and receiver, from `min` to `max`."""
 
     min: Far | None = None
-    """At least; no limit unless given."""
+    """Minimum distance. Default: no limit."""
     max: Near | None = None
-    """At most; no limit unless given."""
+    """Maximum distance. Default: no limit."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -40,31 +40,31 @@ class Apart(Record):
 
     @property
     def least(self) -> Number:
-        """The smallest distance [m]."""
+        """Minimum distance [m]."""
         return 0.0 if self.min is None else self.min
 
     @property
     def most(self) -> Number:
-        """The largest distance [m]."""
+        """Maximum distance [m]."""
         return MAX_DISTANCE if self.max is None else self.max
 
 
 class Start(Record):
-    """What holds when the transfer starts: of all networks, those in which it does are simulated."""
+    """Condition at the start of the transfer; only networks that meet it are simulated."""
 
     apart: Apart
-    """How far source and sink are apart."""
+    """Distance of source and sink."""
 
 
 def share(least: float, most: float, width: float, height: float, *, gathered: bool) -> float:
-    """How often two nodes in a rectangle are `least` to `most` apart [m].
+    """Return the probability that two nodes in a rectangle are `least` to `most` apart [m].
 
-    They are evenly spread, or `gathered` in the middle as by random waypoint without pauses: about x(1 - x)
-    along each side (Bettstetter, Resta and Santi, IEEE Trans. Mobile Computing 2(3), 2003).
+    They are uniformly distributed, or `gathered` in the middle as by random waypoint without pauses: about
+    x(1 - x) along each side (Bettstetter, Resta and Santi, IEEE Trans. Mobile Computing 2(3), 2003).
     """
 
     def within(distance: float) -> float:
-        # The distance along one side, over that side; `v`: what is left for the other one.
+        # `u`, `v`: distance along one side and along the other, relative to the side.
         u = (np.arange(1000) + 0.5) / 1000 * min(distance / width, 1.0)
         rest = np.sqrt(np.maximum(distance**2 - (width * u) ** 2, 0.0))
         v = np.minimum(rest / height, 1.0)
@@ -79,7 +79,7 @@ def share(least: float, most: float, width: float, height: float, *, gathered: b
 
 
 def min_share(apart: Apart, width: Number, height: Number, *, gathers: bool) -> float:
-    """The smallest share of networks that start so, whatever of `apart` and of the area is drawn."""
+    """Return the minimum probability of such a start, over the drawn values of `apart` and of the area."""
     return _rarest(bounds(apart.least)[1], bounds(apart.most)[0], width, height, gathers)
 
 
@@ -90,7 +90,7 @@ def _rarest(least: float, most: float, width: Number, height: Number, gathers: b
 
 
 def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None:
-    """Raise InputError if fewer than `SELDOM` of all networks start so."""
+    """Raise InputError if such a start has a probability below `MIN_SHARE`."""
 
     def enough(low: float, high: float) -> bool:
         return _rarest(low, high, width, height, gathers) >= MIN_SHARE
@@ -114,7 +114,7 @@ def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None
 
 
 def _limit(holds: Callable[[float], bool], bad: float, good: float) -> float:
-    """The last good value on the way to a bad one."""
+    """Return the last good value between a good and a bad one, by bisection."""
     for _ in range(30):
         middle = (bad + good) / 2
         bad, good = (bad, middle) if holds(middle) else (middle, good)

@@ -1,4 +1,4 @@
-"""How many frames, and legs of nodes, an ad hoc network asks for."""
+"""Forecast of the frames, and of legs of nodes, of an ad hoc network."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import mean
 
 MAX_LINUX_PACKETS = 1 << 63 - TRANSMISSION_SHIFT - STAMP_BITS
-"""Packets that frames can number beside a timestamp."""
+"""Maximum number of packets that frames can number in addition to a timestamp."""
 
 
 def packets(adhoc: Adhoc, run: Run) -> float:
-    """Of one replication, about."""
+    """Return the approximate number of frames and legs of one replication."""
     trajectories = adhoc.most_nodes + adhoc.redrawn
     steps = _steps(adhoc.mobility, mean(run.duration)) * trajectories
     return float(steps + exchanges(adhoc, run) * max(1.0, adhoc.most_nodes / 4))
 
 
 def exchanges(adhoc: Adhoc, run: Run) -> float:
-    """Of data frames, that fit into the time of one replication one after the other."""
+    """Return the maximum number of consecutive data frame exchanges in one replication."""
     radio = adhoc.radio
     data = 8 * (mean(run.transport.payload) + mean(radio.overhead)) / mean(radio.rate)
     exchange = 4 * mean(radio.preamble) + 3 * mean(radio.sifs) + 2 * mean(radio.slot) + data
@@ -28,6 +28,6 @@ def exchanges(adhoc: Adhoc, run: Run) -> float:
 
 
 def _steps(mobility: Any, duration: float) -> float:
-    """Legs of a node, about."""
+    """Return the approximate number of legs of a node."""
     before = mean(getattr(mobility, "warm_up", 0.0))
     return (duration + before) / max(mean(getattr(mobility, "step", getattr(mobility, "leg", 1.0))), 1e-3)

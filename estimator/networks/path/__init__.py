@@ -1,1 +1,1 @@
-"""A path of hops, with outages, or to a mobile host."""
+"""Paths of hops, to a fixed or a mobile host."""

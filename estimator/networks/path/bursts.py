@@ -1,4 +1,4 @@
-"""Losses in bursts: a channel of two states from what a user writes (`kernels.base.channel`)."""
+"""Burst losses: a two-state channel built from a user's description (`kernels.base.channel`)."""
 
 from typing import NamedTuple
 
@@ -12,15 +12,16 @@ from netcarlo.schema.quantity import Number
 
 
 class Losses(NamedTuple):
-    """How a hop loses packets in one direction, over the rows [n]."""
+    """Losses of a hop in one direction, for the rows [n]."""
 
     mean: Floats  # share of packets lost [n]
-    happens: Floats  # chance that something happens to a packet, outside bursts and in them [2, n]
-    chances: Ints  # what it is, as `Hop.CHANCES` [2, n]; 0 without bursts
+    happens: Floats  # event probability per packet, outside and inside bursts [2, n]
+    chances: Ints  # type of event, as `Hop.CHANCES` [2, n]; 0 without bursts
 
 
 def losses(name: str, loss: Number, bursts: Bursts | None, draws: Draws) -> Losses:
-    """Those of the field `name`, whose bursts are of the same name with `_bursts` or `bursts`."""
+    """Return the losses of the field `name`; bursts are in the field of that name with `_bursts`, or in
+    `bursts`."""
     calm = draws.floats(name, loss)
     if bursts is None:
         return Losses(calm, np.stack([calm, calm]), np.zeros((2, len(calm)), np.int64))
@@ -32,6 +33,6 @@ def losses(name: str, loss: Number, bursts: Bursts | None, draws: Draws) -> Loss
     happens = lost + turns - lost * turns
     mean = (lost * np.stack([apart, length])).sum(axis=0) / (apart + length)
     one = 2.0**CHANCE_BITS
-    # A certain turn would carry into the loss: one in 2**31 packets stays.
+    # Limit the state change below 1, which would overflow into the loss bits.
     first, second = np.rint(lost / happens * one), np.minimum(np.rint(turns * one), one - 1)
     return Losses(mean, happens, (first.astype(np.int64) << CHANCE_BITS) | second.astype(np.int64))

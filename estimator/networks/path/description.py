@@ -1,4 +1,4 @@
-"""A path: hops in tandem from the sender to the receiver, with outages and packets of others."""
+"""Description of a path: hops in tandem from sender to receiver, with outages and cross traffic."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar, Self
@@ -28,27 +28,28 @@ from netcarlo.schema.record import Record
 from netcarlo.schema.unsupported import OVERHEAD
 
 MAX_HOPS = 64
-"""Most hops of a path."""
+"""Maximum number of hops of a path."""
 
 
 class Reverse(Managed):
-    """What differs in the direction of the acknowledgements; as forward unless given.
+    """Properties of a hop in the direction of acknowledgements. Default: those of the data direction.
 
-    So are rate and delay of a `trace`, unless they or a trace of this direction are given; its loss is not.
+    Rate and delay of a `trace` also apply to acknowledgements, unless this direction has its own; its loss
+    does not.
     """
 
     rate: Rate | None = None
-    """Bit rate; as forward unless given."""
+    """Bit rate. Default: that of the data direction."""
     delay: Delay | None = None
-    """One-way delay of propagation; as forward unless given."""
+    """One-way propagation delay. Default: that of the data direction."""
     queue: Queue | None = None
-    """Most packets that wait or are transmitted; as forward unless given."""
+    """Queue limit, including the packet in transmission. Default: that of the data direction."""
     trace: Trace | None = None
-    """Rate, delay and loss over time of this direction."""
+    """Trace of rate, delay and loss over time in this direction. Default: that of the data direction."""
     repeat: bool | None = None
-    """Whether that trace begins again at its end."""
+    """True if that trace starts again at its end."""
     red: Red | None = None
-    """Random early detection; as forward unless given."""
+    """Random early detection. Default: that of the data direction."""
 
     @model_validator(mode="after")
     def _fits_its_trace(self) -> Self:
@@ -62,12 +63,12 @@ class Reverse(Managed):
 
 
 class CrossTraffic(Record):
-    """Packets of others at a constant bit rate, in the direction of the data; rate 0 is none."""
+    """Cross traffic at a constant bit rate in the direction of data; rate 0 means none."""
 
     rate: Load
-    """Bit rate of the others; 0 is none."""
+    """Bit rate of the cross traffic; 0 means none."""
     packet: Payload = 1000.0
-    """Size of their packets."""
+    """Packet size of the cross traffic."""
 
     @model_validator(mode="after")
     def _bearable(self) -> Self:
@@ -77,59 +78,58 @@ class CrossTraffic(Record):
 
 
 class Bursts(Record):
-    """Packets are lost in bursts: a Gilbert-Elliott channel.
+    """Burst losses: a Gilbert-Elliott channel.
 
-    A burst begins after a geometric number of packets with mean `apart`, and lasts a geometric number of
-    packets with mean `length`; in it each is lost with probability `loss`.
+    The time between bursts and the length of a burst are geometric numbers of packets with means `apart` and
+    `length`. In a burst each packet is lost with probability `loss`.
     """
 
     apart: Stretch
-    """Mean number of packets from the end of a burst to the next."""
+    """Mean number of packets between two bursts."""
     length: Stretch
-    """Mean number of packets of a burst."""
+    """Mean number of packets in a burst."""
     loss: Probability = 1.0
-    """Probability that a packet of a burst is lost."""
+    """Probability that a packet in a burst is lost."""
 
 
 class HopSpec(Varying, Managed):
-    """A FIFO link with a drop-tail, RED or otherwise managed queue.
+    """A FIFO link with a drop-tail queue, or with active queue management.
 
-    `queue` counts the packet in transmission too.
-
-    Outside `bursts` packets are lost with probability `loss`, independently.
-    With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
-    delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
-    What varies is that of data, see `Varying`; `ack_jitter` is that of acknowledgements.
+    Outside `bursts`, packets are lost independently with probability `loss`. With a `tick`, data leaves the
+    far end only at the ticks of a clock, several packets at once, as from a delay element driven by an
+    operating system's clock. `jitter`, traces and policers apply to data, see `Varying`; `ack_jitter` applies
+    to acknowledgements.
     """
 
     rate: Rate
-    """Bit rate; not given where a `trace` has it."""
+    """Bit rate. Omit it if a `trace` has rates."""
     delay: Delay
-    """One-way delay of propagation; not given where a `trace` has it."""
+    """One-way propagation delay. Omit it if a `trace` has delays."""
     queue: Queue = 50.0
-    """Most packets that wait or are transmitted; or `codel`, `pie`, `fq_codel`."""
+    """Queue limit, including the packet in transmission; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
-    """Probability that a data packet is lost, independently."""
+    """Probability that a data packet is lost, independently of others."""
     bursts: Bursts | None = None
-    """Losses of data in bursts, beside the independent ones."""
+    """Burst losses of data, in addition to independent losses. Default: none."""
     ack_loss: Probability = 0.0
     """Probability that an acknowledgement is lost."""
     ack_bursts: Bursts | None = None
-    """Losses of acknowledgements in bursts."""
+    """Burst losses of acknowledgements. Default: none."""
     outages: Outages = Field(default_factory=list)
-    """When the hop is down, in both directions: given times, or random by their means."""
+    """Outages of the hop in both directions: given times, or random with given means. Default: none."""
     reverse: Reverse = Reverse()
-    """What differs in the direction of the acknowledgements."""
+    """Properties that differ in the direction of acknowledgements."""
     cross_traffic: CrossTraffic | None = None
-    """Packets of others in the direction of the data, at a constant bit rate."""
+    """Cross traffic in the direction of data at a constant bit rate. Default: none."""
     tick: Interval | None = None
-    """Data leaves the far end only at the ticks of a clock with this period, several packets at once."""
+    """Period of a clock at whose ticks data leaves the far end, several packets at once. Default: no
+    clock."""
     tick_phase: Time | None = None
-    """How far that clock is into a tick at time 0; drawn unless given."""
+    """Phase of that clock at time 0. Default: drawn for each replication."""
     ack_jitter: Jitter | None = None
-    """Random delay of every acknowledgement."""
+    """Random delay of each acknowledgement. Default: none."""
     red: Red | None = None
-    """Random early detection in place of drop-tail."""
+    """Random early detection in place of drop-tail. Default: drop-tail."""
 
     absent: ClassVar = OVERHEAD | AVAILABILITY
 
@@ -141,18 +141,18 @@ class HopSpec(Varying, Managed):
 
 
 class Hops(Record):
-    """`count` hops, each drawn on its own from `each`."""
+    """Several hops: `count` of them, each drawn independently from `each`."""
 
     count: Count
-    """How many hops."""
+    """Number of hops."""
     each: HopSpec
-    """Every hop draws its own numbers from these."""
+    """Description of each hop; random values are drawn independently for each hop."""
 
     of_each: ClassVar = HopSpec
 
     @property
     def most_each(self) -> int:
-        """The most hops there can be."""
+        """Maximum number of hops."""
         return int(bounds(self.count)[1])
 
 
@@ -165,20 +165,20 @@ AnyHop = Annotated[Annotated[HopSpec, Tag("<hop>")] | Annotated[Hops, Tag("<hops
 
 
 def most_hops(hop: HopSpec | Hops) -> int:
-    """How many hops an item of `hops` can be."""
+    """Return the maximum number of hops of an item of `hops`."""
     return hop.most_each if isinstance(hop, Hops) else 1
 
 
 class Route(Record):
-    """A path: hops in tandem from the sender to the receiver.
+    """A path: hops in tandem from sender to receiver.
 
-    With `ecn` hops that mark may mark its data instead of dropping it.
+    With `ecn`, hops with marking queue management may mark its data instead of dropping it.
     """
 
     hops: list[AnyHop] = Field(min_length=1)
-    """The links in tandem from the sender to the receiver."""
+    """Hops from sender to receiver."""
     ecn: bool | None = None
-    """Whether hops that mark may mark data instead of dropping it; they may not unless given."""
+    """True if queues that mark may mark its data instead of dropping it. Default: false."""
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
@@ -189,7 +189,7 @@ class Route(Record):
 
 
 def every_hop(routes: Iterable[Route]) -> Iterator[HopSpec]:
-    """The hops of paths; those of a count once."""
+    """Yield the hops of paths; hops with a count occur once."""
     for route in routes:
         for hop in route.hops:
             yield hop.each if isinstance(hop, Hops) else hop

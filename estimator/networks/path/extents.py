@@ -1,4 +1,4 @@
-"""The values that a scenario over paths reaches, for the comparison with the validated range."""
+"""Extents of scenarios over paths, for comparison with the validated range."""
 
 from collections.abc import Iterable
 from math import isfinite, prod
@@ -24,11 +24,11 @@ from netcarlo.networks.run import Run
 from netcarlo.schema.quantity import Number, bounds
 
 Counted = list[tuple[HopSpec, tuple[float, float]]]
-"""Hops, and how many each stands for: the fewest and the most."""
+"""Hops with the minimum and maximum number of hops that each stands for."""
 
 
 def compared(run: Run, routes: list[Route], *, mobile: bool) -> Compared:
-    """Return what a scenario over these paths is compared as."""
+    """Return kind of network and extents of a scenario over these paths."""
     network = "mobile hosts" if mobile else "two paths" if len(routes) > 1 else "paths"
     own = of_sender(run.transport)
     return Compared(network, {name_of(run.transport): merged(_of_route(route, own) for route in routes)})
@@ -65,7 +65,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
 
 
 def _round_trip(hop: HopSpec) -> Extent:
-    """Return the propagation delay of a hop, there and back."""
+    """Return the round-trip propagation delay of a hop."""
     there = bounds(hop.delay)
     back = there if hop.reverse.delay is None else bounds(hop.reverse.delay)
     return Extent(there[0] + back[0], there[1] + back[1])
@@ -77,6 +77,6 @@ def _sum(each: Iterable[tuple[Extent, tuple[float, float]]]) -> Extent:
 
 
 def _lost(each: Iterable[tuple[Number, tuple[float, float]]]) -> Extent:
-    """Return the probability that a packet is lost at random on one of the hops."""
+    """Return the probability that a packet is lost at random on at least one hop."""
     found = [(bounds(loss), many) for loss, many in each]
     return Extent(*(1 - prod((1 - loss[k]) ** many[k] for loss, many in found) for k in (0, 1)))

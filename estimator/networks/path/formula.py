@@ -1,5 +1,5 @@
-"""Outcomes of a path in the steady state, from its rows: PFTK, or its like, capped by the sawtooth of its
-bottleneck; and what outages take of that."""
+"""Steady-state outcomes of a path from its rows: PFTK or its counterparts, limited by the sawtooth of the
+bottleneck and reduced by outages."""
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from netcarlo.numerics.outages import Outages, Transfer, packets_sent
 
 
 def formula(rows: Rows, *, kind: int = SACK) -> Found:
-    """Outcomes of endless transfers over the first path of `rows`; the second repeats what SCTP has lost.
+    """Return the outcomes of endless transfers over the first path of `rows`; the second carries SCTP's
+    retransmissions.
 
-    `kind` is the number of a TCP, see `kernels.senders`; SCTP repairs as SACK does.
+    `kind` is the number of a TCP, see `kernels.senders`; SCTP recovers losses like SACK.
     """
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1
@@ -37,7 +38,7 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     alone = loss_limited(p, rtt_s, 1 - survive, most, kind=kind, again=again)
     full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
     sent = np.minimum(alone, full)
-    # Where the queue is what limits, the window is that of the sawtooth on average.
+    # Where the queue is the limit, use the mean window of the sawtooth.
     held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
     cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
     up = _share_carried(rows, sent, rtt_s, cwnd, kind)
@@ -51,22 +52,22 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
 
 
 def _survive(rows: Rows, path: int) -> Floats:
-    """Probability that random loss spares a packet on its way."""
+    """Return the probability that a packet is not lost at random on its path."""
     hops = rows.hops[:, path]
     spared = np.where(hops[..., Hop.PRESENT] == 1, 1 - probability(rows.losses)[hops[..., Hop.LOSS]], 1.0)
     return np.asarray(spared.prod(axis=1))
 
 
 def _share_of_time(p: Ints, rtt_s: Floats, forth_s: Floats) -> Floats:
-    """Return the share of the run in which data can arrive: not before the handshake and the first packet's
-    journey."""
+    """Return the share of the run in which data can arrive: not before the handshake and the first
+    packet's delay."""
     observed_s = (p[:, P.END] - p[:, P.START]) / NS
     first_s = forth_s + np.where(p[:, P.HANDSHAKE] > 0, rtt_s, 0.0)
     return np.asarray(np.maximum(observed_s - first_s, 0.0) / observed_s)
 
 
 def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind: int) -> Floats:
-    """What outages leave of the packets sent per second, as a share; 1 where there are none."""
+    """Return the share of the packets per second that outages leave; 1 without outages."""
     share = np.ones(len(sent))
     who = np.flatnonzero((rows.outages[:, 0, :, :, 0] < FOREVER).any(axis=(1, 2)) & (sent > 0))
     if len(who):
@@ -87,25 +88,25 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
         rounds, _ = formulas.cubic_recovery(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
         growth = (1 - beta) * window / _at_least_some(rounds)
     elif kind == BIC:
-        beta = np.minimum(bic.window_after_loss(window) / window, 1.0)  # a window of one packet stays
+        beta = np.minimum(bic.window_after_loss(window) / window, 1.0)  # a window of 1 is not reduced
         growth = (1 - beta) * window / _at_least_some(bic.recovery(window, every).rounds)
     slow_start_factor = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)
     max_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
     repairs = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)
-    if kind == NEWRENO:  # one in a round trip
+    if kind == NEWRENO:  # repairs one loss per round trip
         repairs = np.maximum(rto_s / rtt_s, 1.0)
     return Transfer(rate, base_s, window, beta, growth, slow_start_factor, repairs, rto_s, max_rto_s)
 
 
 def _at_least_some(rounds: Floats) -> Floats:
-    """Return the round trips in which a window grows back, at least 1: a window of one packet grows back at
+    """Return the round trips in which a window recovers, at least 1: a window of one packet recovers at
     once."""
     return np.where(rounds > 0, rounds, 1.0)
 
 
 def _met(p: Ints, hops: Ints, outages: Ints, transfer: Transfer) -> Outages:
-    """The outages of the hops [n, H, ...] of a path at the times at which the sender meets them."""
+    """Return the outages of the hops [n, H, ...] of a path at the times at which the sender observes them."""
     there = hops[..., Hop.PRESENT] == 1
     wire = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
     data_s = wire[:, None] * byte_s(hops[..., Hop.BYTE_TIME])

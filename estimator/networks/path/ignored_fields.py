@@ -1,4 +1,4 @@
-"""Fields that the cheap models of this kind of network do not read."""
+"""Fields that the fast models of paths ignore."""
 
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
@@ -18,4 +18,4 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "paths.1.*",
     ),
 }  # fmt: skip
-"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""
+"""Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

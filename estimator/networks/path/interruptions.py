@@ -1,4 +1,4 @@
-"""When links are down in a replication: outages of hops, and the handovers of a mobile host."""
+"""Interruptions of paths in a replication: outages of hops, and handovers of a mobile host."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from netcarlo.networks.interruption import Interruption, Kind
 
 
 def of_rows(rows: Rows) -> list[Interruption]:
-    """Those of the first row that begin before its observation ends, in order of time."""
+    """Return the interruptions of the first row that begin before its observation ends, in order of time."""
     end = int(rows.parameters[0, P.END])
     mobile = rows.parameters[0, P.HANDOVER] > 0
     radio = int(rows.hops[0, 0, :, Hop.PRESENT].sum()) - 1
@@ -19,13 +19,13 @@ def of_rows(rows: Rows) -> list[Interruption]:
     for path, hops in enumerate(rows.outages[0]):
         for hop, outages in enumerate(hops):
             if mobile and (path, hop) == (0, radio):
-                continue  # there stands the schedule of the handovers
+                continue  # this hop has the schedule of handovers
             found += [_seconds("outage", *span) for span in outages.tolist() if span[0] < min(end, FOREVER)]
     return sorted(set(found), key=lambda each: each.start_s)
 
 
 def _handovers(rows: Rows, radio: int) -> Iterator[Interruption]:
-    """The schedule by which the kernel moves the host, from the same functions, not compiled."""
+    """Yield the handovers of the first row, computed by the functions of the kernel without compilation."""
     parameters, outages = rows.parameters[0], rows.outages[0]
     m = np.zeros(JOURNEY + WORDS, np.int64)
     for k in range(int(parameters[P.HANDOVERS])):

@@ -1,8 +1,8 @@
-"""Paths with managed queues: the engine of shared links simulates them, as a network of one flow.
+"""Paths with active queue management, simulated by the engine of shared links as a network with one flow.
 
-The engine of paths knows when a packet leaves a queue as soon as it comes.  CoDel decides when one leaves, by
-what has come behind it meanwhile: that is for an engine with events.  Link 2 k is hop k, link 2 k + 1 its way
-back; hosts stand at the ends of the path, without cables of their own.
+The engine of paths computes when a packet leaves a queue as soon as it arrives. CoDel decides this by packets
+that arrive later, which requires an event-driven engine. Link 2 k is hop k, link 2 k + 1 its reverse
+direction; hosts are at the ends of the path, without access cables.
 """
 
 from typing import Any, ClassVar
@@ -43,24 +43,25 @@ from netcarlo.schema.draws import Draws
 from netcarlo.transport.kinds import number
 
 UNKNOWN = "bursts", "ack_bursts", "outages", "cross_traffic", "tick"
-"""Fields of hops that the engine of shared links does not have, beside what varies."""
+"""Fields of hops that the engine of shared links does not support, besides time-varying ones."""
 
-_BACK = int(Hop.R_BYTE_TIME)  # from a column of a hop to that of its way back
+_BACK = int(Hop.R_BYTE_TIME)  # offset from a column of a hop to that of its reverse direction
 
 
 def manager(hops: list[HopSpec]) -> str:
-    """The first field of these hops that manages a queue; empty without."""
+    """Return the first field of these hops that configures queue management; empty if there is none."""
     every = (record for hop in hops for record in (hop, hop.reverse))
     return next((record.aqm or "red" for record in every if record.decides), "")
 
 
 class ManagedPath(Routed):
-    """A path of which a queue at least is managed."""
+    """A path with active queue management at one hop or more."""
 
     outcomes: ClassVar = managed_outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
+        """Check for one path to a fixed host, with few hops and only features of the engine of shared
+        links."""
         hops = list(every_hop(self.routes))
         name = manager(hops)
         workload.check_time_passes(self.routes, run.transport)
@@ -87,35 +88,35 @@ class ManagedPath(Routed):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """That of shared links whose flows are all of this transport."""
+        """Return the address of the model of shared links whose flows all use this transport."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
         links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word)}
         if transport.datagrams:
-            return Address("shared", "tahoe", **links)  # of UDP alone any will do
+            return Address("shared", "tahoe", **links)  # without TCP the sender does not matter
         return Address("shared", transport.protocol, transport.control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """No cheap fidelity of a path knows how a queue is managed."""
+        """Return the reason why there is no fast model: none supports queue management on a path."""
         name = manager(list(every_hop(self.routes)))
         return f"there is no {fidelity} model of {name} on a path, but of drop-tail queues"
 
     def formula(self, run: Run, rows: Any) -> Named:
-        """There is none, see `unknown`."""
+        """Raise InputError, because there is no formula; see `unknown`."""
         raise InputError(self.unknown(run, "formula"))
 
     # Rows.
 
     def rows(self, run: Run, draws: Draws) -> SharedRows:
-        """A flow, and two links for each hop."""
+        """Return rows with one flow, and two links for each hop."""
         return build(self.routes[0], run, draws)
 
     def offered(self, rows: SharedRows) -> Offered:
-        """Return the load of a stream over the hops."""
+        """Return the load of a stream on the hops."""
         return of_links(rows, [f"hops.{k // 2}" for k in range(rows.links.shape[1])])
 
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes."""
+        """Return the memory of one row and its outcomes [byte]."""
         links = 2 * sum(map(most_hops, self.routes[0].hops))
         columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
         columns += DelayOut.COLUMNS if self.word else 0
@@ -124,22 +125,22 @@ class ManagedPath(Routed):
     # One replication.
 
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
-        """Packets at hops and hosts, and the sender."""
+        """Return the packets at hops and hosts, with the sender's state."""
         hops = [f"hop {k // 2}" + ", back" * (k % 2) for k in range(rows.links.shape[1])]
         return link_events.packets(events, link_events.protocols(rows, run.transport), hops)
 
     def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """What was new at the sink."""
+        """Return the new payload at the receiver in each second."""
         return link_events.per_second(rows, frame)
 
     # Outcomes.
 
     def output(self, rows: SharedRows, integers: Ints | None = None) -> Output:
-        """Return the flow, as one of a path, and the links."""
+        """Return the output of the flow, in the columns of a path, and of the links."""
         return ManagedOutput(rows, integers)
 
     def named(self, integers: Ints, rows: SharedRows) -> Named:
-        """Outcomes of a path, queue statistics, and outcomes of the class of the flow."""
+        """Return the outcomes of a path, queue statistics, and outcomes of the flow's class."""
         values = super().named(integers, rows)
         if self.word:
             out = self.output(rows, integers)
@@ -152,12 +153,12 @@ class ManagedPath(Routed):
         return values
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
-        """Of the flow."""
+        """Return the number of data packets that the flow sent."""
         return int(self.output(rows, integers)[FlowOut.SENT].sum())
 
 
 def build(route: Route, run: Run, draws: Draws) -> SharedRows:
-    """Rows [n] of a transport over this path, whose hops and parameters are those of any path."""
+    """Build rows [n] of a transport over this path; hops and parameters are those of any path."""
     path = rows.build([route], None, run, draws)
     hops = path.hops[:, 0]
     n, most = hops.shape[:2]
@@ -195,18 +196,18 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
 
 
 def _links(hops: Ints) -> Ints:
-    """Links [n, 2 H, Link.COLUMNS] but how they are managed, of hops [n, H, len(Hop)]."""
+    """Return links [n, 2 H, Link.COLUMNS] without queue management, from hops [n, H, len(Hop)]."""
     n, most = hops.shape[:2]
     links = np.zeros((n, 2 * most, Link.COLUMNS), np.int64)
     for back in range(2):
         for column in (Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE, Hop.LOSS):
             links[:, back::2, Link[column.name]] = hops[:, :, column + _BACK * back]
-    links[links[:, :, Link.BYTE_TIME] == 0, Link.QUEUE] = 0  # infinitely fast: never queues
+    links[links[:, :, Link.BYTE_TIME] == 0, Link.QUEUE] = 0  # an unlimited rate has no queue
     return links
 
 
 def _manage(links: Ints, route: Route, draws: Draws) -> None:
-    """Fill in how the queues of links [n, 2 H, Link.COLUMNS] are managed."""
+    """Fill in the queue management of links [n, 2 H, Link.COLUMNS]."""
     place = np.zeros(len(links), np.int64)
     for hop, name, present in rows.each_hop(route, "paths.0", draws):
         other = hop.reverse.decides

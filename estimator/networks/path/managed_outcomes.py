@@ -1,4 +1,4 @@
-"""Outcomes of a path with managed queues, which the engine of shared links simulates."""
+"""Outcomes of a path with active queue management, which the engine of shared links simulates."""
 
 from enum import IntEnum
 from functools import cached_property
@@ -15,7 +15,7 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints
 
 
 class ManagedOutput(PathOutput):
-    """What the engine of shared links wrote for paths [n], in the columns of paths."""
+    """Output of the engine of shared links for paths [n], in the columns of paths."""
 
     parts = {FlowOut: "flows", LinkOut: "links"}
 
@@ -27,7 +27,8 @@ class ManagedOutput(PathOutput):
         super().__init__(Rows(parameters, found.constants, hops, outages, found.losses), integers, of=found)
 
     def table(self, columns: type[IntEnum]) -> Ints:
-        """Return these columns [n, k, columns]: of a path, those of its flow, and 0 or NEVER in others."""
+        """Return these columns [n, k, columns]; those of a path are copied from its flow, others are 0 or
+        NEVER."""
         return self._path if columns is Out else super().table(columns)
 
     @cached_property
@@ -39,13 +40,13 @@ class ManagedOutput(PathOutput):
         return found
 
     def mean_queue(self) -> Floats:
-        """Mean length of the longest queue on the way of the data [packets]."""
+        """Return the mean length of the longest queue in the data direction [packets]."""
         forth = self.table(LinkOut)[:, ::2]
         held: Floats = forth[:, :, LinkOut.QUEUE_SUM] + forth[:, :, LinkOut.QUEUE_SUM_HIGH] * 2.0**63
         return np.asarray(held.max(axis=1) / self.observed)
 
     def longest_wait_s(self) -> Floats:
-        """Longest time that a packet waited in a queue."""
+        """Return the longest time that a packet waited in a queue [s]."""
         return np.asarray(self.table(LinkOut)[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS)
 
     def no_row(self) -> Bools:
@@ -54,12 +55,12 @@ class ManagedOutput(PathOutput):
 
 
 def _known(column: IntEnum) -> bool:
-    """Return whether the engine of shared links has this column of a path."""
+    """Return True if the engine of shared links has this column of a path."""
     return column.name in FlowOut.__members__
 
 
 def _managed(outcome: Outcome) -> Outcome:
-    """Return an outcome of any path as it is declared for a managed one."""
+    """Return the declaration of an outcome of a path for paths with queue management."""
     column = outcome.column.column if isinstance(outcome.column, Seconds) else outcome.column
     if isinstance(column, Out) and not _known(column) and outcome.when is None:
         return outcome._replace(when=ManagedOutput.no_row, otherwise=Otherwise.COMPUTED)
@@ -72,4 +73,5 @@ OUTCOMES = (
     same("longest_wait_s", ManagedOutput.longest_wait_s),
     same("marked", FlowOut.MARKED),
 )
-"""Outcomes of a path with managed queues. First and last delivery, and what outages do, are not measured."""
+"""Outcomes of a path with queue management. First and last delivery, and effects of outages, are not
+measured."""

@@ -1,4 +1,4 @@
-"""Outcomes of an application that writes messages: how many arrived, and how long they took."""
+"""Outcomes of an application that sends messages: how many arrived, and how long they took."""
 
 from functools import partial
 
@@ -36,7 +36,7 @@ _OUTCOMES = (
     ),
     Outcome(
         "idle_share", lambda out: out[Messages.IDLE] / (out.p[:, P.END] - out.p[:, P.START]), NEITHER,
-        "share of the time in which an application waits, all acknowledged, between messages", SHARE,
+        "share of the time in which the application is idle between messages, all data acknowledged", SHARE,
         label="idle time", unit=FRACTION,
     ),
 )  # fmt: skip
@@ -44,4 +44,4 @@ _OUTCOMES = (
 OUTCOMES = tuple(
     each._replace(when=PathOutput.writes_messages, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
 )
-"""Outcomes of scenarios in which an application writes messages."""
+"""Outcomes of scenarios in which the application sends messages."""

@@ -1,4 +1,4 @@
-"""The mobility of a host: when it changes its access router, by which protocol, and what that takes."""
+"""Mobility of a host: when it changes its access router, by which protocol, and how long that takes."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -25,77 +25,79 @@ PROTOCOLS = {
 }
 
 MAX_HANDOVERS = 4096
-"""Most handovers of a run."""
+"""Maximum number of handovers in a run."""
 
-_WORD = 2.0**32  # what a probability is multiplied by
+_WORD = 2.0**32  # scale of probabilities
 
 
 class Mobility(Record):
-    """The host attaches to one access router after the other; the last hop is its radio link.
+    """Mobility of the receiver, which attaches to a sequence of access routers; the last hop is its radio
+    link.
 
-    Exactly one schedule: `times`, `every`, or `cell_radius` and `speed`.
+    Give exactly one schedule: `times`, `every`, or `cell_radius` and `speed`.
     """
 
     protocol: Literal[tuple(PROTOCOLS)]  # type: ignore[valid-type]
-    """How handovers are managed."""
+    """Protocol that manages handovers."""
 
     times: Annotated[list[Time], Field(max_length=MAX_HANDOVERS)] | None = None
-    """When the link goes down for a handover: given moments."""
+    """Times at which the link goes down for a handover."""
     every: Duration | None = None
-    """A handover so often, in place of `times`."""
+    """Interval between handovers, in place of `times`."""
     first: Time | None = None
-    """When the first one comes, with `every`; as `every` unless given."""
+    """Time of the first handover, with `every`. Default: the value of `every`."""
     cell_radius: Length | None = None
-    """Radius of round cells, which the host crosses along random chords, in place of `times`; with
+    """Radius of circular cells that the host crosses along random chords, in place of `times`; requires
     `speed`."""
     speed: Speed | None = None
-    """How fast the host crosses the cells."""
+    """Speed at which the host crosses cells; requires `cell_radius`."""
     least_stay: Duration = 0.5
-    """At least so long at one router."""
+    """Minimum time at one access router."""
 
     outage: Duration = 0.15
-    """The radio link is down so long in a handover."""
+    """Duration for which the radio link is down in a handover."""
     outage_jitter: Time = 0.0
-    """Uniformly so much longer or shorter for each handover."""
+    """Maximum deviation of this duration for each handover; uniformly distributed."""
 
     domain_size: Routers = 2.0
-    """Routers of one MAP; `unlimited`: all handovers are inside a domain."""
+    """Number of access routers of one MAP; `unlimited` if all handovers are inside a domain."""
     map_to_ar: Delay = 0.01
-    """One-way delay between a MAP and its routers."""
+    """One-way delay between a MAP and its access routers."""
     map_to_map: Delay = 0.02
     """One-way delay between two MAPs."""
     home_agent: Delay = 0.1
-    """One-way delay of the home agent from a MAP, and from the sender."""
+    """One-way delay between the home agent and a MAP, and between the home agent and the sender."""
 
     anticipation: Delay = 1.5
-    """The host knows so long before that the link will go down."""
+    """Time before the link goes down at which the host anticipates the handover."""
     preparation: Delay = 1.0
-    """Time that the new router needs to accept the host before the handover: duplicate address detection, 1 s
-    (RFC 4862)."""
+    """Time that the new router needs to accept the host before the handover: duplicate address detection,
+    1 s (RFC 4862)."""
     margin: Delay = 0.0
-    """The new router's answer must be at the host so long before the link goes down, to be in time."""
+    """Time before link down at which the new router's answer must have arrived for the handover to be
+    prepared."""
     announce: Delay = 0.01
-    """From link up to the first message, at a router that is prepared."""
+    """Time from link up to the first message at a router that is prepared."""
     detection: Delay = 0.1
-    """Time from link up to the first message at a router that is not prepared: movement detection and a new
-    address. The default omits duplicate address detection, as optimistic addresses do (RFC 4429). To include
-    its 1 s (RFC 4862), as `preparation` does, write `1.1 s`. With the default, comparisons favour MIPv6 and
-    HMIPv6, which wait for `detection` at each handover, over protocols that prepare."""
+    """Time from link up to the first message at a router that is not prepared: movement detection and a
+    new address. The default omits duplicate address detection, as optimistic addresses do (RFC 4429). To
+    include its 1 s (RFC 4862), as `preparation` does, write `1.1 s`. With the default, comparisons favour
+    MIPv6 and HMIPv6, which wait for `detection` at each handover, over protocols that prepare."""
     buffer: Room = 50.0
-    """Packets that a router holds for the host."""
+    """Maximum number of packets that a router buffers for the host."""
     settle: Delay = 0.01
-    """HIMIPv6: the tunnel is quiet so long before the second buffer opens."""
+    """Time for which the tunnel must be idle before the second buffer is released (HIMIPv6)."""
 
     ping_pong: Probability = 0.0
-    """Probability that the host soon goes back after a handover."""
+    """Probability that the host soon returns to the previous router after a handover."""
     ping_pong_stay: Duration = 0.5
-    """It goes back after so long."""
+    """Time after which the host returns in this case."""
     false_alarm: Probability = 0.0
-    """Probability that an expected handover does not come."""
+    """Probability that an anticipated handover does not occur."""
     false_alarm_time: Time = 0.5
-    """The mistake is undone so long after the handover should have come."""
+    """Time after the anticipated handover at which the host detects a false alarm."""
     signalling_loss: bool = False
-    """Whether the loss of the radio hop takes signalling messages, too."""
+    """True if the loss of the radio hop also applies to signalling messages."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "least_stay": (P.LEAST_STAY, NS),
@@ -137,7 +139,8 @@ class Mobility(Record):
         return self
 
     def most_handovers(self, duration_s: float) -> int:
-        """How many handovers a run of at most this duration can have.  Raises InputError if too many."""
+        """Return the maximum number of handovers in a run of at most this duration. Raises InputError if
+        there are too many."""
         least = ("every", "first", "least_stay", "cell_radius")
         extremes = {
             f"mobility.{name}": np.array([bounds(value)[name not in least]])
@@ -148,8 +151,8 @@ class Mobility(Record):
         return int(self._schedule(draws, np.array([round(duration_s * NS)]))[P.HANDOVERS][0])
 
     def parameters(self, draws: Draws, end: Ints) -> dict[P, Ints]:
-        """Kernel parameters of the rows [n] whose observation ends at `end` [n] [ns]; SIGNAL_LOSS is not
-        among them."""
+        """Return the kernel parameters, except SIGNAL_LOSS, of rows [n] whose observation ends at `end`
+        [n] [ns]."""
         return {
             **draws.columns(self, "mobility"),
             **self._schedule(draws, end),
@@ -159,13 +162,13 @@ class Mobility(Record):
         }
 
     def given_times(self, draws: Draws) -> Ints:
-        """When the link goes down [n, K] [ns], ascending; K is 0 without a given schedule."""
+        """Return the times at which the link goes down [n, K] [ns], ascending; K is 0 without given times."""
         times = [draws.whole(f"mobility.times.{i}", t, NS) for i, t in enumerate(self.times or [])]
         return np.sort(np.reshape(times, (len(times), len(draws.replications))).T, axis=1)
 
     def _schedule(self, draws: Draws, end: Ints) -> dict[P, Ints]:
-        """The parameters that say when handovers come, and how many there can be.  Raises InputError if
-        these are too many."""
+        """Return the parameters of the handover schedule and the maximum number of handovers. Raises
+        InputError if there are too many."""
         every = first = np.zeros_like(end)
         if self.times is not None:
             kind, most = layout.SCHEDULE_GIVEN, np.full(len(end), len(self.times))
@@ -198,10 +201,10 @@ class Mobility(Record):
 
 
 def _most_chords(diameters: Floats) -> Ints:
-    """The number of random chords of a circle that are together longer than `diameters` [n] of it.
+    """Return the number of random chords of a circle that are together longer than `diameters` [n].
 
-    The mean chord is pi / 4 of a diameter, so by Hoeffding's inequality n chords are shorter than t
-    with a probability of at most exp(-2 (n pi / 4 - t)^2 / n), here exp(-40).
+    The mean chord is pi / 4 of a diameter, so by Hoeffding's inequality n chords are shorter than t with a
+    probability of at most exp(-2 (n pi / 4 - t)^2 / n), here exp(-40).
     """
     root = (math.sqrt(20) + np.sqrt(20 + math.pi * diameters)) / (math.pi / 2)
     return np.asarray(np.ceil(root**2), np.int64)

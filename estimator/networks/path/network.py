@@ -1,4 +1,4 @@
-"""Paths of hops, one or two, to a fixed or a mobile host: what the house asks of them."""
+"""Network interface of paths: one or two paths of hops to a fixed or a mobile host."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,13 +32,13 @@ from netcarlo.transport.tcp import OF_HOSTS
 
 
 class PathNetwork(Routed):
-    """The `paths` of a scenario, and its `mobility`; its `duration` says how many outages there may be."""
+    """The `paths` of a scenario and its `mobility`; `duration` limits the number of outages."""
 
     of_hosts = OF_HOSTS
 
     @classmethod
     def of(cls, run: Any) -> Routed | None:
-        """The paths of a scenario."""
+        """Return the paths of a scenario; None if it has none."""
         if not run.paths:
             return None
         kind = ManagedPath if manager(list(every_hop(run.paths))) else cls
@@ -48,7 +48,8 @@ class PathNetwork(Routed):
         ).with_flow(run.transport)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
+        """Check that two paths are used with SCTP only, and that a mobile host has one path with a
+        suitable last hop."""
         if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
@@ -84,7 +85,7 @@ class PathNetwork(Routed):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each transport, each with a fixed and a mobile host."""
+        """Return the address of the model of this transport, with a fixed or a mobile host."""
         transport = run.transport
         mobile = self.mobility is not None
         reordering = not fluid and any(map(reorders, every_hop(self.routes)))
@@ -96,7 +97,8 @@ class PathNetwork(Routed):
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know few transports, no losses in bursts and no hops that vary; the formulae know no ends."""
+        """Return the feature that the fast model lacks: some transports, burst losses, time-varying hops,
+        finite transfers."""
         if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
             return f"the {fidelity} model knows no bursts of losses"
         for field in filter(None, map(varying, every_hop(self.routes))):
@@ -126,27 +128,28 @@ class PathNetwork(Routed):
         return ""
 
     def formula(self, run: Run, rows: Rows) -> Named:
-        """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
+        """Return the outcomes by PFTK or its counterparts, limited by the bottleneck and reduced by
+        outages."""
         kind = run.transport.growth
         return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 
     # Rows.
 
     def rows(self, run: Run, draws: Draws) -> Rows:
-        """Hops and outages, and the schedule of the handovers."""
+        """Return rows with hops, outages and the schedule of handovers."""
         return rows.build(self.routes, self.mobility, run, draws)
 
     def offered(self, rows: Rows) -> Offered:
-        """Return the load of a stream, and of the cross traffic of the hops."""
+        """Return the load of a stream and of the cross traffic of the hops."""
         return of_paths(rows)
 
     def row_bytes(self) -> int:
-        """Memory of the hops and outages of one row."""
+        """Return the memory of one row and its outcomes [byte]."""
         found = rows.row_bytes(self.routes, self.mobility, self.duration, messages=self.messages)
         return found + (8 * DelayOut.COLUMNS if self.word else 0)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Return the flow of datagrams and the cross traffic of each hop, as far as their intervals are
+        """Return the datagram flow and the cross traffic of each hop, as far as their intervals are
         constant."""
         if not run.transport.datagrams:
             return ()
@@ -164,11 +167,11 @@ class PathNetwork(Routed):
     # Outcomes.
 
     def output(self, rows: Rows, integers: Ints | None = None) -> Output:
-        """Return one association."""
+        """Return the output of one association."""
         return PathOutput(rows, integers)
 
     def named(self, integers: Ints, rows: Rows) -> Named:
-        """Return the outcomes of one association, and of its class."""
+        """Return the outcomes of one association and of its class."""
         values = super().named(integers, rows)
         if self.word:
             out = self.output(rows, integers)
@@ -182,15 +185,15 @@ class PathNetwork(Routed):
         return values
 
     def sent(self, integers: Ints, rows: Rows) -> int:
-        """Of one association."""
+        """Return the number of data packets that the association sent."""
         return int(integers[:, Out.SENT].sum())
 
     # One replication.
 
     def events(self, run: Run, rows: Any, events: Floats) -> Any:
-        """Packets, acknowledgements and timeouts of an association, by path."""
+        """Return packets, acknowledgements and timeouts of an association, by path."""
         return table(events).astype(dict.fromkeys(("sequence", "path", "acked"), "int64"))
 
     def interruptions(self, rows: Rows) -> Sequence[Interruption]:
-        """Outages and handovers."""
+        """Return outages and handovers."""
         return interruptions.of_rows(rows)

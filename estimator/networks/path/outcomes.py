@@ -1,4 +1,4 @@
-"""Outcomes of a path: what is measured, and how it is computed."""
+"""Outcomes of a path."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ OUTCOMES = (
         "delivered", Out.DELIVERED, MORE, "distinct data packets that arrived", label="delivered packets",
     ),
     Outcome(
-        "in_order", Out.IN_ORDER, MORE, "data packets that arrived with none missing before them; none of "
+        "in_order", Out.IN_ORDER, MORE, "data packets that arrived with none missing before them; not for "
         "UDP", label="packets in order",
     ),
     Outcome(
@@ -34,24 +34,24 @@ OUTCOMES = (
         label="acknowledged packets",
     ),
     Outcome(
-        "sent", Out.SENT, NEITHER, "data packets put out, retransmissions included", label="sent packets",
+        "sent", Out.SENT, NEITHER, "data packets sent, retransmissions included", label="sent packets",
     ),
-    Outcome("retransmitted", Out.RETRANSMITTED, LESS, "data packets put out again", label="retransmissions"),
+    Outcome("retransmitted", Out.RETRANSMITTED, LESS, "retransmitted data packets", label="retransmissions"),
     Outcome(
-        "sent_alternate", Out.SENT_ALTERNATE, NEITHER, "data packets put out on the second path",
+        "sent_alternate", Out.SENT_ALTERNATE, NEITHER, "data packets sent on the second path",
         label="packets sent on the second path",
     ),
     Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),
     Outcome("fast_retransmits", Out.FAST_RETRANSMITS, LESS, "fast retransmits"),
     Outcome(
-        "cwnd_reductions", Out.CWND_CUTS, LESS, "timeouts and entered recoveries", label="window reductions",
+        "cwnd_reductions", Out.CWND_CUTS, LESS, "timeouts and loss recoveries", label="window reductions",
     ),
     Outcome(
         "drops_queue", Out.DROPS_QUEUE, LESS, "data packets dropped by a full queue", label="queue drops",
     ),
     Outcome("drops_random", Out.DROPS_RANDOM, LESS, "data packets lost at random", label="random losses"),
     Outcome(
-        "drops_outage", Out.DROPS_OUTAGE, LESS, "data packets handed to a hop that was down",
+        "drops_outage", Out.DROPS_OUTAGE, LESS, "data packets that reached a hop that was down",
         label="outage drops",
     ),
     Outcome(
@@ -61,10 +61,10 @@ OUTCOMES = (
     Outcome(
         "ack_drops", Out.ACK_DROPS, LESS, "acknowledgements lost, all causes", label="lost ACKs", fluid=False,
     ),
-    Outcome("handshakes", Out.HANDSHAKES, NEITHER, "SYNs put out", fluid=False),
+    Outcome("handshakes", Out.HANDSHAKES, NEITHER, "SYNs sent", fluid=False),
     Outcome(
         "in_flight", lambda out: out[Out.SENT, Out.COPIES] - out[ENDS], NEITHER,
-        "data packets on their way at the end", label="packets in flight", fluid=False,
+        "data packets in flight at the end", label="packets in flight", fluid=False,
     ),
     Outcome(
         "first_delivery_s", Seconds(Out.FIRST_RX), LESS, "first arrival of data, warm-up included",
@@ -110,7 +110,7 @@ OUTCOMES = (
         "mean of the sampled latest RTT measurements", label="mean RTT", when=PathOutput.answers,
     ),
     Outcome(
-        "handovers", Out.HANDOVERS, NEITHER, "handovers begun, false alarms not counted",
+        "handovers", Out.HANDOVERS, NEITHER, "handovers started, without false alarms",
         when=PathOutput.mobile,
     ),
     Outcome(
@@ -118,7 +118,7 @@ OUTCOMES = (
         label="prepared handovers", when=PathOutput.mobile,
     ),
     Outcome(
-        "false_alarms", Out.FALSE_ALARMS, LESS, "handovers that were expected and did not come",
+        "false_alarms", Out.FALSE_ALARMS, LESS, "anticipated handovers that did not occur",
         when=PathOutput.mobile,
     ),
     Outcome(
@@ -134,19 +134,19 @@ OUTCOMES = (
         label="buffered packets", when=PathOutput.mobile, fluid=False,
     ),
     Outcome(
-        "tunnelled", Out.TUNNELLED, NEITHER, "data packets that a router sent on to the next access router",
+        "tunnelled", Out.TUNNELLED, NEITHER, "data packets that a router forwarded to the next access router",
         label="tunnelled packets", when=PathOutput.mobile, fluid=False,
     ),
     Outcome(
-        "copies", Out.COPIES, NEITHER, "copies of data packets made on the way", label="copies on the way",
+        "copies", Out.COPIES, NEITHER, "copies of data packets made on the path", label="copies on the path",
         when=PathOutput.mobile, fluid=False,
     ),
     Outcome(
-        "discarded", Out.DISCARDED, NEITHER, "data packets and copies thrown away because the other one "
+        "discarded", Out.DISCARDED, NEITHER, "data packets and copies discarded because the other one "
         "arrives", label="packets discarded", when=PathOutput.mobile, fluid=False,
     ),
     Outcome(
-        "reordered", Out.REORDERED, LESS, "data packets that arrived after one put out later",
+        "reordered", Out.REORDERED, LESS, "data packets that arrived after one sent later",
         label="reordered packets", when=PathOutput.overtakes, fluid=False,
     ),
     Outcome(
@@ -160,4 +160,4 @@ OUTCOMES = (
         when=PathOutput.queues, otherwise=Otherwise.ABSENT,
     ),
 )  # fmt: skip
-"""Outcomes of a path, which other networks have as well, and those of mobile hosts."""
+"""Outcomes of a path, many of which other networks share, and outcomes of mobile hosts."""

@@ -1,4 +1,4 @@
-"""What a kernel of paths wrote, and what outcomes are computed from."""
+"""Output of the kernels of paths, from which outcomes are computed."""
 
 from functools import cached_property
 
@@ -13,18 +13,18 @@ ENDS = (
     Out.RECEIVED, Out.DISCARDED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED,
     Out.DROPS_HANDOVER, Out.DROPS_BUFFER,
 )  # fmt: skip
-"""What can become of a data packet, or of a copy of one, that is not on its way any more."""
+"""Columns that count data packets, or copies of them, that are no longer in flight."""
 
 
 class PathOutput(Output):
-    """What a kernel of paths wrote for rows [n]."""
+    """Output of a kernel of paths for rows [n]."""
 
     parts = {Queues: "queues", Failover: "failover", Messages: "messages"}
     rows: Rows
 
     @cached_property
     def completed(self) -> Bools:
-        """Whether a finite transfer has arrived in full."""
+        """True where a finite transfer has arrived completely [n]."""
         return self[Out.COMPLETED] >= 0
 
     @property
@@ -40,83 +40,85 @@ class PathOutput(Output):
 
     @cached_property
     def short_bits(self) -> Floats:
-        """What the last packets of a transfer and of messages lack of whole ones [bit]."""
+        """Payload by which the last packets of a transfer and of messages are short [bit]."""
         of_transfer = np.where(self.completed, 8.0 * self.p[:, P.SHORT], 0.0)
         return of_transfer + 8.0 * self.short_messages
 
     @property
     def short_messages(self) -> Ints | int:
-        """What the last packets of messages that arrived lack of whole ones [byte]."""
+        """Payload by which the last packets of arrived messages are short [byte]."""
         return self[Messages.SHORT] if self.writes_messages().any() else 0
 
     def goodput_bps(self) -> Floats:
-        """New payload over the active time."""
+        """Return the new payload over the active time [bit/s]."""
         useful = np.where(self.p[:, P.INTERVAL] > 0, self[Out.DELIVERED], self[Out.IN_ORDER])
         return (useful * self.p[:, P.DATA] * 8.0 - self.short_bits) / self.active_s
 
     def throughput_bps(self) -> Floats:
-        """All that arrived, with headers, over the active time."""
+        """Return all arrived packets, headers included, over the active time [bit/s]."""
         p = self.p
         wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
         return (self[Out.RECEIVED] * wire_bits - self.short_bits) / self.active_s
 
     def restart_s(self) -> Floats:
-        """From the end of the first outage to the sending of the first packet that arrives after it began."""
+        """Return the time from the end of the first outage to the sending of the first packet that arrives
+        after its start [s]."""
         return seconds(self[Out.RESUME_TX]) - first_outage_end_s(self.rows)
 
     def silence_s(self) -> Floats:
-        """The longest time between two arrivals; NaN without two of them."""
+        """Return the longest time between two arrivals [s]; NaN with fewer than two."""
         return divisors(self[Out.SILENCE]) / NS
 
     # Conditions.
 
     def mobile(self) -> Bools:
-        """Whether the host is mobile."""
+        """Return True where the host is mobile."""
         return self.p[:, P.HANDOVER] > 0
 
     def two_paths(self) -> Bools:
-        """Whether the association has two paths."""
+        """Return True where the association has two paths."""
         return np.asarray(self.p[:, P.N_PATHS] == PATHS)
 
     def answers(self) -> Bools:
-        """Whether the receiver answers, so that the sender has a window and measures round-trip times."""
+        """Return True where the receiver sends acknowledgements, so that there is a window and RTT
+        measurements."""
         return np.asarray(self.p[:, P.INTERVAL] == 0)
 
     def finite(self) -> Bools:
-        """Whether the transfer has an end."""
+        """Return True where the transfer is finite."""
         return self.p[:, P.LIMIT] < ENDLESS
 
     def breaks(self) -> Bools:
-        """Whether the first path has an outage."""
+        """Return True where the first path has an outage."""
         return ~np.isnan(first_outage_end_s(self.rows))
 
     def resumes(self) -> Bools:
-        """Whether the first path has an outage or a handover."""
+        """Return True where the first path has an outage or a handover."""
         return self.mobile() | self.breaks()
 
     def restarts(self) -> Bools:
-        """Whether the first path of a fixed host has an outage."""
+        """Return True where the first path leads to a fixed host and has an outage."""
         return self.breaks() & ~self.mobile()
 
     def overtakes(self) -> Bools:
-        """Whether packets may overtake each other."""
+        """Return True where packets can overtake each other."""
         return self.mobile() | reordered(self.rows)
 
     def falls_silent(self) -> Bools:
-        """Whether the times between arrivals are measured."""
+        """Return True where the times between arrivals are measured."""
         return self.mobile() | self.two_paths()
 
     def writes_messages(self) -> Bools:
-        """Whether an application writes messages."""
+        """Return True where the application sends messages."""
         return self.p[:, P.MESSAGES] > 0
 
     def queues(self) -> Bools:
-        """Whether the model measures queues."""
+        """Return True where the model measures queues."""
         return self.p[:, P.QUEUES] > 0
 
 
 def first_outage_end_s(rows: Rows) -> Floats:
-    """End of the earliest outage on path 0, float64[n] in seconds; NaN without one."""
+    """Return the end of the earliest outage on path 0, float64[n] [s]; NaN without outages."""
     outages = rows.outages[:, 0].reshape(len(rows.outages), -1, 2)
     first = outages[:, :, 0].argmin(axis=1)
     start, end = outages[np.arange(len(outages)), first].T

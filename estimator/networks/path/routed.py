@@ -1,4 +1,4 @@
-"""What all networks of paths have in common, whichever engine simulates them."""
+"""Common parts of networks of paths, for both engines that simulate them."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from netcarlo.schema.quantity import Duration
 
 
 class Routed(Network):
-    """A network of one path or two; `PathNetwork.of` makes them."""
+    """A network of one path or two; `PathNetwork.of` creates it."""
 
     key = "paths"
     written = "hops"
@@ -32,16 +32,16 @@ class Routed(Network):
     mobility: Mobility | None
     duration: Duration
     messages: bool
-    """Whether the application writes messages."""
+    """True if the application sends messages."""
 
     @property
     def has_outages(self) -> bool:
-        """Whether a hop may go down."""
+        """True if a hop can go down."""
         return any(hop.outages for hop in every_hop(self.routes))
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Random paths of each transport, with and without outages, or to hosts that move under each handover
-        protocol; two of them are SCTP's."""
+        """Return network and protocol in the data of measured bias: paths with or without outages, or
+        mobile hosts."""
         protocol: str = run.transport.protocol
         if control := run.transport.control:
             protocol = control if protocol == "sack" else f"{protocol} with {control}"
@@ -53,21 +53,21 @@ class Routed(Network):
         return "two paths" if several else "paths", protocol
 
     def compared(self, run: Run) -> Compared:
-        """A path, two of them, or a mobile host."""
+        """Return the extents: of one path, of two paths, or of a path to a mobile host."""
         return extents.compared(run, self.routes, mobile=self.mobility is not None)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
-        """Those of the first path."""
+        """Return features of the first path."""
         return rows.features(self.routes, self.mobility, run, draws)
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """What windows and rates allow, and cross traffic."""
+        """Return the approximate number of packets by windows and rates, and cross traffic."""
         return workload.packets(self.routes, run, fluid=fidelity == "fluid")
 
     # Fields.
 
     def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
-        """Hops that stand for several, as so many hops."""
+        """Write each hop of a count separately."""
         source = {name: name for name in given if ".hops." not in name}
         for p, route in enumerate(self.routes):
             written = data["paths"][p]["hops"]

@@ -1,4 +1,4 @@
-"""The hops of a path over the rows of an ensemble: from the records of a scenario to arrays."""
+"""Construction of rows of paths: from the records of a scenario to arrays."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -34,7 +34,7 @@ _NEVER = 2.0**60  # an interval [ns] longer than any run
 
 
 def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> Rows:
-    """Rows [n] of a transport over these paths, to a mobile host or a fixed one."""
+    """Build rows [n] of a transport over these paths, to a mobile or a fixed host."""
     table = parameters(run, draws)
     if run.transport.datagrams:
         at_random_moments(table, draws)
@@ -53,18 +53,18 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
 
 
 class Slot(NamedTuple):
-    """One hop of the YAML file over the replications; `present` [n] says which of them have it."""
+    """One hop of the YAML file for all replications; `present` [n] marks those that have it."""
 
     present: NDArray[np.bool_]
     columns: dict[Hop, Ints]
     losses: tuple[Losses, Losses]  # of data and of acknowledgements
     outages: Ints  # [n, K, 2]
-    up_down: Ints  # mean times [n, 2] [ns] of a hop that goes up and down; 0, 0: the outages are given
+    up_down: Ints  # mean up and down times [n, 2] [ns]; 0, 0 if outages are given
     varies: Tables
 
 
 def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
-    """Fill in the parameters of a mobile host; the radio hop with the given times as its outages."""
+    """Fill in the parameters of a mobile host. Returns the radio hop with the given times as its outages."""
     for column, values in mobility.parameters(draws, parameters[:, P.END]).items():
         parameters[:, column] = values
     if mobility.signalling_loss:
@@ -74,12 +74,13 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
 
 
 def slots_of(route: Route, name: str, draws: Draws) -> list[Slot]:
-    """The hops of a path whose field is `name`."""
+    """Return the hops of a path whose field is `name`."""
     return [_slot(hop, at, draws, present) for hop, at, present in each_hop(route, name, draws)]
 
 
 def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, str, NDArray[np.bool_]]]:
-    """The hops of a path whose field is `name`, with their own fields and in which rows [n] they are."""
+    """Yield the hops of a path whose field is `name`, with their own fields and the rows [n] that have
+    them."""
     for i, hop in enumerate(route.hops):
         at = f"{name}.hops.{i}"
         if isinstance(hop, Hops):
@@ -133,7 +134,7 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
-    """Its columns but that of the first packet."""
+    """Return the columns of cross traffic, except the time of the first packet."""
     rate, packet = draws.floats(f"{name}.rate", traffic.rate), draws.whole(f"{name}.packet", traffic.packet)
     with np.errstate(divide="ignore"):
         every = np.minimum(np.rint(8e9 * packet / rate), _NEVER)
@@ -141,17 +142,17 @@ def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, 
 
 
 def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Ints, Ints, NDArray[np.uint32]]:
-    """Hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
+    """Return hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
 
-    Absent hops leave no gap: the hops of a replication stand first on its path.  The first packet of cross
-    traffic comes at a random moment of its first interval, drawn for the place of the hop on the path; so are
-    the times of hops that go up and down, for rows with these `parameters`.
+    The hops of a replication are stored without gaps. The first cross-traffic packet is sent at a random time
+    in its first interval, drawn by the position of the hop on its path; so are the times of hops that
+    alternate between up and down. `parameters` are those of the rows.
     """
     n = len(draws.replications)
     slots = [slot for path in paths for slot in path]
     happens = [[of.happens for of in slot.losses] for slot in slots]
     probabilities, row = np.unique(happens, return_inverse=True)
-    row = row.reshape(len(slots), 2, 2, n)  # of a slot: data and acknowledgements, outside bursts and in them
+    row = row.reshape(len(slots), 2, 2, n)  # per slot: data and ACKs, outside and inside bursts
     n_hops = max(len(path) for path in paths)
     most = max(1, *(slot.outages.shape[1] for slot in slots))
     hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
@@ -189,7 +190,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
 def row_bytes(
     routes: list[Route], mobility: Mobility | None, duration: Number, *, messages: bool
 ) -> int:
-    """Memory of the hops and outages of one row, and of what there is of messages."""
+    """Return the memory of hops, outages and messages of one row [byte]."""
     times = (mobility and mobility.times) or []
     most_s = bounds(duration)[1]
     pairs = max(1, len(times), *(outages.most_outages(hop.outages, most_s) for hop in every_hop(routes)))
@@ -200,7 +201,7 @@ def row_bytes(
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:
-    """Features of the first path, see `ensemble.features`."""
+    """Return features of the first path, see `ensemble.features`."""
     slots = slots_of(routes[0], "paths.0", draws)
     table = parameters(run, draws)
     packet = table[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)

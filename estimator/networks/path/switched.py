@@ -1,4 +1,4 @@
-"""Rows of paths with a hop that goes up and down as a Markov chain."""
+"""Rows of paths with a hop that alternates between up and down as a Markov chain."""
 
 import numpy as np
 
@@ -7,8 +7,10 @@ from netcarlo.networks.outages import alternating
 
 
 def switched(rows: Rows, *, up_s: float, down_s: float, hop: int = 0) -> Rows:
-    """The rows with a hop of the first path that goes up and down, in place of its outages: as the field
-    `outages: {up: ..., down: ...}` of a hop has it, for rows that are there already."""
+    """Return rows in which a hop of the first path alternates between up and down, in place of its outages.
+
+    The result equals that of the field `outages: {up: ..., down: ...}` of the hop.
+    """
     n, shape = len(rows.parameters), list(rows.outages.shape)
     up, down = (np.full(n, round(mean * NS)) for mean in (up_s, down_s))
     drawn = alternating(rows.parameters, hop, up=up, down=down)

@@ -1,4 +1,4 @@
-"""What varies on hops: the pairs of both directions, and where they stand in the rows."""
+"""Time-varying hops: the pairs of both directions, and their location in the rows."""
 
 from collections.abc import Sequence
 
@@ -14,22 +14,22 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
 Tables = tuple[Ints, Ints]
-"""Pairs of a hop over the rows [n, k, 2], of data and of acknowledgements; k is 0 where nothing varies."""
+"""Pairs of a hop for the rows [n, k, 2], of data and of acknowledgements; k is 0 if nothing varies."""
 
 
 def varying(hop: HopSpec) -> str:
-    """The first field of a hop with what varies; empty without."""
+    """Return the first field that makes a hop time-varying; empty if there is none."""
     of_acks = "ack_jitter" if hop.ack_jitter is not None else ""
     return hop.varies or of_acks or ("reverse.trace" if hop.reverse.trace is not None else "")
 
 
 def reorders(hop: HopSpec) -> bool:
-    """Whether packets may overtake each other on a hop, one way or the other."""
+    """Return True if packets can overtake each other on a hop, in either direction."""
     return any(jitter is not None and jitter.reorder for jitter in (hop.jitter, hop.ack_jitter))
 
 
 def reordered(rows: Rows) -> NDArray[np.bool_]:
-    """Which of these rows [n] have such a hop."""
+    """Return the rows [n] with a hop on which packets can overtake each other."""
     first = rows.hops[..., [Hop.VARIES, Hop.R_VARIES]]
     last = np.minimum(first + HEAD - 1, rows.outages.shape[3] - 1)
     negative = np.take_along_axis(rows.outages[..., 1], last, axis=3) < 0
@@ -37,13 +37,13 @@ def reordered(rows: Rows) -> NDArray[np.bool_]:
 
 
 def most_pairs(hop: HopSpec) -> int:
-    """The most pairs of a hop, of both directions."""
+    """Return the maximum number of pairs of a hop, in both directions."""
     back = pairs.most_pairs(hop.reverse.trace or hop.trace, hop.ack_jitter)
     return pairs.most_pairs(hop.trace, hop.jitter) + back if varying(hop) else 0
 
 
 def tables(hop: HopSpec, name: str, draws: Draws, columns: dict[Hop, Ints]) -> Tables:
-    """The pairs of a hop whose field is `name`; its `columns` get the means of its traces."""
+    """Return the pairs of a hop whose field is `name`; sets the means of its traces in its `columns`."""
     reverse = hop.reverse
     forth = pairs.forward(hop, name, draws)
     used = ALL - {"loss"} - {name for name in ("rate", "delay") if getattr(reverse, name) is not None}
@@ -57,15 +57,15 @@ def tables(hop: HopSpec, name: str, draws: Draws, columns: dict[Hop, Ints]) -> T
 
 
 def _filled(of: Direction, columns: dict[Hop, Ints], byte_time: Hop, delay: Hop) -> Ints:
-    """The pairs of a direction [n, k, 2], whose two columns get the means."""
+    """Return the pairs of a direction [n, k, 2]; sets the means in its two columns."""
     found, columns[byte_time], columns[delay] = pairs.pairs(of, columns[byte_time], columns[delay])
     return found
 
 
 def placed(hops: Ints, outages: Ints, places: Sequence[tuple[Ints, int, Ints, Tables]]) -> Ints:
-    """The outages with the pairs of hops behind them, which their columns name.
+    """Return the outages followed by the pairs of hops, and set the columns that refer to them.
 
-    `places` are, of each slot, the rows that have it, the path, the hop on it by row, and its tables.
+    `places` has for each slot the rows that have it, the path, the index of the hop by row, and its tables.
     """
     first = outages.shape[3]
     longest = max(sum(table.shape[1] for table in of) for *_, of in places)

@@ -1,4 +1,4 @@
-"""What a path asks for before it runs: that time passes on it, and how many packets."""
+"""Checks and forecast of paths before a run: minimum delay, outages, traces, and number of packets."""
 
 import math
 from typing import Any
@@ -14,9 +14,8 @@ from netcarlo.schema.quantity import bounds
 
 
 def check_time_passes(routes: list[Route], transport: Any) -> None:
-    """Raises InputError where a packet can be at its receiver in the nanosecond in which it was sent: such a
-    run could go round without an end.
-    """
+    """Raise InputError if a packet could arrive in the nanosecond in which it was sent; such a run might
+    not end."""
     size = sum(bounds(getattr(transport, name, 0.0))[0] for name in ("payload", "chunk_header", "header"))
     for number, route in enumerate(routes):
         if not any(min_transit_ns(hop, size) for hop, _ in _counted(route)):
@@ -25,7 +24,7 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
 
 
 def check_outages(routes: list[Route], duration_s: float) -> None:
-    """Raises InputError where hops go down more often than rows have room for."""
+    """Raise InputError if hops have more outages than rows can store."""
     for hop in every_hop(routes):
         if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MAX_OUTAGES:
             allowed = f"allowed is 0 to {MAX_OUTAGES}"
@@ -35,14 +34,15 @@ def check_outages(routes: list[Route], duration_s: float) -> None:
 
 
 def check_traces(routes: list[Route], duration_s: float) -> None:
-    """Raises InputError where a run goes on when a trace has ended."""
+    """Raise InputError if a run lasts longer than a trace, which does not repeat."""
     for hop in every_hop(routes):
         check_end(hop.trace, hop.repeat, "hops.trace", duration_s)
         check_end(hop.reverse.trace, hop.reverse.repeat, "hops.reverse.trace", duration_s)
 
 
 def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
-    """Packets of one replication, about, cross traffic included; steps, of a fluid."""
+    """Return the approximate number of packets of one replication, cross traffic included; for a fluid,
+    steps."""
     duration = mean(run.duration)
     total = 0.0
     for route in routes:
@@ -62,5 +62,5 @@ def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
 
 
 def _counted(route: Route) -> list[tuple[HopSpec, float]]:
-    """The hops of a path, and how many of each there are on average."""
+    """Return the hops of a path with their mean number."""
     return [(hop.each, mean(hop.count)) if isinstance(hop, Hops) else (hop, 1.0) for hop in route.hops]

@@ -1,1 +1,1 @@
-"""Many flows over shared links of any topology."""
+"""Networks of shared links of any topology with many flows."""

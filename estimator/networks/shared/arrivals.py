@@ -1,4 +1,4 @@
-"""Flows that come and go: what a user writes of them, and the columns that the engine reads."""
+"""Arriving flows: flows that start and end during a run, as users write them and as columns of the engine."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -25,20 +25,20 @@ PerSecond = Annotated[Number, Quantity(units.FREQUENCY, 1e-4, 1e6)]
 Think = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
 
 WORDS = ClassOut.COLUMNS + 2 * points.WORDS
-"""Of the outcomes of a class and of its distributions, about."""
+"""Approximate number of words for the outcomes of a class and its distributions."""
 
 
 class Arrivals(Record):
-    """How flows come: by a `poisson` process of that rate, or from users who `think` between downloads.
+    """Arrival process of flows: `poisson` with this rate, or users who `think` between downloads.
 
-    A Poisson arrival takes the first free slot and is blocked if there is none.  Of users there are as many
-    as slots; each thinks, downloads, thinks for a random time when all has arrived, and downloads again.
+    A Poisson arrival takes the first free slot, and is blocked if there is none. There are as many users as
+    slots; each waits for a random think time, downloads a flow, and repeats this when all of it has arrived.
     """
 
     poisson: PerSecond | None = None
     """Rate of a Poisson process of arrivals; this or `think`."""
     think: Think | None = None
-    """How long a user thinks between two downloads; this or `poisson`."""
+    """Think time of a user between two downloads; this or `poisson`."""
 
     @model_validator(mode="after")
     def _come_somehow(self) -> Self:
@@ -50,7 +50,7 @@ class Arrivals(Record):
 
 
 def files(flows: "Flows", duration: float) -> float:
-    """About the flows of a class that come in `duration` [s], at most."""
+    """Return the approximate maximum number of flows of a class that arrive in `duration` [s]."""
     assert flows.arrivals is not None
     if flows.arrivals.poisson is not None:
         return mean(flows.arrivals.poisson) * duration
@@ -59,7 +59,7 @@ def files(flows: "Flows", duration: float) -> float:
 
 
 def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Floats:
-    """Fill in what the slots of classes have [n, F, Flow.COLUMNS]; returns the constants [n, C]."""
+    """Fill in the columns of the slots of classes [n, F, Flow.COLUMNS]; returns the constants [n, C]."""
     parts: list[Floats] = [np.zeros((len(flows), 0))]
     at = 0
     for number, (name, item) in enumerate(classes, 1):
@@ -86,10 +86,10 @@ def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Float
 
 
 def fill_ideal_times(rows: SharedRows) -> None:
-    """How long a transfer takes that is alone and never waits, filled in for the slots of classes.
+    """Fill in the time of an ideal transfer without competition and queueing, for the slots of classes.
 
-    A handshake, if there is one, takes a round trip of its packets; the first data packet takes its way to
-    the sink, and each further one its time on the slowest link or cable of the way.
+    A handshake, if there is one, takes one round trip of its packets. The first data packet takes its one-way
+    delay, and each further one its transmission time on the slowest link or cable of the route.
     """
     flows = rows.flows
     if not (flows[:, :, Flow.CLASS] > 0).any():
@@ -111,8 +111,11 @@ def fill_ideal_times(rows: SharedRows) -> None:
 def _wire_times(
     rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]
 ) -> tuple[Ints, Ints]:
-    """The times [n, MOST_HOPS + 2] of a packet of `size` [n] on the links and cables of a way, and the delay
-    [n] of all; columns: where the route begins, and the cables from and to the hosts."""
+    """Return the transmission times [n, MOST_HOPS + 2] of a packet of `size` [n] on a route, and its total
+    delay [n].
+
+    `columns` are the first column of the route, and those of the access cables of the two hosts.
+    """
     route = flow[:, columns[0] : columns[0] + MOST_HOPS]
     each = np.arange(len(route))[:, None]
     links, there = rows.links[each, np.maximum(route, 0)], route != NOWHERE

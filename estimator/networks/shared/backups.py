@@ -1,4 +1,4 @@
-"""Flows with a second route, which they take while a cable of their own is known to be down."""
+"""Backup routes, which flows use while a cable of their route is known to be down."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,11 +16,11 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
 Ends = Sequence[tuple[int, int]]
-"""From and to which router each link leads."""
+"""Router at the start and at the end of each link."""
 
 
 def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
-    """Raises InputError unless a backup leads where the route does, over no cable of it."""
+    """Raise InputError unless a backup route connects the ends of the route without using its cables."""
     for link in backup:
         if not 0 <= link < len(ends):
             raise InputError(f"{name}.backup has {link}, which is no link; allowed is 0 to {len(ends) - 1}")
@@ -40,9 +40,11 @@ def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
 
 
 def detours(outages: Ints, detection: Ints) -> Ints:
-    """When packets take the other route [n, K, 2]: from `detection` [n] [ns] after a cable of the route went
-    down until so long after it came back; `outages` [n, K, 2] are those of its cables.  What does not last
-    for so long is not noticed."""
+    """Return the times [n, K, 2] at which packets take the backup route.
+
+    A detour starts `detection` [n] [ns] after a cable of the route went down, and ends as long after its
+    return. `outages` [n, K, 2] are those of the cables. Outages shorter than `detection` are not detected.
+    """
     wait = detection[:, None]
     comes = outages[:, :, 0] < FOREVER
     noticed = comes & (outages[:, :, 1] - outages[:, :, 0] > wait)
@@ -54,11 +56,11 @@ def detours(outages: Ints, detection: Ints) -> Ints:
 
 
 def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back: Ints, cables: Ints) -> Ints:
-    """The flows [n, F, Flow.COLUMNS], where `Flow.BACKUP` is the number of a member from 1 on, with the other
-    routes of those behind their columns.
+    """Return the flows [n, F, Flow.COLUMNS] followed by their backup routes; `Flow.BACKUP` is a member's
+    number from 1.
 
-    Outages [n, C, K, 2] are those of cables; `back` and `cables` [L] tell the links in the other direction
-    and the cables of links.
+    `times` [n, C, K, 2] are the outages of cables; `back` and `cables` [L] are the reverse link and the cable
+    of each link.
     """
     which, found = flows[:, :, Flow.BACKUP].copy(), {}
     for k in np.unique(which[which > 0]).tolist():
@@ -85,8 +87,8 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
 
 
 def interruptions(rows: SharedRows) -> list[Interruption]:
-    """When flows of the first row take their other routes, each time once; as far as that begins before the
-    end of its observation."""
+    """Return the detours of flows of the first row that begin before the end of its observation, each
+    once."""
     found = set()
     for flow in rows.flows[0]:
         at = flow[Flow.BACKUP]

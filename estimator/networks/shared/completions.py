@@ -1,4 +1,4 @@
-"""Outcomes of flows that come and go: how many, how much, how long they took, by size."""
+"""Outcomes of arriving flows: number, load, completion times and slowdowns, by size."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,14 +21,15 @@ OF_SIZE = {
     "1MB": "flows of 100 kB to 1 MB",
     "larger": "flows of more than 1 MB",
 }
-"""The sizes by which flows are told apart, in the order of `ClassOut.SIZE`."""
+"""Size classes of flows, in the order of `ClassOut.SIZE`."""
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 _OF = "flows that started after the warm-up and arrived in full"
 
 Function = Callable[[Ints, Floats], Ints | Floats]
-"""An outcome from columns [..., ClassOut.COLUMNS] of one class, or the sums of some, and the window [s]."""
+"""Function that computes an outcome from columns [..., ClassOut.COLUMNS] of a class, or sums of them, and
+the window [s]."""
 
 
 def _of_all(out: SharedOutput, function: Function) -> Ints | Floats:
@@ -40,13 +41,13 @@ def _of_each(out: SharedOutput, function: Function) -> Ints | Floats:
 
 
 def _outcome(name: str, function: Function, *what: Any, **fields: Any) -> Outcome:
-    """Return an outcome of all classes together and of each; `what` is what `Outcome` has next."""
+    """Return an outcome of all classes together and of each; `what` are the next fields of `Outcome`."""
     by = By("classes", partial(_of_each, function=function))
     return Outcome(name, partial(_of_all, function=function), *what, **fields)._replace(by=(by,))
 
 
 def _sizes(out: Ints, size: int | None) -> Ints:
-    """Return the columns [..., SizeOut.COLUMNS] of flows of one size, or the sums of all."""
+    """Return the columns [..., SizeOut.COLUMNS] of flows of one size, or the sums over all sizes."""
     sizes = out[..., ClassOut.SIZE :].reshape(*out.shape[:-1], SIZES, SizeOut.COLUMNS)
     return np.asarray(sizes.sum(axis=-2) if size is None else sizes[..., size, :])
 
@@ -66,7 +67,7 @@ def _slowdown(out: Ints, window_s: Floats, *, size: int | None, q: float) -> Flo
 
 
 def _of_size(size: int | None, end: str, flows: str) -> list[Outcome]:
-    """The outcomes of flows of one size, or of all, whose names have this `end`."""
+    """Return the outcomes of flows of one size, or of all sizes, whose names have the suffix `end`."""
     of = f", {flows.removeprefix('flows of ')}" if end else ""
     time, slow = "completion time", "slowdown (completion time over that of an ideal transfer alone)"
     found = [
@@ -97,26 +98,26 @@ def _of_size(size: int | None, end: str, flows: str) -> list[Outcome]:
 _OF_ALL = {outcome.name: outcome for outcome in _of_size(None, "", _OF)}
 
 MEAN, P95 = _OF_ALL.pop("completion_mean_s"), _OF_ALL.pop("completion_p95_s")
-"""Those that finite flows have, too."""
+"""Outcomes that finite flows have as well."""
 
 _OUTCOMES = (
     _outcome(
         "arrivals", lambda out, window_s: out[..., ClassOut.ARRIVALS], NEITHER,
-        "flows that started after the warm-up, or were refused then", label="flows that came",
+        "flows that started or were blocked after the warm-up", label="arrived flows",
     ),
     _outcome(
         "blocked_share",
         lambda out, window_s: out[..., ClassOut.BLOCKED] / divisors(out[..., ClassOut.ARRIVALS]), LESS,
-        "share of the flows that came and found no free slot", SHARE, label="flows refused", unit=FRACTION,
+        "share of arriving flows that found no free slot", SHARE, label="blocked flows", unit=FRACTION,
     ),
     _outcome(
         "offered_bps", lambda out, window_s: 8.0 * out[..., ClassOut.OFFERED] / window_s, NEITHER,
-        "payload of flows that came from warm-up to end, over that time", label="offered load",
+        "payload of flows that arrived between warm-up and end, over that time", label="offered load",
     ),
     Outcome(
         "carried_bps",
         lambda out: np.where(out.slots, out.useful_bits, 0.0).sum(axis=1) / out.window_s, MORE,
-        "their payload that arrived from warm-up to end, over that time", label="carried load",
+        "payload of arriving flows delivered between warm-up and end, over that time", label="carried load",
     ),
     *_OF_ALL.values(),
     *(each for k, (name, flows) in enumerate(OF_SIZE.items()) for each in _of_size(k, f"_{name}", flows)),
@@ -127,18 +128,18 @@ _OUTCOMES = (
 OUTCOMES = tuple(
     each._replace(when=SharedOutput.has_arrivals, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
 )
-"""The outcomes that only networks with such flows have."""
+"""Outcomes of networks with arriving flows."""
 
 
 def short(out: SharedOutput) -> Ints:
-    """Return what acknowledged last packets of flows of classes lack of whole ones [n] [byte]."""
+    """Return by how many bytes the acknowledged last packets of flows of classes are short [n]."""
     return out[ClassOut.SHORT]
 
 
 def by_class(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Return the outcomes of the classes [n, C] by name.
 
-    `arrived` counts the flows that arrived in full after the warm-up, also those that started before, and
-    `active` those in progress at the end.
+    `arrived` counts the flows that arrived completely after the warm-up, including those that started before,
+    and `active` those in progress at the end.
     """
     return by_part((*OUTCOMES, MEAN, P95), "classes", SharedOutput(rows, integers))

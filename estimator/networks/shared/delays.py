@@ -1,4 +1,4 @@
-"""Delays and losses of the flows of shared networks, for the outcomes of their classes."""
+"""Delays and losses of flows over shared links, for the outcomes of their classes."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from netcarlo.numerics.arrays import Ints
 
 
 def table(integers: Ints, rows: SharedRows) -> Ints:
-    """Return what kernels count of classes [n, classes, DelayOut.COLUMNS]."""
+    """Return the kernel's counts for classes [n, classes, DelayOut.COLUMNS]."""
     at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
     at += that_come_and_go(rows) * ClassOut.COLUMNS
     end = at + delay_classes(rows) * DelayOut.COLUMNS
@@ -27,7 +27,7 @@ def table(integers: Ints, rows: SharedRows) -> Ints:
 
 
 def of_rows(shared: SharedSpec, rows: SharedRows) -> dict[int, classes.Class]:
-    """Return the classes of flows whose delays are measured, by place in `table`."""
+    """Return the classes of flows whose delays are measured, by index in `table`."""
     number, kinds = rows.flows[:, :, Flow.DELAY_CLASS], rows.flows[:, :, Flow.KIND]
     names = by_place(shared.described(), number, kinds, delay_classes(rows))
     bounded, lasting = rows.flows[:, :, Flow.BOUND] < FOREVER, rows.flows[:, :, Flow.CLASS] == 0
@@ -35,7 +35,7 @@ def of_rows(shared: SharedSpec, rows: SharedRows) -> dict[int, classes.Class]:
 
 
 def named(shared: SharedSpec, integers: Ints, rows: SharedRows) -> dict[str, Any]:
-    """Return the outcomes of the classes by name, [n] each; none where nothing is measured."""
+    """Return the outcomes of the classes by name, [n] each; empty if nothing is measured."""
     if delay_classes(rows) == 0:
         return {}
     flows, output = rows.flows, SharedOutput(rows, integers)

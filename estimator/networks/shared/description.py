@@ -1,7 +1,7 @@
-"""A shared network of a scenario: many flows over the links between some routers.
+"""Description of a network of shared links: many flows over the links between routers.
 
-Routers are numbered 0, 1, ...  A link is one direction of a cable between two of them, with a queue of its
-own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links are given one by one.
+Routers are numbered 0, 1, ... A link is one direction of a cable between two of them and has its own queue:
+links 2 k and 2 k + 1 are the two directions of cable k, unless all links are listed one by one.
 """
 
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -45,7 +45,7 @@ from netcarlo.schema.unsupported import OVERHEAD
 from netcarlo.transport.udp import Datagrams
 
 MAX_ROUTERS = MOST_HOPS + 1
-"""Of a row, tree or graph: no route can be longer than MOST_HOPS."""
+"""Maximum number of routers of a parking lot, tree or graph: no route is then longer than MOST_HOPS."""
 MAX_CABLES = MOST_LINKS // 2
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MAX_ROUTERS, whole=True)]
@@ -58,58 +58,59 @@ Router = Annotated[int, Field(ge=0, lt=MOST_LINKS)]
 
 
 class Reverse(Varying, Managed):
-    """What differs in the other direction of a cable; as forward unless given.
+    """Properties of the reverse direction of a cable. Default: those of the forward direction.
 
-    Of what varies, rate and delay of a trace are those of both directions; its loss, a jitter and a policer
-    are of the one that they are given for.
+    Rate and delay of a trace apply to both directions. The loss of a trace, jitter and policers apply only to
+    the direction for which they are given.
     """
 
     rate: Rate | None = None
-    """Bit rate; as forward unless given."""
+    """Bit rate. Default: that of the forward direction."""
     delay: Delay | None = None
-    """One-way delay of propagation; as forward unless given."""
+    """One-way propagation delay. Default: that of the forward direction."""
     queue: Queue | None = None
-    """Most packets that wait or are transmitted; as forward unless given."""
+    """Queue limit, including the packet in transmission. Default: that of the forward direction."""
     loss: Probability | None = None
-    """Probability that a packet is lost at the far end; as forward unless given."""
+    """Probability that a packet is lost at the far end. Default: that of the forward direction."""
     red: Red | None = None
-    """Random early detection; as forward unless given."""
+    """Random early detection. Default: that of the forward direction."""
 
 
 class Line(Varying, Managed):
-    """A link with a drop-tail, RED or otherwise managed queue; `queue` counts the packet in transmission too.
+    """A link with a drop-tail queue, or with active queue management.
 
-    Packets are lost at random at its far end.  What varies on it: see `Varying`.
+    `queue` includes the packet in transmission. Packets are lost at random at the far end. Time-varying
+    properties: see `Varying`.
     """
 
     rate: Rate
-    """Bit rate; not given where a `trace` has it."""
+    """Bit rate. Omit it if a `trace` has rates."""
     delay: Delay
-    """One-way delay of propagation; not given where a `trace` has it."""
+    """One-way propagation delay. Omit it if a `trace` has delays."""
     queue: Queue = 50.0
-    """Most packets that wait or are transmitted; or `codel`, `pie`, `fq_codel`."""
+    """Queue limit, including the packet in transmission; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
-    """Probability that a packet is lost at the far end."""
+    """Probability that a packet is lost at the far end of the link."""
     red: Red | None = None
-    """Random early detection in place of drop-tail."""
+    """Random early detection in place of drop-tail. Default: drop-tail."""
 
 
 class Cable(Line):
-    """Two links: one there, one back."""
+    """A cable: two links, one in each direction."""
 
     absent: ClassVar = OVERHEAD | AVAILABILITY
 
     reverse: Reverse = Reverse()
-    """What differs in the other direction."""
+    """Properties that differ in the reverse direction."""
 
 
 class LinkSpec(Line):
-    """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
+    """A link given by its routers; the list also contains the link in the reverse direction."""
 
     absent: ClassVar = OVERHEAD | AVAILABILITY
 
     ends: tuple[Router, Router]
-    """Numbers of the routers that it leads from and to."""
+    """Numbers of the routers at the start and at the end of the link."""
 
 
 Numbers = Annotated[list[int], Field(min_length=1, max_length=MOST_HOPS), NUMBERS]
@@ -120,48 +121,49 @@ AnyCables = Annotated[
 
 
 class ParkingLot(Record):
-    """Routers in a row, `links` cables between them, each drawn on its own from `each` (or a list)."""
+    """A parking lot: routers in a row with `links` cables between them, each drawn independently from
+    `each` (or a list)."""
 
     links: Hops
-    """How many cables there are between the routers."""
+    """Number of cables between the routers."""
     each: AnyCables
-    """Every cable draws its own numbers from these; or a list, an item for each cable."""
+    """Description of each cable, drawn independently; or a list with one item per cable."""
 
     @property
     def most_each(self) -> int:
-        """The most cables there can be."""
+        """Maximum number of cables."""
         return int(bounds(self.links)[1])
 
 
 class Tree(Record):
-    """A random tree of `routers`, all trees equally likely; each cable is drawn on its own from `each`."""
+    """A random tree of `routers`, all trees equally likely; each cable is drawn independently from `each`."""
 
     routers: Routers
-    """How many routers there are."""
+    """Number of routers."""
     each: AnyCables
-    """Every cable draws its own numbers from these; or a list, an item for each cable."""
+    """Description of each cable, drawn independently; or a list with one item per cable."""
 
     @property
     def most_each(self) -> int:
-        """The most cables there can be."""
+        """Maximum number of cables."""
         return int(bounds(self.routers)[1]) - 1
 
 
 class Graph(Record):
-    """A random connected graph: a random tree, and further cables between random routers.
+    """A random connected graph: a random tree, and additional cables between random routers.
 
-    With `cables` in all, or `degree` at a router on average; at least those of the tree, at
-    most one between any two routers.
+    Its size is given by `cables`, or by the mean `degree` of a router. It has at least the cables of the
+    tree, and at most one cable between two routers.
     """
 
     routers: Routers
-    """How many routers there are."""
+    """Number of routers."""
     cables: Cables | None = None
-    """How many cables there are in all; this or `degree`."""
+    """Total number of cables; this or `degree`."""
     degree: Degree | None = None
-    """Cables at a router, on average; this or `cables`."""
+    """Mean number of cables at a router; this or `cables`."""
     each: AnyCables
-    """Every cable draws its own numbers from these; or a list, an item for each cable."""
+    """Description of each cable, drawn independently; or a list with one item per cable."""
 
     @model_validator(mode="after")
     def _has_a_size(self) -> Self:
@@ -172,7 +174,7 @@ class Graph(Record):
 
     @property
     def most_each(self) -> int:
-        """The most cables there can be."""
+        """Maximum number of cables."""
         routers = bounds(self.routers)[1]
         wanted = bounds(self.cables)[1] if self.cables is not None else 0.0
         if self.degree is not None:
@@ -181,17 +183,17 @@ class Graph(Record):
 
 
 class Access(Record):
-    """The cables between a flow's hosts and its routers: no limit to their queues, no loss.
+    """Access cables between the hosts of a flow and its routers; they have unlimited queues and no loss.
 
-    `rate` is that of both, unless `source_rate` or `sink_rate` says more.
+    `rate` applies to both cables, unless `source_rate` or `sink_rate` is given.
     """
 
     rate: Rate = 1e9
     """Bit rate of both cables."""
     source_rate: Rate | None = None
-    """Bit rate of the sender's cable; `rate` unless given."""
+    """Bit rate of the sender's cable. Default: `rate`."""
     sink_rate: Rate | None = None
-    """Bit rate of the receiver's cable; `rate` unless given."""
+    """Bit rate of the receiver's cable. Default: `rate`."""
     source_delay: Delay = 0.0
     """One-way delay of the sender's cable."""
     sink_delay: Delay = 0.0
@@ -206,14 +208,14 @@ class Access(Record):
 class Stream(Datagrams):
     """UDP over shared links.
 
-    With `on` and `off` the source alternates between sending and silence, for exponential times with these
-    means.
+    With `on` and `off` the source alternates between sending and silence; both times are exponential with
+    these means.
     """
 
     on: Period | None = None
-    """Mean of the exponential times in which it sends; always unless given."""
+    """Mean of the exponential times in which the source sends. Default: it always sends."""
     off: Period | None = None
-    """Mean of the exponential times in which it is silent."""
+    """Mean of the exponential times in which the source is silent; required with `on`."""
 
     @model_validator(mode="after")
     def _can_vary(self) -> Self:
@@ -223,37 +225,36 @@ class Stream(Datagrams):
 
 
 class FlowSpec(flows.FlowSpec):
-    """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
+    """A flow from router `source` to router `sink`, with the scenario's transport or `udp`.
 
-    What is given here replaces the field of the transport; a `congestion_control` is one of linux.  If any
-    flow names a `class`, delays are measured by class; packets that take longer than `late` are late.
-    A `route` lists the numbers of links: `0 2 4`.  While a cable of it is down packets take the `backup`,
-    another route, from `detection` after it went down until so long after it came back.
-    Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
-    over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
-    between two `random` routers.
+    Fields given here replace those of the transport; `congestion_control` is for linux. If any flow names a
+    `class`, delays are measured by class; packets with a delay above `late` are late. A `route` lists the
+    numbers of links: `0 2 4`. While a cable of it is down, packets take the `backup` route, from `detection`
+    after the failure until as long after the return. Without `route`, `source` and `sink`, the flow runs
+    `between` the `ends` of the network (router 0 and the last one), over one of its `hops` (the first flow of
+    a list over cable 0 or the first of the `links`, and so on), or between two `random` routers.
     """
 
     udp: Stream | None = None
-    """UDP instead of the transport."""
+    """UDP in place of the transport. Default: none."""
     ecn: bool = False
-    """Whether routers may mark its data."""
+    """True if routers may mark its data (ECN)."""
     access: Access | None = None
-    """Cables to its hosts; those of the network unless given."""
+    """Access cables of its hosts. Default: those of the network."""
     between: Literal["ends", "hops", "random"] | None = None
-    """From router 0 to the last, over one cable each in turn, or two random routers; `ends` (of trees and
-    graphs `random`) unless given."""
+    """Position of the flow: from router 0 to the last (`ends`), over one cable each in turn (`hops`), or
+    between two random routers (`random`). Default: `ends`; `random` in trees and graphs."""
     source: Router | None = None
-    """Number of the router that it starts at."""
+    """Number of the router at which the flow starts."""
     sink: Router | None = None
-    """Number of the router that it leads to."""
+    """Number of the router at which the flow ends."""
     route: Numbers | None = None
-    """Numbers of its links in order: `0 2 4`, where 2 k and 2 k + 1 are the directions of cable k; the
-    shortest way unless given."""
+    """Numbers of its links in order: `0 2 4`, where 2 k and 2 k + 1 are the directions of cable k.
+    Default: the shortest path."""
     backup: Numbers | None = None
-    """Another route, taken while a cable of its own is down; none unless given."""
+    """Backup route, used while a cable of the route is down. Default: none."""
     detection: Time | None = None
-    """From a cable's failure or return to the change of the route; 0 unless given."""
+    """Time from the failure or return of a cable to the change of the route. Default: 0."""
 
     not_of_udp: ClassVar = (*flows.OF_TCP, "start", "bytes", "packets")
 
@@ -289,22 +290,23 @@ class FlowSpec(flows.FlowSpec):
 
 
 class Flows(flows.Flows):
-    """`count` flows, each drawn on its own from `each` (or a list, one of each flow).
+    """Several flows: `count` of them, each drawn independently from `each` (or a list with one item per
+    flow).
 
-    With `arrivals` flows of random `size` come and go, `count` at the same time at most.
+    With `arrivals`, flows of random `size` arrive and end, at most `count` at the same time.
     """
 
     count: FlowCount
-    """How many flows; with `arrivals` the most at the same time."""
+    """Number of flows; with `arrivals`, the maximum number at the same time."""
     arrivals: Arrivals | None = None
-    """Flows come and go; all are there from their start on unless given."""
+    """Arrival process of flows. Default: all flows last from their start time to the end."""
     size: FileSize | None = None
-    """Size of each flow that comes; random as a rule."""
+    """Size of each arriving flow, usually random."""
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
-    """Every flow draws its own numbers from these; or a list, an item for each flow."""
+    """Description of each flow, drawn independently; or a list with one item per flow."""
 
     of_each: ClassVar = FlowSpec
 
@@ -341,10 +343,9 @@ LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
 class SharedSpec(flows.ManyFlows):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
-    Data take the shortest path, by number of `hops` or by `delay` (of equals the one that is shorter by the
-    other, then that over the lower router number); acknowledgements the same path back.  Random trees,
-    graphs and ends of flows are new in every replication; with `redraw: false` they are those of the
-    scenario's `topology`.
+    Data take the shortest path by number of `hops` or by `delay`; ties are resolved by the other criterion,
+    then by lower router numbers. Acknowledgements take the same path back. Random trees, graphs and flow ends
+    are drawn for every replication; with `redraw: false` they are those of the scenario's `topology`.
     """
 
     dumbbell: Cable | None = None
@@ -356,18 +357,18 @@ class SharedSpec(flows.ManyFlows):
     graph: Graph | None = None
     """A random connected graph."""
     links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
-    """Every link, given one by one, in both directions."""
+    """All links, listed one by one in both directions."""
     redraw: bool = True
-    """Random trees, graphs and ends of flows are new in every replication; otherwise they are those of the
-    `topology`."""
+    """True if random trees, graphs and flow ends are drawn for every replication; otherwise they are those
+    of the `topology`."""
     routing: Literal["hops", "delay"] = "hops"
-    """Data take the path of the fewest hops, or of the least delay."""
+    """Routing metric: number of hops, or delay."""
     access: Access = Access()
-    """Cables between the hosts of a flow and its routers."""
+    """Access cables between the hosts of a flow and its routers."""
     failures: list[Failure] = Field(default_factory=list)
-    """Which cables go down together, and when."""
+    """Failures: cables that go down together, and when. Default: none."""
     flows: list[AnyFlow] = Field(min_length=1)
-    """The flows; an item is one, or several that are drawn alike."""
+    """Flows; an item describes one flow, or several that are drawn alike."""
 
     @model_validator(mode="after")
     def _has_one_layout(self) -> Self:
@@ -395,7 +396,7 @@ class SharedSpec(flows.ManyFlows):
             missing = set(range(max(routers) + 1)) - routers
             if missing:
                 raise InputError(f"links leave out router {min(missing)}; number routers from 0 without gaps")
-            import networkx  # an eighth of a second
+            import networkx  # the import takes 0.1 s
 
             if not networkx.is_connected(networkx.Graph(ends)):
                 raise InputError("links leave some routers out of reach of others; add links between them")
@@ -435,25 +436,25 @@ class SharedSpec(flows.ManyFlows):
 
     @property
     def ends(self) -> list[tuple[int, int]]:
-        """From and to which router each link leads that there is in any case, where cables are not random."""
+        """Routers at the start and end of each link that always exists, if cables are not random."""
         if self.links is not None:
             return [link.ends for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
 
     @property
     def classes(self) -> list[tuple[str, Flows]]:
-        """The flows that come and go, by the name of their field."""
+        """Arriving flows, by the name of their field."""
         found = [(f"flows.{g}", item) for g, item in enumerate(self.flows) if isinstance(item, Flows)]
         return [(name, item) for name, item in found if item.arrivals is not None]
 
     @property
     def random_cables(self) -> bool:
-        """Whether the network itself is drawn beside the fields."""
+        """True if the topology is random."""
         return self.tree is not None or self.graph is not None
 
     @property
     def random_places(self) -> bool:
-        """Whether anything is drawn beside the fields: who is connected, or between whom flows go."""
+        """True if the topology or the ends of flows are random."""
         return self.random_cables or any(
             self.placement(flow) == "random"
             for _, flow in self.each_flow()
@@ -461,17 +462,17 @@ class SharedSpec(flows.ManyFlows):
         )
 
     def placement(self, flow: FlowSpec) -> str:
-        """How the routers of a flow that names none are chosen: the value of `between`."""
+        """Return the value of `between` for a flow that names no routers."""
         return flow.between or ("random" if self.random_cables else "ends")
 
     @property
     def least_routers(self) -> int:
-        """The fewest routers there can be."""
+        """Minimum number of routers."""
         return self._routers(0)
 
     @property
     def most_routers(self) -> int:
-        """The most routers there can be."""
+        """Maximum number of routers."""
         return self._routers(1)
 
     def _routers(self, bound: int) -> int:
@@ -483,12 +484,12 @@ class SharedSpec(flows.ManyFlows):
 
     @property
     def least_cables(self) -> int:
-        """The fewest cables there can be; of `links` the pairs of them."""
+        """Minimum number of cables; for `links`, the number of pairs of links."""
         return len(self.links) // 2 if self.links else self.least_routers - 1
 
     @property
     def most_cables(self) -> int:
-        """The most cables there can be."""
+        """Maximum number of cables."""
         if self.links:
             return len(self.links) // 2
         layout = self.parking_lot or self.tree or self.graph
@@ -496,22 +497,22 @@ class SharedSpec(flows.ManyFlows):
 
     @property
     def least_links(self) -> int:
-        """The fewest links there can be."""
+        """Minimum number of links."""
         return 2 * self.least_cables
 
     @property
     def most_links(self) -> int:
-        """The most links there can be."""
+        """Maximum number of links."""
         return 2 * self.most_cables
 
     @property
     def aqm(self) -> list[str]:
-        """What manages queues beside RED, each once."""
+        """Names of the AQM algorithms other than RED, each once."""
         return list(dict.fromkeys(line.aqm for _, line in self.each_line() if line.aqm))
 
     @property
     def varying(self) -> list[str]:
-        """The fields of links with what varies."""
+        """Fields of links that are time-varying."""
         return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
 
     @model_serializer(mode="wrap")
@@ -522,7 +523,7 @@ class SharedSpec(flows.ManyFlows):
         return written
 
     def each_line(self) -> list[tuple[str, Line | Reverse]]:
-        """The links that there can be, by the name of their fields; those of one record once."""
+        """Return all possible links with the names of their fields; links of one record occur once."""
         lines: list[tuple[str, Line]] = [(f"links.{k}", line) for k, line in enumerate(self.links or [])]
         layout = self.parking_lot or self.tree or self.graph
         if self.dumbbell is not None:
@@ -543,11 +544,11 @@ class SharedSpec(flows.ManyFlows):
 
     @property
     def layout(self) -> str:
-        """The layout that there is, as a field."""
+        """Field of the layout that is given."""
         return next(name for name in LAYOUTS if getattr(self, name) is not None)
 
     def cable(self, k: int) -> Cable:
-        """The description of cable `k`, where links are not given one by one."""
+        """Return the description of cable `k`, if links are not listed one by one."""
         layout = self.parking_lot or self.tree or self.graph
         if layout is None:
             assert self.dumbbell is not None

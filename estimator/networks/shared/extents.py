@@ -1,4 +1,4 @@
-"""The values that a scenario over shared links reaches, for the comparison with the validated range."""
+"""Extents of scenarios over shared links, for comparison with the validated range."""
 
 from netcarlo.networks.extent import (
     Compared,
@@ -20,7 +20,7 @@ from netcarlo.schema.quantity import bounds
 
 
 def compared(run: Run, shared: SharedSpec) -> Compared:
-    """Return what a scenario over these links is compared as: each protocol of its flows."""
+    """Return the extents of a scenario over these links, for each protocol of its flows."""
     lines = _forward(shared)
     common = known(
         flows=Extent(*shared.flow_bounds),
@@ -38,7 +38,7 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
 
 
 def _room(shared: SharedSpec, flow: FlowSpec, payload: Extent) -> Extent:
-    """Return how many packets the route of a flow holds: at least one link, at most all of them in a row."""
+    """Return the number of packets that the route of a flow holds, from one link to all of them in a row."""
     lines = [[bounds(number) for number in (line.rate, line.delay, line.queue)] for line in _forward(shared)]
     rate, delay, queue = (
         Extent(min(line[k][0] for line in lines), max(line[k][1] for line in lines)) for k in range(3)

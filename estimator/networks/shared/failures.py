@@ -1,4 +1,4 @@
-"""Cables that fail: from the records of failures to the outages behind the columns of links."""
+"""Failures of cables: from the records of failures to the outages stored after the columns of links."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -17,21 +17,23 @@ from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.record import Record
 
 MAX_OUTAGES = 64
-"""Most outages of a failure that can be expected in a run."""
+"""Maximum expected number of outages of a failure in a run."""
 _PLACES = 64
-"""Streams of a failure: one for each cable, and one for cables that fail together."""
+"""Number of random streams of a failure: one per cable, and one for cables that fail together."""
 
 
 class Failure(Record):
-    """Cables that go down, in both directions: those with these numbers together (a duct, a power supply),
-    `one` of all, drawn for every replication, or `each` on its own.
+    """Failure of cables in both directions.
+
+    The cables with these numbers fail together (shared duct or power supply); or `one` of all cables, drawn
+    for every replication; or `each` cable independently.
     """
 
     cables: Literal["one", "each"] | Annotated[list[int], Field(min_length=1), NUMBERS]
-    """Numbers of the cables that go down together; `one` of all, drawn for every replication; or `each` on
-    its own."""
+    """Numbers of the cables that fail together; `one` for one random cable per replication; or `each` for
+    independent failures of all cables."""
     outages: Outages
-    """When they are down, in both directions: given times, or random by their means."""
+    """Outages of these cables in both directions: given times, or random with given means."""
 
     absent: ClassVar = AVAILABILITY
 
@@ -51,7 +53,7 @@ class Failure(Record):
 
 
 def check(failures: list[Failure], cables: int, duration_s: float) -> None:
-    """Raises InputError for cables that there need not be, and for more outages than rows have room for."""
+    """Raise InputError for cables that may not exist, and for more outages than rows can store."""
     for g, failure in enumerate(failures):
         name = f"shared.failures.{g}"
         for cable in failure.cables if isinstance(failure.cables, list) else []:
@@ -66,13 +68,14 @@ def check(failures: list[Failure], cables: int, duration_s: float) -> None:
 
 
 def most_pairs(failures: list[Failure]) -> int:
-    """The most outages of a link."""
+    """Return the maximum number of outages of a link."""
     random = MAX_OUTAGES + 6 * int(MAX_OUTAGES**0.5) + 1
     return sum(random if isinstance(f.outages, OnOff) else len(f.outages) for f in failures)
 
 
 def times(failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints) -> Ints:
-    """Outages [n, C, K, 2] [ns] of the cables, of which rows have so many [n]; FOREVER behind them."""
+    """Return the outages [n, C, K, 2] [ns] of the cables, padded with FOREVER; `cables` [n] is their
+    number."""
     n, most = len(cables), int(cables.max(initial=1))
     of_cables: list[list[Ints]] = [[np.full((n, 0, 2), FOREVER)] for _ in range(most)]
     for g, failure in enumerate(failures):
@@ -90,7 +93,7 @@ def times(failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints)
 
 
 def _which(failure: Failure, name: str, draws: Draws, cables: Ints) -> list[Any]:
-    # Of each cable, in which rows it fails [n].
+    # For each cable, the rows [n] in which it fails.
     numbers = range(int(cables.max(initial=1)))
     if isinstance(failure.cables, list):
         return [np.full(len(cables), cable in failure.cables) for cable in numbers]
@@ -108,12 +111,12 @@ def _outages(failure: Failure, name: str, draws: Draws, parameters: Ints, place:
 
 
 def cables_of(back: Ints) -> Ints:
-    """The number of the cable of each link [L]; `back` [L] are the links in the other direction."""
+    """Return the cable of each link [L]; `back` [L] are the reverse links."""
     return np.unique(np.minimum(np.arange(len(back)), back), return_inverse=True)[1]
 
 
 def placed(links: Ints, found: Ints, cables: Ints) -> Ints:
-    """The links [n, L, ...] with the outages [n, C, K, 2] of their `cables` [L] behind all else."""
+    """Return the links [n, L, ...] followed by the outages [n, C, K, 2] of their `cables` [L]."""
     n, most, behind = links.shape
     pairs = found[:, cables]
     links = np.concatenate([links, pairs.reshape(n, most, -1)], axis=2)
@@ -124,7 +127,7 @@ def placed(links: Ints, found: Ints, cables: Ints) -> Ints:
 
 
 def interruptions(rows: SharedRows) -> list[Interruption]:
-    """When cables of the first row are down, as far as that begins before the end of its observation."""
+    """Return the outages of cables of the first row that begin before the end of its observation."""
     found = set()
     for link in rows.links[0]:
         spans = link[2 * link[Link.OUTAGES] : 2 * link[Link.OUTAGES_END]].reshape(-1, 2) / NS

@@ -1,4 +1,4 @@
-"""Outcomes of shared links in the steady state, from their rows: max-min shares of what flows ask for."""
+"""Steady-state outcomes of shared links from their rows: max-min fair shares of the demands of flows."""
 
 from typing import NamedTuple
 
@@ -14,17 +14,18 @@ from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
 
 CHUNK = 1024
-"""Shared networks at a time: bounds memory and decides nothing else."""
+"""Number of networks computed at a time. It limits memory and does not affect results."""
 
 ROUNDS = 3
-"""Of shares and queues that follow from each other."""
+"""Number of iterations between shares and queueing delays."""
 
 UDP_WEIGHT = 1e12
-"""UDP beside TCP: it takes what it sends."""
+"""Weight of UDP relative to TCP: UDP does not yield."""
 
 
 def formula(rows: SharedRows) -> Found:
-    """Outcomes of endless flows over shared links: max-min shares of what windows and PFTK ask for."""
+    """Return the outcomes of endless flows over shared links: max-min shares of demands by windows and
+    PFTK."""
     parts = []
     for at in range(0, max(len(rows.parameters), 1), CHUNK):
         parts.append(_shared(take(rows, slice(at, at + CHUNK))))
@@ -41,7 +42,7 @@ def _shared(rows: SharedRows) -> Found:
     tcp = routes.present & ~routes.udp
     count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
     mine = np.where(tcp, goodput, 0.0)
-    # Nothing arrives before the handshake and the way of the first packet.
+    # Nothing arrives before the handshake and the one-way delay of the first packet.
     first = np.where(flows[:, :, P.HANDSHAKE] > 0, 1.5, 0.5) * routes.rtt_s * NS
     begin = np.maximum(flows[:, :, P.START] + first, p[:, Shared.WARM_UP, None])
     stop = np.where(routes.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
@@ -63,15 +64,15 @@ def _shared(rows: SharedRows) -> Found:
 
 
 class _Routes(NamedTuple):
-    """What the flows of `SharedRows` pass: arrays [n, F], unless said otherwise."""
+    """Properties of the flows of `SharedRows`: arrays [n, F], unless noted otherwise."""
 
     present: NDArray[np.bool_]
     udp: NDArray[np.bool_]
-    wire: Floats  # a data packet [byte]
+    wire: Floats  # size of a data packet [byte]
     uses: Floats  # [n, F, L]: bytes on a link for each byte of data, acknowledgements included
-    rtt_s: Floats  # of a lone packet
-    survive: Floats  # probability that random loss spares a data packet
-    most: Floats  # what the access links carry [byte/s]
+    rtt_s: Floats  # of a single packet
+    survive: Floats  # probability that a data packet is not lost at random
+    most: Floats  # capacity of the access cables [byte/s]
     byte_s: Floats  # [n, L]
 
 
@@ -104,8 +105,11 @@ def _routes(rows: SharedRows) -> _Routes:
 
 
 def _shares(rows: SharedRows, routes: _Routes) -> Floats:
-    """Bytes sent per second [n, F].  A share is as the window over the round trip, queues included;
-    UDP does not yield."""
+    """Return the bytes sent per second [n, F].
+
+    Shares are proportional to the window over the round-trip time, including queueing delay; UDP does not
+    yield.
+    """
     flows, links = rows.flows, rows.links
     with np.errstate(divide="ignore"):
         capacity = 1 / routes.byte_s
@@ -119,7 +123,7 @@ def _shares(rows: SharedRows, routes: _Routes) -> Floats:
         asks = np.where(routes.present, np.minimum(np.where(routes.udp, _udp(flows), asks), routes.most), 0.0)
         weight = np.where(routes.udp, UDP_WEIGHT, routes.wire / rtt_s)
         rates = max_min(routes.uses, capacity, most=asks, weight=np.where(routes.present, weight, 1.0))
-        # The queue of a link that is full stands at three quarters on average.
+        # The queue of a saturated link is three quarters full on average.
         load = routes.uses * rates[:, :, None]
         packet = (load * routes.wire[:, :, None]).sum(axis=1) / np.maximum(load.sum(axis=1), 1e-9)
         full = load.sum(axis=1) * routes.byte_s > 0.999
@@ -128,7 +132,7 @@ def _shares(rows: SharedRows, routes: _Routes) -> Floats:
 
 
 def _udp(flows: Ints) -> Floats:
-    """Bytes that UDP flows put out per second [n, F], silences included."""
+    """Return the bytes that UDP flows send per second [n, F], averaged over silent periods."""
     wire, interval = flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, P.INTERVAL]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
     duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)

@@ -1,4 +1,4 @@
-"""Fields that the cheap models of this kind of network do not read."""
+"""Fields that the fast models of shared links ignore."""
 
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
@@ -15,4 +15,4 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "*.jitter", "shared.flows.*.protocol", "shared.flows.*.udp.bytes", "shared.flows.*.udp.packets",
     ),
 }  # fmt: skip
-"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""
+"""Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

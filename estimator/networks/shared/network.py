@@ -1,4 +1,4 @@
-"""A network of shared links: what the house asks of it."""
+"""Network interface of shared links."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ from netcarlo.transport.kinds import FLUID_TCPS, not_mixed, own_association, sen
 
 
 class SharedNetwork(SharedSpec, Network):
-    """Links that many flows share, see `SharedSpec`."""
+    """Links shared by many flows, see `SharedSpec`."""
 
     key = "shared"
     family = "shared"
@@ -55,7 +55,7 @@ class SharedNetwork(SharedSpec, Network):
     ignored_fields = IGNORED_FIELDS
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """The TCPs of the flows, and how many the engine takes."""
+        """Check the senders, classes and number of flows, failures, and time-varying links."""
         workload.check_time_passes(self, run.transport)
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
@@ -74,7 +74,7 @@ class SharedNetwork(SharedSpec, Network):
             raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
 
     def _check_failures(self, duration_s: float) -> None:
-        """Which cables fail; links that do neither vary nor manage their queues."""
+        """Check failures; they cannot be combined with time-varying links or AQM."""
         failures.check(self.failures, self.least_cables, duration_s)
         if self.failures and self.varying:
             raise InputError(f"shared.failures and {self.varying[0]} are both given; remove one of them")
@@ -82,7 +82,7 @@ class SharedNetwork(SharedSpec, Network):
             raise InputError(f"shared.failures and {self.aqm[0]} are both given; write red, or remove one")
 
     def _check_senders(self, transport: Any) -> None:
-        """Fields that are not for the transport of a flow, and packets that find no room."""
+        """Check that flows have only fields of their transports, and packets that fit its buffers."""
         for name, flow in self.described():
             check_own(name, flow, transport)
             sender = sender_of(transport, flow)
@@ -95,7 +95,8 @@ class SharedNetwork(SharedSpec, Network):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
+        """Return the address of a model for one type of TCP, for heterogeneous flows, or of a fluid for
+        any flows."""
         found, arrivals = list(self.kinds(run.transport).values()), bool(self.classes)
         if fluid:
             return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
@@ -107,11 +108,12 @@ class SharedNetwork(SharedSpec, Network):
             linux = own_association(found)
             return Address("shared", "mixed", linux, arrivals=arrivals, **links)
         if not found:
-            return Address("shared", "tahoe", **links)  # of UDP alone any will do
+            return Address("shared", "tahoe", **links)  # without TCP the sender does not matter
         return Address("shared", found[0].protocol, found[0].control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""
+        """Return the feature that the fast model lacks: sender types, AQM, arriving flows; for formulae
+        also finite flows."""
         if self.classes:
             return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
         known = FLUID_TCPS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
@@ -133,27 +135,27 @@ class SharedNetwork(SharedSpec, Network):
         return ""
 
     def formula(self, run: Run, rows: SharedRows) -> Named:
-        """Max-min shares."""
+        """Return the outcomes by max-min fair shares."""
         return formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Dumbbells, and other graphs, of each TCP."""
+        """Return network and protocol in the data of measured bias: dumbbells or graphs, by TCP."""
         network = "dumbbells" if self.dumbbell is not None else "graphs"
         found = self.kinds(run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
         return network, "mixed" if streams or len(found) != 1 else next(iter(found))
 
     def compared(self, run: Run) -> Compared:
-        """Shared links, each protocol of the flows by itself."""
+        """Return the extents of each protocol of the flows."""
         return extents.compared(run, self)
 
     # Rows.
 
     def rows(self, run: Run, draws: Draws) -> SharedRows:
-        """Flows and links."""
+        """Return rows with flows and links."""
         since, table = warm_up(run, draws), row_parameters(run, draws)
         built = rows.build(self, run.transport, draws, table, warm_up=since)
-        # Flows that come and go have the points of their sizes there, and no control of a user's own.
+        # With arriving flows, constants hold the distributions of sizes; users' controls are not supported.
         return built if self.classes else built._replace(constants=constants(run, draws))
 
     def offered(self, rows: SharedRows) -> Offered:
@@ -161,40 +163,40 @@ class SharedNetwork(SharedSpec, Network):
         return of_links(rows, [self.link_name(k) for k in range(rows.links.shape[1])])
 
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes."""
+        """Return the memory of one row and its outcomes [byte]."""
         return rows.row_bytes(self)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], SharedRows]) -> dict[str, Floats]:
-        """Those of the first flow."""
+        """Return features of the route of the first flow."""
         return rows.features(rows_of())
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """What windows and rates allow, and what UDP offers."""
+        """Return the approximate number of packets by windows, rates and offered UDP load."""
         return workload.packets(self, run, fluid=fidelity == "fluid")
 
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
-        """Packets at links and hosts, and the senders, by flow and link."""
+        """Return packets at links and hosts, and the state of senders, by flow and link."""
         alone = next(iter(self.kinds(run.transport).values()), None)
         ends = [] if self.random_cables else [f"{a}-{b}" for a, b in self.ends]
         names = ends + [link_events.cable(k) for k in range(len(ends), rows.links.shape[1])]
         return link_events.packets(events, link_events.protocols(rows, alone), names)
 
     def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """What was new of each flow at its sink."""
+        """Return the new payload of each flow at its receiver in each second."""
         return link_events.per_second(rows, frame)
 
     def interruptions(self, rows: SharedRows) -> Sequence[Interruption]:
-        """Those of its cables, and when flows take another route."""
+        """Return outages of cables and detours of flows, in order of time."""
         return sorted([*failures.interruptions(rows), *backups.interruptions(rows)], key=lambda i: i.start_s)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Return the flows of datagrams that have no jitter and no silences."""
+        """Return the datagram flows without jitter and silent periods."""
         return rows.sources(self, draws, self.rows(run, draws))
 
     # Outcomes.
 
     def output(self, rows: SharedRows, integers: Ints | None = None) -> Output:
-        """Return the flows, the links and the classes of flows that come and go."""
+        """Return the output of flows, links and classes of arriving flows."""
         return SharedOutput(rows, integers)
 
     def measured_classes(self, rows: SharedRows) -> Sequence[Class]:
@@ -206,13 +208,13 @@ class SharedNetwork(SharedSpec, Network):
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
-        """Of all flows."""
+        """Return the number of data packets sent by all flows."""
         return int(outcomes.tables(integers, rows).flows[:, :, FlowOut.SENT].sum())
 
     # Fields.
 
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
-        """Cables and flows, where several are drawn from one."""
+        """Return the cables and flows that one record describes, with their numbers."""
         found: dict[str, int] = {}
         for name in ("parking_lot", "tree", "graph"):
             layout, above = getattr(self, name), f"shared.{name}"
@@ -223,5 +225,5 @@ class SharedNetwork(SharedSpec, Network):
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
-        """Return the words of a field, without the key of the network, to which every field here belongs."""
+        """Return the words for a field without the key of the network, which all fields here share."""
         return super().said(parts, [part for part in rest if part != cls.key])

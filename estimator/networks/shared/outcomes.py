@@ -1,4 +1,4 @@
-"""Outcomes of shared networks, of their flows and of their links."""
+"""Outcomes of networks of shared links, of their flows and of their links."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -87,7 +87,7 @@ OUTCOMES = (
     ),
     Outcome(
         "worst_flow_bps", lambda out: over(np.nanmin, out.lasting_bps), MORE,
-        "goodput of the TCP flow that gets least", label="goodput of the worst-off flow",
+        "lowest goodput of a TCP flow", label="goodput of the worst-off flow",
         when=SharedOutput.has_lasting_tcp,
     ),
     Outcome(
@@ -96,7 +96,7 @@ OUTCOMES = (
     ),
     Outcome(
         "best_flow_bps", lambda out: over(np.nanmax, out.lasting_bps), MORE,
-        "goodput of the TCP flow that gets most", label="goodput of the best-off flow",
+        "highest goodput of a TCP flow", label="goodput of the best-off flow",
         when=SharedOutput.has_lasting_tcp,
     ),
     *(
@@ -182,7 +182,7 @@ OUTCOMES = (
         "mean_queue", lambda out: over(np.nanmax, out.mean_queue),
         by=(By("links", lambda out: out.mean_queue),),
     ),
-    # Of flows and links only.
+    # Outcomes of flows and links only.
     same("useful_bits", None, by=(By("flows", lambda out: out.useful_bits),)),
     same("acked_bits", None, by=(By("flows", SharedOutput.acked_bits),)),
     same("base_rtt_s", None, by=(By("flows", SharedOutput.base_rtt_s),)),
@@ -190,21 +190,21 @@ OUTCOMES = (
     same("arrivals", None, by=(By("links", LinkOut.ARRIVALS),)),
     same("drops", None, by=(By("links", LinkOut.DROPS),)),
 )  # fmt: skip
-"""Outcomes of shared networks, and those of their flows, links and classes of flows that come and go."""
+"""Outcomes of networks of shared links, and those of flows, links and classes of arriving flows."""
 
 OF_FLOW = tuple(outcome.name for outcome in OUTCOMES if any(by.part == "flows" for by in outcome.by))
 """Names of the outcomes of a flow."""
 
 
 class Tables(NamedTuple):
-    """Outcomes by flow and by link; those that a row does not have are zero."""
+    """Outcomes by flow and by link; zero for those that a row does not have."""
 
     flows: Ints  # [n, F, FlowOut.COLUMNS]
     links: Ints  # [n, L, LinkOut.COLUMNS]
 
 
 def tables(integers: Ints, rows: SharedRows) -> Tables:
-    """The tables in the integers [n, ...] of a launch of `rows`, or of the `Outcomes` of a scenario.
+    """Return the tables in the integers [n, ...] of a launch of `rows`, or in the `Outcomes` of a scenario.
 
     The rows of a scenario are `netcarlo.simulation.ensemble.build(scenario).rows`.
     """
@@ -217,15 +217,15 @@ def tables(integers: Ints, rows: SharedRows) -> Tables:
 
 
 def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """Return the outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's
-    of UDP.
+    """Return the outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and TCP
+    outcomes of UDP.
 
-    All but `completion_s` count from the end of the warm-up.  `in_flight_before` are the data packets in
-    flight then, so that of every flow
-    `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_random` + `in_flight`.
+    All but `completion_s` count from the end of the warm-up. `in_flight_before` are the data packets in
+    flight at that time, so that for every flow `sent` + `in_flight_before` = `received` + `drops_queue` +
+    `drops_random` + `in_flight`.
 
-    `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
-    or to the arrival of the last missing packet.
+    `goodput_bps` is new payload over the time from the start or the end of the warm-up, whichever is later,
+    to the end or to the arrival of the last missing packet.
     """
     return by_part(OUTCOMES, "flows", SharedOutput(rows, integers))
 
@@ -233,8 +233,8 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Return the outcomes of the links [n, L] by name; NaN for links that a row does not have.
 
-    Outcomes count from the end of the warm-up. `drop_ratio` is `drops` over `arrivals`, without the packets
-    that reached a managed queue during the warm-up and are dropped after it.
+    Outcomes count from the end of the warm-up. `drop_ratio` is `drops` over `arrivals`, without packets that
+    reached a queue with AQM during the warm-up and are dropped after it.
     """
     return by_part(OUTCOMES, "links", SharedOutput(rows, integers))
 

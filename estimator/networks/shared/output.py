@@ -1,4 +1,4 @@
-"""What the engine of shared links wrote, and what outcomes of flows, links and classes are computed from."""
+"""Output of the engine of shared links, from which outcomes of flows, links and classes are computed."""
 
 from enum import IntEnum
 from functools import cached_property
@@ -25,13 +25,13 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 
 class SharedOutput(Output):
-    """Rows [n] of shared links and what the engine wrote for their F flows, L links and C classes."""
+    """Rows [n] of shared links and the engine's output for their F flows, L links and C classes."""
 
     parts = {FlowOut: "flows", LinkOut: "links"}
     rows: SharedRows
 
     def table(self, columns: type[IntEnum]) -> Ints:
-        """Return these columns of all flows, links or classes of flows that come and go [n, k, columns]."""
+        """Return these columns for all flows, links or classes of arriving flows [n, k, columns]."""
         if columns is not ClassOut:
             return super().table(columns)
         n, count = len(self.p), classes(self.rows)
@@ -46,63 +46,65 @@ class SharedOutput(Output):
 
     @property
     def flows(self) -> Ints:
-        """The flows [n, F, Flow.COLUMNS]."""
+        """Flows [n, F, Flow.COLUMNS]."""
         return self.rows.flows
 
     @cached_property
     def there(self) -> Bools:
-        """Which flows a row has [n, F]."""
+        """Mask of the flows of a row [n, F]."""
         return self.present(FlowOut)
 
     @cached_property
     def udp(self) -> Bools:
-        """Which flows are UDP [n, F]."""
+        """Mask of UDP flows [n, F]."""
         return np.asarray(self.there & (self.flows[:, :, Flow.KIND] == UDP))
 
     @cached_property
     def tcp(self) -> Bools:
-        """Which flows are TCP or SCTP [n, F]."""
+        """Mask of TCP and SCTP flows [n, F]."""
         return self.there & ~self.udp
 
     @cached_property
     def slots(self) -> Bools:
-        """Which flows are slots of flows that come and go [n, F]: only their sums are of use."""
+        """Mask of slots of arriving flows [n, F]; only their sums are meaningful."""
         return self.flows[:, :, Flow.CLASS] > 0
 
     @property
     def lasting(self) -> Bools:
-        """Which flows do not come and go [n, F]."""
+        """Mask of flows that are not slots of arriving flows [n, F]."""
         return self.there & ~self.slots
 
     @property
     def finite(self) -> Bools:
-        """Which flows have an end [n, F]."""
+        """Mask of finite flows [n, F]."""
         return self.there & (self.flows[:, :, P.LIMIT] < ENDLESS)
 
     @property
     def window_ns(self) -> Floats:
-        """Time from the warm-up to the end [n] [ns]."""
+        """Time from the end of the warm-up to the end of the run [n] [ns]."""
         return divisors(self.p[:, P.END] - self.p[:, Shared.WARM_UP])
 
     @property
     def window_s(self) -> Floats:
-        """Time from the warm-up to the end [n] [s]."""
+        """Time from the end of the warm-up to the end of the run [n] [s]."""
         return self.window_ns / NS
 
     def base_rtt_s(self) -> Floats:
-        """Round-trip time of each flow without queues and without any time for bytes [n, F] [s]."""
+        """Return the round-trip propagation delay of each flow, without queueing and transmission [n, F]
+        [s]."""
         return np.where(self.there, propagation_ns(self.rows) / NS, np.nan)
 
     # Flows [n, F].
 
     @cached_property
     def done(self) -> Bools:
-        """Which finite flows have arrived in full."""
+        """Mask of finite flows that have arrived completely."""
         return self.there & ~self.slots & (self.table(FlowOut)[:, :, FlowOut.COMPLETED] >= 0)
 
     @cached_property
     def active_s(self) -> Floats:
-        """Time from the start or the warm-up, whichever is later, to the end or to completion [s]."""
+        """Time from the start or the end of the warm-up, whichever is later, to the end or to completion
+        [s]."""
         begin = np.maximum(self.flows[:, :, P.START], self.p[:, Shared.WARM_UP, None])
         end = np.where(self.done, self.table(FlowOut)[:, :, FlowOut.COMPLETED], self.p[:, P.END, None])
         return divisors(end - begin) / NS
@@ -114,33 +116,33 @@ class SharedOutput(Output):
 
     @cached_property
     def goodput_bps(self) -> Floats:
-        """New payload over the active time.
+        """Goodput: new payload over the active time [bit/s].
 
-        It counts where the last link of the route passes it on or, if that is slower, the cable to the sink:
-        of a packet at an edge of the window, the part inside.
+        Payload counts when the last link of the route, or the receiver's cable if that is slower, has
+        transmitted it; for a packet at an edge of the window, the part inside.
         """
         bits = 8.0 * self.table(FlowOut)[:, :, FlowOut.USEFUL]
         return np.where(self.there, bits / self.active_s, np.nan)
 
     @cached_property
     def lasting_bps(self) -> Floats:
-        """Goodput of the TCP flows that do not come and go; NaN for others."""
+        """Goodput of the TCP flows that are not slots of arriving flows [bit/s]; NaN for others."""
         return np.where(self.tcp & self.lasting, self.goodput_bps, np.nan)
 
     @cached_property
     def acked_payload_bits(self) -> Floats:
-        """Payload that was acknowledged [bit], of any flow."""
+        """Acknowledged payload of each flow [bit]."""
         out = self.table(FlowOut)
         bits = 8.0 * self.flows[:, :, P.DATA] * out[:, :, FlowOut.ACKED]
         all_acked = out[:, :, FlowOut.FINISHED] >= self.p[:, Shared.WARM_UP, None]
         return np.asarray(bits - np.where(all_acked, 8.0 * self.flows[:, :, P.SHORT], 0.0))
 
     def acked_bits(self) -> Floats:
-        """Payload of TCP flows that was acknowledged [bit], 0 for others."""
+        """Return the acknowledged payload of TCP flows [bit]; 0 for others."""
         return np.where(self.tcp, self.acked_payload_bits, 0.0)
 
     def acked_bps(self) -> Floats:
-        """Payload of TCP flows that was acknowledged, over the active time; NaN for others."""
+        """Return the acknowledged payload of TCP flows over the active time [bit/s]; NaN for others."""
         return np.where(self.tcp, self.acked_payload_bits / self.active_s, np.nan)
 
     def of_tcp(self, column: FlowOut) -> Floats:
@@ -149,7 +151,7 @@ class SharedOutput(Output):
 
     @cached_property
     def completion_s(self) -> Floats:
-        """Time from the start to the arrival of the last missing packet; NaN without it."""
+        """Time from the start to the arrival of the last missing packet [s]; NaN if not complete."""
         completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
         return np.where(self.done, (completed - self.flows[:, :, P.START]) / NS, np.nan)
 
@@ -171,18 +173,19 @@ class SharedOutput(Output):
 
     @cached_property
     def utilisation(self) -> Floats:
-        """Share of the time in which a link sends."""
+        """Share of the time in which a link transmits."""
         return self.each(LinkOut.BUSY) / self.window_ns[:, None]
 
     @property
     def drop_ratio(self) -> Floats:
-        """Drops over arrivals, without packets that reached a managed queue before the end of the warm-up."""
+        """Drops over arrivals, without packets that reached a queue with AQM before the end of the
+        warm-up."""
         drops = self.each(LinkOut.DROPS) - self.each(LinkOut.DROPS_BEFORE)
         return np.asarray(drops / np.maximum(self.each(LinkOut.ARRIVALS), 1))
 
     @property
     def mean_queue(self) -> Floats:
-        """Mean number of packets that wait."""
+        """Mean number of waiting packets."""
         held = _long(self.table(LinkOut), LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH)
         return np.where(self.present(LinkOut), held / self.window_ns[:, None], np.nan)
 
@@ -193,32 +196,33 @@ class SharedOutput(Output):
     # Conditions [n].
 
     def has_udp(self) -> Bools:
-        """Whether there is a UDP flow."""
+        """Return True where there is a UDP flow."""
         return np.asarray(self.udp.any(axis=1))
 
     def has_tcp(self) -> Bools:
-        """Whether there is a TCP flow."""
+        """Return True where there is a TCP flow."""
         return np.asarray(self.tcp.any(axis=1))
 
     def has_lasting_tcp(self) -> Bools:
-        """Whether there is a TCP flow that does not come and go."""
+        """Return True where there is a TCP flow that is not a slot of arriving flows."""
         return np.asarray((self.tcp & self.lasting).any(axis=1))
 
     def has_finite(self) -> Bools:
-        """Whether there is a flow with an end."""
+        """Return True where there is a finite flow."""
         return np.asarray(self.finite.any(axis=1))
 
     def has_arrivals(self) -> Bools:
-        """Whether there are flows that come and go."""
+        """Return True where there are arriving flows."""
         return self.p[:, Shared.CLASSES] > 0
 
     def transfers(self) -> Bools:
-        """Whether there are flows with an end, or flows that come and go."""
+        """Return True where there are finite or arriving flows."""
         return self.has_finite() | self.has_arrivals()
 
 
 def propagation_ns(rows: SharedRows) -> Ints:
-    """Twice the propagation delay of each flow [n, F] without any time for bytes, access included."""
+    """Return twice the propagation delay of each flow [n, F], access cables included, without transmission
+    times."""
     route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
     delay = rows.links[:, :, Link.DELAY]
     each = np.arange(len(delay))[:, None, None]
@@ -227,7 +231,7 @@ def propagation_ns(rows: SharedRows) -> Ints:
 
 
 def over(function: Any, values: Floats) -> Floats:
-    """A statistic of the flows or links [n, k] that are not NaN; NaN where all are."""
+    """Return a statistic of the values of flows or links [n, k] that are not NaN; NaN if all are."""
     some = ~np.isnan(values).all(axis=1)
     found = np.full(len(values), np.nan)
     if some.any():
@@ -236,5 +240,5 @@ def over(function: Any, values: Floats) -> Floats:
 
 
 def _long(out: Ints, low: int, high: int) -> Floats:
-    """Sums of two words (`kernels.base.sums`)."""
+    """Return sums stored in two words (`kernels.base.sums`)."""
     return out[:, :, low] + out[:, :, high] * 2.0**63

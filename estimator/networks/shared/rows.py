@@ -1,4 +1,4 @@
-"""From a scenario with shared links to the rows that their engine reads."""
+"""Construction of rows of the engine of shared links."""
 
 from typing import Any, NamedTuple
 
@@ -45,19 +45,19 @@ from netcarlo.transport import kinds
 
 
 class Member(NamedTuple):
-    """A flow that a row may have: the `name` of its fields, and in which rows [n] it is."""
+    """A flow that a row may have: the `name` of its field, and the rows [n] that have it."""
 
     name: str
     spec: FlowSpec
     number: int
-    """Among those of its list."""
+    """Index of the flow in its list."""
     present: Any
     group: int = 0
-    """The class of flows that come and go, from 1 on; 0: none."""
+    """Number of the class of arriving flows, from 1; 0 for other flows."""
 
 
 def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *, warm_up: Ints) -> SharedRows:
-    """Rows [n]; `parameters` [n, len(P)] are those of a whole row, `warm_up` [n] is in ns."""
+    """Build rows [n]; `parameters` [n, len(P)] are those of the row, `warm_up` [n] is in ns."""
     n = len(parameters)
     net = topology(shared, draws)
     links, loss = _links(shared, draws, net)
@@ -94,7 +94,8 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
 
 
 def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Floats]:
-    """Links [n, L, Link.COLUMNS] but their rows of losses, and their loss probability [n, L]."""
+    """Return links [n, L, Link.COLUMNS] without the rows of the loss table, and their loss probability [n,
+    L]."""
     n, most = net.ends.shape[:2]
     table = np.zeros((n, most, Link.COLUMNS), np.int64)
     loss, tables = np.zeros((n, most)), []
@@ -117,8 +118,8 @@ def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Float
 def _line(
     table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None
 ) -> tuple[Floats, Ints]:
-    """Fill in the columns of a link [n, Link.COLUMNS]; its loss probability [n], and the pairs of what
-    varies."""
+    """Fill in the columns of a link [n, Link.COLUMNS]. Returns its loss probability [n] and its
+    time-varying pairs."""
 
     def values(field: str) -> Floats:
         forth = draws.floats(f"{name}.{field}", getattr(line, field))
@@ -165,7 +166,7 @@ def _flows(
     delay: Ints,
     members: list[Member],
 ) -> tuple[Ints, Ints]:
-    """Flows [n, F, Flow.COLUMNS] and how many there are [n]; those of a row stand first."""
+    """Return flows [n, F, Flow.COLUMNS] and their number [n]; the flows of a row are stored without gaps."""
     n, f = len(parameters), len(members)
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
@@ -198,9 +199,9 @@ def _flows(
 def _check_route_length(
     shared: SharedSpec, net: Topology, forth: Routes, sink: Ints, k: int, name: str
 ) -> None:  # fmt: skip
-    """Raises InputError where the shortest path of flow `k` has more links than a route."""
+    """Raise InputError if the shortest path of flow `k` has too many links."""
     if shared.links is None:
-        return  # too few routers for that
+        return  # these have too few routers for longer routes
     hops = forth.hops[:, k]
     last = forth.links[np.arange(len(hops)), k, np.maximum(hops - 1, 0)]
     if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
@@ -217,7 +218,7 @@ def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
 
 
 def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> Ints:
-    """From and to which router a flow leads [n, 2]."""
+    """Return the routers at which a flow starts and ends [n, 2]."""
     n, flow = len(net.routers), member.spec
     if flow.source is not None:
         return np.tile([flow.source, flow.sink], (n, 1))
@@ -233,7 +234,7 @@ def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> In
 
 
 def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
-    """Fill in what a flow sends [n, Flow.COLUMNS]."""
+    """Fill in the sender of a flow [n, Flow.COLUMNS]."""
     name, flow = member.name, member.spec
     at = f"{name}.udp" if sender is flow.udp else "transport"
     transports.fill(table, sender, draws, at=at, override=flow, name=name)
@@ -248,7 +249,7 @@ def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
 
 
 def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:
-    """Fill in whose delays are measured, and when they are late [n, F, Flow.COLUMNS]."""
+    """Fill in the classes and delay limits of flows [n, F, Flow.COLUMNS]."""
     words = shared.class_names(transport)
     for k, member in enumerate(members):
         columns, mine = (Flow.DELAY_CLASS, Flow.BOUND), (member.spec, member.name)
@@ -269,11 +270,11 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
     draws.fill(table, access, at)
 
 
-# Rows of many scenarios.
+# Features and sizes of rows.
 
 
 def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
-    """Return the flows of datagrams of the first row that have no jitter and no silences."""
+    """Return the datagram flows of the first row without jitter and silent periods."""
     found = []
     present = [member for member in _members(shared, draws) if member.present[0]]
     for member, flow in zip(present, rows.flows[0], strict=False):
@@ -287,7 +288,7 @@ def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
 
 
 def features(rows: SharedRows) -> dict[str, Floats]:
-    """Features of the route of the first flow, see `ensemble.features`."""
+    """Return features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
     forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
@@ -315,7 +316,7 @@ def features(rows: SharedRows) -> dict[str, Floats]:
 
 
 def row_bytes(shared: SharedSpec) -> int:
-    """Memory of one row and of its outcomes."""
+    """Return the memory of one row and its outcomes [byte]."""
     flows = shared.flow_bounds[1] * (Flow.COLUMNS + FlowOut.COLUMNS)
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
     pairs += failures.most_pairs(shared.failures)

@@ -1,6 +1,6 @@
-"""The routers and links of shared networks over the rows of an ensemble, and the routes through them.
+"""Topologies of shared networks for the rows of an ensemble, and routes through them.
 
-NetworkX draws trees and graphs, each from a seed of the row's own; routes are found for all rows at once.
+NetworkX draws trees and graphs from a seed per row; routes are computed for all rows at once.
 """
 
 from typing import NamedTuple
@@ -14,30 +14,30 @@ from netcarlo.schema.draws import Draws
 
 _FAR = 1 << 60
 _HOP = 1 << 52
-"""A hop beside a delay of up to an hour [ns]: fewer hops, then less delay."""
+"""Cost of a hop that outweighs delays of up to an hour [ns]: fewest hops first, then lowest delay."""
 _DELAY = 32
-"""A nanosecond beside hops of which there are up to MOST_HOPS: less delay, then fewer hops."""
+"""Cost of a nanosecond that outweighs up to MOST_HOPS hops: lowest delay first, then fewest hops."""
 
 
 _AT_ONCE = 1 << 22
-"""Numbers in a temporary array: so many flows are routed at a time that it has room."""
+"""Maximum size of a temporary array [numbers]; limits how many flows are routed at a time."""
 
 
 class Topology(NamedTuple):
-    """Which routers and links the rows have."""
+    """Routers and links of the rows."""
 
     routers: Ints
-    """How many [n]."""
+    """Number of routers [n]."""
     links: Ints
-    """How many [n]: the first ones."""
+    """Number of links [n]; the first ones exist."""
     ends: Ints
-    """From and to which router each leads, [n, L, 2]; 0 for links that a row does not have."""
+    """Routers at the start and end of each link [n, L, 2]; 0 for links that a row does not have."""
     back: Ints
-    """The link in the other direction [n, L]."""
+    """Reverse link of each link [n, L]."""
 
 
 def topology(shared: SharedSpec, draws: Draws) -> Topology:
-    """The networks of the rows [n]; what is random is drawn anew for each, or by topology alone."""
+    """Return the topologies of the rows [n]; random ones are drawn for each row, or by `topology` alone."""
     if shared.random_cables:
         return _random(shared, draws)
     n = len(draws.replications)
@@ -57,7 +57,7 @@ def topology(shared: SharedSpec, draws: Draws) -> Topology:
 
 
 def redrawn(shared: SharedSpec, draws: Draws) -> Draws:
-    """Where what is random beside the fields comes from: the replication, or the topology alone."""
+    """Return the draws for random topologies: those of the replication, or of the `topology` alone."""
     if shared.redraw:
         return draws
     return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
@@ -88,11 +88,11 @@ def _random(shared: SharedSpec, draws: Draws) -> Topology:
 
 
 def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]:
-    """Random tree of the `routers`, and cables between random others up to `cables`; in order of routers.
+    """Return a random tree of `routers`, with additional random cables up to `cables`; sorted by routers.
 
-    All trees are equally likely, and so are all sets of further cables.
+    All trees are equally likely, and so are all sets of additional cables.
     """
-    import networkx  # an eighth of a second
+    import networkx  # the import takes 0.1 s
 
     numbers = networkx.utils.create_py_random_state(seed)
     graph = networkx.random_labeled_tree(routers, seed=numbers)
@@ -102,14 +102,15 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
 
 class Routes(NamedTuple):
-    """The routes of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
+    """Routes of flows [n, F]: link numbers [n, F, MOST_HOPS], padded with NOWHERE, and numbers of hops."""
 
     links: Ints
     hops: Ints
 
 
 def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str) -> Routes:
-    """The shortest paths from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
+    """Return the shortest paths from `source` to `sink` [n, F]; `delay_ns` [n, L] is the delay of the
+    links."""
     n, most = len(net.routers), int(net.routers.max(initial=2))
     rows = np.arange(n)[:, None]
     cost = np.full((n, most, most), _FAR)
@@ -137,7 +138,7 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
 
 
 def reverse_routes(net: Topology, forth: Routes) -> Routes:
-    """The same routes in the other direction."""
+    """Return the routes in the reverse direction."""
     length = forth.hops[:, :, None]
     k = np.arange(MOST_HOPS)
     turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
@@ -146,7 +147,7 @@ def reverse_routes(net: Topology, forth: Routes) -> Routes:
 
 
 def _distances(cost: Ints) -> Ints:
-    """The cost of the shortest paths [n, R, R] (Floyd, Warshall)."""
+    """Return the cost of the shortest paths [n, R, R] (Floyd, Warshall)."""
     total = cost.copy()
     each = np.arange(total.shape[1])
     total[:, each, each] = 0

@@ -1,4 +1,4 @@
-"""What varies on links, from the records of cables to the pairs behind the columns of links."""
+"""Time-varying links: from the records of cables to the pairs stored after the columns of links."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,8 @@ from netcarlo.schema.draws import Draws
 
 
 def check(shared: SharedSpec, duration_s: float) -> None:
-    """Raises InputError where a run goes on when a trace has ended, packets should overtake each other, or
-    PIE cannot know the rate."""
+    """Raise InputError if a trace is shorter than the run, jitter reorders packets, or PIE is used with a
+    time-varying rate."""
     for name, line in shared.each_line():
         check_end(line.trace, line.repeat, f"shared.{name}.trace", duration_s)
         lines = (line, line.reverse) if isinstance(line, Cable) else (line,)
@@ -31,7 +31,7 @@ def check(shared: SharedSpec, duration_s: float) -> None:
 
 
 def most_pairs(line: Line | Reverse) -> int:
-    """The most pairs of a link, or of a direction of a cable."""
+    """Return the maximum number of pairs of a link, or of a direction of a cable."""
     most = pairs.most_pairs(line.trace, line.jitter) if line.varies else 0
     if isinstance(line, Cable) and (line.varies or line.reverse.varies):
         most = max(most, pairs.most_pairs(line.reverse.trace or line.trace, line.reverse.jitter))
@@ -39,8 +39,10 @@ def most_pairs(line: Line | Reverse) -> int:
 
 
 def fill(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None) -> Ints:
-    """The pairs of what varies on a link [n, k, 2], or in the `reverse` of a cable; its columns of `table`
-    [n, Link.COLUMNS] get the means of its trace."""
+    """Return the time-varying pairs of a link [n, k, 2], or of the `reverse` of a cable.
+
+    The columns of `table` [n, Link.COLUMNS] are set to the means of its trace.
+    """
     if reverse is None:
         of = pairs.forward(line, name, draws)
     else:
@@ -54,7 +56,7 @@ def fill(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse |
 
 
 def placed(links: Ints, tables: Sequence[Ints]) -> Ints:
-    """The links [n, L, Link.COLUMNS] with the pairs of each behind their columns."""
+    """Return the links [n, L, Link.COLUMNS] followed by the pairs of each."""
     longest = max((table.shape[1] for table in tables), default=0)
     found = np.pad(links, [(0, 0), (0, 0), (0, 2 * longest)])
     for k, table in enumerate(tables):

@@ -1,4 +1,4 @@
-"""What shared links ask for before they run: that time passes on them, and how many packets."""
+"""Checks and forecast of shared links before a run: minimum delay, and number of packets."""
 
 from typing import Any
 
@@ -21,9 +21,8 @@ from netcarlo.transport.kinds import sender_of
 
 
 def check_time_passes(shared: SharedSpec, transport: Any) -> None:
-    """Raises InputError where a packet of TCP can be at its receiver in the nanosecond in which it was sent:
-    such a run could go round without an end.
-    """
+    """Raise InputError if a TCP packet could arrive in the nanosecond in which it was sent; such a run
+    might not end."""
     for name, flow in shared.each_flow():
         tcp = sender_of(transport, flow)
         if tcp.datagrams:
@@ -52,7 +51,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
 
 
 def _least_ns(line: Any, size: float) -> int:
-    """The least time of a packet on a link, or in the direction of a cable in which it is shorter."""
+    """Return the minimum time of a packet on a link, or in the faster direction of a cable [ns]."""
     forth = min_transit_ns(line, size)
     if not isinstance(line, Cable):
         return forth
@@ -67,7 +66,7 @@ def _least_ns(line: Any, size: float) -> int:
 
 
 def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
-    """Packets of one replication, about; steps, of a fluid."""
+    """Return the approximate number of packets of one replication; for a fluid, steps."""
     duration, transport = mean(run.duration), run.transport
     lines: list[Any] = shared.links or [shared.cable(k) for k in range(shared.least_cables)]
     delay = min(mean(line.delay) for line in lines)

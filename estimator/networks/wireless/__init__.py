@@ -1,1 +1,1 @@
-"""802.11: a cell, a chain, a tree or scattered stations on one channel."""
+"""802.11 networks: a cell, chain, tree or scattered stations on one channel."""

@@ -1,11 +1,11 @@
-"""Saturation throughput of an 802.11 cell without simulation: Bianchi's model.
+"""Bianchi's model: saturation throughput of an 802.11 cell without simulation.
 
-Stations that always have a frame to send hear each other and meet no noise.  Sources: G. Bianchi,
-"Performance analysis of the IEEE 802.11 distributed coordination function" (IEEE JSAC 18(3), 2000);
-retry limit: Wu, Peng, Long, Cheng, Ma, "Performance of reliable transport protocol over IEEE 802.11
-wireless LAN" (INFOCOM 2002); backoff that stands still while the channel is busy: Tinnirello, Bianchi,
-Xiao, "Refinements on IEEE 802.11 distributed coordination function modeling approaches" (IEEE TVT
-59(3), 2010).  Equations in docs/models/bianchi.md.
+All stations always have a frame to send, sense each other, and there is no noise. Sources: G. Bianchi,
+"Performance analysis of the IEEE 802.11 distributed coordination function" (IEEE JSAC 18(3), 2000); retry
+limit: Wu, Peng, Long, Cheng, Ma, "Performance of reliable transport protocol over IEEE 802.11 wireless LAN"
+(INFOCOM 2002); backoff that freezes while the channel is busy: Tinnirello, Bianchi, Xiao, "Refinements on
+IEEE 802.11 distributed coordination function modeling approaches" (IEEE TVT 59(3), 2010). Equations in
+docs/models/bianchi.md.
 """
 
 from dataclasses import dataclass
@@ -28,35 +28,35 @@ BISECTIONS = 50
 
 @dataclass(frozen=True)
 class Access:
-    """What access to the channel costs in a cell, or in many: arrays then.  Times in seconds."""
+    """Times of channel access in a cell, or in many (arrays) [s]."""
 
     slot_s: Any
-    success_s: Any  # a frame exchange, DIFS included
-    collision_s: Any  # frames that collide, DIFS included
-    patience_s: Any  # those who collided find out so much later than the others
+    success_s: Any  # frame exchange, DIFS included
+    collision_s: Any  # collision, DIFS included
+    patience_s: Any  # additional time until colliding stations detect the failure
     cw_min: Any  # slots
     cw_max: Any
-    attempts: Any  # after which a frame is given up
+    attempts: Any  # maximum number per frame
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """A saturated cell, all stations together, or many: arrays then."""
+    """Results for a saturated cell with all stations, or for many cells (arrays)."""
 
     frames_per_s: Any
     throughput_bps: Any  # payload
-    attempt_probability: Any  # tau: a station sends in a slot in which others may send too
-    collision_probability: Any  # p: of such an attempt
+    attempt_probability: Any  # tau: probability that a station sends in a contended slot
+    collision_probability: Any  # p: probability that such an attempt collides
     failed_attempt_ratio: Any  # share of all attempts
-    drop_ratio: Any  # share of the frames that is given up
+    drop_ratio: Any  # share of frames that are dropped
 
 
 def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header: int = 28) -> Saturation:
-    """Throughput of `stations` stations that always have a frame for the access point.
+    """Return the throughput of `stations` stations that always have a frame for the access point.
 
-    `wireless` says standard, rate and access (its layout, queues and flows are not looked at), payload and
-    header are bytes of a packet.  Raises InputError for fewer than one station, and where the model does
-    not hold: random fields, rate control, bursts, noise, no backoff (`cw_min: 0`).
+    `wireless` provides standard, rate and access (its layout, queues and flows are ignored); payload and
+    header are bytes of a packet. Raises InputError for fewer than one station, and if the model does not
+    apply: random fields, rate control, bursts, noise, no backoff (`cw_min: 0`).
     """
     if stations < 1:
         raise InputError(f"stations = {stations}; allowed is 1 or more")
@@ -64,7 +64,7 @@ def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header
 
 
 def access(wireless: Wireless, *, size: int) -> Access:
-    """The cost of access for packets of `size` bytes.  Raises InputError, see `saturation`."""
+    """Return the times of channel access for packets of `size` bytes. Raises InputError, see `saturation`."""
     if wireless.rate_control != "fixed":
         raise InputError(f"rate_control = {wireless.rate_control}; Bianchi's model has a fixed rate")
     if _number("burst", wireless.burst) != 1:
@@ -109,11 +109,12 @@ def cost(
     cw_max: Any,
     attempts: Any,
 ) -> Access:
-    """The cost of access from what a cell has, or many; `rts_s` and `cts_to_self_s` are 0 without them."""
-    announced = np.asarray(rts_s) > 0  # a CTS takes as long as an ACK
+    """Return the times of channel access from parameters of one or many cells; `rts_s` and `cts_to_self_s`
+    are 0 if unused."""
+    announced = np.asarray(rts_s) > 0  # a CTS is as long as an ACK
     to_self = np.where(np.asarray(cts_to_self_s) > 0, cts_to_self_s + sifs_s, 0.0)
     before = np.where(announced, rts_s + ack_s + 2 * sifs_s, to_self)
-    # The data follows a CTS to self in any case.
+    # After a CTS-to-self the data frame is always sent.
     collision = np.where(announced, rts_s, to_self + data_s)
     difs = sifs_s + 2 * slot_s
     return Access(
@@ -128,13 +129,13 @@ def cost(
 
 
 def solve(cost: Access, *, stations: int, payload: int) -> Saturation:
-    """The fixed point of tau and p, and what follows from it; `payload` bytes arrive per frame."""
+    """Return the fixed point of tau and p, and the results; `payload` is the payload per frame [byte]."""
     found = solve_all(cost, stations=stations, payload=payload)
     return Saturation(**{name: float(value[0]) for name, value in vars(found).items()})
 
 
 def solve_all(cost: Access, *, stations: ArrayLike, payload: ArrayLike) -> Saturation:
-    """`solve` for many cells at once: arrays [n] of numbers, or single ones."""
+    """Return the results of `solve` for many cells at once: arrays [n] of numbers, or single ones."""
     parts = np.broadcast_arrays(np.atleast_1d(stations), payload, *vars(cost).values())
     n, payload, *costs = (np.asarray(part, np.float64) for part in parts)
     cost = Access(*costs)
@@ -149,8 +150,8 @@ def solve_all(cost: Access, *, stations: ArrayLike, payload: ArrayLike) -> Satur
     idle = (1 - tau) ** n
     success = n * tau * (1 - tau) ** (n - 1)
     collision = 1 - idle - success
-    everybody = np.where(n > 1, tau**n, 0.0)  # collides: nobody counts slots meanwhile
-    # Who has just succeeded and draws 0 goes on alone: the others still wait for their next slot to end.
+    everybody = np.where(n > 1, tau**n, 0.0)  # all stations collide: no station counts slots
+    # A station that succeeds and draws backoff 0 sends again before the others finish their next slot.
     train = (cost.cw_min + 1) / cost.cw_min
     time = (
         idle * cost.slot_s
@@ -170,11 +171,14 @@ def solve_all(cost: Access, *, stations: ArrayLike, payload: ArrayLike) -> Satur
 
 
 def _attempts(cost: Access, tau: Floats, stations: Floats) -> tuple[Floats, Floats, Floats]:
-    """What a station does whose others attempt with probability `tau`: its own probability, the share of
-    its attempts that fail, and of its frames that it gives up; [n] each."""
+    """Return the attempt probability of a station, its share of failed attempts, and its share of dropped
+    frames; [n] each.
+
+    The other stations attempt with probability `tau`.
+    """
     p = 1 - (1 - tau) ** (stations - 1)
     first = cost.cw_min + 1.0
-    alone = 1 / first  # it draws 0 after a success: nobody can disturb that first attempt
+    alone = 1 / first  # backoff 0 after a success: this attempt cannot collide
     all_fail = p**cost.attempts
     dropped = (1 - alone) * all_fail / (1 - alone * all_fail)
     missed = _missed(cost, tau, p, stations)
@@ -183,8 +187,8 @@ def _attempts(cost: Access, tau: Floats, stations: Floats) -> tuple[Floats, Floa
     for stage in range(int(cost.attempts.max())):
         window = np.minimum(first * 2.0**stage, cost.cw_max + 1.0)
         contended = np.where(stage < cost.attempts, reached, 0.0)
-        # After a failure it counts (W - 1) / 2 slots on average, and those that it misses, until it sends;
-        # after a success it draws 1, 2, ..
+        # After a failure it waits (W - 1) / 2 slots on average, and those that it misses;
+        # after a success it draws 1, 2, ...
         after_failure = dropped if stage == 0 else contended
         slots = slots + after_failure * ((window - 1) / 2 + missed)
         if stage == 0:
@@ -195,9 +199,10 @@ def _attempts(cost: Access, tau: Floats, stations: Floats) -> tuple[Floats, Floa
 
 
 def _missed(cost: Access, tau: Floats, p: Floats, stations: Floats) -> Floats:
-    """Slots that pass after a collision before those who collided begin to count, one at least.
+    """Return the slots after a collision before the colliding stations resume counting, at least one.
 
-    The others go on after a DIFS: their first slot stays idle, each further one if none of them sends.
+    The others resume after a DIFS: their first slot is always idle, each further one only if none of them
+    sends.
     """
     ratio = cost.patience_s / cost.slot_s
     whole = np.floor(ratio)

@@ -1,4 +1,4 @@
-"""Delays and losses of the flows of 802.11 networks, for the outcomes of their classes."""
+"""Delays and losses of flows of 802.11 networks, for the outcomes of their classes."""
 
 from typing import Any
 
@@ -14,17 +14,17 @@ from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.numerics.arrays import Ints
 
 LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
-"""All columns that count lost packets of a flow."""
+"""Columns that count lost packets of a flow."""
 
 
 def table(integers: Ints, rows: WifiRows) -> Ints:
-    """Return what kernels count of classes [n, classes, DelayOut.COLUMNS]."""
+    """Return the kernel's counts for classes [n, classes, DelayOut.COLUMNS]."""
     at = WifiOut.COLUMNS + rows.most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS
     return integers[:, at:].reshape(len(integers), delay_classes(rows), DelayOut.COLUMNS)
 
 
 def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
-    """Return the classes of flows whose delays are measured, by place in `table`."""
+    """Return the classes of flows whose delays are measured, by index in `table`."""
     flows = WifiOutput(rows).flows
     number, kinds = flows[:, :, Flow.DELAY_CLASS], flows[:, :, Flow.KIND]
     names = by_place(wireless.described(), number, kinds, delay_classes(rows))
@@ -32,7 +32,7 @@ def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
 
 
 def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
-    """Return the outcomes of the classes by name, [n] each; none where nothing is measured."""
+    """Return the outcomes of the classes by name, [n] each; empty if nothing is measured."""
     if delay_classes(rows) == 0:
         return {}
     output = WifiOutput(rows, integers)

@@ -1,7 +1,7 @@
-"""A wireless network of a scenario: an 802.11 cell, chain, tree or scattered stations on one channel.
+"""Description of an 802.11 network: a cell, chain, tree or scattered stations on one channel.
 
-Stations are numbered 0, 1, ...; the last node is the gateway (in a cell the access point or sink).
-Frames go from node to node along a tree whose root is the gateway.
+Stations are numbered 0, 1, ...; the last node is the gateway (the access point of a cell). Frames are
+forwarded along a tree whose root is the gateway.
 """
 
 import math
@@ -46,175 +46,178 @@ Decibel = Annotated[Number, Quantity(units.PLAIN, -200, 200)]
 
 
 class Cell(Record):
-    """Stations around one access point."""
+    """A cell: stations around one access point."""
 
     stations: Stations
-    """How many, besides the access point."""
+    """Number of stations, without the access point."""
 
 
 class Chain(Record):
-    """Nodes in a line: station 0, relays, the gateway; `spacing` where distances matter."""
+    """A chain of nodes: station 0, relays, and the gateway. `spacing` is required if distances are used."""
 
     hops: Stations
-    """Links from station 0 to the gateway."""
+    """Number of hops from station 0 to the gateway."""
     spacing: Length | None = None
-    """Distance of neighbours; needed where distances matter."""
+    """Distance between neighbours; required if distances are used."""
 
 
 class Tree(Record):
-    """Each node has `children` next to it, the gateway too; `spacing` where distances matter."""
+    """A tree in which the gateway and each node have `children`. `spacing` is required if distances are
+    used."""
 
     stations: Stations
-    """How many, besides the gateway."""
+    """Number of stations, without the gateway."""
     children: Stations = 2.0
-    """So many nodes are below each."""
+    """Number of children of each node."""
     spacing: Length | None = None
-    """Distance of neighbours; needed where distances matter."""
+    """Distance between neighbours; required if distances are used."""
 
 
 class Area(Record):
-    """Stations at random places of a square with the gateway in the middle, or in a corner."""
+    """Stations at random positions in a square, with the gateway in the middle or in a corner."""
 
     stations: Stations
-    """How many, besides the gateway."""
+    """Number of stations, without the gateway."""
     side: Length
     """Side of the square."""
     gateway: Literal["middle", "corner"] = "middle"
-    """Where the gateway is."""
+    """Position of the gateway."""
 
 
 class Place(Record):
-    """Where a node is."""
+    """Position of a node."""
 
     x: Coordinate
-    """First coordinate."""
+    """First coordinate of the node."""
     y: Coordinate = 0.0
-    """Second coordinate."""
+    """Second coordinate of the node."""
 
 
 class Node(Record):
-    """A node by what it hears: numbers of other nodes.  The last one is the gateway and has no `next`.
+    """A node described by the nodes that it hears, given by number. The last node is the gateway and has no
+    `next`.
 
-    `decode` are the nodes whose data frames it decodes, `disturb` those whose transmissions destroy a
-    data frame that it receives; the same for control frames.
+    `decode` are the nodes whose data frames it can decode, `disturb` those whose transmissions destroy a data
+    frame that it is receiving; likewise for control frames.
     """
 
     next: int | None = None
-    """Number of the next node on the way to the gateway, which alone has none."""
+    """Number of the next node on the path to the gateway; only the gateway has none."""
     sense: list[int]
-    """Nodes whose transmissions it waits for."""
+    """Nodes whose transmissions it senses and defers to."""
     decode: list[int] | None = None
-    """Nodes whose data frames it decodes; its neighbours unless given."""
+    """Nodes whose data frames it can decode. Default: those of `sense`."""
     control: list[int] | None = None
-    """Nodes whose control frames it decodes; those of `sense` unless given."""
+    """Nodes whose control frames it can decode. Default: those of `decode`."""
     disturb: list[int] | None = None
-    """Nodes whose transmissions destroy a data frame that it receives; those of `sense` unless given."""
+    """Nodes whose transmissions destroy a data frame that it is receiving. Default: those of `sense`."""
     disturb_control: list[int] | None = None
-    """Nodes whose transmissions destroy a control frame that it receives; those of `disturb` unless given."""
+    """Nodes whose transmissions destroy a control frame that it is receiving. Default: those of `disturb`."""
 
 
 class Reach(Record):
-    """Who hears whom, in hops along the tree: `unlimited` is everybody.
+    """Reception and carrier sensing in hops along the tree; `unlimited` includes all nodes.
 
-    Unless given: `decode` is 1, or unlimited where `sense` is; `control` and `disturb` are `sense`, and
-    `disturb_control` is `disturb`.
+    Defaults: `decode` is 1, or unlimited if `sense` is; `control` and `disturb` equal `sense`, and
+    `disturb_control` equals `disturb`.
     """
 
     sense: Reaches = math.inf
-    """Hops over which a node waits for others."""
+    """Number of hops over which a node senses transmissions and defers to them."""
     decode: Reaches | None = None
-    """Hops over which data frames are decoded; 1, or unlimited where `sense` is, unless given."""
+    """Number of hops over which data frames are decoded. Default: 1, or unlimited if `sense` is."""
     control: Reaches | None = None
-    """Hops over which control frames are decoded; `sense` unless given."""
+    """Number of hops over which control frames are decoded. Default: `sense`."""
     disturb: Reaches | None = None
-    """Hops from which a data frame is destroyed; `sense` unless given."""
+    """Number of hops within which a transmission destroys a data frame. Default: `sense`."""
     disturb_control: Reaches | None = None
-    """Hops from which a control frame is destroyed; `disturb` unless given."""
+    """Number of hops within which a transmission destroys a control frame. Default: `disturb`."""
 
 
 class Ranges(Record):
-    """Who hears whom, in metres.
+    """Reception and carrier sensing by distance.
 
-    Unless given: `control` is `decode`, `sense` and `disturb` are `control`, and `disturb_control` is
-    `disturb`.
+    Defaults: `control` equals `decode`, `sense` equals `control`, `disturb` equals `sense`, and
+    `disturb_control` equals `disturb`.
     """
 
     decode: Length
     """Distance up to which data frames are decoded."""
     control: Length | None = None
-    """Distance up to which control frames are decoded; `decode` unless given."""
+    """Distance up to which control frames are decoded. Default: `decode`."""
     sense: Length | None = None
-    """Distance up to which a node waits for others; `control` unless given."""
+    """Distance up to which a node senses transmissions and defers to them. Default: `control`."""
     disturb: Length | None = None
-    """Distance from which a data frame is destroyed; `control` unless given."""
+    """Distance within which a transmission destroys a data frame. Default: that of `sense`."""
     disturb_control: Length | None = None
-    """Distance from which a control frame is destroyed; `disturb` unless given."""
+    """Distance within which a transmission destroys a control frame. Default: `disturb`."""
 
 
 class PathLoss(Record):
-    """Who hears whom by received power: log-distance path loss, log-normal shadowing of every pair.
+    """Reception and carrier sensing by received power: log-distance path loss with log-normal shadowing per
+    pair.
 
-    A transmission destroys a frame unless it is weaker than the weakest neighbour's by `capture_db`.
+    A transmission destroys a frame unless it is weaker than the weakest neighbour's signal by `capture_db`.
     """
 
     power_dbm: Decibel = 16.0
     """Transmitted power [dBm]."""
     reference_db: Decibel = 40.0
-    """Loss over the first metre [dB]."""
+    """Path loss over the first metre [dB]."""
     exponent: Annotated[Number, Quantity(units.PLAIN, 1, 8)] = 3.0
-    """The loss grows by ten times this for each tenfold distance [dB]."""
+    """Path loss exponent: the loss grows by ten times this per decade of distance [dB]."""
     shadowing_db: Annotated[Number, Quantity(units.PLAIN, 0, 20)] = 0.0
-    """Standard deviation of the normal shadowing of every pair [dB]."""
+    """Standard deviation of the normally distributed shadowing of every pair [dB]."""
     decode_dbm: Decibel = -72.0
-    """Power from which data frames are decoded [dBm]."""
+    """Minimum power at which data frames are decoded [dBm]."""
     control_dbm: Decibel = -82.0
-    """Power from which control frames are decoded [dBm]."""
+    """Minimum power at which control frames are decoded [dBm]."""
     sense_dbm: Decibel = -85.0
-    """Power from which a node waits for others [dBm]."""
+    """Minimum power at which a node senses transmissions and defers to them [dBm]."""
     capture_db: Decibel = 22.0
-    """A data frame survives a transmission that is weaker by this than the weakest neighbour's [dB]."""
+    """Capture threshold: a data frame survives a transmission that is weaker by this than the weakest
+    neighbour's [dB]."""
     control_capture_db: Decibel = 10.0
-    """The same of a control frame [dB]."""
+    """Capture threshold of control frames, see `capture_db` [dB]."""
 
 
 class Link(Record):
-    """What the link from a station to its next hop has of its own, in both directions."""
+    """Own properties of the link from a station to its next hop, in both directions."""
 
     spacing: Length | None = None
-    """Length of the link, where distances matter; that of all unless given."""
+    """Length of the link, if distances are used. Default: that of all links."""
     rate: FirstRate | None = None
-    """First rate of the link; that of all unless given."""
+    """Initial rate of the link. Default: that of all links."""
     frame_error: Probability | None = None
-    """Probability that noise destroys a data frame; that of all unless given."""
+    """Probability that noise destroys a data frame. Default: that of all links."""
 
 
 class LegSpec(Record):
-    """A FIFO server beside the radio: a wire, a delay element, a slow host.
+    """A FIFO server before or after the radio: a wire, a delay element, a slow host.
 
-    A packet takes its bytes (and `overhead` more) at `rate`, and `packet_time`, then `delay`; with `tick`
-    it leaves at the next tick of a clock whose phase is drawn unless given.  `swing` is the standard
-    deviation of its relative slowness, which is drawn anew every `swing_every`.  Packets that find `queue`
-    others are lost.
+    A packet takes the transmission time of its size plus `overhead` at `rate`, then `packet_time`, then
+    `delay`. With `tick` it leaves at the next tick of a clock. `swing` is the standard deviation of the
+    relative service time, drawn every `swing_every`. Packets that find `queue` others are dropped.
     """
 
     rate: Rate = math.inf
-    """Bit rate of a wire."""
+    """Bit rate of the wire."""
     overhead: Size = 0.0
-    """Bytes that a packet has on it besides its own."""
+    """Number of bytes added to each packet on the wire."""
     packet_time: Delay = 0.0
-    """Time to serve a packet, whatever its size."""
+    """Service time of a packet, independent of its size."""
     delay: Delay = 0.0
-    """Delay behind the server."""
+    """Constant delay after the server."""
     tick: Time = 0.0
-    """A packet leaves at the next tick of a clock with this period; 0 is none."""
+    """Period of a clock at whose ticks packets leave; 0 means no clock."""
     phase: Time | None = None
-    """How far that clock is into a tick at time 0; drawn unless given."""
+    """Phase of that clock at time 0. Default: drawn for each replication."""
     queue: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 1000.0
-    """A packet that finds so many others is lost."""
+    """Queue limit: a packet that finds this many others is dropped."""
     swing: Annotated[Number, Quantity(units.FRACTION, 0.0, 0.2)] = 0.0
-    """Standard deviation of the relative slowness of the server."""
+    """Standard deviation of the relative service time of the server."""
     swing_every: Interval = 1.0
-    """How often that slowness is drawn anew."""
+    """Interval at which the relative service time is drawn."""
 
     fills: ClassVar = {
         "overhead": (layout.Leg.OVERHEAD, 1),
@@ -228,34 +231,35 @@ class LegSpec(Record):
 
 
 class Receiver(LegSpec):
-    """The receiving host; making an acknowledgement takes it `ack_time`.
+    """The receiving host; it takes `ack_time` to create an acknowledgement.
 
-    With `read` TCP has what the application has read: at most so much at once, in `read_time` for a packet,
-    while no packet is served (interrupts come first).  A delayed acknowledgement waits until a read ends.
+    With `read`, TCP acknowledges what the application has read: at most this many bytes at once, taking
+    `read_time` per packet, while no packet is being served (interrupts have priority). A delayed
+    acknowledgement waits until a read ends.
     """
 
     ack_time: Delay = 0.0
-    """Making an acknowledgement takes so long."""
+    """Time to create an acknowledgement."""
     read: Size | None = None
-    """The application reads at most so much at once; at once whatever has arrived unless given."""
+    """Maximum number of bytes that the application reads at once. Default: it reads all data immediately."""
     read_time: Delay = 0.0
-    """Reading takes so long for a packet."""
+    """Time to read a packet."""
 
 
 class FlowSpec(flows.FlowSpec):
-    """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
+    """A flow from `source` to `sink` (node numbers or `gateway`), with the scenario's transport or `udp`.
 
-    What is given here replaces the field of the transport.  Of several flows (`Flows`) an end may be a
-    `station`: each has another one.  If any flow names a `class`, delays are measured by class; packets that
-    take longer than `late` are late.
+    Fields given here replace those of the transport. One end of several flows (`Flows`) may be `station`:
+    each flow then has another one. If any flow names a `class`, delays are measured by class; packets with a
+    delay above `late` are late.
     """
 
     source: int | Literal["gateway", "station"] = 0
-    """Number of the node that sends, or `gateway`; `station` is another one for each of several flows."""
+    """Number of the sending node, or `gateway`; `station` is a different one for each of several flows."""
     sink: int | Literal["gateway", "station"] = "gateway"
-    """Number of the node that receives, or `gateway`; `station` is another one for each of several flows."""
+    """Number of the receiving node, or `gateway`; `station` is a different one for each of several flows."""
     stop: Time | None = None
-    """When UDP ends; as `transport` unless given."""
+    """End time of a UDP flow. Default: that of `transport`."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -270,32 +274,33 @@ class FlowSpec(flows.FlowSpec):
 
     @property
     def of_station(self) -> bool:
-        """Whether one end is a station that the number of the flow decides."""
+        """True if one end is the station that the number of the flow determines."""
         return "station" in (self.source, self.sink)
 
 
 class Flows(flows.Flows):
-    """`count` flows (unless given one for each station), each drawn on its own from `each` (or a list, one of
-    each flow).
+    """Several flows: `count` of them (default: one per station), each drawn independently from `each` (or a
+    list).
 
-    What `station` means there is another one for each: `first`, the next one, and so on, then again from 0.
+    `station` refers to a different station for each flow: `first`, the next one, and so on, then again from
+    0.
     """
 
     count: FlowCount | None = None
-    """How many flows; one for each station unless given."""
+    """Number of flows. Default: one per station."""
     first: int = 0
-    """The station of the first flow; the others take the next ones in turn."""
+    """Number of the station of the first flow; further flows use the next stations in turn."""
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
-    """Every flow draws its own numbers from these; or a list, an item for each flow."""
+    """Description of each flow, drawn independently; or a list with one item per flow."""
 
     of_each: ClassVar = FlowSpec
 
     @property
     def most_each(self) -> int:
-        """The most flows there can be."""
+        """Maximum number of flows."""
         return MAX_STATIONS if self.count is None else super().most_each
 
 
@@ -319,69 +324,71 @@ HEARING = ("reach", "ranges", "path_loss")
 class Wireless(flows.ManyFlows):
     """An 802.11 network: exactly one of `cell`, `chain`, `tree`, `area`, `places` and `nodes`.
 
-    Who hears whom is said by one of `reach` (hops), `ranges` (metres) and `path_loss`; unless it is,
-    everybody hears everybody.  Each station has a link to the next node; `rate` and `frame_error` are
-    those of all links, `each` what every link draws on its own (or a list, one of each link).
-    With `redraw: false` random places are those of the scenario's `topology`, not of each replication.
+    One of `reach` (hops), `ranges` (distances) and `path_loss` defines reception and carrier sensing; without
+    it all nodes hear each other. Each station has a link to its next node. `rate` and `frame_error` apply to
+    all links, and `each` describes what every link draws independently (or a list with one item per link).
+    With `redraw: false` random positions are those of the scenario's `topology`, not of each replication.
     """
 
     standard: Literal["802.11a", "802.11b", "802.11g"] = "802.11g"
-    """Which 802.11 gives the timing and rates."""
+    """Standard that defines timing and rates."""
     slot: Interval
-    """A slot of the backoff; that of the standard unless given."""
+    """Duration of a backoff slot. Default: that of the standard."""
     sifs: Interval
-    """Space before an answer; that of the standard unless given."""
+    """Short interframe space (SIFS). Default: that of the standard."""
     eifs: Interval | None = None
-    """Wait after a frame that could not be decoded; SIFS, DIFS and an ACK at the lowest rate unless given."""
+    """Extended interframe space (EIFS) after a frame that could not be decoded. Default: SIFS, DIFS and an
+    ACK at the lowest rate."""
     cw_min: Slots
-    """Largest backoff at the first attempt, in slots; that of the standard unless given."""
+    """Contention window of the first attempt [slots]. Default: that of the standard."""
     cw_max: Slots = 1023.0
-    """Largest backoff after many attempts, in slots."""
+    """Maximum contention window [slots]."""
     short_retry: Times = 7.0
-    """Attempts of a frame without an RTS, and of an RTS."""
+    """Maximum number of attempts of a frame without RTS, and of an RTS."""
     long_retry: Times = 7.0
-    """Attempts of a frame after an RTS."""
+    """Maximum number of attempts of a frame after an RTS."""
     preamble: Literal["long", "short"] = "long"
-    """Preamble of 2, 5.5 and 11 Mbit/s."""
+    """Preamble of the rates 2, 5.5 and 11 Mbit/s."""
     protection: PhyRate | None = None
-    """Rate of a CTS to self before OFDM frames; none unless given."""
+    """Rate of a CTS-to-self frame before OFDM frames. Default: no protection."""
     rts_threshold: Threshold = math.inf
-    """Frames longer than this on the air are announced by an RTS."""
+    """Frame size above which an RTS is sent first."""
     burst: Times = 1.0
-    """Data frames per access to the channel."""
+    """Number of data frames per channel access."""
     gateway_burst: Times | None = None
-    """The same for the gateway, whose driver may be another; `burst` unless given."""
+    """Number of data frames per channel access of the gateway. Default: `burst`."""
     mac_overhead: Size = 36.0
-    """Bytes of LLC, MAC header and FCS."""
+    """Size of LLC, MAC header and FCS."""
     queue: Frames = 50.0
-    """Packets that wait at a node, at most."""
+    """Queue limit of each node."""
     back_pressure: bool = False
-    """Whether a full queue stops the TCP or SCTP of its own node instead of dropping."""
+    """True if a full queue pauses the TCP or SCTP sender on the same node instead of dropping packets."""
 
     rates: list[PhyRate] | None = Field(default=None, min_length=1, max_length=32)
-    """Rates that rate control moves in; all of the standard unless given."""
+    """Rates available to rate control. Default: all rates of the standard."""
     rate: FirstRate
-    """The first rate of every link; 54 Mbit/s, of 802.11b 11 Mbit/s, unless given."""
+    """Initial rate of every link. Default: 54 Mbit/s; 11 Mbit/s with 802.11b."""
     answer_rate: PhyRate | None = None
-    """Rate of ACK, CTS and RTS; the highest mandatory one unless given."""
+    """Rate of ACK, CTS and RTS. Default: the highest mandatory rate that is not above that of the data
+    frame."""
     rate_control: Literal["fixed", "arf", "aarf"] = "fixed"
-    """Whether rates are fixed, or follow successes and failures."""
+    """Rate control: fixed rates, ARF or AARF."""
     arf_up: Times = 10.0
-    """Successes in a row after which ARF tries the next rate."""
+    """Number of consecutive successes after which ARF tries the next higher rate."""
     arf_down: Times = 2.0
-    """Failures in a row after which ARF goes back a rate."""
+    """Number of consecutive failures after which ARF returns to the next lower rate."""
     arf_timer: Times = 15.0
-    """Frames after which ARF tries the next rate anyway."""
+    """Number of frames after which ARF tries the next higher rate in any case."""
     aarf_factor: Times = 2.0
-    """AARF: a trial that fails multiplies `arf_up` by this."""
+    """Factor by which a failed trial multiplies `arf_up` (AARF)."""
     aarf_most: Times = 60.0
-    """AARF: the most that `arf_up` grows to."""
+    """Maximum value of `arf_up` after failed trials (AARF)."""
     frame_error: Probability = 0.0
     """Probability that noise destroys a data frame."""
     survival: Time = 0.0
-    """How long a disturbed data frame lasts on average; with 0 it is destroyed at once."""
+    """Mean time that a data frame survives interference; with 0 it is destroyed at once."""
     each: AnyLinks = Link()
-    """What every link draws on its own; or a list, an item for each link."""
+    """Own properties of each link, drawn independently; or a list with one item per link."""
 
     cell: Cell | None = None
     """Stations around one access point."""
@@ -390,33 +397,35 @@ class Wireless(flows.ManyFlows):
     tree: Tree | None = None
     """A tree below the gateway."""
     area: Area | None = None
-    """Stations at random places."""
+    """Stations at random positions."""
     places: list[Place] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
-    """Where each node is; the last is the gateway."""
+    """Position of each node; the last is the gateway."""
     nodes: list[Node] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
-    """What each node hears; the last is the gateway."""
+    """Nodes that each node hears; the last node is the gateway."""
     redraw: bool = True
-    """Random places and shadowing are new in every replication; otherwise they are those of the
-    `topology`."""
+    """True if random positions and shadowing are drawn for every replication; otherwise they are those of
+    the `topology`."""
     reach: Reach | None = None
-    """Who hears whom, in hops; everybody hears everybody unless this, `ranges` or `path_loss` is given."""
+    """Reception and carrier sensing in hops. Default: all nodes hear each other, unless `ranges` or
+    `path_loss` is given."""
     ranges: Ranges | None = None
-    """Who hears whom, in metres."""
+    """Reception and carrier sensing by distance."""
     path_loss: PathLoss | None = None
-    """Who hears whom, by received power."""
+    """Reception and carrier sensing by received power."""
 
     wire: LegSpec | None = None
-    """A wire between the gateway and the end host behind it, in both directions; none unless given."""
+    """Wire between the gateway and the end host behind it, in both directions. Default: none."""
     sender_delay: LegSpec | None = None
-    """What the sender's packets pass before its radio: a delay element; none unless given."""
+    """Delay element between the sender and its radio. Default: none."""
     receiver: Receiver | None = None
-    """What they pass last: a slow host; none unless given."""
+    """Slow host at the receiver. Default: none."""
     outages: Outages | None = None
-    """When the gateway is down, given or random; never unless given."""
+    """Outages of the gateway: given times, or random with given means. Default: none."""
     flows: AnyFlows = "up"
-    """Who sends: every station to the gateway, the other way, both; or a list of flows."""
+    """Flows: from every station to the gateway (`up`), the other way (`down`), both; or a list of flows."""
     best_interval: Interval | None = None
-    """The outcome `best_bps` is the most in an interval of this length; not measured unless given."""
+    """Length of the interval for the outcome `best_bps`, the most payload in one interval. Default: not
+    measured."""
 
     fills: ClassVar = {
         "slot": (layout.Radio.SLOT, NS),
@@ -544,18 +553,18 @@ class Wireless(flows.ManyFlows):
                 raise InputError(f"{name} = {number} is no station; {allowed}{other}")
 
     def count_of(self, item: Any) -> Number:
-        """Return how many flows an item describes: unless it says how many, one for each station."""
+        """Return the number of flows that an item describes; by default one per station."""
         several = isinstance(item, Flows) and item.count is None
         return self.stations if several else super().count_of(item)
 
     @property
     def has_own_tcps(self) -> bool:
-        """Whether flows are TCPs of their own."""
+        """True if flows define their own TCPs."""
         return any(flow.has_own_tcp for _, flow in self.each_flow())
 
     @property
     def flow_bounds(self) -> tuple[int, int]:
-        """The fewest and the most flows there can be."""
+        """Minimum and maximum number of flows."""
         if isinstance(self.flows, str):
             each = 2 if self.flows == "both" else 1
             stations = (1, 1) if self.chain else (self.least_stations, self.most_stations)
@@ -571,18 +580,18 @@ class Wireless(flows.ManyFlows):
 
     @property
     def known_rates(self) -> tuple[float, ...]:
-        """The rates that rate control moves in, in order."""
+        """Rates available to rate control, in order."""
         return dot11.RATES[self.standard] if self.rates is None else tuple(self.rates)
 
     def rate_index(self, rate: float, field: str = "rate") -> int:
-        """The first row of a rate in the table.  Raises InputError."""
+        """Return the first row of a rate in the rate table. Raises InputError."""
         if rate not in self.known_rates:
             some = ", ".join(f"{each / 1e6:g}" for each in self.known_rates)
             raise InputError(f"{field} can be {dot11.mbps(rate)}; allowed are {some} Mbit/s")
         return self.known_rates.index(rate)
 
     def rate_table(self) -> Any:
-        """The rates as the engine reads them, int64[rates, len(Rate)]."""
+        """Return the rate table of the engine, int64[rates, len(Rate)]."""
         return dot11.table(
             self.known_rates, self.standard,
             short_preamble=self.preamble == "short", answer_rate=self.answer_rate,
@@ -590,7 +599,7 @@ class Wireless(flows.ManyFlows):
 
     @property
     def stations(self) -> Number:
-        """How many nodes there are beside the gateway."""
+        """Number of nodes without the gateway."""
         if self.chain is not None:
             return self.chain.hops
         layout = self.cell or self.tree or self.area
@@ -598,30 +607,31 @@ class Wireless(flows.ManyFlows):
 
     @property
     def least_stations(self) -> int:
-        """The fewest there can be."""
+        """Minimum number of stations."""
         return int(bounds(self.stations)[0])
 
     @property
     def most_stations(self) -> int:
-        """The most there can be."""
+        """Maximum number of stations."""
         return int(bounds(self.stations)[1])
 
     @property
     def random_places(self) -> bool:
-        """Whether places are drawn beside the fields: of an area, the directions of a tree, shadowing."""
+        """True if positions or shadowing are random: in an area, by the directions of a tree, or with
+        shadowing."""
         directions = self.tree is not None and (self.ranges is not None or self.path_loss is not None)
         shadowing = self.path_loss is not None and bounds(self.path_loss.shadowing_db)[1] > 0
         return self.area is not None or directions or shadowing
 
     def link(self, k: int) -> Link:
-        """What link `k`, that of station `k`, has of its own."""
+        """Return the own properties of link `k`, that of station `k`."""
         if isinstance(self.each, Link):
             return self.each
         return self.each[k] if k < len(self.each) else Link()
 
 
 def values(rate: Number) -> list[float]:
-    """The values that a rate can take.  Raises InputError for a distribution that is not a choice."""
+    """Return the possible values of a rate. Raises InputError for a distribution other than a choice."""
     if isinstance(rate, float):
         return [rate]
     if rate.kind != "choice":

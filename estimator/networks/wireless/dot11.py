@@ -1,6 +1,6 @@
-"""The numbers of 802.11a, b and g: slots, rates, preambles, and at which rate a frame is answered.
+"""Constants of 802.11a, b and g: slots, rates, preambles, and the rate of the response to a frame.
 
-IEEE 802.11-2012, clauses 16 to 19; times in nanoseconds, rates in bit/s.
+Source: IEEE 802.11-2012, clauses 16 to 19; times in nanoseconds, rates in bit/s.
 """
 
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "802.11b": {"slot": "20 us", "cw_min": 31, "rate": "11 Mbit/s", "sifs": "10 us"},
     "802.11g": {**_OFDM, "sifs": "10 us"},
 }
-"""Fields of a wireless network that follow from the standard; any of them can be given instead."""
+"""Fields of an 802.11 network whose defaults depend on the standard; each can be given instead."""
 
 
 def mbps(rate: float) -> str:
-    """A rate as it is written: `5.5 Mbit/s`."""
+    """Return a rate as text: `5.5 Mbit/s`."""
     return f"{rate / 1e6:g} Mbit/s"
 
 
 def row(rate: float, standard: str, *, short_preamble: bool) -> NDArray[np.int64]:
-    """The columns of `Rate` for a rate, int64[len(Rate)]; ANSWER is left 0."""
+    """Return the columns of `Rate` for a rate, int64[len(Rate)]; ANSWER is 0."""
     found = np.zeros(len(Rate), np.int64)
     if rate in DSSS:
-        short = short_preamble and rate > 1e6  # 1 Mbit/s has the long one only
+        short = short_preamble and rate > 1e6  # 1 Mbit/s has only the long preamble
         found[Rate.SYMBOL], found[Rate.HALF_BITS] = 1 * US, round(2 * rate / 1e6)
         found[Rate.PREAMBLE], found[Rate.DSSS] = (96 if short else 192) * US, 1
         return found
@@ -51,14 +51,15 @@ def row(rate: float, standard: str, *, short_preamble: bool) -> NDArray[np.int64
 
 
 def time_on_air(rate: NDArray[np.int64], size: int) -> int:
-    """The time [ns] of a frame of `size` bytes at a rate, the columns of `Rate`."""
+    """Return the duration [ns] of a frame of `size` bytes at a rate, given its columns of `Rate`."""
     bits = 2 * (8 * size + int(rate[Rate.EXTRA_BITS]))
     symbols = -(-bits // int(rate[Rate.HALF_BITS]))
     return int(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
 
 
 def answer(rate: float) -> float:
-    """The rate of the ACK or CTS: the highest mandatory one of the same modulation that is not above."""
+    """Return the rate of the ACK or CTS: the highest mandatory rate of the same modulation that is not
+    above `rate`."""
     mandatory = DSSS if rate in DSSS else MANDATORY_OFDM
     return max(each for each in mandatory if each <= rate)
 
@@ -66,9 +67,9 @@ def answer(rate: float) -> float:
 def table(
     rates: Sequence[float], standard: str, *, short_preamble: bool, answer_rate: float | None
 ) -> NDArray[np.int64]:
-    """The rates as the engine reads them, int64[len(rates), len(Rate)].
+    """Return the rate table of the engine, int64[len(rates), len(Rate)].
 
-    Raises InputError where the rate of an answer is not among them.
+    Raises InputError if the rate of a response is not in the table.
     """
     found = np.stack([row(rate, standard, short_preamble=short_preamble) for rate in rates])
     for i, rate in enumerate(rates):
@@ -83,5 +84,5 @@ def table(
 
 
 def acknowledgement(standard: str, *, short_preamble: bool) -> int:
-    """The time [ns] of an ACK at the lowest rate of the standard, which an EIFS leaves room for."""
+    """Return the duration [ns] of an ACK at the lowest rate of the standard, which is part of an EIFS."""
     return time_on_air(row(RATES[standard][0], standard, short_preamble=short_preamble), ACK_BYTES)

@@ -1,4 +1,4 @@
-"""The trace of an 802.11 network as tables: frames, and what its flows carried."""
+"""Trace of an 802.11 network as tables: frames, and goodput of flows."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ from netcarlo.networks.events import SENDER, only, table, whole
 
 
 def frames(events: NDArray[np.float64]) -> pd.DataFrame:
-    """The events of an 802.11 network: frames by node and flow, packets lost, and the TCP senders.
+    """Return the events of an 802.11 network: frames by node and flow, lost packets, and TCP senders.
 
-    What is dropped beside the radio, before or behind it, has no node.
+    Packets dropped before or after the radio have no node.
     """
     frame = table(events).rename(columns={"path": "node"})
     number = events[:, Trace.FLOW].astype(np.int64)
@@ -26,16 +26,17 @@ def frames(events: NDArray[np.float64]) -> pd.DataFrame:
 
 
 def per_second(rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame:
-    """The `rates` of the table of the first row."""
+    """Return the `rates` for the table of the first row."""
     line, network = rows.parameters[0], rows.network[0]
     at = [line[Radio.FLOWS_AT] + flow * len(Flow) + Flow.SIZE for flow in range(line[Radio.FLOWS])]
     return rates(frame, [int(network[i]) for i in at], end_s=line[P.END] * 1e-9)
 
 
 def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.DataFrame:
-    """What reached the end of each flow's route for the first time [bit/s], a row for each whole second.
+    """Return the payload that reaches the end of each flow's route for the first time [bit/s], one row per
+    whole second.
 
-    `frame` is that of an 802.11 network, `payload` is of a packet of each flow [byte].
+    `frame` is the table of an 802.11 network, `payload` the payload per packet of each flow [byte].
     """
     data = frame[frame["carries"] == "data"]
     columns = {}
@@ -47,7 +48,7 @@ def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.Da
 
 
 def arrivals(data: pd.DataFrame) -> pd.DataFrame:
-    """Of the events of a flow's data, those where a packet first reaches the end of its way."""
+    """Return the events at which a data packet of a flow first reaches the end of its route."""
     passed = data.loc[data["event"] == "send", "node"].unique()
     last = data[(data["event"] == "receive") & ~data["node"].isin(passed)]
     return last[~last["sequence"].duplicated()]

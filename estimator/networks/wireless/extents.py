@@ -1,4 +1,4 @@
-"""The values that an 802.11 scenario reaches, for the comparison with the validated range."""
+"""Extents of 802.11 scenarios, for comparison with the validated range."""
 
 from netcarlo.networks.extent import Compared, Extent, Extents, extent_of, known, merged, of_sender, senders
 from netcarlo.networks.run import Run
@@ -6,7 +6,7 @@ from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wire
 
 
 def compared(run: Run, wireless: Wireless) -> Compared:
-    """Return what an 802.11 scenario is compared as: its layout, and each protocol of its flows."""
+    """Return layout and extents of an 802.11 scenario, for each protocol of its flows."""
     links = [wireless.each] if isinstance(wireless.each, Link) else wireless.each
     common = known(
         stations=Extent(wireless.least_stations, wireless.most_stations),

@@ -1,4 +1,4 @@
-"""The flows of a wireless scenario: their ends, their way through the network, and what they send."""
+"""Flows of an 802.11 scenario: their ends, routes and traffic."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -19,36 +19,36 @@ from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns, kinds
 
 GATEWAY = -1
-"""The gateway as the end of a flow: its number differs between rows."""
+"""Stands for the gateway as the end of a flow; its number differs between rows."""
 
 
 PASSED = (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER)
-"""The legs of a flow, by column."""
+"""Columns with the legs of a flow."""
 
 
 class End(NamedTuple):
-    """A flow that rows may have: `name` is where its fields are."""
+    """A flow that rows may have; `name` is its field."""
 
     name: str
     spec: FlowSpec
     phase: str
-    """The name under which its moment in an interval is drawn."""
+    """Name under which the phase of the flow in its interval is drawn."""
     item: int = 0
-    """Which item of a list it is of, from 1 on."""
+    """Item of the list that describes the flow, from 1; 0 without a list."""
     station: Any = GATEWAY
-    """What `station` means, in each row [n]."""
+    """Number that `station` refers to in each row [n]."""
     present: Any = True
-    """In which rows [n] it is, if they have its stations."""
+    """Mask of the rows [n] that have the flow, provided that its stations exist."""
 
     def numbers(self) -> tuple[Any, Any]:
-        """Its source and its sink: a station by number, in each row [n] or in all, or GATEWAY."""
+        """Return source and sink: station numbers, in each row [n] or in all, or GATEWAY."""
         meant: dict[Any, Any] = {"gateway": GATEWAY, "station": self.station}
         source, sink = (meant.get(end, end) for end in (self.spec.source, self.spec.sink))
         return source, sink
 
 
 def flows(wireless: Wireless, draws: Draws, net: Network) -> list[End]:
-    """The flows of networks."""
+    """Return the flows of an 802.11 network."""
     if isinstance(wireless.flows, list):
         found: list[End] = []
         for g, item in enumerate(wireless.flows):
@@ -65,7 +65,7 @@ def flows(wireless: Wireless, draws: Draws, net: Network) -> list[End]:
 
 
 def _several(item: Flows, name: str, number: int, draws: Draws, stations: Ints) -> Iterator[End]:
-    """The flows of one item of a list, in networks of so many stations [n]."""
+    """Yield the flows of one item of a list, in networks with these numbers of stations [n]."""
     count = stations if item.count is None else draws.whole(f"{name}.count", item.count)
     for k in range(int(count.max(initial=0))):
         of_flow = f"{name}.each.{k}"
@@ -74,7 +74,7 @@ def _several(item: Flows, name: str, number: int, draws: Draws, stations: Ints) 
 
 
 def transports(transport: Any, draws: Draws, parameters: Ints, ends: list[End]) -> list[Ints]:
-    """The columns of `P` [n, len(P)] of each flow: those of the row, unless it has a TCP of its own."""
+    """Return the columns of `P` [n, len(P)] of each flow: those of the row, unless it has its own TCP."""
     return [_own(transport, draws, parameters, end) if end.spec.has_own_tcp else parameters for end in ends]
 
 
@@ -83,7 +83,7 @@ def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
     table = np.zeros_like(parameters)
     table[:, ROW] = parameters[:, ROW]
     columns.fill(table, tcp, draws, override=end.spec, name=end.name)
-    if tcp.clock_phase is None:  # as of all flows of a row: the engine lets them differ by their number
+    if tcp.clock_phase is None:  # as for all flows of a row; the engine offsets each by its number
         table[:, P.CLOCK_PHASE] = table[:, P.TICK] * tcp.phases * draws.uniform("transport.clock_phase")
     return table
 
@@ -91,11 +91,11 @@ def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
 def legs(
     wireless: Wireless, transport: Any, draws: Draws, ends: list[End], own: list[Ints]
 ) -> tuple[Ints, list[dict[Flow, Any]]]:
-    """Legs [n, L, len(Leg)], and which of them each flow passes in each row, by column; `own` are their
+    """Return legs [n, L, len(Leg)], and the legs that each flow passes in each row, by column; `own` are
     `transports`.
 
-    All flows share the wire's two; each has a sender's and a receiver's of its own, numbered in the order
-    of the flows that a row has.
+    All flows share the two legs of the wire; each has its own sender's and receiver's leg, numbered in the
+    order of the flows of a row.
     """
     n, made = len(draws.replications), []
     numbers: list[Ints] = []
@@ -137,7 +137,7 @@ def legs(
 
 
 def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None:
-    """Let the application of a TCP receiver read from its leg."""
+    """Configure the reading application in the leg of a TCP receiver."""
     receiver = wireless.receiver
     assert receiver is not None
     if receiver.read is None:
@@ -155,7 +155,7 @@ def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None
 
 
 def _leg(leg: LegSpec, name: str, draws: Draws) -> Ints:
-    """[n, len(Leg)]."""
+    """Return the columns of a leg [n, len(Leg)]."""
     table = np.zeros((len(draws.replications), len(Leg)), np.int64)
     rate = draws.floats(f"{name}.rate", leg.rate)
     table[:, Leg.BYTE_TIME] = np.rint(8e9 * 2**BYTE_TIME_BITS / rate)
@@ -177,8 +177,11 @@ def table(
     own: list[Ints],
     legs: list[dict[Flow, Any]],
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Flows [n, F, len(Flow)], their transports [n, F, len(P)], how many there are [n], their paths
-    [n, F, 2, W]; `own` are the transports and `legs` the legs of each."""
+    """Return flows [n, F, len(Flow)], their transports [n, F, len(P)], their number [n] and paths [n, F, 2,
+    W].
+
+    `own` are the transports and `legs` the legs of each flow.
+    """
     n, gateway = len(net.nodes), net.nodes - 1
     classes = wireless.class_names(transport)
     found: list[Ints] = []
@@ -188,7 +191,7 @@ def table(
         numbers = end.numbers()
         source, sink = (np.where(number == GATEWAY, gateway, number) for number in numbers)
         present[:, f] = (np.maximum(*numbers) < gateway) & end.present
-        # A flow that a row does not have is moved behind the others, and goes nowhere.
+        # A flow that a row does not have is moved to the end, without a route.
         source, sink = (np.where(present[:, f], each, gateway) for each in (source, sink))
         routes.append(_route(net, source, sink))
         mine = _traffic(transport, wireless, draws, own[f], end)
@@ -218,7 +221,7 @@ def table(
 
 
 def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
-    """Links along the tree from `source` to `sink` [n]: [n, W] and how many [n]."""
+    """Return the links along the tree from `source` to `sink` [n]: [n, W], and their number [n]."""
     n, rows = len(source), np.arange(len(source))
     width = 2 * int(net.depth.max(initial=1))
     up, down = np.zeros((n, width), np.int64), np.zeros((n, width), np.int64)
@@ -240,7 +243,7 @@ def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
 
 
 def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints, end: End) -> Ints:
-    """What a flow sends: [n, len(Flow)] without its route."""
+    """Return the columns of a flow without its route [n, len(Flow)]."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     sender = kinds.sender_of(transport, spec)
@@ -275,10 +278,10 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
 
 
 def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
-    """Return the flows of datagrams of the first row without jitter; their queues are those of nodes and of
-    legs.
+    """Return the datagram flows of the first row without jitter; their queues are those of nodes and legs.
 
-    Stations that only share the medium do not stay in step: each transmission waits for a random backoff.
+    Stations that share only the medium do not stay synchronised, because each transmission waits for a random
+    backoff.
     """
     p, network = rows.parameters[0], rows.network[0]
     specs, links = (
@@ -304,6 +307,6 @@ def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
 
 
 def _is_present(end: End, stations: int) -> bool:
-    """Return whether a flow exists in the first row, which has this many stations."""
+    """Return True if a flow exists in the first row, which has this many stations."""
     numbers = (int(np.broadcast_to(number, 1)[0]) for number in end.numbers())
     return max(numbers) < stations and bool(np.broadcast_to(end.present, 1)[0])

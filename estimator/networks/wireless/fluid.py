@@ -1,4 +1,4 @@
-"""Networks of 802.11 that the fluid model knows."""
+"""802.11 networks that the fluid model supports."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from netcarlo.networks.wireless.description import Wireless
 from netcarlo.transport.kinds import FLUID_TCPS
 
 KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
-"""TCPs that it knows."""
+"""TCPs that the fluid model supports."""
 
 
 def unknown(wireless: Wireless, transport: Any) -> str:
-    """What it does not know of a network; empty if nothing."""
+    """Return the feature of a network that the fluid model lacks; empty if there is none."""
     if not transport.datagrams and transport.protocol not in KNOWN:
         return f"there is no fluid model of {transport.protocol}, but of {', '.join(KNOWN)} and udp"
     if wireless.rate_control == "aarf":

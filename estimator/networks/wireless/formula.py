@@ -1,4 +1,4 @@
-"""Outcomes of an 802.11 cell in the steady state, from its rows: Bianchi's model."""
+"""Steady-state outcomes of an 802.11 cell from its rows: Bianchi's model."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from netcarlo.networks.wireless.rows import air_ns
 
 
 def formula(rows: WifiRows) -> Found:
-    """Outcomes of 802.11 cells whose stations send UDP to the access point: Bianchi's model, or what is
-    offered if that is less."""
+    """Return the outcomes of 802.11 cells with UDP uploads: the minimum of Bianchi's model and the offered
+    load."""
     p, net = rows.parameters, rows.network
     each = np.arange(len(p))
-    flow = net[:, : len(Flow)]  # that of the first station; all are alike
+    flow = net[:, : len(Flow)]  # flow of the first station; all are equal
     packet = flow[:, Flow.SIZE] + flow[:, Flow.HEADER]
     frame = packet + p[:, Radio.MAC_OVERHEAD]
     row = net[each, p[:, Radio.LINKS_AT] + Link.RATE]

@@ -1,7 +1,7 @@
-"""Where the nodes of a wireless network are, which way their frames go, and who hears whom.
+"""Geometry of an 802.11 network: positions of nodes, routes of frames, and which nodes hear each other.
 
-Arrays are over the rows [n] of an ensemble; networks may differ in size.  The nodes of a row are
-0 .. nodes - 1, the last is the gateway; N is the most nodes of any row.
+Arrays are over the rows [n] of an ensemble; networks may differ in size. The nodes of a row are 0 .. nodes -
+1, the last is the gateway; N is the maximum number of nodes.
 """
 
 from typing import NamedTuple
@@ -18,18 +18,18 @@ MASKS = ("sense", "decode", "control", "disturb", "disturb_control")
 
 
 class Network(NamedTuple):
-    """Trees and masks; `masks[name][row, i, j]` says that node i senses (decodes ...) node j."""
+    """Trees and reception masks; `masks[name][row, i, j]` is true if node i senses (decodes ...) node j."""
 
     nodes: Ints  # [n]
-    parent: Ints  # [n, N]: next node towards the gateway, which is its own; so are absent nodes
+    parent: Ints  # [n, N]: next node towards the gateway; the gateway and absent nodes are their own parents
     depth: Ints  # [n, N]: hops to the gateway
     masks: dict[str, Bools]  # [n, N, N] each
 
 
 def network(wireless: Wireless, draws: Draws) -> Network:
-    """The network of every row."""
+    """Return the network of every row."""
     nodes = _stations(wireless, draws) + 1
-    # As wide as the scenario allows, whatever was drawn; a sweep may give larger networks.
+    # Width of the largest network of the scenario, whatever was drawn; a sweep may have larger ones.
     most = max(wireless.most_stations + 1, int(nodes.max(initial=0)))
     places = _places(wireless, draws, nodes, most)
     if wireless.nodes is not None:
@@ -57,7 +57,7 @@ def _kind(wireless: Wireless) -> str:
 
 
 def _redrawn(wireless: Wireless, draws: Draws) -> Draws:
-    """Where random places come from: the replication, or the topology alone."""
+    """Return the draws for random positions: those of the replication, or of the `topology` alone."""
     if wireless.redraw:
         return draws
     return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
@@ -67,7 +67,7 @@ def _redrawn(wireless: Wireless, draws: Draws) -> Draws:
 
 
 def _tree(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Ints:
-    """Parents [n, N] in a cell, chain or tree."""
+    """Return the parents [n, N] in a cell, chain or tree."""
     k = np.arange(most)
     gateway = (nodes - 1)[:, None]
     if wireless.chain is not None:
@@ -81,7 +81,7 @@ def _tree(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Ints:
 
 
 def _depth(parent: Ints, nodes: Ints) -> Ints:
-    """Hops to the gateway [n, N]."""
+    """Return the number of hops to the gateway [n, N]."""
     gateway = (nodes - 1)[:, None]
     at = np.broadcast_to(np.arange(parent.shape[1]), parent.shape)
     depth = np.zeros_like(parent)
@@ -93,7 +93,7 @@ def _depth(parent: Ints, nodes: Ints) -> Ints:
 
 
 def _hops_between(parent: Ints, depth: Ints) -> Ints:
-    """Hops along the tree [n, N, N] between the nodes."""
+    """Return the number of hops along the tree between nodes [n, N, N]."""
     n, most = parent.shape
     x = np.broadcast_to(np.arange(most)[:, None], (n, most, most))
     y = np.swapaxes(x, 1, 2)
@@ -159,7 +159,7 @@ def _by_hops(reach: Reach, draws: Draws, nodes: Ints, parent: Ints) -> Network:
 
 
 def _places(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Floats | None:
-    """Where the nodes are, [n, N, 2] in metres; None where that does not matter."""
+    """Return the positions of nodes [n, N, 2] [m]; None if distances are not used."""
     if wireless.ranges is None and wireless.path_loss is None:
         return None
     n = len(nodes)
@@ -199,7 +199,7 @@ def _places(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Floats 
 
 
 def _spacings(wireless: Wireless, draws: Draws, links: int) -> Floats:
-    """The length of every link [n, stations]."""
+    """Return the length of every link [n, stations] [m]."""
     layout, name = (wireless.chain, "chain") if wireless.chain else (wireless.tree, "tree")
     assert layout is not None
     every = draws.either(f"wireless.{name}.spacing", layout.spacing, np.full(len(draws.replications), np.nan))
@@ -210,13 +210,13 @@ def _spacings(wireless: Wireless, draws: Draws, links: int) -> Floats:
 
 
 def _distances(places: Floats) -> Floats:
-    """[n, N, N] in metres."""
+    """Return the distances between nodes [n, N, N] [m]."""
     apart = places[:, :, None] - places[:, None]
     return np.asarray(np.sqrt((apart * apart).sum(axis=3)))
 
 
 def _by_ranges(ranges: Ranges, draws: Draws) -> dict[str, Floats]:
-    """The range of each of `MASKS` [n] in metres."""
+    """Return the range of each of `MASKS` [n] [m]."""
     found: dict[str, Floats] = {}
     before = np.zeros(0)
     for name in ("decode", "control", "sense", "disturb", "disturb_control"):
@@ -227,13 +227,15 @@ def _by_ranges(ranges: Ranges, draws: Draws) -> dict[str, Floats]:
 def _by_power(
     loss: PathLoss, draws: Draws, places: Floats, again: Draws
 ) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
-    """Ranges [n]; distances [n, N, N] with shadowing in them, as if it were more or less way; and by how
-    much farther than a neighbour one must be [n] not to disturb."""
+    """Return ranges [n], distances with shadowing as additional distance [n, N, N], and capture factors [n].
+
+    A capture factor is the ratio of distances beyond which a transmission does not destroy a frame.
+    """
     value = {
         name: draws.floats(f"wireless.path_loss.{name}", getattr(loss, name))
         for name in type(loss).model_fields
     }
-    per_octave = 10 * value["exponent"] / portable.log2(10.0)  # dB that twice the way costs
+    per_octave = 10 * value["exponent"] / portable.log2(10.0)  # loss per doubling of the distance [dB]
 
     def times(decibel: Floats) -> Floats:
         return portable.exp2(decibel / per_octave)
@@ -260,7 +262,7 @@ def _by_distance(
     ranges: dict[str, Floats],
     capture: dict[str, Floats],
 ) -> Network:
-    """Masks from ranges; stations scattered in an area take the way of fewest hops."""
+    """Return masks by ranges; scattered stations use routes with the fewest hops."""
     masks = _among({name: distance <= limit[:, None, None] for name, limit in ranges.items()}, nodes)
     masks["decode"] = masks["decode"] & masks["sense"]
     masks["control"] = masks["control"] & masks["sense"]
@@ -277,9 +279,9 @@ def _by_distance(
 
 
 def _shortest(linked: Bools, distance: Floats, nodes: Ints) -> Ints:
-    """Parents [n, N] on ways of fewest hops, among these over the shortest link.
+    """Return the parents [n, N] on routes with the fewest hops; ties are resolved by the shortest link.
 
-    A station with no way to the gateway sends to the gateway, in vain.
+    A station without a route to the gateway sends to the gateway in vain.
     """
     most = distance.shape[1]
     k, gateway = np.arange(most), (nodes - 1)[:, None]
@@ -297,7 +299,7 @@ def _shortest(linked: Bools, distance: Floats, nodes: Ints) -> Ints:
 
 
 def _farthest_neighbour(parent: Ints, distance: Floats, nodes: Ints) -> Floats:
-    """How far the farthest of a node's neighbours in the tree is, [n, N]."""
+    """Return the distance of the farthest tree neighbour of each node [n, N]."""
     n, most = parent.shape
     far = np.zeros((n, most))
     rows = np.arange(n)
@@ -311,7 +313,7 @@ def _farthest_neighbour(parent: Ints, distance: Floats, nodes: Ints) -> Floats:
 
 
 def _among(masks: dict[str, Bools], nodes: Ints) -> dict[str, Bools]:
-    """The masks without absent nodes, and without a node itself."""
+    """Return the masks without absent nodes and without the node itself."""
     most = next(iter(masks.values())).shape[1]
     present = np.arange(most) < nodes[:, None]
     pairs = present[:, :, None] & present[:, None, :] & ~np.eye(most, dtype=bool)

@@ -1,4 +1,4 @@
-"""Fields that the cheap models of this kind of network do not read."""
+"""Fields that the fast models of 802.11 networks ignore."""
 
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
@@ -14,4 +14,4 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "wireless.gateway_burst", "wireless.best_interval",
     ),
 }  # fmt: skip
-"""Patterns of the names of fields, by fidelity, or by fidelity and protocol of the transport."""
+"""Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

@@ -1,4 +1,4 @@
-"""An 802.11 network: what the house asks of it."""
+"""Network interface of 802.11 networks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -48,7 +48,8 @@ class WirelessNetwork(Wireless, Network):
     ignored_fields = IGNORED_FIELDS
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""
+        """Check the senders, classes and outages, and fields that a sender or its receiver does not
+        support."""
         self.check_flows(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
         self._check_own(run.transport)
@@ -61,7 +62,7 @@ class WirelessNetwork(Wireless, Network):
             self._check_linux(run)
 
     def _check_own(self, transport: Any) -> None:
-        """TCPs of their own are those that go beside each other, and datagrams have no window."""
+        """Check that flows' own TCPs can be mixed, and that datagrams have no TCP fields."""
         for name, flow in self.described():
             check_own(name, flow, transport)
         where = "where flows of 802.11 have a TCP of their own"
@@ -69,7 +70,7 @@ class WirelessNetwork(Wireless, Network):
             raise InputError(text)
 
     def _check_linux(self, run: Run) -> None:
-        """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
+        """Check the limits of linux: no back pressure, and a number of packets that fits its timestamps."""
         if self.back_pressure:
             raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
         asked, most = workload.packets(self, run), workload.MAX_LINUX_PACKETS
@@ -80,7 +81,7 @@ class WirelessNetwork(Wireless, Network):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each TCP, one where flows have their own, one for SCTP, and one for UDP alone."""
+        """Return the address of the model: for one TCP, for heterogeneous flows, for SCTP, or for UDP."""
         if fluid:
             return Address("wireless", "mixed", fluid=True)
         transport = run.transport
@@ -92,7 +93,7 @@ class WirelessNetwork(Wireless, Network):
         return Address("wireless", transport.protocol, transport.control, **asked)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """The formula is Bianchi's."""
+        """Return the feature that the fast model lacks; the formula is Bianchi's model."""
         if self.has_own_tcps:
             return f"there is no {fidelity} model of 802.11 whose flows have TCPs of their own"
         if field := self.asks_for_delays:
@@ -119,12 +120,12 @@ class WirelessNetwork(Wireless, Network):
         return ""
 
     def formula(self, run: Run, rows: WifiRows) -> Named:
-        """Bianchi's model of a cell."""
+        """Return the outcomes by Bianchi's model."""
         return formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Cells, by the direction of their flows, and scattered stations, of one TCP or of UDP; at fixed
-        rates or under a rate control."""
+        """Return network and protocol in the data of measured bias: layout, direction of flows and rate
+        control."""
         transport, flows = run.transport, self.flows
         kind = transport.growth
         if isinstance(flows, list):
@@ -137,41 +138,41 @@ class WirelessNetwork(Wireless, Network):
         return layout if flows == "up" else f"{layout} {flows}", kind
 
     def compared(self, run: Run) -> Compared:
-        """The layout, each protocol of the flows by itself."""
+        """Return the extents of each protocol of the flows."""
         return extents.compared(run, self)
 
     # Rows.
 
     def rows(self, run: Run, draws: Draws) -> WifiRows:
-        """Flows, links, hosts and who hears whom."""
+        """Return rows with flows, links, hosts and reception masks."""
         table, values = parameters(run, draws), constants(run, draws)
         since = warm_up(run, draws)
         return rows.build(self, run.transport, draws, table, constants=values, warm_up=since)
 
     def offered(self, rows: WifiRows) -> Offered:
-        """The load of the nodes and of the channel."""
+        """Return the load of the nodes and of the channel."""
         return of_radio(rows)
 
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes."""
+        """Return the memory of one row and its outcomes [byte]."""
         return rows.row_bytes(self)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], WifiRows]) -> dict[str, Floats]:
-        """Those of the way of the first flow; `path_loss` is that of a frame."""
+        """Return features of the route of the first flow; `path_loss` is the frame error probability."""
         return rows.features(self, draws, rows_of())
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """Frames that fit into the time, and what UDP offers."""
+        """Return the approximate number of frames that fit into the run, plus offered UDP packets."""
         return workload.packets(self, run)
 
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
-        """Return the flows of datagrams without jitter."""
+        """Return the datagram flows without jitter."""
         return wifi_flows.sources(self, draws, self.rows(run, draws))
 
     # Outcomes.
 
     def output(self, rows: WifiRows, integers: Ints | None = None) -> Output:
-        """Return the flows and the nodes."""
+        """Return the output of flows and nodes."""
         return WifiOutput(rows, integers)
 
     def measured_classes(self, rows: WifiRows) -> Sequence[Class]:
@@ -183,32 +184,32 @@ class WirelessNetwork(Wireless, Network):
         return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def sent(self, integers: Ints, rows: WifiRows) -> int:
-        """Of all flows."""
+        """Return the number of data packets sent by all flows."""
         found = outcomes.tables(integers, flows=rows.most_flows, classes=delay_classes(rows))
         return int(found.flows[:, :, FlowOut.SENT].sum())
 
     # One replication.
 
     def events(self, run: Run, rows: Any, events_: Floats) -> pd.DataFrame:
-        """Frames by node and flow."""
+        """Return the frames by node and flow."""
         return events.frames(events_)
 
     def per_second(self, rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """What reached the end of the way of each flow."""
+        """Return the payload that reached the end of each flow's route in each second."""
         return events.per_second(rows, frame)
 
     def interruptions(self, rows: WifiRows) -> Sequence[Interruption]:
-        """When the access point is down."""
+        """Return the outages of the access point."""
         return outages.interruptions(rows)
 
     # Fields.
 
     @property
     def most_each(self) -> int:
-        """The most links there can be."""
+        """Maximum number of links."""
         return self.most_stations
 
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
-        """The links and the flows, where several are drawn from one."""
+        """Return the links and flows that one record describes, with their numbers."""
         found = {"wireless": self.most_stations} if isinstance(self.each, Link) else {}
         return found | self.repeated_flows(given)

@@ -20,7 +20,7 @@ def of_radio(rows: WifiRows) -> Offered:
     p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
     nodes = rows.nodes.shape[1]
     burst = np.maximum(p[:, Radio.BURST], p[:, Radio.GATEWAY_BURST])
-    saved = 2 * p[:, Radio.SLOT] * (1 - 1 / np.maximum(burst, 1))  # of the DIFS before each frame
+    saved = 2 * p[:, Radio.SLOT] * (1 - 1 / np.maximum(burst, 1))  # part of the DIFS that a burst saves
     load, share = np.zeros((2, len(p), nodes + 1))
     for k in range(rows.most_flows):
         flow = net[:, k * len(Flow) : (k + 1) * len(Flow)]
@@ -44,14 +44,14 @@ def of_radio(rows: WifiRows) -> Offered:
     share[~_one_channel(rows), nodes] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         capacity = np.where(share > 0, load / share, np.nan)
-        usual = np.nansum(capacity, axis=0) / np.count_nonzero(share > 0, axis=0)  # of rows with a load
+        usual = np.nansum(capacity, axis=0) / np.count_nonzero(share > 0, axis=0)  # mean of rows with load
     capacity = np.where(np.isnan(capacity), np.where(np.isnan(usual), np.inf, usual), capacity)
     names = [f"node {k} of the 802.11 network" for k in range(nodes)]
     return Offered(load, capacity, [*names, "the 802.11 channel"])
 
 
 def _one_channel(rows: WifiRows) -> NDArray[np.bool_]:
-    """Return where every node senses every other, bool[n]."""
+    """Return True where every node senses every other, bool[n]."""
     number = np.arange(rows.nodes.shape[1])
     count = rows.parameters[:, Radio.NODES, None]
     present = number < count

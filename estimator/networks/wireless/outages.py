@@ -1,4 +1,4 @@
-"""Outages of an access point: from what users write to the pairs that the engine reads."""
+"""Outages of an access point: from the user's description to the pairs read by the engine."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
 MAX_OUTAGES = 64
-"""Most outages that can be expected in a run."""
+"""Maximum expected number of outages in a run."""
 
 
 def check(outages: list[Outage] | OnOff | None, duration_s: float) -> None:
-    """Raises InputError for more outages than rows have room for."""
+    """Raise InputError for more outages than rows can store."""
     if isinstance(outages, OnOff) and (most := outages.expected(duration_s)) > MAX_OUTAGES:
         allowed = f"allowed is 0 to {MAX_OUTAGES}"
         remedy = "raise up, or shorten duration"
@@ -24,13 +24,14 @@ def check(outages: list[Outage] | OnOff | None, duration_s: float) -> None:
 
 
 def most_pairs(outages: list[Outage] | OnOff | None) -> int:
-    """The most outages of a row, but for one in millions."""
+    """Return the maximum number of outages of a row, except for one row in millions."""
     random = MAX_OUTAGES + 6 * int(MAX_OUTAGES**0.5) + 1
     return random if isinstance(outages, OnOff) else len(outages or [])
 
 
 def times(outages: list[Outage] | OnOff | None, draws: Draws, parameters: Ints) -> Ints:
-    """Start and end [n, K, 2] [ns], FOREVER behind those that begin before the end of the observation."""
+    """Return start and end of outages that begin before the end of the observation [n, K, 2] [ns], padded
+    with FOREVER."""
     if outages is None:
         return np.zeros((len(parameters), 0, 2), np.int64)
     if isinstance(outages, OnOff):
@@ -42,7 +43,7 @@ def times(outages: list[Outage] | OnOff | None, draws: Draws, parameters: Ints) 
 
 
 def interruptions(rows: WifiRows) -> list[Interruption]:
-    """When the access point of the first row is down."""
+    """Return the outages of the access point of the first row."""
     count, at = rows.parameters[0, [Radio.OUTAGES, Radio.OUTAGES_AT]]
     pairs = rows.network[0, at : at + 2 * count].reshape(-1, 2) / NS
     return [Interruption("outage", *span) for span in pairs.tolist()]

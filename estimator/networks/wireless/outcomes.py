@@ -15,7 +15,7 @@ from netcarlo.networks.wireless.output import WifiOutput, least, quantile_s
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 RESOLUTION = "interpolated in a bin 12 to 25 % of it wide"
-"""Of quantiles of the delay, which the kernel counts in four bins an octave, from 8 us to 137 s."""
+"""Accuracy of delay quantiles: the kernel counts delays in four bins per octave, from 8 us to 137 s."""
 
 
 def _count(name: str, column: Column, **fields: Any) -> Outcome:
@@ -32,7 +32,7 @@ def _loss_ratio(out: WifiOutput) -> Floats:
 
 
 def _mean_delay_s(out: WifiOutput) -> Floats:
-    delay_us = out[FlowOut.DELAY_SUM]  # NEVER: not known
+    delay_us = out[FlowOut.DELAY_SUM]  # NEVER if not known
     return np.where(delay_us >= 0, delay_us / 1e6 / divisors(out[FlowOut.DELIVERED]), np.nan)
 
 
@@ -75,40 +75,40 @@ def _has_kind(out: WifiOutput, number: int) -> Bools:
 
 OUTCOMES = (
     Outcome(
-        "loss_ratio", _loss_ratio, LESS, "share of the UDP packets put out that were lost by the end", SHARE,
+        "loss_ratio", _loss_ratio, LESS, "share of the UDP packets sent that were lost by the end", SHARE,
         when=WifiOutput.has_udp,
     ),
     Outcome(
-        "loss_source", partial(_share, columns=FlowOut.DROPS_SOURCE), LESS, "share of the data packets put "
-        "out that the first queue dropped", SHARE,
+        "loss_source", partial(_share, columns=FlowOut.DROPS_SOURCE), LESS, "share of the data packets "
+        "sent that the first queue dropped", SHARE,
     ),
     Outcome(
-        "loss_relay", partial(_share, columns=FlowOut.DROPS_RELAY), LESS, "share of the data packets put "
-        "out that the queues of relays dropped", SHARE,
+        "loss_relay", partial(_share, columns=FlowOut.DROPS_RELAY), LESS, "share of the data packets "
+        "sent that the queues of relays dropped", SHARE,
     ),
     Outcome(
-        "loss_retries", partial(_share, columns=FlowOut.RETRY_LOST), LESS, "share of the data packets put "
-        "out that were given up after too many attempts", SHARE,
+        "loss_retries", partial(_share, columns=FlowOut.RETRY_LOST), LESS, "share of the data packets "
+        "sent that were dropped after too many attempts", SHARE,
     ),
     Outcome(
-        "loss_leg", partial(_share, columns=FlowOut.DROPS_LEG), LESS, "share of the data packets put out "
+        "loss_leg", partial(_share, columns=FlowOut.DROPS_LEG), LESS, "share of the data packets sent "
         "that a full wire or host dropped", SHARE,
     ),
     Outcome(
-        "mean_delay_s", _mean_delay_s, LESS, "mean time from first being put out to arrival, over distinct "
+        "mean_delay_s", _mean_delay_s, LESS, "mean time from first transmission to arrival, over distinct "
         "data packets", fluid=False,
     ),
     Outcome(
         "delay_p50_s", partial(_quantile_s, share=0.5), LESS,
-        f"median time from first being put out to arrival, {RESOLUTION}", fluid=False,
+        f"median time from first transmission to arrival, {RESOLUTION}", fluid=False,
     ),
     Outcome(
         "delay_p95_s", partial(_quantile_s, share=0.95), LESS,
-        f"95 % quantile of the time from first being put out to arrival, {RESOLUTION}", fluid=False,
+        f"95 % quantile of the time from first transmission to arrival, {RESOLUTION}", fluid=False,
     ),
     Outcome(
         "delay_p99_s", partial(_quantile_s, share=0.99), LESS,
-        f"99 % quantile of the time from first being put out to arrival, {RESOLUTION}", fluid=False,
+        f"99 % quantile of the time from first transmission to arrival, {RESOLUTION}", fluid=False,
     ),
     Outcome(
         "fairness", _fairness, MORE, "Jain's index of the goodputs of the flows: 1 if they are equal", SHARE,
@@ -122,18 +122,18 @@ OUTCOMES = (
         "finite transfer, warm-up included", when=WifiOutput.all_end, fluid=False,
     ),
     Outcome(
-        "attempts", NodeOut.ATTEMPTS, NEITHER, "data frames (RTS where there is one) put on the air, all "
+        "attempts", NodeOut.ATTEMPTS, NEITHER, "data frames (RTS where there is one) sent, all "
         "nodes",
     ),
     Outcome(
         "attempts_station", lambda out: out.table(NodeOut)[:, 0, NodeOut.ATTEMPTS], NEITHER,
-        "data frames (RTS where there is one) put on the air by node 0",
+        "data frames (RTS where there is one) sent by node 0",
     ),
     Outcome(
         "failed_attempt_ratio", lambda out: out[NodeOut.FAILED] / divisors(out[NodeOut.ATTEMPTS]), LESS,
-        "share of the attempts without an answer", SHARE,
+        "share of the attempts without a response", SHARE,
     ),
-    Outcome("retry_drops", NodeOut.RETRY_DROPS, LESS, "frames given up after too many attempts"),
+    Outcome("retry_drops", NodeOut.RETRY_DROPS, LESS, "frames dropped after too many attempts"),
     Outcome(
         "collisions", NodeOut.COLLIDED, LESS, "data frames that another transmission destroyed at their "
         "receiver", fluid=False,
@@ -145,7 +145,7 @@ OUTCOMES = (
     ),
     Outcome(
         "air_failed", lambda out: out[NodeOut.AIR_FAILED] / out.time_ns, LESS, "share of the time that data "
-        "frames without an answer take, summed over the nodes", fluid=False,
+        "frames without a response take, summed over the nodes", fluid=False,
     ),
     Outcome(
         "air_control", lambda out: out[NodeOut.AIR_CONTROL] / out.time_ns, NEITHER,
@@ -204,24 +204,24 @@ OUTCOMES = (
         same(f"{kind}_bps", partial(_goodput_bps, number=number), when=partial(_has_kind, number=number))
         for number, kind in NAMES.items()
     ),
-    # Of flows only.
+    # Outcomes of flows only.
     same("drops_leg", None, by=(By("flows", FlowOut.DROPS_LEG),)),
     same("lost_retries", None, by=(By("flows", FlowOut.RETRY_LOST),)),
     same("in_flight_before", None, by=(By("flows", FlowOut.IN_FLIGHT_BEFORE),)),
 )  # fmt: skip
-"""Outcomes of wireless networks and of their flows."""
+"""Outcomes of 802.11 networks and of their flows."""
 
 
 class Tables(NamedTuple):
-    """Outcomes by flow and by node; those that a network does not have are zero."""
+    """Outcomes by flow and by node; zero for those that a network does not have."""
 
     flows: Ints  # [n, F, FlowOut.COLUMNS]
     nodes: Ints  # [n, N, NodeOut.COLUMNS]
 
 
 def tables(integers: Ints, *, flows: int, classes: int = 0) -> Tables:
-    """The tables in the integers [n, ...] of a launch, or of `Outcomes`, that has room for so many flows, and
-    classes whose delays are measured."""
+    """Return the tables in the integers [n, ...] of a launch, or of `Outcomes`, for these numbers of flows
+    and classes."""
     n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
     behind = integers.shape[1] - classes * DelayOut.COLUMNS
     return Tables(
@@ -238,7 +238,7 @@ def named(integers: Ints, rows: WifiRows) -> dict[str, Any]:
 def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
     """Return the outcomes of the flows [n, F] by name; NaN for flows that a row does not have.
 
-    Of every flow `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_leg` + `lost_retries` +
-    `in_flight` (packets; a fluid does not know what is in flight).
+    For every flow `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_leg` + `lost_retries` +
+    `in_flight` (packets); fluid models do not have `in_flight`.
     """
     return by_part(OUTCOMES, "flows", WifiOutput(rows, integers))

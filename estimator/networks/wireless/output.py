@@ -1,4 +1,4 @@
-"""What the 802.11 engine wrote, and what outcomes of flows and nodes are computed from."""
+"""Output of the 802.11 engine, from which outcomes of flows and nodes are computed."""
 
 from enum import IntEnum
 from functools import cached_property
@@ -23,13 +23,13 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 
 class WifiOutput(Output):
-    """Rows [n] of 802.11 networks and what the engine wrote for their F flows and N nodes."""
+    """Rows [n] of 802.11 networks and the engine's output for their F flows and N nodes."""
 
     parts = {FlowOut: "flows", NodeOut: "nodes"}
     rows: WifiRows
 
     def present(self, columns: type[IntEnum]) -> Bools:
-        """Return which flows [n, F] a row has."""
+        """Return the mask of the flows of a row [n, F]."""
         assert columns is FlowOut
         return self.there
 
@@ -37,50 +37,50 @@ class WifiOutput(Output):
 
     @cached_property
     def flows(self) -> Ints:
-        """The flows [n, F, len(Flow)]."""
+        """Flows [n, F, len(Flow)]."""
         most = self.rows.most_flows
         return self.rows.network[:, : most * len(Flow)].reshape(len(self.p), most, len(Flow))
 
     @cached_property
     def there(self) -> Bools:
-        """Which flows a row has [n, F]."""
+        """Mask of the flows of a row [n, F]."""
         return np.arange(self.rows.most_flows) < self.p[:, Radio.FLOWS, None]
 
     @property
     def tcp(self) -> Bools:
-        """Which flows are TCP or SCTP [n, F], those that a row does not have among them or not."""
+        """Mask of TCP and SCTP flows [n, F], including flows that a row does not have."""
         return np.asarray(self.flows[:, :, Flow.TCP] == 1)
 
     @property
     def time_ns(self) -> Floats:
-        """Time from the warm-up to the end [n] [ns]."""
+        """Time from the end of the warm-up to the end of the run [n] [ns]."""
         return divisors(self.p[:, P.END] - self.p[:, Radio.WARM_UP])
 
     @property
     def first_start(self) -> Ints:
-        """The first start of a flow [n] [ns]."""
+        """Earliest start time of a flow [n] [ns]."""
         start = np.where(self.there, self.flows[:, :, Flow.START], self.p[:, P.END, None])
         return np.asarray(start.min(axis=1))
 
     @property
     def ends(self) -> Bools:
-        """Which flows have an end, or a time at which they stop [n, F]."""
+        """Mask of flows that are finite or have a stop time [n, F]."""
         stops = self.flows[:, :, Flow.STOP] < self.p[:, P.END, None]
         return (self.flows[:, :, Flow.LIMIT] < ENDLESS) | stops
 
     @cached_property
     def listed(self) -> Bools:
-        """Which flows are of a list of flows [n, F]."""
+        """Mask of flows that belong to a list of flows [n, F]."""
         return self.there & (self.flows[:, :, Flow.ITEM] > 0)
 
     @property
     def listed_tcp(self) -> Bools:
-        """Which flows of a list are TCP [n, F]."""
+        """Mask of TCP flows in a list of flows [n, F]."""
         return self.listed & self.tcp
 
     @cached_property
     def way(self) -> tuple[Ints, Ints]:
-        """The first and the last node of the way of each flow [n, F] of a list."""
+        """First and last node of the route of each flow in a list [n, F]."""
         p, each = self.p, np.arange(len(self.p))[:, None]
         at = np.where(self.listed, self.flows[:, :, Flow.FORTH_AT], 0)
         hops = np.where(self.listed, self.flows[:, :, Flow.FORTH], 1)
@@ -93,16 +93,16 @@ class WifiOutput(Output):
 
     @property
     def up(self) -> Bools:
-        """Which flows of a list go to the gateway [n, F]."""
+        """Mask of flows in a list that end at the gateway [n, F]."""
         return np.asarray(self.listed & (self.way[1] == self.p[:, Radio.NODES, None] - 1))
 
     @property
     def down(self) -> Bools:
-        """Which flows of a list come from the gateway [n, F]."""
+        """Mask of flows in a list that start at the gateway [n, F]."""
         return np.asarray(self.listed & (self.way[0] == self.p[:, Radio.NODES, None] - 1))
 
     def of_kind(self, number: int) -> Bools:
-        """Return which flows of a list have the sender with this number [n, F], see `kernels.senders`."""
+        """Return the mask of flows in a list with this sender type [n, F], see `kernels.senders`."""
         if number == UDP:
             return self.listed & ~self.tcp
         return np.asarray(self.listed & self.tcp & (self.flows[:, :, Flow.KIND] == number))
@@ -111,10 +111,10 @@ class WifiOutput(Output):
 
     @cached_property
     def measured(self) -> tuple[Ints, Ints]:
-        """From when until when a flow is measured [ns].
+        """Start and end of the measurement of each flow [ns].
 
-        From its start or the warm-up, whichever is later, to the end or to completion; of no length where it
-        is not there.
+        The measurement starts at the start of the flow or the end of the warm-up, whichever is later, and
+        ends at the end of the run or at completion; its length is 0 for absent flows.
         """
         completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
         begin = np.maximum(self.flows[:, :, Flow.START], self.p[:, Radio.WARM_UP, None])
@@ -123,16 +123,16 @@ class WifiOutput(Output):
 
     @cached_property
     def active_s(self) -> Floats:
-        """Time for which a flow is measured [s]; NaN for a flow that is not measured."""
+        """Duration of the measurement of each flow [s]; NaN for flows that are not measured."""
         begin, end = self.measured
         return divisors(end - begin) / NS
 
     @cached_property
     def part(self) -> Floats:
-        """For how much of the time from the first begin to the last end of all flows each is measured.
+        """Share of the overall measurement time in which each flow is measured.
 
-        Rates add up if each is multiplied by its part: what flows carry one after the other is not more. The
-        part is exactly 1 where all flows are measured equally long.
+        Multiplied by their shares, rates of flows that are active one after the other add up correctly. The
+        share is exactly 1 if all flows are measured for the same time.
         """
         begin, end = self.measured
         there, most = end > begin, np.iinfo(np.int64).max
@@ -142,13 +142,13 @@ class WifiOutput(Output):
 
     @cached_property
     def arrived(self) -> Ints:
-        """Packets that arrived: of TCP those in order, of UDP distinct ones."""
+        """Number of packets that arrived: of TCP in order, of UDP distinct ones."""
         out = self.table(FlowOut)
         return np.where(self.tcp, out[:, :, FlowOut.IN_ORDER], out[:, :, FlowOut.DELIVERED])
 
     @cached_property
     def short_bits(self) -> Floats:
-        """What the last packet lacks of a whole one [bit]; 0 if it did not arrive after the warm-up."""
+        """Payload by which the last packet is short [bit]; 0 if it did not arrive after the warm-up."""
         counts = self.table(FlowOut)[:, :, FlowOut.COMPLETED] >= self.p[:, Radio.WARM_UP, None]
         return np.where(counts, 8.0 * self.flows[:, :, Flow.SHORT], 0.0)
 
@@ -160,29 +160,29 @@ class WifiOutput(Output):
 
     @property
     def throughput(self) -> Floats:
-        """All that arrived, with headers [bit/s]; 0 for an absent flow, NaN for one that is not measured."""
+        """Throughput, headers included [bit/s]; 0 for an absent flow, NaN for a flow that is not measured."""
         size = self.flows[:, :, Flow.SIZE] + self.flows[:, :, Flow.HEADER]
         wire = self.table(FlowOut)[:, :, FlowOut.RECEIVED] * size * 8.0 - self.short_bits
         return np.where(self.there, wire / self.active_s, 0.0)
 
     def counted(self, where: Bools) -> Bools:
-        """Return which of these flows were measured."""
+        """Return the mask of these flows that were measured."""
         return where & ~np.isnan(self.goodput)
 
     def total(self, where: Bools) -> Floats:
-        """Return the goodput of these flows together [n]; NaN without any."""
+        """Return the total goodput of these flows [n]; NaN if there are none."""
         return _sum(self.goodput * self.part, self.counted(where))
 
     def least(self, where: Bools) -> Floats:
-        """Return the least goodput of these flows [n]; NaN without any."""
+        """Return the minimum goodput of these flows [n]; NaN if there are none."""
         return least(self.goodput, self.counted(where))
 
     def most(self, where: Bools) -> Floats:
-        """Return the most goodput of these flows [n]; NaN without any."""
+        """Return the maximum goodput of these flows [n]; NaN if there are none."""
         return -least(-self.goodput, self.counted(where))
 
     def mean(self, where: Bools) -> Floats:
-        """Return the mean goodput of these flows [n]; NaN without any."""
+        """Return the mean goodput of these flows [n]; NaN if there are none."""
         counted = self.counted(where)
         return _sum(self.goodput, counted) / divisors(counted.sum(axis=1))
 
@@ -194,23 +194,23 @@ class WifiOutput(Output):
     # Conditions [n].
 
     def all_end(self) -> Bools:
-        """Whether all flows have an end, or a time at which they stop."""
+        """Return True where all flows are finite or have a stop time."""
         return np.asarray((~self.there | self.ends).all(axis=1))
 
     def all_finite(self) -> Bools:
-        """Whether all flows have an end."""
+        """Return True where all flows are finite."""
         return np.asarray((~self.there | (self.flows[:, :, Flow.LIMIT] < ENDLESS)).all(axis=1))
 
     def has_udp(self) -> Bools:
-        """Whether there is a UDP flow."""
+        """Return True where there is a UDP flow."""
         return np.asarray((self.there & ~self.tcp).any(axis=1))
 
     def has_listed_tcp(self) -> Bools:
-        """Whether there is a TCP flow in a list of flows."""
+        """Return True where there is a TCP flow in a list of flows."""
         return np.asarray(self.listed_tcp.any(axis=1))
 
     def has_intervals(self) -> Bools:
-        """Whether packets are counted by interval."""
+        """Return True where packets are counted by interval."""
         return self.p[:, Radio.BIN] > 0
 
 
@@ -231,11 +231,11 @@ def quantile_s(flows: Ints, share: float) -> Floats:
 
 
 def least(values: Any, where: Bools) -> Floats:
-    """Return the least of values [n, F] in these places; NaN where there are none."""
+    """Return the minimum of the values [n, F] selected by `where`; NaN if there are none."""
     found = np.where(where, values, np.inf).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def _sum(values: Floats, where: Bools) -> Floats:
-    """Return the sum of values [n, F] in these places; NaN where there are none."""
+    """Return the sum of the values [n, F] selected by `where`; NaN if there are none."""
     return np.where(where.any(axis=1), np.where(where, values, 0.0).sum(axis=1), np.nan)

@@ -1,4 +1,4 @@
-"""From a wireless scenario to the rows that the 802.11 engine reads."""
+"""Construction of rows of the 802.11 engine."""
 
 import math
 from typing import Any
@@ -32,7 +32,7 @@ from netcarlo.schema.draws import Draws
 def build(
     wireless: Wireless, transport: Any, draws: Draws, parameters: Ints, *, constants: Floats, warm_up: Ints
 ) -> WifiRows:
-    """Rows [n]; `parameters` [n, len(P)] are those of the transport, `warm_up` [n] is in ns."""
+    """Build rows [n]; `parameters` [n, len(P)] are those of the transport, `warm_up` [n] is in ns."""
     net = geometry.network(wireless, draws)
     n = len(parameters)
     losses, links = _links(wireless, draws, net)
@@ -76,7 +76,7 @@ def build(
 
 
 def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
-    """The columns that are the same for all nodes."""
+    """Return the columns that are equal for all nodes."""
     found: dict[Radio, Any] = draws.columns(wireless, "wireless")
     slot, sifs = found[Radio.SLOT], found[Radio.SIFS]
     ack = dot11.acknowledgement(wireless.standard, short_preamble=wireless.preamble == "short")
@@ -98,7 +98,7 @@ def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
 
 
 def _nodes(wireless: Wireless, draws: Draws, net: Network) -> Ints:
-    """[n, N, len(Node)]."""
+    """Return the nodes [n, N, len(Node)]."""
     n, most = net.parent.shape
     table = np.zeros((n, most, len(Node)), np.int64)
     present = np.arange(most) < net.nodes[:, None]
@@ -114,7 +114,8 @@ def _nodes(wireless: Wireless, draws: Draws, net: Network) -> Ints:
 
 
 def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
-    """The loss table, and links [n, 2 * stations, len(Link)]: 2 k is from station k on, 2 k + 1 to it."""
+    """Return the loss table, and links [n, 2 * stations, len(Link)]: 2 k starts at station k, 2 k + 1 ends
+    there."""
     n, most = net.parent.shape
     table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
     rate = draws.floats("wireless.rate", wireless.rate)
@@ -133,7 +134,7 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
 
 
 def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
-    """The frame error probability of each link [n, links]."""
+    """Return the frame error probability of each link [n, links]."""
     every = draws.floats("wireless.frame_error", wireless.frame_error)
     each = [
         draws.either(f"wireless.each.{k}.frame_error", wireless.link(k).frame_error, every)
@@ -143,20 +144,20 @@ def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
 
 
 def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
-    """The probability [n] that a microsecond of disturbance destroys a data frame."""
+    """Return the probability [n] that a microsecond of interference destroys a data frame."""
     survival = draws.floats("wireless.survival", wireless.survival)
     halvings = 1e-6 / np.maximum(survival, 1e-9) / math.log(2)
     return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
 
 
 def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
-    """The rows of rates [n] in the table.  Raises InputError for a rate that is not in it."""
+    """Return the rows of rates [n] in the rate table. Raises InputError for a rate that is not in it."""
     known = {float(value): wireless.rate_index(float(value)) for value in np.unique(rate)}
     return np.array([known[value] for value in rate.tolist()], np.int64)
 
 
 def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floats]:
-    """Features of the route of the first flow, see `ensemble.features`."""
+    """Return features of the route of the first flow, see `ensemble.features`."""
     p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
     flow = net[:, : len(Flow)]  # FLOWS_AT is 0
     hops, errors = flow[:, Flow.FORTH], _errors(wireless, draws, rows.nodes.shape[1] - 1)
@@ -201,7 +202,8 @@ def exchange_ns(rows: WifiRows, rate: Ints, size: Floats | Ints) -> Floats:
 
 
 def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
-    """Time [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate` [n]."""
+    """Return the duration [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate`
+    [n]."""
     value = {column: net[np.arange(len(net)), rate + column] for column in Rate}
     bits = 2 * (8 * size + value[Rate.EXTRA_BITS])
     symbols = np.ceil(bits / np.maximum(value[Rate.HALF_BITS], 1))
@@ -209,7 +211,7 @@ def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
 
 
 def _leg_ns(rows: WifiRows, leg: Ints, size: Floats | Ints) -> Floats:
-    """Time [ns] of a lone packet of `size` bytes [n] in a leg [n], which may be NOBODY."""
+    """Return the time [ns] of a single packet of `size` bytes [n] in a leg [n], which may be NOBODY."""
     at = rows.parameters[:, Radio.LEGS_AT] + np.maximum(leg, 0) * len(Leg)
     value = {column: rows.network[np.arange(len(leg)), at + column] for column in Leg}
     service = (size + value[Leg.OVERHEAD]) * value[Leg.BYTE_TIME] / 2**BYTE_TIME_BITS
@@ -218,7 +220,7 @@ def _leg_ns(rows: WifiRows, leg: Ints, size: Floats | Ints) -> Floats:
 
 
 def row_bytes(wireless: Wireless) -> int:
-    """Memory of one row and of its outcomes."""
+    """Return the memory of one row and its outcomes [byte]."""
     most, flows = wireless.most_stations + 1, wireless.flow_bounds[1]
     outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
     outcomes += MOST_CLASSES * DelayOut.COLUMNS if wireless.asks_for_delays else 0

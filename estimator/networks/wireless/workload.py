@@ -1,4 +1,4 @@
-"""How many packets and frames an 802.11 network asks for."""
+"""Forecast of the packets and frames of an 802.11 network."""
 
 import math
 from typing import Any
@@ -11,14 +11,14 @@ from netcarlo.networks.wireless.description import Flows, FlowSpec, Wireless
 from netcarlo.transport.kinds import sender_of
 
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
-"""What an exchange of frames takes at least beside its data: two short preambles, and spaces."""
+"""Minimum time of a frame exchange without its data: two short preambles and interframe spaces [s]."""
 
 MAX_LINUX_PACKETS = 1 << 63 - TRANSMISSION_SHIFT - STAMP_BITS
-"""Packets that frames can number beside a timestamp."""
+"""Maximum number of packets that frames can number in addition to a timestamp."""
 
 
 def _streams(wireless: Wireless, transport: Any, stations: float) -> list[tuple[Any, float]]:
-    """Return the senders of flows, and about how many flows have each."""
+    """Return the senders of flows with their approximate numbers of flows."""
     if not isinstance(wireless.flows, list):
         return [(transport, math.ceil(2 * stations))]
     found: list[tuple[Any, float]] = []
@@ -33,7 +33,7 @@ def _streams(wireless: Wireless, transport: Any, stations: float) -> list[tuple[
 
 
 def packets(wireless: Wireless, run: Run) -> float:
-    """Of one replication, about."""
+    """Return the approximate number of packets and frames of one replication."""
     duration, transport = mean(run.duration), run.transport
     stations = mean(wireless.stations)
     streams = _streams(wireless, transport, stations)
