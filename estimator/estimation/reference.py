@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Discriminator, Field, Tag
 
 from netcarlo.errors import InputError, prefixed, suggest
-from netcarlo.kernels.shared.layout import MOST_FLOWS
+from netcarlo.kernels.shared.layout import MAX_FLOWS
 from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
@@ -109,7 +109,7 @@ class Mapping(Record):
     """Expression of outcomes and columns, or a ratio of two sums, by measured column (without `_mean`).
     Outcomes count from the end of the `warm_up`; a name that ends in `_whole_run`, as `sent_whole_run`,
     counts from time 0."""
-    numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)
+    numbered: int = Field(default=0, ge=0, le=MAX_FLOWS)
     """Number of flows of shared links whose outcomes can be used in `metrics`: `goodput_bps_1` and so on."""
     flows: Part | None = None
     """Mapping of NAME_flows.csv to items of `shared.flows`. Default: no such file."""

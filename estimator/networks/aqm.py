@@ -63,9 +63,9 @@ class Red(Record):
     """True if data of flows with `ecn` are marked instead of dropped."""
 
     fills: ClassVar = {
-        "least": (Link.RED_LEAST, 1),
-        "most": (Link.RED_MOST, 1),
-        "probability": (Link.RED_PROBABILITY, 2.0**16),
+        "least": (Link.RED_MIN_TH, 1),
+        "most": (Link.RED_MAX_TH, 1),
+        "probability": (Link.RED_MAX_P, 2.0**16),
         "weight": (Link.RED_WEIGHT, 1),
     }
 
@@ -209,5 +209,5 @@ def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
     packet = draws.whole(f"{name}.packet", red.packet)
     table[:, Link.RED] = RED_MARKS if red.mark else RED_DROPS
     draws.fill(table, red, name)
-    table[:, Link.RED_PACKET] = np.maximum(np.rint(packet * byte_time), 1)
+    table[:, Link.RED_PACKET_TIME] = np.maximum(np.rint(packet * byte_time), 1)
     table[:, Link.RED_GENTLE] = int(red.gentle)

@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, P, Rows
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import byte_s
 from netcarlo.numerics.arrays import Floats, Ints
 
@@ -44,7 +44,7 @@ def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
     to_the_end &= flows[:, :, P.LIMIT] >= ENDLESS
     rate = np.where(present & (flows[:, :, Flow.KIND] == UDP) & to_the_end, rate, 0.0)
     load = np.zeros(links.shape[:2])
-    for k in range(MOST_HOPS):
+    for k in range(MAX_HOPS):
         route = flows[:, :, Flow.ROUTE + k]
         i, f = np.nonzero((rate > 0) & (route != NOWHERE))
         np.add.at(load, (i, route[i, f]), rate[i, f])

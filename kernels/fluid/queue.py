@@ -84,15 +84,15 @@ def report(s: Any, out: Any) -> None:
 def _red(s: Any, g: Any, link: Any, step: Any) -> None:
     # RED's mean queue, and what it does in the next step.
     heard = float(s[LinkWord.ARRIVED]) / ONE
-    if s[LinkWord.HELD] == 0 and link[Link.RED_PACKET] > 0:
-        heard = max(heard, float(step) / float(link[Link.RED_PACKET]))
+    if s[LinkWord.HELD] == 0 and link[Link.RED_PACKET_TIME] > 0:
+        heard = max(heard, float(step) / float(link[Link.RED_PACKET_TIME]))
     weight = heard / float(1 << link[Link.RED_WEIGHT])
     if weight > 0.0:
         g[LinkFloat.MEAN] += (float(s[LinkWord.HELD]) / ONE - g[LinkFloat.MEAN]) / ((1.0 + weight) / weight)
     mean = g[LinkFloat.MEAN]
-    least = float(link[Link.RED_LEAST])
-    most = float(link[Link.RED_MOST])
-    top = float(link[Link.RED_PROBABILITY]) / 65536.0
+    least = float(link[Link.RED_MIN_TH])
+    most = float(link[Link.RED_MAX_TH])
+    top = float(link[Link.RED_MAX_P]) / 65536.0
     certain = 2.0 * most if link[Link.RED_GENTLE] else most
     s[LinkWord.MARKING] = 1 if link[Link.RED] == RED_MARKS and mean < certain else 0
     if mean < least:
@@ -114,7 +114,7 @@ def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, le
     counts[LinkOut.DROPS] += dropped + early
     counts[LinkOut.EARLY] += early
     wait = min(np.int64(g[LinkFloat.WAIT] * float(step)), left)
-    counts[LinkOut.WAIT_MOST] = max(counts[LinkOut.WAIT_MOST], wait)
+    counts[LinkOut.WAIT_MAX] = max(counts[LinkOut.WAIT_MAX], wait)
     if inside > 0:
         held = s[LinkWord.HELD]
         counts[LinkOut.BUSY] += np.int64(float(served) / float(s[LinkWord.CAPACITY]) * float(inside))

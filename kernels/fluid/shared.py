@@ -114,7 +114,7 @@ def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
     for i in range(p[Shared.LINKS]):
         counts = m[words_of_link(i) + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]
-        counts[LinkOut.WAIT_MOST] = 0
+        counts[LinkOut.WAIT_MAX] = 0
 
 
 def _report(p: Any, flows: Any, m: Any, later: Any, out: Any) -> None:

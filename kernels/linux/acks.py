@@ -1,7 +1,7 @@
-"""What an acknowledgement of data does: the scoreboard, round trips, recovery, the window.
+"""Processing of an ACK of data (`tcp_ack`): scoreboard, round-trip time, recovery, congestion window.
 
-Source: those of `sack`, `rtt` and `recovery`; RFC 7661 in the form of Linux (a window that does not limit
-does not grow); growth by packets acknowledged (RFC 3465 without a limit).
+Sources: see `sack`, `rtt` and `recovery`; RFC 7661 in the form of Linux (a window that did not limit the
+sender does not grow); appropriate byte counting without a limit (RFC 3465), in packets.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ control: Any = slot("control")
 
 
 def process_ack(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
-    """An ACK of data."""
+    """Process an ACK of data at word `at`, with its cumulative acknowledgement and echoed timestamp [ns]."""
     now_us, stamp = clocks.us_of(now), clocks.timestamp_of(s, echo)
     before, delivered, losses, highest = (
         s[Tcp.SND_UNA],
@@ -38,44 +38,44 @@ def process_ack(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
         s[Tcp.HIGHEST_SACK],
     )
     acked = ack - before
-    reported, original = np.int64(0), np.int64(0)
-    first_reported, last_reported = np.int64(NONE), np.int64(NONE)
-    duplicate = s[at + Ack.DSACK] != NONE
+    newly_sacked, original_delivered = np.int64(0), np.int64(0)
+    first_sacked, last_sacked = np.int64(NONE), np.int64(NONE)
+    dsack = s[at + Ack.DSACK] != NONE
     if PACED:
         rate.begin_sample(s)
     if acked > 0:
         s[Tcp.RETRANSMITS] = 0
     if s[at + Ack.NUM_SACKS] > 0:
-        reported, original, first_reported, last_reported, late = sack.process_sack_blocks(
+        newly_sacked, original_delivered, first_sacked, last_sacked, reordered = sack.process_sack_blocks(
             p, s, at, ack, now_us
         )
-        if late < s[Tcp.SND_NXT] and (s[Tcp.CA_STATE] != CaState.LOSS or s[Tcp.UNDO_MARKER] != NONE):
-            sack.check_sack_reordering(s, late)
-    if duplicate:
+        if reordered < s[Tcp.SND_NXT] and (s[Tcp.CA_STATE] != CaState.LOSS or s[Tcp.UNDO_MARKER] != NONE):
+            sack.check_sack_reordering(s, reordered)
+    if dsack:
         _on_dsack(s, s[at + Ack.DSACK])
-    again, old, first, last, late = sack.clean_rtx_queue(p, s, ack, now_us, stamp)
+    retransmitted, old_delivered, first, last, reordered = sack.clean_rtx_queue(p, s, ack, now_us, stamp)
     s[Tcp.SND_UNA] = ack
     s[Tcp.HIGHEST_SACK] = max(s[Tcp.HIGHEST_SACK], ack)
-    if duplicate:
+    if dsack:
         rack.widen_reo_wnd(s)
-    if acked > 0 and late < highest:
-        sack.check_sack_reordering(s, late)
-    if again != 0:
+    if acked > 0 and reordered < highest:
+        sack.check_sack_reordering(s, reordered)
+    if retransmitted != 0:
         first = np.int64(NONE)
-    if first_reported != NONE:
-        last = last_reported
-    earliest = first if first != NONE else first_reported
+    if first_sacked != NONE:
+        last = last_sacked
+    earliest = first if first != NONE else first_sacked
     measured = rtt.ack_update_rtt(p, s, now, echo, acked > 0, earliest, last)
     restarts = acked > 0
-    if acked == 0 and first_reported != NONE:  # sent after the first that is missing was sent last
-        restarts = now_us - first_reported > now_us - s[packet_at(p, s, ack) + Packet.SENT]
-    if acked > 0 or first_reported != NONE:
+    if acked == 0 and first_sacked != NONE:  # sent after the first that is missing was sent last
+        restarts = now_us - first_sacked > now_us - s[packet_at(p, s, ack) + Packet.SENT]
+    if acked > 0 or first_sacked != NONE:
         control.pkts_acked(p, s, now, measured)
-    news = AckInfo(acked, reported != 0, duplicate, original + old > 0)
+    info = AckInfo(acked, newly_sacked != 0, dsack, original_delivered + old_delivered > 0)
     if s[Tcp.TLP_HIGH_SEQ] != NONE:
-        recovery.process_tlp_ack(p, s, now, news)
-    dubious = s[Tcp.CA_STATE] != CaState.OPEN or reported != 0 or duplicate or acked == 0
-    if dubious and recovery.fastretrans_alert(p, s, now, stamp, news):
+        recovery.process_tlp_ack(p, s, now, info)
+    dubious = s[Tcp.CA_STATE] != CaState.OPEN or newly_sacked != 0 or dsack or acked == 0
+    if dubious and recovery.fastretrans_alert(p, s, now, stamp, info):
         restarts = False
     if restarts:
         if s[Tcp.CA_STATE] == CaState.OPEN and s[Tcp.REXMIT] == Rexmit.NONE:
@@ -88,18 +88,20 @@ def process_ack(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
         control.cong_control(p, s, now, delivered, s[Tcp.LOST_TOTAL] - losses, measured)
     elif in_cwnd_reduction(s):
         prr.cwnd_reduction(s, delivered, s[Tcp.LOST_TOTAL] - losses, acked > 0)
-    elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.DUP_THRESH)) and is_cwnd_limited(s):
+    elif (acked > 0 or (newly_sacked != 0 and s[Tcp.REORDERING] > rack.DUP_THRESH)) and is_cwnd_limited(s):
         cong_avoid(p, s, now, delivered)
 
 
 def is_cwnd_limited(s: Any) -> Any:
-    """Whether it is the window that limits what is out: by half of it in slow start."""
+    """Return True if the window limits the sender, in slow start if at least half of it was used
+    (`tcp_is_cwnd_limited`)."""
     slow_start = s[Tcp.CWND] < s[Tcp.SSTHRESH]
     return s[Tcp.IS_CWND_LIMITED] != 0 or (slow_start and s[Tcp.CWND] < 2 * s[Tcp.MAX_PACKETS_OUT])
 
 
 def cong_avoid(p: Any, s: Any, now: Any, delivered: Any) -> None:
-    """The window grows: as `slow_start` says, by a packet per so many delivered beyond."""
+    """Increase the window for `delivered` packets: slow start up to the threshold, congestion avoidance
+    above it."""
     left = delivered
     room = s[Tcp.SSTHRESH] - s[Tcp.CWND]
     if room > 0:
@@ -120,6 +122,6 @@ def cong_avoid(p: Any, s: Any, now: Any, delivered: Any) -> None:
 
 @noinline
 def _on_dsack(s: Any, packet: Any) -> None:
-    """A packet arrived twice: one retransmission less that may have been needed."""
+    """Process a DSACK (`tcp_check_dsack`): one retransmission fewer can have been necessary."""
     if s[Tcp.UNDO_MARKER] != NONE and s[Tcp.UNDO_RETRANS] > 0 and packet >= s[Tcp.UNDO_MARKER]:
         s[Tcp.UNDO_RETRANS] -= 1

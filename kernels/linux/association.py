@@ -1,4 +1,4 @@
-"""An association of today's Linux as a machine that an engine drives with events, as `tcp.association`."""
+"""Association of today's Linux: the functions by which an engine drives it, as those of `tcp.association`."""
 
 from enum import IntEnum
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
-from netcarlo.kernels.linux.copies import note_transmission, transmission_id
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
@@ -31,6 +30,7 @@ from netcarlo.kernels.linux.state import (
     snd_wnd,
 )
 from netcarlo.kernels.linux.state import END as WORDS
+from netcarlo.kernels.linux.transmission_ids import note_transmission, transmission_id
 
 __all__ = [
     "FLOATS",
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 FLOATS = 0
-"""Of float memory."""
+"""Words of float64 memory of an association."""
 
 
 class Counter(IntEnum):
@@ -80,12 +80,12 @@ class Counter(IntEnum):
 
 
 def overfull(s: Any) -> Any:
-    """More was out than there was room for: what comes of the row is worthless."""
+    """Return True if more packets were in flight than there was room for; the outcomes are then invalid."""
     return s[Tcp.OVERFULL] != 0
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
-    """A packet of the sender [byte]."""
+    """Return the size of a packet of the sender [byte]."""
     if packet >= FIRST:
         return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
     return p[P.ACK] if packet == ACK_OF_SYN else p[P.HANDSHAKE]
@@ -97,11 +97,11 @@ def is_last(p: Any, s: Any, packet: Any) -> Any:
 
 
 OPTION = 4
-"""Bytes of a SACK option beside its blocks."""
+"""Bytes of a SACK option besides its blocks."""
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """A packet of the receiver [byte]."""
+    """Return the size of a packet of the receiver [byte]."""
     if not is_ack(p, s, ack_id):
         return p[P.HANDSHAKE]
     at = ack_at(p, s, ack_id)
@@ -115,48 +115,49 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
 
 
 def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """Whether a packet of the receiver acknowledges data."""
+    """Return True if a packet of the receiver acknowledges data; a SYN-ACK does not."""
     at = ack_at(p, s, ack_id)
     return s[at + Ack.CUMULATIVE] > FIRST or s[at + Ack.NUM_SACKS] > 0 or s[at + Ack.DSACK] != NONE
 
 
 def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """The packet up to which an acknowledgement says that all have come."""
+    """Return the cumulative acknowledgement of an ACK as traces show it: the last packet received in
+    order."""
     return sequence_of(p, s, s[ack_at(p, s, ack_id) + Ack.CUMULATIVE] - 1)
 
 
 def may_send(p: Any, s: Any) -> Any:
-    """If not, `next_segment` would give none."""
+    """Return False if `next_segment` would return no packet."""
     return s[Tcp.TRY_SEND] != 0 or s[Tcp.FORCED] != NONE or s[Tcp.OVERFULL] != 0
 
 
 def due(s: Any) -> Any:
-    """When a timer of the sender goes off [ns]."""
+    """Return the time at which a timer of the sender expires [ns], or FOREVER."""
     return min(s[Tcp.DEADLINE], s[Pacing.TIMER]) if PACED else s[Tcp.DEADLINE]
 
 
 def finished(s: Any) -> Any:
-    """All data have been acknowledged."""
+    """Return True when all data have been acknowledged."""
     return s[Tcp.SND_UNA] > s[Tcp.LAST]
 
 
 def acked(p: Any, s: Any) -> Any:
-    """Packets with data that are acknowledged with all before them."""
+    """Return the packets with data that are cumulatively acknowledged."""
     return max(s[Tcp.SND_UNA] - FIRST, np.int64(0))
 
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
-    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    """Return the effective window: the smaller of congestion and receive window [packets / 1024]."""
     return min(s[Tcp.CWND], snd_wnd(p, s)) << 10
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
-    """What a trace calls a packet of the sender: data are numbered from 1."""
+    """Return the number of a sender's packet in traces, which count data packets from 1."""
     return packet - FIRST + 1
 
 
 def show(s: Any, g: Any, trace: Any, n: Any) -> None:
-    """The state of the sender in row n of a trace."""
+    """Write the state of the sender into row n of a trace."""
     trace[n, Trace.CWND] = s[Tcp.CWND]
     trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
     trace[n, Trace.RTO] = (s[Tcp.SRTT_US] >> 3) * 1e-6 + s[Tcp.RTTVAR_US] * 1e-6
@@ -167,18 +168,18 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
 
 
 def carries_cwr(s: Any, packet: Any) -> Any:
-    """Not capable of ECN."""
+    """Return False: the sender does not use ECN."""
     return False
 
 
 def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """Not capable of ECN."""
+    """Do nothing: the sender does not use ECN."""
 
 
 def probe(p: Any, s: Any, now: Any) -> Any:
-    """No probe segments."""
+    """Return NONE: the sender has no probe segments."""
     return np.int64(NONE)
 
 
 def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
-    """No probe segments."""
+    """Do nothing: the sender has no probe segments."""

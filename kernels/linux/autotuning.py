@@ -1,12 +1,13 @@
-"""A receiver whose window grows with what its application reads in a round trip (dynamic right-sizing).
+"""Receive-window autotuning (dynamic right-sizing): the window grows with what the application reads per RTT.
 
-Source: Fisk and Feng, "Dynamic right-sizing in TCP" (LACSI 2001), in the form of Linux: room for twice what
-was read in the latest round trip and 16 packets, and more as that grew; a window of 64 KiB at first, and
-`P.WINDOW` at most (tcp_rmem).  What is told of it grows by two packets with each that arrives, which is
-acknowledged at once.  Round trips are those of timestamps: from an ACK to the first packet that was put out
-after it had come.  The application reads at once, after the ACK of what it reads.
+Source: Fisk and Feng, "Dynamic right-sizing in TCP" (LACSI 2001), in the form of Linux
+(`tcp_rcv_space_adjust`): the buffer has room for twice the packets read in the latest round trip plus 16, and
+for more if that number grew. The window begins with 64 KiB and is limited by `P.WINDOW` (tcp_rmem). The
+advertised window grows by two packets with each packet that arrives, which is acknowledged at once.
+Round-trip times are measured by timestamps: from an ACK to the first packet that was sent after the ACK had
+arrived. The application reads immediately after the ACK of the data that it reads.
 
-The association below this one is driven as by an engine.
+The association without autotuning is driven as by an engine.
 """
 
 from typing import Any
@@ -19,22 +20,23 @@ from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
 without_autotuning: Any = slot("without_autotuning")
+"""Association without autotuning."""
 
 INITIAL_WINDOW_BYTES = 65536
-"""[byte]"""
+"""Initial receive window [byte]."""
 INITIAL_RCVQ_SPACE = 10
-"""Packets that the application is thought to have read in a round trip before any."""
+"""Packets assumed to be read in a round trip before the first measurement (TCP_INIT_CWND)."""
 EXTRA_PACKETS = 16
-"""Packets that there is room for beyond twice what was read."""
+"""Packets of room beyond twice the packets read."""
 WINDOW_STEP = 2
-"""Packets by which the window that is told grows with each that arrives."""
+"""Packets by which the advertised window grows with each packet that arrives."""
 ENTRY_WORDS = 3
-"""Words by packet or ACK: the window's end that an ACK tells, when it went out, and when the ACK went out
-that had come last when a packet was put out [ns]."""
+"""Words per packet or ACK: the end of the advertised window and the sending time of an ACK [ns], and for a
+packet the time at which the newest ACK received before it was sent [ns]."""
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """As `sender.prepare`."""
+    """Prepare the association, as `sender.prepare` does, and the ring of windows and timestamps."""
     free = without_autotuning.prepare(p, s, g, limit, phase, flow, free)
     window = min(max(INITIAL_WINDOW_BYTES // max(p[P.DATA], 1), 1), p[P.WINDOW])
     s[Tcp.AUTOTUNING_RING] = free
@@ -47,6 +49,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 
 def _at(p: Any, s: Any, number: Any) -> Any:
+    """Return the word of an entry of the ring."""
     return s[Tcp.AUTOTUNING_RING] + ENTRY_WORDS * (number & (p[P.RING] - 1))
 
 
@@ -54,7 +57,7 @@ def _at(p: Any, s: Any, number: Any) -> Any:
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """As `sender.next_segment`; a packet echoes the ACK that came last."""
+    """Return the next packet, as `sender.next_segment` does; it echoes the newest ACK received."""
     packet = without_autotuning.next_segment(p, s, g, now, blocked)
     if packet >= FIRST:
         s[_at(p, s, packet) + 2] = s[Tcp.NEWEST_ACK_AT]
@@ -62,7 +65,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """An acknowledgement arrives at the sender, with a window."""
+    """Process an acknowledgement that arrives at the sender, and its advertised window."""
     at = _at(p, s, ack_id)
     end = s[at]
     s[Tcp.NEWEST_ACK_AT] = max(s[Tcp.NEWEST_ACK_AT], s[at + 1])
@@ -75,7 +78,8 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
-    """As `receiver.on_data`; the window that is told grows, and the application reads."""
+    """Process a packet, as `receiver.on_data` does; the advertised window grows, and the application
+    reads."""
     before = s[Tcp.RCV_NXT]
     if packet >= FIRST:
         _measure_rtt(s, t, s[_at(p, s, packet) + 2])
@@ -90,7 +94,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 
 def on_delay(p: Any, s: Any) -> Any:
-    """As `receiver.on_delay`."""
+    """Send the delayed ACK, as `receiver.on_delay` does, with an advertised window."""
     t = without_autotuning.due_at_receiver(s)
     ack_id = without_autotuning.on_delay(p, s)
     _advertise(p, s, t, ack_id)
@@ -98,7 +102,7 @@ def on_delay(p: Any, s: Any) -> Any:
 
 
 def _advertise(p: Any, s: Any, t: Any, ack_id: Any) -> None:
-    # An ACK goes out at t [ns], or none does.
+    """Note the window and the sending time [ns] of an ACK, unless none was sent."""
     if ack_id >= 0:
         at = _at(p, s, ack_id)
         s[at] = s[Tcp.RCV_NXT] + s[Tcp.RCV_WND]
@@ -106,7 +110,8 @@ def _advertise(p: Any, s: Any, t: Any, ack_id: Any) -> None:
 
 
 def _measure_rtt(s: Any, t: Any, echo: Any) -> None:
-    # A packet that echoes an ACK of `echo` [ns] arrives: a round trip, in whole ms, of the first that does.
+    """Measure the RTT in whole ms by the first packet that echoes an ACK sent at `echo` [ns]
+    (`tcp_rcv_rtt_measure_ts`)."""
     if echo == NONE or (
         s[Tcp.RCV_RTT_LAST_TSECR] != NONE and clocks.timestamp_of(s, echo) == s[Tcp.RCV_RTT_LAST_TSECR]
     ):
@@ -118,14 +123,15 @@ def _measure_rtt(s: Any, t: Any, echo: Any) -> None:
 
 
 def _adjust_window(p: Any, s: Any, t: Any) -> None:
-    # The application has read all there is: once in a round trip there is room for more than that.
+    """Raise the limit of the window once per round trip if the application read more than before
+    (`tcp_rcv_space_adjust`)."""
     if s[Tcp.RCV_RTT_EST] == 0 or t - s[Tcp.RCVQ_TIME] < s[Tcp.RCV_RTT_EST] >> np.int64(3):
         return
     read = s[Tcp.RCV_NXT] - s[Tcp.RCVQ_SEQ]
     if read > s[Tcp.RCVQ_SPACE]:
-        room = 2 * read + EXTRA_PACKETS
-        room += 2 * (room * (read - s[Tcp.RCVQ_SPACE]) // s[Tcp.RCVQ_SPACE])
-        s[Tcp.WINDOW_CLAMP] = max(s[Tcp.WINDOW_CLAMP], min(room, p[P.WINDOW]))
+        window = 2 * read + EXTRA_PACKETS
+        window += 2 * (window * (read - s[Tcp.RCVQ_SPACE]) // s[Tcp.RCVQ_SPACE])
+        s[Tcp.WINDOW_CLAMP] = max(s[Tcp.WINDOW_CLAMP], min(window, p[P.WINDOW]))
         s[Tcp.RCVQ_SPACE] = read
     s[Tcp.RCVQ_SEQ] = s[Tcp.RCV_NXT]
     s[Tcp.RCVQ_TIME] = t

@@ -1,8 +1,8 @@
-"""CUBIC in the whole numbers of Linux: the window is a cubic function of the time since the last loss.
+"""CUBIC in the integer arithmetic of Linux: the window is a cubic function of the time since the last loss.
 
-Source: RFC 9438; Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant" (ACM SIGOPS Operating
-Systems Review 42(5), 2008).  A window of whole packets grows by one every so many packets acknowledged; time
-in jiffies and in 1/1024 s.  The cube root is exact, where Linux takes one with an error of 0.2 %.
+Source: RFC 9438; tcp_cubic.c; Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant" (ACM SIGOPS
+Operating Systems Review 42(5), 2008). A window of whole packets grows by one packet per so many acknowledged;
+time is measured in jiffies and in 1/1024 s. The cube root is exact; the kernel's has an error of 0.2 %.
 """
 
 from enum import IntEnum
@@ -17,54 +17,66 @@ from netcarlo.kernels.linux.hystartpp import FREE
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import NONE, Tcp
 
-BETA, ONE = 717, 1024  # share of the window kept after a loss
-SCALE = 410  # C = 410 / 1024 packets / s^3
-ROOT_FACTOR = (1 << 40) // SCALE  # K^3 [(s / 1024)^3] of a packet below the maximum
-ROOT_BITS = 18  # K is shorter than 256 s
-MAX_OFFSET = 1 << ROOT_BITS  # |t - K| beyond it counts as this [s / 1024]: the cube fits in 63 bits
-BETA_SCALE = 8 * (ONE + BETA) // 3 // (ONE - BETA)  # standard TCP grows a packet per FRIENDLY / 8 windows
-MAX_INITIAL_CNT = 20  # most packets acknowledged per packet of growth before the first loss
-MIN_CNT = 2  # and fewest, ever
-CNT_UPDATES_PER_S = 32  # the growth rate holds for 1/32 s while the window stays
+BETA, ONE = 717, 1024
+"""Window kept after a loss, in 1/1024 (0.7)."""
+SCALE = 410
+"""Constant C in packets / 1024 per cubic second (0.4)."""
+ROOT_FACTOR = (1 << 40) // SCALE
+"""K^3 per packet below the maximum [(s / 1024)^3]."""
+ROOT_BITS = 18
+"""Bits of K [s / 1024], which is shorter than 256 s."""
+MAX_OFFSET = 1 << ROOT_BITS
+"""Largest |t - K| that the cubic takes into account [s / 1024], so that its cube fits in 63 bits."""
+BETA_SCALE = 8 * (ONE + BETA) // 3 // (ONE - BETA)
+"""Eightfold windows that standard TCP sends per packet of growth, to match CUBIC's multiplicative decrease.
+"""
+MAX_INITIAL_CNT = 20
+"""Largest number of packets acknowledged per packet of growth before the first loss."""
+MIN_CNT = 2
+"""Smallest number of packets acknowledged per packet of growth."""
+CNT_UPDATES_PER_S = 32
+"""Updates of CNT per second while the window does not change."""
 US_PER_S = 1_000_000
+"""Microseconds of a second."""
 
 
 class Cubic(IntEnum):
-    """Own words, behind those of slow start."""
+    """State words of CUBIC (`struct bictcp`), following those of slow start."""
 
     CNT = FREE
-    """The window grows by one packet per so many acknowledged."""
+    """Packets that must be acknowledged for the window to grow by one packet."""
     LAST_MAX_CWND = FREE + 1
-    """Where packets were lost last, or a little less [packet]; 0 before."""
+    """Window at the latest loss, or less with fast convergence [packets]; 0 before the first loss."""
     LAST_CWND = FREE + 2
-    """For which window,"""
+    """Window for which CNT was computed [packets]."""
     LAST_TIME = FREE + 3
-    """and when EVERY was found [jiffy]."""
+    """Time at which CNT was computed [jiffies]."""
     ORIGIN_POINT = FREE + 4
-    """Plateau of the cubic [packet]."""
+    """Plateau of the cubic function [packets]."""
     K = FREE + 5
-    """From the epoch to the plateau [s / 1024]."""
+    """Time from the epoch to the plateau [s / 1024]."""
     EPOCH_START = FREE + 6
-    """When growth began after a loss [jiffy], NONE: not yet."""
+    """Time at which growth began after a loss [jiffies]; NONE if it has not begun."""
     ACK_CNT = FREE + 7
-    """Packets acknowledged that STANDARD has not seen."""
+    """Packets acknowledged that are not yet counted in TCP_CWND."""
     TCP_CWND = FREE + 8
-    """The window that standard TCP would have [packet]."""
+    """Window that standard TCP would have [packets] (W_est in RFC 9438)."""
     HZ = FREE + 9
-    """A second [jiffy]."""
+    """Jiffies of a second."""
     CNT_VALID_UNTIL = FREE + 10
-    """Until when EVERY holds while the window stays [ns]."""
+    """Time until which CNT holds while the window does not change [ns]."""
     IGNORE_RTT_UNTIL = FREE + 11
-    """When the epoch is a second old [ns], 0 if there is none."""
+    """Time until which RTT samples are ignored, one second after the epoch [ns]; 0 if there is no epoch."""
 
 
 def prepare(s: Any) -> None:
-    """Before the start."""
+    """Clear the state before the start."""
     s[Cubic.HZ] = US_PER_S // s[Tcp.JIFFY_US]
     _reset(s, np.int64(0))
 
 
 def _reset(s: Any, now_us: Any) -> None:
+    """Clear the state and restart slow start."""
     for word in (
         Cubic.CNT, Cubic.LAST_MAX_CWND, Cubic.LAST_CWND, Cubic.LAST_TIME, Cubic.ORIGIN_POINT, Cubic.K,
         Cubic.ACK_CNT, Cubic.TCP_CWND, Cubic.CNT_VALID_UNTIL, Cubic.IGNORE_RTT_UNTIL,
@@ -76,26 +88,27 @@ def _reset(s: Any, now_us: Any) -> None:
 
 @noinline
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """After a timeout all is forgotten."""
+    """Forget everything after a retransmission timeout."""
     _reset(s, clocks.us_of(now))
 
 
 @noinline
 def on_idle_restart(p: Any, s: Any, now: Any, idle: Any) -> None:
-    """Nothing was out for so long [jiffy], which does not count as time since the loss (RFC 9438, 4.2)."""
+    """Move the epoch by an idle time [jiffies], which does not count as time since the loss (RFC 9438,
+    section 4.2)."""
     if s[Cubic.EPOCH_START] != NONE:
         _set_epoch_start(p, s, min(s[Cubic.EPOCH_START] + idle, clocks.jiffies_of(p, s, now)))
 
 
 def _set_epoch_start(p: Any, s: Any, jiffies: Any) -> None:
-    # YOUNG: before, fewer jiffies have passed than a second has.
+    """Set the epoch, and the time until which RTT samples are ignored."""
     s[Cubic.EPOCH_START] = jiffies
     s[Cubic.IGNORE_RTT_UNTIL] = clocks.start_of_jiffy(p, s, jiffies + s[Cubic.HZ])
 
 
 @noinline
 def ssthresh(s: Any) -> Any:
-    """0.7 of the window; the plateau is lower if others take their share (fast convergence)."""
+    """Return 0.7 of the window, and lower the plateau if other flows need bandwidth (fast convergence)."""
     cwnd = s[Tcp.CWND]
     s[Cubic.EPOCH_START] = NONE
     s[Cubic.IGNORE_RTT_UNTIL] = 0
@@ -105,13 +118,14 @@ def ssthresh(s: Any) -> Any:
 
 
 def pkts_acked(p: Any, s: Any, now: Any, rtt: Any) -> None:
-    """A round trip [us]: for HyStart, and for the least one; not within a second after growth began."""
+    """Process an RTT sample [us], unless growth began less than a second ago (`cubictcp_acked`)."""
     if rtt >= 0 and now >= s[Cubic.IGNORE_RTT_UNTIL]:
         slow_start.on_rtt_sample(p, s, now, max(rtt, 1), SlowStart.HYSTART)
 
 
 def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """Of how many packets acknowledged one lets the window grow, of which `acked` are new."""
+    """Return the packets that must be acknowledged for the window to grow by one, after `acked` further
+    ones."""
     s[Cubic.ACK_CNT] += acked
     if s[Tcp.CWND] == s[Cubic.LAST_CWND] and now < s[Cubic.CNT_VALID_UNTIL]:
         return max(s[Cubic.CNT], 1)
@@ -120,7 +134,7 @@ def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
 
 @noinline
 def _update(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """The same, found anew."""
+    """Recompute CNT from the cubic function and from the window of standard TCP (`bictcp_update`)."""
     jiffies, cwnd = clocks.jiffies_of(p, s, now), s[Tcp.CWND]
     second = s[Cubic.HZ]
     if s[Cubic.EPOCH_START] == NONE or jiffies != s[Cubic.LAST_TIME]:
@@ -149,7 +163,7 @@ def _update(p: Any, s: Any, now: Any, acked: Any) -> Any:
 
 
 def _start_epoch(p: Any, s: Any, jiffies: Any, acked: Any) -> None:
-    """Growth begins after a loss, or at all."""
+    """Begin an epoch of growth: set the plateau and K."""
     cwnd = s[Tcp.CWND]
     _set_epoch_start(p, s, jiffies)
     s[Cubic.ACK_CNT] = acked
@@ -165,7 +179,7 @@ def _start_epoch(p: Any, s: Any, jiffies: Any, acked: Any) -> None:
 
 
 def _target(s: Any, past: Any) -> Any:
-    """The cubic at a time [s / 1024] after the epoch [packet]."""
+    """Return the value of the cubic function [packets] at a time after the epoch [s / 1024]."""
     away = min(abs(past - s[Cubic.K]), MAX_OFFSET)
     rise = (SCALE * away * away * away) >> 40
     return s[Cubic.ORIGIN_POINT] + (rise if past >= s[Cubic.K] else -rise)

@@ -1,4 +1,4 @@
-"""Endpoint of today's Linux: an association, below it what a network or an application adds to it."""
+"""Endpoint of today's Linux: an association, stacked with what a network or an application adds to it."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -15,18 +15,18 @@ from netcarlo.kernels.linux import (
     messages,
     receiver,
     recovery,
-    reordered,
     sack,
     sender,
+    unordered_acks,
 )
-from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import events
+from netcarlo.kernels.linux.transmission_ids import STAMP_BITS
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinuxSlots(Slots):
-    """Slots of today's Linux."""
+    """Slots of the modules of today's Linux."""
 
     optional: ClassVar = frozenset({"autotuning"})
 
@@ -35,21 +35,21 @@ class LinuxSlots(Slots):
     control: Any
     """Congestion control."""
     paced: bool
-    """True if the control sets a rate, from samples of the delivery rate."""
+    """True if the congestion control sets a pacing rate, from samples of the delivery rate."""
     notifies_losses: bool
-    """True if the control is told of lost packets."""
+    """True if the congestion control is notified of lost packets."""
     adaptive_reordering: bool
-    """True if RACK widens its window when packets overtake each other."""
+    """True if RACK adapts its reordering window, for networks that reorder packets."""
     autotuning: bool
-    """True if the receiver's window grows (`autotuning`)."""
+    """True if the receiver tunes its window (`autotuning`)."""
     own: Any = UNFILLED
-    """Functions of the user's control, where there is one."""
+    """Functions of the user's congestion control, if there is one."""
     base: Any = UNFILLED
-    """Association in which the user's control runs."""
+    """Association in which the user's congestion control runs."""
     without_autotuning: Any = UNFILLED
-    """Association without autotuning, below one with it."""
+    """Association below the one with autotuning."""
     below: Any = UNFILLED
-    """Association without messages, below one with them."""
+    """Association below the one with messages."""
 
 
 def of(address: Address, control: ModuleType | None, own: ModuleType | None = None) -> Endpoint:
@@ -62,7 +62,7 @@ def of(address: Address, control: ModuleType | None, own: ModuleType | None = No
     if own is not None:
         base, found = found, stacked("own", found, own_association)
     if address.family == "adhoc":
-        found = stacked("reordered", found, reordered)
+        found = stacked("unordered_acks", found, unordered_acks)
     inner: Any = UNFILLED
     if address.autotuning:
         inner, found = found, stacked("tuned", found, autotuning)

@@ -1,6 +1,6 @@
-"""What the 802.11 engine asks of an association besides: how long packets take, and what is put out.
+"""Functions of an association for the 802.11 engine and delay statistics: first sending times of packets.
 
-Behind its rings the association remembers when each packet was first put out.
+A ring behind the other rings holds the time at which each packet was first sent.
 """
 
 from typing import Any
@@ -13,33 +13,33 @@ from netcarlo.kernels.linux.state import FIRST, PACED, RECORD_WORDS, Tcp
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this `P.RING`, or of many."""
+    """Return the words of scratch of an association with this `P.RING`, or of many with an array of them."""
     return state.scratch_words(window, ring) + ring
 
 
 def paced_scratch_words(window: Any, ring: Any) -> Any:
-    """The same where the control sets a rate."""
+    """Return the words of scratch of an association whose congestion control sets a pacing rate."""
     return state.paced_scratch_words(window, ring) + ring
 
 
 def note_first_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
-    """A new packet is put out."""
+    """Note the sending time of a new packet [ns]."""
     s[_word_of(p, s, packet)] = now
 
 
 def _word_of(p: Any, s: Any, packet: Any) -> Any:
-    # Where it is kept when a packet was first put out.
+    """Return the word that holds the time at which a packet was first sent."""
     begin = s[Tcp.RATE_RECORDS] + (RECORD_WORDS * p[P.RING] if PACED else 0)
     return begin + (packet & (p[P.RING] - 1))
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """As `sender.prepare`."""
+    """Prepare the association, as `sender.prepare` does."""
     return sender.prepare(p, s, g, limit, phase, flow, free) + p[P.RING]
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """As `sender.next_segment`."""
+    """Return the next packet, as `sender.next_segment` does, and note the time of a new one."""
     new = s[Tcp.SND_NXT]
     packet = sender.next_segment(p, s, g, now, blocked)
     if packet == new and packet >= FIRST:
@@ -48,20 +48,20 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
-    """Time since the packet was first put out [ns]."""
+    """Return the time since a packet was first sent [ns]."""
     return t - s[_word_of(p, s, packet)]
 
 
 def all_sent(s: Any) -> Any:
-    """All there is has been put out."""
+    """Return True if all data that the application has written was sent."""
     return s[Tcp.SND_NXT] > s[Tcp.LAST]
 
 
 def data_waiting(p: Any, s: Any) -> Any:
-    """None: nothing waits for room."""
+    """Return 0: no data waits for room."""
     return np.int64(0)
 
 
 def resume(p: Any, s: Any, g: Any) -> Any:
-    """Nothing waits for room."""
+    """Return False: no data waits for room."""
     return False

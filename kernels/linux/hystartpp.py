@@ -1,6 +1,7 @@
-"""HyStart++: when round trips grow, slow start goes on at a quarter of its pace, and ends if they stay so.
+"""HyStart++ (RFC 9406, section 4.2): when round trips grow, slow start continues at a quarter of its pace.
 
-Source: RFC 9406, section 4.2; windows in whole packets, of which the quarters are counted.
+If the round trips stay long for five rounds, slow start ends. Windows are whole packets, so quarters of
+packets are counted.
 """
 
 from enum import IntEnum
@@ -9,39 +10,45 @@ from typing import Any
 from netcarlo.kernels.linux import hystart
 from netcarlo.kernels.linux.state import INFINITE, Tcp
 
-MIN_RTT_THRESH, MAX_RTT_THRESH = 4000, 16_000  # by which the least round trip must have grown [us]
-MIN_RTT_DIVISOR_BITS = 3  # and by this power of 1/2 of it
-N_RTT_SAMPLE = 8  # of a round before it says anything
-CSS_GROWTH_DIVISOR = 4  # conservative slow start grows so much more slowly
-CSS_ROUNDS = 5  # and lasts so long
-L = 8  # packets of an ACK that count: nothing is paced
+MIN_RTT_THRESH, MAX_RTT_THRESH = 4000, 16_000
+"""Increase of the RTT that always suffices to start conservative slow start [us]."""
+MIN_RTT_DIVISOR_BITS = 3
+"""Binary logarithm of MIN_RTT_DIVISOR: the increase is compared with an eighth of the RTT."""
+N_RTT_SAMPLE = 8
+"""RTT samples of a round before they are evaluated."""
+CSS_GROWTH_DIVISOR = 4
+"""Divisor of the growth in conservative slow start."""
+CSS_ROUNDS = 5
+"""Rounds of conservative slow start."""
+L = 8
+"""Packets acknowledged by one ACK that count; nothing is paced."""
 
 
 class HystartPlus(IntEnum):
-    """Own words, behind those of HyStart."""
+    """State words of HyStart++, following those of HyStart."""
 
     WINDOW_END = hystart.FREE
-    """NXT when the round began."""
+    """SND_NXT when the round began; its acknowledgement ends the round (windowEnd)."""
     CURRENT_ROUND_MIN_RTT = hystart.FREE + 1
-    """Least round trip of this round,"""
+    """Minimum RTT of this round [us]; INFINITE if unknown."""
     LAST_ROUND_MIN_RTT = hystart.FREE + 2
-    """and of the one before [us], INFINITE: unknown."""
+    """Minimum RTT of the previous round [us]; INFINITE if unknown."""
     RTT_SAMPLE_COUNT = hystart.FREE + 3
-    """Round trips looked at in this round."""
+    """RTT samples of this round."""
     CSS_ROUND = hystart.FREE + 4
-    """Rounds of conservative slow start, the present one included; 0: it has not begun."""
+    """Rounds of conservative slow start including the current one; 0 outside of it."""
     CSS_BASELINE_MIN_RTT = hystart.FREE + 5
-    """Least round trip of the round in which that began [us]."""
+    """Minimum RTT of the round in which conservative slow start began [us]."""
     CSS_ACKED = hystart.FREE + 6
-    """Packets acknowledged in it since the window grew."""
+    """Packets acknowledged in conservative slow start since the window last grew."""
 
 
 FREE = hystart.FREE + len(HystartPlus)
-"""First word that is left to others."""
+"""First word behind those of HyStart++."""
 
 
 def reset(s: Any) -> None:
-    """Nothing is known."""
+    """Forget everything, and start a round."""
     s[HystartPlus.WINDOW_END] = s[Tcp.SND_NXT]
     s[HystartPlus.CURRENT_ROUND_MIN_RTT] = s[HystartPlus.LAST_ROUND_MIN_RTT] = INFINITE
     s[HystartPlus.RTT_SAMPLE_COUNT] = 0
@@ -49,7 +56,7 @@ def reset(s: Any) -> None:
 
 
 def on_rtt_sample(s: Any, rtt: Any) -> None:
-    """A round trip [us] in slow start; only the first of a connection is watched."""
+    """Process an RTT sample [us] in slow start; only the first slow start of a connection is observed."""
     if s[Tcp.SSTHRESH] < INFINITE:
         return
     if s[Tcp.SND_UNA] > s[HystartPlus.WINDOW_END]:
@@ -72,6 +79,7 @@ def on_rtt_sample(s: Any, rtt: Any) -> None:
 
 
 def _end_round(s: Any) -> None:
+    """Start the next round; end slow start after CSS_ROUNDS rounds of conservative slow start."""
     s[HystartPlus.WINDOW_END] = s[Tcp.SND_NXT]
     s[HystartPlus.LAST_ROUND_MIN_RTT] = s[HystartPlus.CURRENT_ROUND_MIN_RTT]
     s[HystartPlus.CURRENT_ROUND_MIN_RTT] = INFINITE
@@ -83,7 +91,7 @@ def _end_round(s: Any) -> None:
 
 
 def growth(s: Any, packets: Any) -> Any:
-    """By how much the window grows for so many packets acknowledged by one ACK."""
+    """Return the increase of the window for so many packets acknowledged by one ACK."""
     packets = min(packets, L)
     if s[HystartPlus.CSS_ROUND] == 0:
         return packets

@@ -1,11 +1,11 @@
-"""An application that pauses: it writes a message, waits until all of it is acknowledged, then for a while.
+"""Application that sends messages: it writes one, waits until all of it is acknowledged, and then pauses.
 
-A restart after idle: what the window was says little of what the path can carry a pause later, so it is
-halved for every timeout that nothing was sent, down to the initial window; the threshold remembers it (RFC
-2861, section 3, in the form of Linux: in jiffies, and no lower than the initial window).
-A control that sets a rate keeps its window; it is told that the application limits what it measures.
+A restart after idle (RFC 2861, section 3, in the form of Linux): the window says little about the path after
+a pause, so it is halved for every retransmission timeout without transmission, down to the initial window,
+and the threshold remembers it. A congestion control that sets a pacing rate keeps its window, and is told
+that its samples are limited by the application.
 
-The association below this one is driven as by an engine; its packets end with the latest message.
+The association below is driven as by an engine; its packets end with the latest message.
 """
 
 from enum import IntEnum, auto
@@ -23,45 +23,47 @@ from netcarlo.kernels.linux.sender import WAKE_UP_TIME
 from netcarlo.kernels.linux.state import FIRST, PACED, Flag, Packet, Tcp, packet_at
 
 below: Any = slot("below")
+"""Association below the one with messages."""
 control: Any = slot("control")
 
 TIME_BINS = int(Messages.COLUMNS - Messages.TIMES)
-"""Bins of the histogram of completion times,"""
+"""Bins of the histogram of completion times."""
 TIME_SHIFT = 10
-"""which are counted in 2**10 ns."""
+"""Binary logarithm of the unit of completion times in the histogram [ns]."""
 
 
 class Word(IntEnum):
-    """Own words, behind those of the association."""
+    """State words of the application, following those of the association."""
 
     WRITE_AT = state.END
-    """When the next message is written [ns], FOREVER: the present one is not acknowledged yet."""
+    """Time at which the next message is written [ns]; FOREVER while the current one is not acknowledged."""
     WRITTEN = auto()
-    """Messages written,"""
+    """Messages written."""
     WRITTEN_AT = auto()
-    """when the latest was [ns],"""
+    """Time at which the latest message was written [ns]."""
     WAIT = auto()
-    """how long the application waits after it, or since it began [ns],"""
+    """Time that the application waits after the latest message, or since it was written [ns]."""
     IN_TRANSIT = auto()
-    """and 1 until it has arrived."""
+    """1 until the latest message has arrived completely."""
     LAST_SENT_AT = auto()
-    """When data was put out last [ns]."""
+    """Time at which data was last sent [ns]."""
     SHORT = auto()
-    """Bytes by which the last packet of the latest message falls short of a whole one."""
+    """Bytes by which the last packet of the latest message is shorter than a full one."""
     COUNTS = auto()
     """First word of the outcomes (`Messages`), which a table of RING words follows, see `_short_at`."""
 
 
 WORDS = int(Word.COUNTS) + 1
+"""Words of an association with messages, without its rings."""
 
 
 def more_words(ring: int) -> int:
-    """Words of scratch, beside those of the association, for `ring` packets in flight."""
+    """Return the words of scratch, besides those of the association, for `ring` packets in flight."""
     return WORDS - state.END + int(Messages.COLUMNS) + ring
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """As `sender.prepare`: nothing is written yet."""
+    """Prepare the association, as `sender.prepare` does, with no message written."""
     free = below.prepare(p, s, g, np.int64(0), phase, flow, free)
     for word in range(Word.WRITE_AT, WORDS):
         s[word] = 0
@@ -74,19 +76,19 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
-    """The application connects."""
+    """Start the connection."""
     below.start(p, s, g, now)
     if s[Tcp.ESTABLISHED] != 0:
         s[Word.WRITE_AT] = now
 
 
 def due(s: Any) -> Any:
-    """When a timer of the sender goes off, or the application writes [ns]."""
+    """Return the time at which a timer of the sender expires or the application writes [ns]."""
     return min(below.due(s), s[Word.WRITE_AT])
 
 
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """A timer goes off; else the application writes."""
+    """Process the timer of the sender; if none is due, write a message."""
     if below.due(s) <= now:
         below.on_timeout(p, s, g, constants, now)
     else:
@@ -95,7 +97,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
 
 @noinline
 def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
-    # The next message, of whole packets but for the last one.
+    """Write the next message, which consists of full packets except for the last one."""
     k = s[Word.WRITTEN]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_MESSAGE, k)
     size = max(points.value(constants, p[P.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
@@ -115,23 +117,23 @@ def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
 
 
 def _restart_after_idle(p: Any, s: Any, now: Any) -> None:
-    # Nothing is out, and nothing has been put out for a while.
+    """Reduce the window after an idle time (`tcp_cwnd_restart`), and notify the congestion control."""
     if PACED:
         return
     idle = clocks.jiffies_of(p, s, now) - clocks.jiffies_of(p, s, s[Word.LAST_SENT_AT])
     if p[P.IDLE_RESTART] != 0 and idle > s[Tcp.RTO]:
-        cwnd, least = s[Tcp.CWND], min(p[P.INITIAL_WINDOW], s[Tcp.CWND])
+        cwnd, restart_cwnd = s[Tcp.CWND], min(p[P.INITIAL_WINDOW], s[Tcp.CWND])
         s[Tcp.SSTHRESH] = prr.current_ssthresh(s)
         left = idle - s[Tcp.RTO]
-        while left > 0 and cwnd > least:
+        while left > 0 and cwnd > restart_cwnd:
             cwnd >>= np.int64(1)
             left -= s[Tcp.RTO]
-        s[Tcp.CWND] = max(cwnd, least)
+        s[Tcp.CWND] = max(cwnd, restart_cwnd)
     control.on_idle_restart(p, s, now, idle)
 
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """An acknowledgement arrives at the sender: of all that is written, or of the SYN."""
+    """Process an acknowledgement; begin the pause when everything written is acknowledged."""
     below.on_ack(p, s, g, constants, now, ack_id)
     if s[Word.WRITE_AT] == FOREVER and s[Tcp.ESTABLISHED] != 0 and s[Tcp.SND_UNA] > s[Tcp.LAST]:
         _pause(p, s, now)
@@ -139,6 +141,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 @noinline
 def _pause(p: Any, s: Any, now: Any) -> None:
+    """Set the time of the next message."""
     if s[Word.WRITTEN] == 0:
         s[Word.WRITE_AT] = now + WAKE_UP_TIME
         return
@@ -148,7 +151,7 @@ def _pause(p: Any, s: Any, now: Any) -> None:
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """As `sender.next_segment`; the last packet of a message is marked PSH."""
+    """Return the next packet, as `sender.next_segment` does; the last packet of a message is marked PSH."""
     packet = below.next_segment(p, s, g, now, blocked)
     if packet >= FIRST:
         s[Word.LAST_SENT_AT] = now
@@ -167,13 +170,14 @@ def _short_at(p: Any, s: Any, packet: Any) -> Any:
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
-    """A packet of the sender [byte]; the last one of a message may be shorter."""
+    """Return the size of a packet of the sender [byte]; the last one of a message may be shorter."""
     size = below.size_of(p, s, packet)
     return size - s[_short_at(p, s, packet)] if packet >= FIRST else size
 
 
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
-    """As `receiver.on_data`; a message has arrived when none of its packets is missing."""
+    """Process a packet, as `receiver.on_data` does; a message is complete when none of its packets is
+    missing."""
     found = below.on_data(p, s, t, packet, more)
     if s[Word.IN_TRANSIT] != 0 and below.complete(p, s):
         s[Word.IN_TRANSIT] = 0
@@ -184,6 +188,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 @noinline
 def _count(s: Any, time: Any) -> None:
+    """Count a completed message with its completion time [ns]."""
     at = s[Word.COUNTS]
     s[at + Messages.COMPLETED] += 1
     s[at + Messages.TIME] += time
@@ -191,11 +196,11 @@ def _count(s: Any, time: Any) -> None:
 
 
 def complete(p: Any, s: Any) -> Any:
-    """There is always another message."""
+    """Return False: there is always another message."""
     return False
 
 
 def report(s: Any, out: Any, at: Any) -> None:
-    """The outcomes from column `at` on."""
+    """Write the outcomes from column `at` on."""
     for column in range(Messages.COLUMNS):
         out[at + column] = s[s[Word.COUNTS] + column]

@@ -1,8 +1,9 @@
-"""Pacing by the sender's own timer: after a burst the next one waits as long as the burst takes at the rate.
+"""Pacing by a timer of the sender: the wait after a burst is the time that the burst takes at the pacing
+rate.
 
-Source: E. Dumazet, "TCP: internal implementation for pacing" (2017), and S. Ha and V. Jacobson's fq pacing
-as draft-cardwell-iccrg-bbr-congestion-control-00 (4.2.1) has it.  A burst that left late shortens the wait
-after it, by half at most.  The first packets of a connection are not paced.
+Source: E. Dumazet, "TCP: internal implementation for pacing" (2017);
+draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.1. A burst that left late shortens the wait after
+it, by half at most. The first packets of a connection are not paced.
 """
 
 from enum import IntEnum, auto
@@ -14,51 +15,53 @@ from netcarlo.kernels.linux import rate
 from netcarlo.kernels.linux.state import Rexmit, Tcp
 
 UNPACED_PACKETS = 10
-"""Packets of a connection that are not paced."""
+"""Packets at the beginning of a connection that are not paced."""
 NS_PER_S = 1_000_000_000
+"""Nanoseconds of a second."""
 GSO_MAX_BYTES = 65535 - 320
-"""Most of a burst, less headers."""
+"""Largest burst without headers [byte] (GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER)."""
 MIN_TSO_RATE = 1_200_000 // 8
-"""Below this rate [byte/s] packets leave one by one, above it in pairs at least."""
+"""Pacing rate from which on bursts have at least two packets [byte/s] (bbr_min_tso_rate)."""
 MIN_RTT_LOG = 9
-"""A least round trip of n times 512 us halves n times the 64 kB that a burst is larger."""
+"""Binary logarithm of the minimum RTT [us] that halves the extra 64 kB of a burst (tcp_min_rtt_log)."""
 
 
 class Pacing(IntEnum):
-    """Own words, behind those of the samples."""
+    """State words of pacing, following those of delivery rate samples."""
 
     RATE = rate.FREE
-    """[byte / s]"""
+    """Pacing rate [byte/s] (`sk_pacing_rate`)."""
     NEXT_SEND = auto()
-    """When the next burst may leave [ns]."""
+    """Earliest time at which the next burst may leave [ns] (`tcp_wstamp_ns`)."""
     TIMER = auto()
-    """When packets that wait are tried again [ns], or FOREVER."""
+    """Time at which waiting packets are tried again [ns], or FOREVER."""
 
 
 FREE = int(Pacing.TIMER) + 1
-"""First word that is left to others."""
+"""First word behind those of pacing."""
 
 
 def min_tso_segs(s: Any) -> Any:
-    """[packet]"""
+    """Return the minimum packets of a burst (`bbr_min_tso_segs`)."""
     return 1 if s[Pacing.RATE] < MIN_TSO_RATE else 2
 
 
 def tso_segs_goal(p: Any, s: Any) -> Any:
-    """Of a burst [packet]: what the rate sends in 1/1024 s."""
+    """Return the target size of a burst [packets]: what the rate sends in 1/1024 s (`bbr_tso_segs_goal`)."""
     size = min(s[Pacing.RATE] >> 10, GSO_MAX_BYTES) // max(p[P.DATA], 1)
     return min(max(size, min_tso_segs(s)), 127)
 
 
 def tso_autosize(p: Any, s: Any) -> Any:
-    """Of a full burst [packet]: the goal, and more where the other end is near."""
+    """Return the size of a full burst [packets]: the target, and more if the minimum RTT is small
+    (`tcp_tso_autosize`)."""
     near = s[Tcp.MIN_RTT_US] >> MIN_RTT_LOG
     room = (s[Pacing.RATE] >> 10) + (65536 >> near if near < 32 else 0)
     return max(min(room, 65536) // max(p[P.DATA], 1), min_tso_segs(s))
 
 
 def may_send(s: Any, now: Any) -> Any:
-    """Whether a burst may leave now; if not, the timer runs until one may."""
+    """Return True if a burst may leave now; otherwise start the timer."""
     if s[Pacing.NEXT_SEND] <= now:
         return True
     if s[Pacing.TIMER] == FOREVER:
@@ -67,12 +70,12 @@ def may_send(s: Any, now: Any) -> Any:
 
 
 def time_until_send(s: Any, now: Any) -> Any:
-    """Until a burst may leave [ns]."""
+    """Return the time until a burst may leave [ns]."""
     return max(s[Pacing.NEXT_SEND] - now, 0)
 
 
 def on_send(p: Any, s: Any, now: Any, packets: Any) -> None:
-    """A burst leaves."""
+    """Account for a burst that leaves: set the time of the next one (`tcp_update_skb_after_send`)."""
     late = now - s[Pacing.NEXT_SEND]
     s[Pacing.NEXT_SEND] = max(s[Pacing.NEXT_SEND], now)
     if s[Tcp.SENT] + packets >= UNPACED_PACKETS and s[Pacing.RATE] > 0:
@@ -82,7 +85,7 @@ def on_send(p: Any, s: Any, now: Any, packets: Any) -> None:
 
 @noinline
 def on_timer(s: Any) -> None:
-    """The timer goes off: lost packets may leave, then new ones."""
+    """Process the pacing timer: lost packets may leave, then new ones (`tcp_pace_kick`)."""
     s[Pacing.TIMER] = FOREVER
     s[Tcp.TRY_SEND] = 1
     if s[Tcp.LOST_OUT] > s[Tcp.RETRANS_OUT]:

@@ -1,7 +1,7 @@
-"""Proportional rate reduction: the window shrinks over a round trip, a packet sent for so many delivered.
+"""Proportional rate reduction: the window shrinks during recovery in proportion to the packets delivered.
 
-Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold
-at least as much is sent as is delivered, and a packet more while nothing else is found lost.
+Source: RFC 6937 with the slow start bound of Linux and draft-ietf-tcpm-prr-rfc6937bis: below the threshold at
+least as much is sent as is delivered, and one packet more if SND_UNA advances and no further loss is found.
 """
 
 from typing import Any
@@ -15,7 +15,8 @@ control: Any = slot("control")
 
 
 def current_ssthresh(s: Any) -> Any:
-    """What the threshold would be again if a reduction begun now were taken back [packet]."""
+    """Return the threshold that an undo of a reduction starting now would restore [packets]
+    (`tcp_current_ssthresh`)."""
     if in_cwnd_reduction(s):
         return s[Tcp.SSTHRESH]
     return max(s[Tcp.SSTHRESH], (s[Tcp.CWND] >> 1) + (s[Tcp.CWND] >> 2))
@@ -23,7 +24,7 @@ def current_ssthresh(s: Any) -> Any:
 
 @noinline
 def init_cwnd_reduction(p: Any, s: Any, now: Any) -> None:
-    """The window begins to shrink to a new threshold."""
+    """Begin a reduction of the window (`tcp_init_cwnd_reduction`)."""
     s[Tcp.HIGH_SEQ] = s[Tcp.SND_NXT]
     s[Tcp.TLP_HIGH_SEQ] = NONE
     s[Tcp.CWND_CNT] = 0
@@ -36,7 +37,7 @@ def init_cwnd_reduction(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def cwnd_reduction(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
-    """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
+    """Set the window after an ACK that delivered and lost so many packets (`tcp_cwnd_reduction`)."""
     if delivered <= 0:
         return
     pipe = in_flight(s)
@@ -55,6 +56,6 @@ def cwnd_reduction(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
 
 @noinline
 def end_cwnd_reduction(s: Any) -> None:
-    """The reduction is over, unless it was taken back."""
+    """End the reduction, unless it was undone (`tcp_end_cwnd_reduction`)."""
     if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.CA_STATE] == CaState.CWR or s[Tcp.UNDO_MARKER] != NONE):
         s[Tcp.CWND] = s[Tcp.SSTHRESH]

@@ -1,10 +1,11 @@
-"""RACK: a packet is lost once another that was sent sufficiently later has arrived.
+"""RACK loss detection: a packet is lost once a packet sent sufficiently later has been delivered.
 
-Source: RFC 8985, section 6.2; the reordering window as Linux has it (no reordering seen: none within a
-recovery or when three packets are reported).
+Source: RFC 8985, section 6.2; tcp_recovery.c. The reordering window is that of Linux: as long as no
+reordering was observed, it is zero in recovery and when three packets are SACKed.
 
-Packets that were never sent again stand in the order of their numbers, those sent again in a log in the order
-of sending.  Both are judged from the first on, as far as they were sent before the newest that arrived.
+Packets that were never retransmitted are in the order of their numbers, retransmissions in a log in the order
+of sending. Both are examined from the first one, as far as they were sent before the most recently sent
+packet that was delivered.
 """
 
 from typing import Any
@@ -19,25 +20,26 @@ from netcarlo.kernels.linux import clocks, scoreboard
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, CaState, Flag, Packet, Tcp, packet_at
 
 DUP_THRESH = 3
-"""Packets reported that stand for a loss unless some overtake others (RFC 8985: DupThresh)."""
+"""SACKed packets that indicate a loss while no reordering was observed (DupThresh in RFC 8985)."""
 MAX_REORDERING = 300
+"""Limit of the reordering distance [packets] (tcp_max_reordering)."""
 
 ADAPTIVE_REORDERING: Any = slot("adaptive_reordering")
-"""The reordering window widens with duplicates reported: where packets overtake each other."""
+"""True if DSACKs widen the reordering window, in networks that reorder packets."""
 RECOVERY_THRESH = 16
-"""Recoveries for which it then does not narrow (RFC 8985, 6.2.4)."""
+"""Recoveries after which a widened window is reset (TCP_RACK_RECOVERY_THRESH; RFC 8985, section 6.2.4)."""
 
 
-def advance(s: Any, packet: Any, sent: Any, again: Any, now_us: Any, echo: Any) -> None:
-    """A packet that was put out last at `sent` [us] has arrived.
+def advance(s: Any, packet: Any, sent: Any, retransmitted: Any, now_us: Any, echo: Any) -> None:
+    """Update RACK state for a delivered packet last sent at `sent` [us] (`tcp_rack_advance`).
 
-    That of a retransmission is not believed if it came sooner than any round trip, or if the timestamp
-    `echo` [ms], where one is known, is older: then it was an earlier copy (RFC 8985, 6.2.2).
+    A retransmission is ignored if its RTT is below the minimum RTT, or if the echoed timestamp [ms],
+    where known, is older: then an earlier copy was delivered (RFC 8985, section 6.2, step 2).
     """
     rtt = now_us - sent
-    if again and rtt < s[Tcp.MIN_RTT_US]:
+    if retransmitted and rtt < s[Tcp.MIN_RTT_US]:
         return
-    if again and echo != NONE and echo < clocks.timestamp_of(s, sent * clocks.US):
+    if retransmitted and echo != NONE and echo < clocks.timestamp_of(s, sent * clocks.US):
         return
     s[Tcp.RACK_ADVANCED] = 1
     s[Tcp.RACK_RTT] = rtt
@@ -47,12 +49,12 @@ def advance(s: Any, packet: Any, sent: Any, again: Any, now_us: Any, echo: Any) 
 
 
 def sent_after(sent: Any, packet: Any, other_sent: Any, other: Any) -> Any:
-    """Whether a packet was put out after another one."""
+    """Return True if a packet was sent after another one (`tcp_skb_sent_after`)."""
     return sent > other_sent or (sent == other_sent and packet > other)
 
 
 def reo_wnd(s: Any) -> Any:
-    """How much later than usual a packet may be [us] (RFC 8985, 6.2.4)."""
+    """Return the reordering window [us] (RFC 8985, section 6.2, step 4; `tcp_rack_reo_wnd`)."""
     if s[Tcp.REORDERING_SEEN] == 0 and (
         s[Tcp.CA_STATE] >= CaState.RECOVERY or s[Tcp.SACKED_OUT] >= s[Tcp.REORDERING]
     ):
@@ -64,7 +66,7 @@ def reo_wnd(s: Any) -> Any:
 
 
 def widen_reo_wnd(s: Any) -> None:
-    """A packet was sent again for nothing: the window is too narrow; once in a round trip."""
+    """Widen the reordering window after a DSACK, once per round trip (`tcp_rack_update_reo_wnd`)."""
     if ADAPTIVE_REORDERING and s[Tcp.SND_UNA] >= s[Tcp.DSACK_ROUND]:
         s[Tcp.REO_WND_STEPS] += 1
         s[Tcp.DSACK_ROUND] = s[Tcp.SND_NXT]
@@ -72,7 +74,7 @@ def widen_reo_wnd(s: Any) -> None:
 
 
 def narrow_reo_wnd(s: Any) -> None:
-    """A recovery that was not for nothing has ended."""
+    """Count a successful recovery, and reset the window after RECOVERY_THRESH of them."""
     if ADAPTIVE_REORDERING and s[Tcp.REO_WND_PERSIST] > 0:
         s[Tcp.REO_WND_PERSIST] -= 1
         if s[Tcp.REO_WND_PERSIST] == 0:
@@ -81,14 +83,16 @@ def narrow_reo_wnd(s: Any) -> None:
 
 @noinline
 def detect_loss(p: Any, s: Any, now_us: Any) -> Any:
-    """Judge all packets; returns how long the last of those that may yet arrive has time [us], or 0."""
+    """Mark lost packets, and return the time [us] until the last of the others times out, or 0
+    (`tcp_rack_detect_loss`)."""
     late = s[Tcp.RACK_RTT] + reo_wnd(s)
     wait = _originals(p, s, now_us - late)
     return max(wait, _retransmissions(p, s, now_us - late))
 
 
 def _originals(p: Any, s: Any, before: Any) -> Any:
-    """Those never sent again that were put out by `before` [us]."""
+    """Examine packets never retransmitted; those sent by `before` [us] are lost. Returns the longest
+    remaining time."""
     mask, wait, holds = p[P.RING] - 1, np.int64(0), True
     packet = max(s[Tcp.RACK_SCAN_START], s[Tcp.SND_UNA])
     while packet < s[Tcp.SND_NXT]:
@@ -113,7 +117,7 @@ def _originals(p: Any, s: Any, before: Any) -> Any:
 
 
 def _retransmissions(p: Any, s: Any, before: Any) -> Any:
-    """Those sent again, of which the latest copy was put out by `before` [us]."""
+    """Examine retransmissions; those sent by `before` [us] are lost. Returns the longest remaining time."""
     mask, wait, holds = p[P.RING] - 1, np.int64(0), True
     number = s[Tcp.RETRANS_LOG_FIRST]
     while number < s[Tcp.RETRANS_LOG_END]:
@@ -134,7 +138,7 @@ def _retransmissions(p: Any, s: Any, before: Any) -> Any:
 
 
 def is_latest_retransmission(p: Any, s: Any, packet: Any, number: Any) -> Any:
-    """Whether the retransmission of this number is the packet's latest, and in flight."""
+    """Return True if the retransmission with this number is the latest of its packet and is in flight."""
     if packet < s[Tcp.SND_UNA]:
         return False
     flags = s[packet_at(p, s, packet) + Packet.FLAGS]

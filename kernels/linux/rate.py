@@ -1,7 +1,7 @@
-"""Samples of the delivery rate: how many packets arrived while one was on its way, and how long that took.
+"""Delivery rate samples: packets delivered while a packet was in flight, and the time that took.
 
-Source: draft-cheng-iccrg-delivery-rate-estimation-00, in microseconds.  Every packet that is put out notes
-what had been delivered, and when; of the packets that an ACK tells of, the one put out last makes the
+Source: draft-cheng-iccrg-delivery-rate-estimation-00; tcp_rate.c, in microseconds. Every packet records the
+packets delivered when it was sent. Of the packets that an ACK newly delivers, the one sent last yields the
 sample.
 """
 
@@ -16,64 +16,70 @@ from netcarlo.kernels.linux.state import CONTROL, NONE, RECORD_WORDS, Tcp, in_fl
 
 
 class Rate(IntEnum):
-    """Own words, the first of those of the control."""
+    """State words of delivery rate samples, the first of those of a congestion control."""
 
     DELIVERED_MSTAMP = CONTROL
-    """When packets were delivered last [us] (C.delivered_time)."""
+    """Time at which packets were last delivered [us] (C.delivered_time)."""
     FIRST_TX_MSTAMP = auto()
-    """When the latest packet was put out that was delivered [us] (C.first_sent_time)."""
+    """Sending time of the most recently sent of the delivered packets [us] (C.first_sent_time)."""
     APP_LIMITED = auto()
-    """Until more packets than these are delivered the application limits the rate; 0: it does not."""
+    """Value of DELIVERED up to which samples are limited by the application; 0 if they are not
+    (C.app_limited)."""
     # The sample of an ACK.
     PRIOR_DELIVERED = auto()
-    """Packets delivered when the sample's packet was put out,"""
+    """Packets delivered when the packet of the sample was sent (rs.prior_delivered)."""
     PRIOR_MSTAMP = auto()
-    """and when they were [us], NONE: there is no packet."""
+    """Time of the latest delivery when the packet of the sample was sent [us]; NONE if there is no such
+    packet."""
     IS_APP_LIMITED = auto()
-    """1: the application limited it."""
+    """1 if the sample is limited by the application (rs.is_app_limited)."""
     LAST_PACKET = auto()
-    """The sample's packet,"""
+    """Packet of the sample."""
     SEND_ELAPSED = auto()
-    """and in which time it and those before were put out [us]."""
+    """Time in which the packets of the sample were sent [us] (rs.send_elapsed)."""
     DELIVERED = auto()
-    """Packets delivered since, NONE: there is no packet,"""
+    """Packets delivered in the sample; NONE if there is no sample packet (rs.delivered)."""
     INTERVAL_US = auto()
-    """and in which time [us], NONE: there is no sample."""
+    """Length of the sample [us]; NONE if there is no sample (rs.interval)."""
     PRIOR_IN_FLIGHT = auto()
-    """Packets in flight before the ACK."""
+    """Packets in flight before the ACK (rs.prior_in_flight)."""
 
 
 FREE = int(Rate.PRIOR_IN_FLIGHT) + 1
-"""First word that is left to others."""
+"""First word behind those of delivery rate samples."""
 
 
 class Record(IntEnum):
-    """Words of a packet that is out."""
+    """Words recorded for an outstanding packet when it is sent."""
 
     DELIVERED = 0
-    """Packets delivered when it was put out, doubled; and 1 if the application limited."""
+    """Packets delivered, doubled, plus 1 if the application limited the rate (P.delivered,
+    P.is_app_limited)."""
     DELIVERED_MSTAMP = 1
+    """Time of the latest delivery [us] (P.delivered_time)."""
     FIRST_TX_MSTAMP = 2
+    """Sending time of the most recently sent of the delivered packets [us] (P.first_sent_time)."""
     LOST_AND_IN_FLIGHT = 3
-    """Packets found lost until then, shifted by `FLIGHT_BITS`, and packets in flight, itself included."""
+    """Packets found lost so far, shifted by `FLIGHT_BITS`, and packets in flight including this one."""
 
 
 FLIGHT_BITS = 20
+"""Bits of the number of packets in flight in a record."""
 
 
 def record_at(p: Any, s: Any, packet: Any) -> Any:
-    """Where the words of a packet begin."""
+    """Return the word at which the record of a packet begins."""
     return s[Tcp.RATE_RECORDS] + RECORD_WORDS * (packet & (p[P.RING] - 1))
 
 
 def prepare(s: Any) -> None:
-    """At the start: the SYN counts as delivered, and the application has not written yet."""
+    """Prepare the state: the SYN counts as delivered, and the application has not written yet."""
     s[Tcp.DELIVERED] = 1
     s[Rate.APP_LIMITED] = 1
 
 
 def on_packet_sent(p: Any, s: Any, packet: Any, now_us: Any) -> None:
-    """A packet is about to be put out, for the first time or again."""
+    """Record the state for a packet that is about to be sent or retransmitted (`tcp_rate_skb_sent`)."""
     if s[Tcp.SND_NXT] == s[Tcp.SND_UNA]:
         s[Rate.FIRST_TX_MSTAMP] = now_us
         s[Rate.DELIVERED_MSTAMP] = now_us
@@ -85,24 +91,26 @@ def on_packet_sent(p: Any, s: Any, packet: Any, now_us: Any) -> None:
 
 
 def tx_in_flight_and_lost(p: Any, s: Any, packet: Any) -> Any:
-    """Packets in flight when a packet was put out, itself included, and those found lost since."""
+    """Return the packets in flight when a packet was sent, including itself, and the packets found lost
+    since."""
     word = s[record_at(p, s, packet) + Record.LOST_AND_IN_FLIGHT]
     return word & ((1 << FLIGHT_BITS) - 1), s[Tcp.LOST_TOTAL] - (word >> FLIGHT_BITS)
 
 
 def was_app_limited(p: Any, s: Any, packet: Any) -> Any:
-    """Whether the application limited the rate when a packet was put out."""
+    """Return True if the application limited the rate when a packet was sent."""
     return s[record_at(p, s, packet) + Record.DELIVERED] & 1 != 0
 
 
 def begin_sample(s: Any) -> None:
-    """An ACK has come."""
+    """Begin the sample of an ACK."""
     s[Rate.PRIOR_MSTAMP] = NONE
     s[Rate.PRIOR_IN_FLIGHT] = in_flight(s)
 
 
 def on_packet_delivered(p: Any, s: Any, packet: Any, sent: Any) -> None:
-    """It tells of a packet put out last at `sent` [us]."""
+    """Update the sample with a newly delivered packet, last sent at `sent` [us]
+    (`tcp_rate_skb_delivered`)."""
     if s[Rate.PRIOR_MSTAMP] == NONE or sent_after(sent, packet, s[Rate.FIRST_TX_MSTAMP], s[Rate.LAST_PACKET]):
         at = record_at(p, s, packet)
         s[Rate.PRIOR_DELIVERED] = s[at + Record.DELIVERED] >> 1
@@ -114,9 +122,10 @@ def on_packet_delivered(p: Any, s: Any, packet: Any, sent: Any) -> None:
 
 
 def generate_sample(s: Any, now_us: Any, delivered: Any) -> None:
-    """Make the sample of the ACK, which told of so many packets.
+    """Complete the sample of an ACK that delivered so many packets (`tcp_rate_gen`).
 
-    One that took less than any round trip is none: it would be of packets that were sent again.
+    An interval shorter than the minimum RTT yields no sample, because it stems from retransmitted
+    packets.
     """
     if s[Rate.APP_LIMITED] != 0 and s[Tcp.DELIVERED] > s[Rate.APP_LIMITED]:
         s[Rate.APP_LIMITED] = 0
@@ -132,5 +141,5 @@ def generate_sample(s: Any, now_us: Any, delivered: Any) -> None:
 
 
 def mark_app_limited(s: Any) -> None:
-    """What is in flight now says nothing of what the path can carry."""
+    """Mark the packets in flight as limited by the application."""
     s[Rate.APP_LIMITED] = max(s[Tcp.DELIVERED] + in_flight(s), np.int64(1))

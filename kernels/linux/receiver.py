@@ -1,8 +1,8 @@
-"""The receiver: what it acknowledges, and when.
+"""Receiver: ACKs, SACK blocks, and the times at which they are sent.
 
-Source: RFC 5681 and RFC 1122 (an ACK for two segments, at once in a gap), RFC 2018 and RFC 2883 (SACK,
-duplicates), RFC 7323 (which timestamp is echoed), and what Linux adds: quick ACKs when a connection begins or
-something is wrong, and ACKs in a gap that stand for several ("compressed", E. Dumazet, 2018).
+Source: RFC 5681 and RFC 1122 (an ACK for every second segment, without delay in a gap), RFC 2018 and RFC 2883
+(SACK, DSACK), RFC 7323 (echoed timestamp), and additions of Linux: quick ACKs at the beginning of a
+connection and after exceptions, and ACK compression in gaps (E. Dumazet, "tcp: add SACK compression", 2018).
 """
 
 from typing import Any
@@ -30,26 +30,28 @@ from netcarlo.kernels.linux.state import (
 )
 
 INITIAL_QUICK_ACKS = 18
-"""ACKs sent at once when a connection begins (measured),"""
+"""ACKs sent without delay at the beginning of a connection (measured)."""
 MAX_QUICK_ACKS = 16
-"""and after a duplicate or a long silence."""
+"""ACKs sent without delay after a duplicate or a long silence (TCP_MAX_QUICKACKS)."""
 UNCOMPRESSED_ACKS = 3
-"""ACKs in a gap that stand for one segment each, before some are merged,"""
+"""Duplicate ACKs of a gap that are sent before compression begins (TCP_FASTRETRANS_THRESH)."""
 COMP_SACK_NR = 44
-"""which are so many at most,"""
+"""Largest number of ACKs that a compressed ACK replaces (tcp_comp_sack_nr)."""
 COMP_SACK_DELAY = MS
-"""in so long a time [ns],"""
+"""Longest delay of a compressed ACK [ns] (tcp_comp_sack_delay_ns)."""
 COMP_SACK_RTT_SHARE = 20
-"""or in so small a share of the round trip;"""
+"""Divisor of the RTT that limits the delay of a compressed ACK: 5 % of the RTT."""
 COMP_SACK_SLACK = 100 * US
-"""that timer may go off so much later [ns], and does where nothing else wakes the processor."""
+"""Slack of the compression timer [ns], used in full if nothing else wakes the processor
+(tcp_comp_sack_slack_ns)."""
 MIN_RTO = 200 * MS
+"""Minimum of the receiver's own timeout [ns]."""
 SYNACK_RETRIES = 5
-"""Most retransmissions of the SYN-ACK by the timer (tcp_synack_retries)."""
+"""Limit of SYN-ACK retransmissions by the timer (tcp_synack_retries)."""
 
 
 def make_ack(p: Any, s: Any) -> Any:
-    """Make the next acknowledgement; its id, or FULL."""
+    """Make the next acknowledgement, and return its id, or FULL."""
     ack_id = s[Tcp.NEXT_ACK_ID]
     if ack_id - s[Tcp.ACKS_CONSUMED] >= p[P.RING]:
         return np.int64(FULL)
@@ -74,7 +76,7 @@ def make_ack(p: Any, s: Any) -> Any:
 
 
 def write_ack(s: Any, at: Any, missing: Any, echo: Any) -> None:
-    """The acknowledgement at this place tells the first packet that is missing, and nothing else."""
+    """Write an acknowledgement at word `at`, with the first missing packet and without SACK blocks."""
     s[at + Ack.CUMULATIVE] = missing
     s[at + Ack.TSECR] = echo
     s[at + Ack.DSACK] = NONE
@@ -85,7 +87,7 @@ def write_ack(s: Any, at: Any, missing: Any, echo: Any) -> None:
 def on_syn(p: Any, s: Any, t: Any) -> Any:
     """Answer a SYN, whether it is the first that arrives or a retransmission.
 
-    The timestamp echoed is always that of the first SYN that arrived.
+    The echoed timestamp is always that of the first SYN that arrived.
     """
     if s[Tcp.RCV_NXT] <= SYN:
         s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries nothing that could be missing
@@ -94,9 +96,10 @@ def on_syn(p: Any, s: Any, t: Any) -> Any:
 
 
 def _answer_syn(p: Any, s: Any, t: Any) -> Any:
-    """Send a SYN-ACK at time t [ns], and again after the initial timeout, which doubles with each repetition.
+    """Send a SYN-ACK at time t [ns], and again after the initial timeout, which doubles with each
+    repetition.
 
-    A retransmitted SYN is answered at once, and restarts the timer.
+    A retransmitted SYN is answered immediately, and restarts the timer.
     """
     s[Tcp.SYN_ACK_AT] = t
     quick = s[Tcp.QUICK_ACKS]
@@ -115,23 +118,24 @@ def _accept(s: Any, t: Any) -> None:
 
 
 def _is_half_open(s: Any) -> Any:
-    """Return whether the receiver waits for the end of the handshake (SYN-RECEIVED)."""
+    """Return True if the receiver waits for the end of the handshake (SYN-RECEIVED)."""
     return s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACK_AT] != NONE
 
 
 def receiver_rto(s: Any) -> Any:
-    """The receiver's own timeout [ns]."""
+    """Return the receiver's own timeout [ns]."""
     rtt = s[Tcp.RCV_RTT]
     return rtt + max(2 * rtt, MIN_RTO)
 
 
 def delayed_ack_deadline(p: Any, s: Any, t: Any) -> Any:
-    """When the ACK of a packet that has come at time t [ns] goes out at the latest."""
+    """Return the latest time of the ACK for a packet that arrives at time t [ns]."""
     return timer_expiry(p, s, t, quotient(p[P.ACK_DELAY], p[P.TICK]))
 
 
 def _on_segment(s: Any, t: Any) -> None:
-    """A packet with data after a silence longer than the receiver's own timeout: quick ACKs again."""
+    """Note the arrival of data; after a silence longer than the receiver's timeout, send quick ACKs
+    again."""
     if _is_half_open(s):
         _accept(s, t)
     if s[Tcp.LRCVTIME] != NONE and t - s[Tcp.LRCVTIME] > receiver_rto(s):
@@ -141,7 +145,7 @@ def _on_segment(s: Any, t: Any) -> None:
 
 @noinline
 def _on_duplicate(s: Any, packet: Any) -> None:
-    """A packet that is there already: the next ACK says so, and some more come at once."""
+    """Note a packet that was received before: the next ACK reports it, and quick ACKs follow."""
     s[Tcp.DUPLICATES] += 1
     s[Tcp.DSACK_PACKET] = packet
     s[Tcp.QUICK_ACKS] = max(s[Tcp.QUICK_ACKS], MAX_QUICK_ACKS)
@@ -149,7 +153,7 @@ def _on_duplicate(s: Any, packet: Any) -> None:
 
 @noinline
 def _update_sack_blocks(s: Any, left: Any, right: Any) -> None:
-    """A block that has just grown comes first; those that it covers go."""
+    """Move a block that has grown to the front, and remove the blocks that it covers."""
     kept = np.int64(0)
     for k in range(s[Tcp.NUM_SACKS]):
         one, other = s[Tcp.SACK_BLOCKS + 2 * k], s[Tcp.SACK_BLOCKS + 2 * k + 1]
@@ -167,7 +171,7 @@ def _update_sack_blocks(s: Any, left: Any, right: Any) -> None:
 
 @noinline
 def _out_of_order(p: Any, s: Any, packet: Any) -> None:
-    """A packet above a gap."""
+    """Put a packet above a gap into the out-of-order queue."""
     mask = p[P.RING] - 1
     if packet - s[Tcp.RCV_NXT] >= p[P.RING]:
         s[Tcp.OVERFULL] = 1
@@ -190,7 +194,7 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
 
 @noinline
 def _advance_rcv_nxt(p: Any, s: Any) -> None:
-    """The first missing packet has come: on to the next gap."""
+    """Advance RCV_NXT to the next gap, after the first missing packet has arrived."""
     mask = p[P.RING] - 1
     first = s[Tcp.RCV_NXT]
     end = run_end(s, s[Tcp.OUT_OF_ORDER_BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
@@ -208,7 +212,7 @@ def _advance_rcv_nxt(p: Any, s: Any) -> None:
 
 @noinline
 def _acks_in_gap_at_once(p: Any, s: Any, t: Any) -> Any:
-    """Whether the ACK of a packet that left a gap open goes out at once; else it waits for later ones."""
+    """Return True if the ACK of a packet above a gap is sent without delay, False if it is compressed."""
     if s[Tcp.COMPRESSED_ACKS] >= COMP_SACK_NR:
         return True
     if s[Tcp.COMPRESSED_ACK_RCV_NXT] != s[Tcp.RCV_NXT]:
@@ -228,9 +232,9 @@ def _acks_in_gap_at_once(p: Any, s: Any, t: Any) -> Any:
 
 @noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
-    """A packet arrives at time t [ns].
+    """Process a packet that arrives at time t [ns].
 
-    Returns the id of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
+    Returns the id of the acknowledgement that the receiver sends, NONE or FULL, and whether it is the
     packet's first arrival.
     """
     if packet == SYN:
@@ -271,13 +275,13 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 
 def due_at_receiver(s: Any) -> Any:
-    """When the receiver's timer goes off [ns]."""
+    """Return the time at which a timer of the receiver expires [ns], or FOREVER."""
     return min(s[Tcp.ACK_DEADLINE], s[Tcp.COMPRESSED_ACK_DEADLINE])
 
 
 @noinline
 def on_delay(p: Any, s: Any) -> Any:
-    """It does: the id of the acknowledgement that goes out, or FULL."""
+    """Process the timer of the receiver, and return the id of the acknowledgement that is sent, or FULL."""
     if _is_half_open(s):
         s[Tcp.SYN_ACK_RETRANSMITS] += 1
         return _answer_syn(p, s, s[Tcp.ACK_DEADLINE])
@@ -285,15 +289,15 @@ def on_delay(p: Any, s: Any) -> Any:
 
 
 def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
-    """The packet that is about to arrive was put out at `sent` [ns]."""
+    """Note that the packet about to arrive was sent at `sent` [ns]."""
     s[Tcp.RCV_TSVAL] = sent
 
 
 def complete(p: Any, s: Any) -> Any:
-    """The receiver has all the data that there is."""
+    """Return True if the receiver has all data that the application has written."""
     return s[Tcp.RCV_NXT] > s[Tcp.LAST]
 
 
 def in_order(p: Any, s: Any) -> Any:
-    """Packets with data that the receiver has without a gap."""
+    """Return the packets with data received without a gap."""
     return max(s[Tcp.RCV_NXT] - FIRST, np.int64(0))

@@ -1,4 +1,4 @@
-"""Loss recovery: what an ACK that is out of the ordinary does, and a timeout.
+"""Loss recovery: exceptional ACKs, and timeouts (`tcp_fastretrans_alert` and `tcp_enter_loss`).
 
 Source: RFC 5681, RFC 6675 (states), RFC 8985 (RACK-TLP), RFC 5682 (F-RTO with SACK), RFC 6937 (PRR).
 """
@@ -28,7 +28,8 @@ control: Any = slot("control")
 
 @noinline
 def identify_losses(p: Any, s: Any, now: Any) -> Any:
-    """Judge the packets if there are news of arrivals; returns whether the reordering timer was set."""
+    """Detect losses if packets were delivered, and return True if the reordering timer was set
+    (`tcp_identify_packet_loss`)."""
     if s[Tcp.SND_UNA] == s[Tcp.SND_NXT] or s[Tcp.RACK_ADVANCED] == 0:
         return False
     s[Tcp.RACK_ADVANCED] = 0
@@ -40,7 +41,7 @@ def identify_losses(p: Any, s: Any, now: Any) -> Any:
 
 @noinline
 def enter_recovery(p: Any, s: Any, now: Any) -> None:
-    """Something is lost: fast recovery begins."""
+    """Begin fast recovery (`tcp_enter_recovery`)."""
     s[Tcp.PRIOR_SSTHRESH] = 0
     undo.init_undo(s)
     if s[Tcp.CA_STATE] != CaState.CWR and s[Tcp.CA_STATE] != CaState.RECOVERY:
@@ -51,10 +52,10 @@ def enter_recovery(p: Any, s: Any, now: Any) -> None:
 
 
 @noinline
-def fastretrans_alert(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
-    """An ACK with this timestamp [ms] while something is missing, or that says so.
+def fastretrans_alert(p: Any, s: Any, now: Any, echo: Any, info: Any) -> Any:
+    """Process an ACK with this timestamp [ms] that indicates missing packets, or arrives outside of OPEN.
 
-    Returns whether the reordering timer was set.
+    Returns True if the reordering timer was set.
     """
     if s[Tcp.CA_STATE] == CaState.OPEN:
         s[Tcp.RETRANS_STAMP] = NONE
@@ -62,18 +63,18 @@ def fastretrans_alert(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
         undo.try_undo_recovery(p, s, echo)
         if not PACED:
             prr.end_cwnd_reduction(s)
-    before, again, first = s[Tcp.CA_STATE], s[Tcp.RETRANS_OUT], np.int64(Rexmit.NONE)
+    before, retrans_out, first = s[Tcp.CA_STATE], s[Tcp.RETRANS_OUT], np.int64(Rexmit.NONE)
     recovering = before == CaState.RECOVERY
-    if recovering and news.acked > 0 and undo.try_undo_partial(p, s, s[Tcp.SND_UNA] - news.acked, echo):
+    if recovering and info.acked > 0 and undo.try_undo_partial(p, s, s[Tcp.SND_UNA] - info.acked, echo):
         return False
     if before == CaState.LOSS:
-        first = _process_loss(p, s, echo, news)
+        first = _process_loss(p, s, echo, info)
     elif undo.try_undo_dsack(p, s) and recovering:
         _try_to_open(p, s)
     waits = identify_losses(p, s, now)
     if first != Rexmit.NONE:
         s[Tcp.REXMIT] = first
-    if before == CaState.LOSS and s[Tcp.CA_STATE] != CaState.OPEN and s[Tcp.RETRANS_OUT] >= again:
+    if before == CaState.LOSS and s[Tcp.CA_STATE] != CaState.OPEN and s[Tcp.RETRANS_OUT] >= retrans_out:
         return waits
     if recovering and s[Tcp.CA_STATE] == CaState.RECOVERY:
         s[Tcp.REXMIT] = Rexmit.LOST
@@ -87,6 +88,7 @@ def fastretrans_alert(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
 
 @noinline
 def _try_to_open(p: Any, s: Any) -> None:
+    """Return to OPEN or DISORDER if no retransmission is outstanding (`tcp_try_to_open`)."""
     if not undo.any_retrans_done(p, s):
         s[Tcp.RETRANS_STAMP] = NONE
     if s[Tcp.CA_STATE] != CaState.CWR:
@@ -94,18 +96,19 @@ def _try_to_open(p: Any, s: Any) -> None:
 
 
 @noinline
-def _process_loss(p: Any, s: Any, echo: Any, news: Any) -> Any:
-    """An ACK after a timeout; what may go out first (RFC 5682, section 3.1)."""
+def _process_loss(p: Any, s: Any, echo: Any, info: Any) -> Any:
+    """Process an ACK after a timeout, and return the order of sending (`tcp_process_loss`; RFC 5682,
+    section 3.1)."""
     recovered = s[Tcp.SND_UNA] >= s[Tcp.HIGH_SEQ]
-    if news.acked > 0 and undo.try_undo_loss(p, s, echo, False):
+    if info.acked > 0 and undo.try_undo_loss(p, s, echo, False):
         return np.int64(Rexmit.NONE)
     if s[Tcp.FRTO] != 0:
-        if news.original_delivered and undo.try_undo_loss(p, s, echo, True):
+        if info.original_delivered and undo.try_undo_loss(p, s, echo, True):
             return np.int64(Rexmit.NONE)
         if s[Tcp.SND_NXT] > s[Tcp.HIGH_SEQ]:
-            if news.newly_sacked or (news.acked == 0 and not news.dsack):
+            if info.newly_sacked or (info.acked == 0 and not info.dsack):
                 s[Tcp.FRTO] = 0  # new packets arrive, the old ones do not
-        elif news.acked > 0 and not recovered:
+        elif info.acked > 0 and not recovered:
             s[Tcp.HIGH_SEQ] = s[Tcp.SND_NXT]
             if s[Tcp.SND_NXT] <= s[Tcp.LAST]:
                 return np.int64(Rexmit.NEW)
@@ -117,12 +120,12 @@ def _process_loss(p: Any, s: Any, echo: Any, news: Any) -> Any:
 
 
 @noinline
-def process_tlp_ack(p: Any, s: Any, now: Any, news: Any) -> None:
-    """A tail loss probe may have been answered (RFC 8985, 7.4)."""
+def process_tlp_ack(p: Any, s: Any, now: Any, info: Any) -> None:
+    """Process an ACK that may answer a tail loss probe (`tcp_process_tlp_ack`; RFC 8985, section 7.4)."""
     ack = s[Tcp.SND_UNA]
     if ack < s[Tcp.TLP_HIGH_SEQ]:
         return
-    if s[Tcp.TLP_RETRANS] == 0 or news.dsack:
+    if s[Tcp.TLP_RETRANS] == 0 or info.dsack:
         s[Tcp.TLP_HIGH_SEQ] = NONE
     elif ack > s[Tcp.TLP_HIGH_SEQ]:  # it repaired a loss, which nothing else told of
         prr.init_cwnd_reduction(p, s, now)
@@ -130,13 +133,14 @@ def process_tlp_ack(p: Any, s: Any, now: Any, news: Any) -> None:
         if not PACED:
             prr.end_cwnd_reduction(s)
         undo.try_keep_open(p, s)
-    elif news.acked == 0 and not news.newly_sacked:
+    elif info.acked == 0 and not info.newly_sacked:
         s[Tcp.TLP_HIGH_SEQ] = NONE
 
 
 @noinline
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """The retransmission timer has gone off: what was sent long enough ago is lost, begin with one packet."""
+    """Process a retransmission timeout (`tcp_enter_loss`): sufficiently old packets are lost, and the
+    window is one packet beyond those in flight."""
     fresh = s[Tcp.CA_STATE] < CaState.RECOVERY
     una, nxt, now_us = s[Tcp.SND_UNA], s[Tcp.SND_NXT], clocks.us_of(now)
     for packet in range(una, nxt):
@@ -168,7 +172,7 @@ def on_rto(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def on_reo_timeout(p: Any, s: Any, now: Any) -> None:
-    """What should have arrived by now is lost."""
+    """Process the reordering timeout: packets that should have arrived are lost (`tcp_rack_reo_timeout`)."""
     pipe, losses = in_flight(s), s[Tcp.LOST_TOTAL]
     rack.detect_loss(p, s, clocks.us_of(now))
     if in_flight(s) != pipe:
@@ -184,7 +188,8 @@ def on_reo_timeout(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def send_loss_probe(p: Any, s: Any, now: Any) -> None:
-    """No ACK for two round trips: a new packet goes out whatever the window, or the last one again."""
+    """Send a tail loss probe: a new packet regardless of the window, or the last one again
+    (`tcp_send_loss_probe`)."""
     if s[Tcp.TLP_HIGH_SEQ] != NONE:
         timer.rearm_rto(p, s, now)
         return

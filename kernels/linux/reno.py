@@ -21,29 +21,29 @@ from netcarlo.kernels.linux.state import Tcp
 
 
 def prepare(s: Any) -> None:
-    """Before the start."""
+    """Do nothing: Reno has no state."""
 
 
 def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """A window's worth."""
+    """Return the window: it grows by one packet per window of packets acknowledged."""
     return s[Tcp.CWND]
 
 
 def ssthresh(s: Any) -> Any:
-    """Half the window, at least 2 packets."""
+    """Return half the window, at least 2 packets."""
     return max(s[Tcp.CWND] >> 1, 2)
 
 
 def on_idle_restart(p: Any, s: Any, now: Any, idle: Any) -> None:
-    """Packets leave again after nothing did for so long [jiffy]."""
+    """Do nothing: the window is reduced by the application's restart after idle."""
 
 
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """After a timeout."""
+    """Restart slow start."""
     slow_start.reset(s, clocks.us_of(now))
 
 
 def pkts_acked(p: Any, s: Any, now: Any, rtt: Any) -> None:
-    """A round trip [us]: slow start may heed it."""
+    """Process an RTT sample [us], which may end slow start."""
     if rtt >= 0:
         slow_start.on_rtt_sample(p, s, now, max(rtt, 1), SlowStart.STANDARD)

@@ -1,9 +1,9 @@
-"""Round trips: how they are measured and smoothed, and the timeout that follows.
+"""Round-trip times: measurement, smoothing, and the retransmission timeout.
 
-Source: RFC 6298 in the form of Linux (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX
-2002, section 3.3): the deviation that counts is the largest of a round trip, at least the minimum timeout,
-and decays by a quarter of the difference; a sample far below the mean raises it by an eighth only.  Karn's
-rule and timestamps (RFC 7323).
+Source: RFC 6298 in the form of Linux (`tcp_rtt_estimator`; Sarolahti and Kuznetsov, "Congestion control in
+Linux TCP", USENIX 2002, section 3.3): the variance is the largest deviation of a round trip, at least the
+minimum timeout, and decays by a quarter of the difference. A sample far below the mean raises the deviation
+by an eighth only. Karn's rule and timestamps follow RFC 7323.
 """
 
 from typing import Any, NamedTuple
@@ -16,86 +16,103 @@ from netcarlo.kernels.linux.clocks import US
 from netcarlo.kernels.linux.state import NONE, Tcp
 
 MS_US = 1000
+"""Microseconds of a millisecond."""
 
 
 class Estimate(NamedTuple):
-    """What is known of round trips [us]; as words of `s`, SRTT, MDEV, MDEV_MAX, RTTVAR, RTT_END, RTO."""
+    """RTT estimate; the words SRTT_US, MDEV_US, MDEV_MAX_US, RTTVAR_US, RTT_SEQ and RTO of `s`."""
 
     srtt_us: Any
+    """Smoothed RTT [us / 8]; 0 if unknown."""
     mdev_us: Any
+    """Smoothed mean deviation [us / 4]."""
     mdev_max_us: Any
+    """Largest mean deviation of the current round trip [us / 4]."""
     rttvar_us: Any
+    """RTT variance that the timeout uses [us / 4]."""
     rtt_seq: Any
+    """SND_NXT when the current round trip began."""
     rto: Any
+    """Retransmission timeout [jiffies]."""
 
 
 def load_estimate(s: Any) -> Any:
-    """As it is."""
+    """Return the estimate, read from scratch."""
     return Estimate(
         s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.MDEV_MAX_US], s[Tcp.RTTVAR_US], s[Tcp.RTT_SEQ], s[Tcp.RTO]
     )
 
 
-def store_estimate(s: Any, known: Any) -> None:
-    """As it is now."""
-    s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.MDEV_MAX_US] = known.srtt_us, known.mdev_us, known.mdev_max_us
-    s[Tcp.RTTVAR_US], s[Tcp.RTT_SEQ], s[Tcp.RTO] = known.rttvar_us, known.rtt_seq, known.rto
-    s[Tcp.SRTT_NS] = srtt_ns(known)
+def store_estimate(s: Any, estimate: Any) -> None:
+    """Write the estimate to scratch."""
+    s[Tcp.SRTT_US], s[Tcp.MDEV_US], s[Tcp.MDEV_MAX_US] = (
+        estimate.srtt_us,
+        estimate.mdev_us,
+        estimate.mdev_max_us,
+    )
+    s[Tcp.RTTVAR_US], s[Tcp.RTT_SEQ], s[Tcp.RTO] = estimate.rttvar_us, estimate.rtt_seq, estimate.rto
+    s[Tcp.SRTT_NS] = srtt_ns(estimate)
 
 
-def srtt_ns(known: Any) -> Any:
-    """The smoothed round trip [ns]."""
-    return known.srtt_us * (US // 8)
+def srtt_ns(estimate: Any) -> Any:
+    """Return the smoothed RTT [ns]."""
+    return estimate.srtt_us * (US // 8)
 
 
-def on_sample(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
-    """The estimate after a round trip [us], and the timeout that follows, which ends the back-off."""
-    if known.srtt_us == 0:
+def on_sample(p: Any, s: Any, estimate: Any, sample: Any, una: Any, nxt: Any) -> Any:
+    """Return the estimate after an RTT sample [us], with a timeout without back-off."""
+    if estimate.srtt_us == 0:
         mdev = sample << np.int64(1)
-        most = max(mdev, clocks.us_of(p[P.MIN_RTO]))
-        known = Estimate(max(sample << np.int64(3), 1), mdev, most, most, nxt, known.rto)
+        mdev_max = max(mdev, clocks.us_of(p[P.MIN_RTO]))
+        estimate = Estimate(max(sample << np.int64(3), 1), mdev, mdev_max, mdev_max, nxt, estimate.rto)
     else:
-        known = update(p, s, known, sample, una, nxt)
-    return known if is_rto_unchanged(s, known, known.rto * s[Tcp.JIFFY_US]) else with_rto(s, known)
+        estimate = update(p, s, estimate, sample, una, nxt)
+    return (
+        estimate if is_rto_unchanged(s, estimate, estimate.rto * s[Tcp.JIFFY_US]) else with_rto(s, estimate)
+    )
 
 
-def update(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
-    """The estimate after a further round trip [us], with the timeout that was."""
-    srtt, mdev, most, rttvar, end, rto = known
+def update(p: Any, s: Any, estimate: Any, sample: Any, una: Any, nxt: Any) -> Any:
+    """Return the estimate after a further RTT sample [us], with the previous timeout."""
+    srtt, mdev, mdev_max, rttvar, end, rto = estimate
     error = sample - (srtt >> np.int64(3))
     srtt = max(srtt + error, 1)
     more = abs(error) - (mdev >> np.int64(2))
     if error < 0 and more > 0:
         more >>= np.int64(3)
     mdev += more
-    most = max(most, mdev)
-    rttvar = max(rttvar, most)
+    mdev_max = max(mdev_max, mdev)
+    rttvar = max(rttvar, mdev_max)
     if una > end:
-        if most < rttvar:
-            rttvar -= (rttvar - most) >> np.int64(2)
+        if mdev_max < rttvar:
+            rttvar -= (rttvar - mdev_max) >> np.int64(2)
         end = nxt
-        most = clocks.us_of(p[P.MIN_RTO])
-    return Estimate(srtt, mdev, most, rttvar, end, rto)
+        mdev_max = clocks.us_of(p[P.MIN_RTO])
+    return Estimate(srtt, mdev, mdev_max, rttvar, end, rto)
 
 
-def is_rto_unchanged(s: Any, known: Any, timeout: Any) -> Any:
-    """Whether RTO, which is `timeout` [us], is still what follows: then there is no need to divide."""
-    rto_us = (known.srtt_us >> np.int64(3)) + known.rttvar_us
+def is_rto_unchanged(s: Any, estimate: Any, timeout: Any) -> Any:
+    """Return True if the timeout still follows from the estimate, so that no division is needed; it is
+    `timeout` [us]."""
+    rto_us = (estimate.srtt_us >> np.int64(3)) + estimate.rttvar_us
     return timeout - s[Tcp.JIFFY_US] < rto_us <= timeout
 
 
-def with_rto(s: Any, known: Any) -> Any:
-    """The estimate, with the timeout that follows from it."""
-    jiffies = clocks.to_jiffies(s, (known.srtt_us >> np.int64(3)) + known.rttvar_us)
+def with_rto(s: Any, estimate: Any) -> Any:
+    """Return the estimate with the timeout that follows from it (`tcp_set_rto`)."""
+    jiffies = clocks.to_jiffies(s, (estimate.srtt_us >> np.int64(3)) + estimate.rttvar_us)
     rto = min(jiffies, s[Tcp.MAX_RTO_JIFFIES])
-    return Estimate(known.srtt_us, known.mdev_us, known.mdev_max_us, known.rttvar_us, known.rtt_seq, rto)
+    return Estimate(
+        estimate.srtt_us, estimate.mdev_us, estimate.mdev_max_us, estimate.rttvar_us, estimate.rtt_seq, rto
+    )
 
 
 def ack_update_rtt(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:
-    """An ACK has come; returns the round trip of the last packet that it tells of [us], or NONE.
+    """Process the RTT of an ACK, and return that of the most recent packet it delivers [us], or NONE.
 
-    `first` and `last`: when the first and the last of the packets were put out [us] that were sent only once,
-    or NONE.  Where there is none the timestamp `echo` [ns] serves, in whole ms, if the ACK `advances` UNA.
+    `first` and `last` are the sending times [us] of the first and last packets delivered that were sent
+    only once, or NONE. Without them the timestamp `echo` [ns] is used, in whole ms, if the ACK `advances`
+    SND_UNA.
     """
     now_us = clocks.us_of(now)
     sample, latest = np.int64(NONE), np.int64(NONE)

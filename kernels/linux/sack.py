@@ -1,6 +1,6 @@
-"""What an ACK tells of the packets that are out.
+"""Update of the scoreboard by the cumulative acknowledgement and the SACK blocks of an ACK.
 
-Source: RFC 2018 (SACK), RFC 2883 (duplicates), RFC 8985, section 6.2 (reordering).
+Source: RFC 2018 (SACK), RFC 2883 (DSACK), RFC 8985, section 6.2 (reordering).
 """
 
 from typing import Any, NamedTuple
@@ -15,20 +15,20 @@ from netcarlo.kernels.linux.state import NONE, PACED, Ack, Flag, Packet, Tcp, pa
 
 
 class AckInfo(NamedTuple):
-    """What an ACK tells."""
+    """Information that an ACK carries."""
 
     acked: Any
-    """Packets acknowledged with all before them."""
+    """Packets newly acknowledged cumulatively."""
     newly_sacked: Any
-    """Blocks report others for the first time."""
+    """True if SACK blocks report packets for the first time."""
     dsack: Any
-    """It reports a packet that arrived twice."""
+    """True if the ACK reports a packet received more than once."""
     original_delivered: Any
-    """A packet arrived that was put out before HIGH, and only once."""
+    """True if a packet was delivered that was sent before HIGH_SEQ and only once (FLAG_ORIG_SACK_ACKED)."""
 
 
 def mark_delivered(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
-    """A packet has arrived that nobody had told of: it is not lost, nor in flight; returns its flags."""
+    """Mark a packet as delivered, so that it is neither lost nor in flight, and return its former flags."""
     at = packet_at(p, s, packet)
     flags = s[at + Packet.FLAGS]
     if PACED:
@@ -47,14 +47,16 @@ def mark_delivered(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
 
 @noinline
 def process_sack_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
-    """Enter the blocks, all behind `ack`, of the ACK at `at`, in the order of the packets.
+    """Process the SACK blocks, all above `ack`, of the ACK at word `at`, in the order of packets
+    (`tcp_sacktag_walk`).
 
-    Returns (reported, original, first, last, late): as in `News`; when the first and the last of the packets
-    reported that were sent only once were put out [us], or NONE; and the lowest of them that is late, or NXT.
+    Returns (newly_sacked, original, first, last, reordered): the first two as in `AckInfo`; the sending
+    times [us] of the first and last packets reported that were sent only once, or NONE; the lowest of
+    these packets that was reordered, or SND_NXT.
     """
     mask = p[P.RING] - 1
-    reported, original = np.int64(0), np.int64(0)
-    first, last, late = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
+    newly_sacked, original = np.int64(0), np.int64(0)
+    first, last, reordered = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
     highest, done = s[Tcp.HIGHEST_SACK], ack
     count = s[at + Ack.NUM_SACKS]
     for _ in range(count):
@@ -75,13 +77,13 @@ def process_sack_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
                     begin = run_end(s, s[Tcp.SACKED_BITS], mask, left, stop)
                 for packet in range(begin, stop):
                     if not test_bit(s, s[Tcp.SACKED_BITS], mask, packet):
-                        reported = np.int64(1)
+                        newly_sacked = np.int64(1)
                         set_bit(s, s[Tcp.SACKED_BITS], mask, packet)
                         flags = mark_delivered(p, s, packet, now_us, np.int64(NONE))
                         s[Tcp.SACKED_OUT] += 1
                         if flags & (Flag.EVER_RETRANS | Flag.RETRANS) == 0:
                             if packet < highest:
-                                late = min(late, packet)
+                                reordered = min(reordered, packet)
                             if packet < s[Tcp.HIGH_SEQ]:
                                 original = np.int64(1)
                             last = s[packet_at(p, s, packet) + Packet.SENT]
@@ -89,40 +91,42 @@ def process_sack_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
                                 first = last
             left = stop
         s[Tcp.HIGHEST_SACK] = max(s[Tcp.HIGHEST_SACK], right)
-    return reported, original, first, last, late
+    return newly_sacked, original, first, last, reordered
 
 
 def clean_rtx_queue(p: Any, s: Any, ack: Any, now_us: Any, echo: Any) -> Any:
-    """Packets below `ack` leave the scoreboard; `echo` is the timestamp that came back [ms].
+    """Remove the packets below `ack` from the scoreboard; `echo` is the echoed timestamp [ms]
+    (`tcp_clean_rtx_queue`).
 
-    Returns (again, original, first, last, late): 1 if one of them had been sent again; the rest as
-    `take_blocks`.
+    Returns (retransmitted, original, first, last, reordered): 1 if one of the packets had been
+    retransmitted; the rest as `process_sack_blocks`.
     """
     mask = p[P.RING] - 1
-    again, original = np.int64(0), np.int64(0)
-    first, last, late = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
+    retransmitted, original = np.int64(0), np.int64(0)
+    first, last, reordered = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
     for packet in range(s[Tcp.SND_UNA], ack):
         if s[Tcp.SACKED_OUT] > 0 and test_bit(s, s[Tcp.SACKED_BITS], mask, packet):
             clear_bit(s, s[Tcp.SACKED_BITS], mask, packet)
             s[Tcp.SACKED_OUT] -= 1
             if s[packet_at(p, s, packet) + Packet.FLAGS] & (Flag.EVER_RETRANS | Flag.RETRANS):
-                again = np.int64(1)
+                retransmitted = np.int64(1)
         else:
             flags = mark_delivered(p, s, packet, now_us, echo)
             if flags & (Flag.EVER_RETRANS | Flag.RETRANS):
-                again = np.int64(1)
+                retransmitted = np.int64(1)
             else:
                 last = s[packet_at(p, s, packet) + Packet.SENT]
                 if first == NONE:
                     first = last
-                    late = packet
+                    reordered = packet
                 if packet < s[Tcp.HIGH_SEQ]:
                     original = np.int64(1)
-    return again, original, first, last, late
+    return retransmitted, original, first, last, reordered
 
 
 def check_sack_reordering(s: Any, packet: Any) -> None:
-    """A packet that was sent once arrived after higher ones: they overtake each other (RFC 8985, 6.2.3)."""
+    """Update the reordering distance: a packet sent once was delivered after higher ones (RFC 8985,
+    section 6.2, step 3)."""
     behind = s[Tcp.HIGHEST_SACK] - packet
     if behind > 0:
         s[Tcp.REORDERING] = min(max(s[Tcp.REORDERING], behind), np.int64(rack.MAX_REORDERING))

@@ -1,4 +1,4 @@
-"""What the sender knows of the packets it has out: reported, lost, sent again (RFC 6675: the scoreboard)."""
+"""Scoreboard of the sender: which outstanding packets were SACKed, lost or retransmitted (RFC 6675)."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, Tcp, pac
 
 control: Any = slot("control")
 NOTIFIES_LOSSES: Any = slot("notifies_losses")
-"""The control hears of each packet that is found lost."""
+"""True if the congestion control is notified of each packet that is marked lost."""
 
 
 def is_sacked(p: Any, s: Any, packet: Any) -> Any:
-    """Whether a SACK block has reported a packet."""
+    """Return True if a SACK block has reported a packet."""
     return test_bit(s, s[Tcp.SACKED_BITS], p[P.RING] - 1, packet)
 
 
 def mark_lost(p: Any, s: Any, packet: Any) -> None:
-    """A packet is thought lost, or its retransmission."""
+    """Mark a packet, or its latest retransmission, as lost (`tcp_mark_skb_lost`)."""
     at = packet_at(p, s, packet)
     flags = s[at + Packet.FLAGS]
     if flags & Flag.LOST:
@@ -42,7 +42,7 @@ def mark_lost(p: Any, s: Any, packet: Any) -> None:
 
 @noinline
 def next_lost(p: Any, s: Any) -> Any:
-    """The first packet that is lost and not sent again since, or NONE."""
+    """Return the first lost packet that has not been retransmitted since, or NONE."""
     if s[Tcp.RETRANS_OUT] >= s[Tcp.LOST_OUT]:
         return np.int64(NONE)
     packet = max(s[Tcp.RETRANSMIT_HINT], s[Tcp.SND_UNA])
@@ -58,7 +58,7 @@ def next_lost(p: Any, s: Any) -> Any:
 
 @noinline
 def mark_retransmitted(p: Any, s: Any, packet: Any) -> None:
-    """A packet goes out again: note it in the log."""
+    """Mark a packet as retransmitted, and enter it into the log of retransmissions."""
     at = packet_at(p, s, packet)
     flags = s[at + Packet.FLAGS] & (Flag.LOST | Flag.EVER_RETRANS | Flag.RETRANS | Flag.PSH)
     if flags & Flag.RETRANS == 0:
@@ -74,7 +74,7 @@ def mark_retransmitted(p: Any, s: Any, packet: Any) -> None:
 
 @noinline
 def unmark_lost(p: Any, s: Any) -> None:
-    """Nothing is lost after all."""
+    """Clear the loss marks of all outstanding packets, because a timeout or recovery was spurious."""
     for packet in range(s[Tcp.SND_UNA], s[Tcp.SND_NXT]):
         at = packet_at(p, s, packet)
         s[at + Packet.FLAGS] &= ~np.int64(Flag.LOST)

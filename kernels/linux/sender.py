@@ -1,4 +1,4 @@
-"""The sender: the handshake, what goes out, and what wakes it (RFC 9293)."""
+"""Sender: handshake, transmission of packets, and timers (RFC 9293)."""
 
 from typing import Any
 
@@ -48,18 +48,18 @@ from netcarlo.kernels.linux.state import (
 control: Any = slot("control")
 
 WAKE_UP_TIME = 100 * clocks.US
-"""What it takes to wake an application, about [ns]: the ACK of a handshake has left a fast link by then."""
+"""Time to wake an application [ns], about as long as the ACK of a handshake needs to leave a fast link."""
 SYN_LINEAR_TIMEOUTS = 4
-"""SYNs that are repeated before the timer backs off."""
+"""SYN timeouts before the timer backs off (tcp_syn_linear_timeouts)."""
 LOST_SYNS = 2
-"""Retransmissions of the SYN from which on the window begins with one packet (RFC 5681, section 3.1)."""
+"""Retransmissions of the SYN from which on the initial window is one packet (RFC 5681, section 3.1)."""
 
 
 @noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """Before the start; `limit` packets, the clocks `phase` [ns] ahead.
+    """Prepare the association for `limit` packets, with clocks `phase` [ns] ahead of the simulation.
 
-    Rings are laid out from word `free` of `s` on; returns the next free one.
+    The rings are laid out from word `free` of `s` on. Returns the first word behind them.
     """
     for i in range(END):
         s[i] = 0
@@ -91,7 +91,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
-    """The application begins to send."""
+    """Start the transmission, with a SYN if there is a handshake."""
     if s[Tcp.ESTABLISHED] != 0:
         _init_control(p, s, now)
         s[Tcp.TRY_SEND] = 1
@@ -101,7 +101,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 
 @noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL; to be called while packets may go out."""
+    """Return the next packet to send, NONE, or FULL; called repeatedly while packets may be sent."""
     if s[Tcp.OVERFULL] != 0 or s[Tcp.SND_NXT] - s[Tcp.SND_UNA] >= p[P.RING] - 1:
         return np.int64(FULL)
     packet = s[Tcp.FORCED]
@@ -118,14 +118,14 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 
 
 def _is_last(p: Any, s: Any) -> Any:
-    """Whether it is plain that nothing follows a packet that goes out: the window has no room."""
+    """Return True if the window certainly has no room for a packet after the current one."""
     if PACED or s[Tcp.BURST_LEFT] > 0 or s[Tcp.REXMIT] == Rexmit.NEW:
         return False
     return in_flight(s) >= s[Tcp.CWND] and s[Tcp.SND_NXT] - s[Tcp.SND_UNA] < p[P.RING] - 1
 
 
 def _select(p: Any, s: Any, now: Any) -> Any:
-    """The packet that goes out as the windows allow, lost or new, or NONE."""
+    """Return the lost or new packet that the windows permit to be sent, or NONE."""
     room = in_flight(s) < s[Tcp.CWND]
     open_now = not PACED or s[Tcp.BURST_LEFT] > 0 or pacing.may_send(s, now)
     if s[Tcp.REXMIT] == Rexmit.LOST and room and open_now:
@@ -156,14 +156,14 @@ def _select(p: Any, s: Any, now: Any) -> Any:
 
 @noinline
 def _pace_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
-    """So many packets leave as one where there is pacing."""
+    """Account for a paced burst of so many packets."""
     if in_flight(s) == 0 and s[rate.Rate.APP_LIMITED] != 0:
         control.on_tx_start(p, s, now)
     pacing.on_send(p, s, now, packets)
 
 
 def _send_new(p: Any, s: Any, now: Any) -> Any:
-    """A new packet goes out."""
+    """Send a new packet, and return it."""
     packet = s[Tcp.SND_NXT]
     if PACED:
         rate.on_packet_sent(p, s, packet, clocks.us_of(now))
@@ -183,7 +183,7 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
 
 @noinline
 def _retransmit(p: Any, s: Any, now: Any, packet: Any) -> None:
-    """A lost packet goes out again."""
+    """Retransmit a lost packet."""
     if PACED:
         _pace_burst(p, s, now, 1)
         rate.on_packet_sent(p, s, packet, clocks.us_of(now))
@@ -200,7 +200,7 @@ def _retransmit(p: Any, s: Any, now: Any, packet: Any) -> None:
 
 @noinline
 def _send_forced(p: Any, s: Any, now: Any, packet: Any) -> None:
-    """A packet of the handshake goes out, that of a timeout, or a tail loss probe."""
+    """Send a packet regardless of the window: of the handshake, after a timeout, or as a tail loss probe."""
     if packet == SYN:
         s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
         if s[Tcp.SYNS_SENT] == 0:
@@ -237,7 +237,7 @@ def _send_forced(p: Any, s: Any, now: Any, packet: Any) -> None:
 
 
 def _finish_sending(p: Any, s: Any, now: Any) -> None:
-    """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
+    """End the transmissions of an event: note whether the window was the limit, and set the timer."""
     s[Tcp.TRY_SEND] = 0
     s[Tcp.REXMIT] = Rexmit.NONE
     limited = in_flight(s) >= s[Tcp.CWND] or _is_deferred(p, s, now)
@@ -251,13 +251,13 @@ def _finish_sending(p: Any, s: Any, now: Any) -> None:
 
 
 def _is_deferred(p: Any, s: Any, now: Any) -> Any:
-    """Whether the window has room, too little of it for a burst now."""
+    """Return True if the congestion window has room, but too little for a burst now."""
     room = tso.available_window(p, s)
     return 0 < room == s[Tcp.CWND] - in_flight(s) and tso.should_defer(p, s, now, room)
 
 
 def validate_cwnd(s: Any, pushed: Any, limited: Any) -> None:
-    """Note whether the window was the limit of what is out, if new packets have gone out or it was."""
+    """Note whether the window limits the packets outstanding (`tcp_cwnd_validate`)."""
     if pushed or limited:
         out = s[Tcp.SND_NXT] - s[Tcp.SND_UNA]
         if s[Tcp.SND_UNA] >= s[Tcp.CWND_USAGE_SEQ] or limited or (
@@ -269,7 +269,8 @@ def validate_cwnd(s: Any, pushed: Any, limited: Any) -> None:
 
 
 def _init_control(p: Any, s: Any, now: Any) -> None:
-    """The connection is there: as in Linux, controls begin now, with the first packet of data next."""
+    """Initialise the congestion control when the connection is established; data begin with the next
+    packet."""
     if PACED:
         control.init(p, s, now)
     else:
@@ -278,7 +279,7 @@ def _init_control(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def _on_syn_ack(p: Any, s: Any, now: Any, echo: Any) -> None:
-    """The SYN is acknowledged."""
+    """Process the SYN-ACK: the connection is established."""
     s[Tcp.ESTABLISHED] = 1
     s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = s[Tcp.CWND_USAGE_SEQ] = FIRST
     s[Tcp.RACK_PACKET] = SYN
@@ -295,32 +296,34 @@ def _on_syn_ack(p: Any, s: Any, now: Any, echo: Any) -> None:
 
 
 def _is_syn_ack(s: Any, at: Any) -> Any:
-    """Return whether an acknowledgement is a SYN-ACK; a connected sender ignores another one (RFC 9293)."""
+    """Return True if an acknowledgement is a SYN-ACK; a connected sender ignores a further one (RFC
+    9293)."""
     return s[at + Ack.CUMULATIVE] == FIRST and s[at + Ack.NUM_SACKS] == 0 and s[at + Ack.DSACK] == NONE
 
 
 @noinline
 def _apply_syn_losses(s: Any, echo: Any) -> None:
-    """Set the initial window after SYN timeouts, unless the timestamp `echo` [ms] shows them to be spurious.
+    """Set the initial window after SYN timeouts, unless the timestamp `echo` [ms] shows them to be
+    spurious.
 
-    RFC 5681, section 3.1, demands a window of one segment when a SYN was lost.  Linux applies that to
-    connections that retransmitted the SYN at least twice, because its SYN timer is only 1 s (RFC 6298).  A
-    SYN-ACK that echoes the first SYN shows that this one arrived (Eifel detection, RFC 3522).  As in the
-    kernel, a timeout that was not spurious remains undoable by duplicate reports; that changes neither
-    window nor threshold.
+    RFC 5681, section 3.1, demands a window of one segment when a SYN was lost. Linux applies that to
+    connections that retransmitted the SYN at least twice, because its SYN timer is only 1 s (RFC 6298). A
+    SYN-ACK that echoes the first SYN shows that this one arrived (Eifel detection, RFC 3522). As in the
+    kernel, a timeout that was not spurious can still be undone by DSACKs; that changes neither window nor
+    threshold.
     """
-    again = s[Tcp.SYNS_SENT] - 1
-    if again > 0 and echo != s[Tcp.RETRANS_STAMP]:
+    retransmissions = s[Tcp.SYNS_SENT] - 1
+    if retransmissions > 0 and echo != s[Tcp.RETRANS_STAMP]:
         s[Tcp.UNDO_MARKER] = SYN
-        s[Tcp.UNDO_RETRANS] = again
-        if again >= LOST_SYNS:
+        s[Tcp.UNDO_RETRANS] = retransmissions
+        if retransmissions >= LOST_SYNS:
             s[Tcp.CWND] = 1
     s[Tcp.RETRANS_STAMP] = NONE
 
 
 @noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """An acknowledgement arrives at the sender."""
+    """Process an acknowledgement that arrives at the sender."""
     s[Tcp.ACKS_CONSUMED] = ack_id + 1
     at = ack_at(p, s, ack_id)
     ack, echo = s[at + Ack.CUMULATIVE], s[at + Ack.TSECR]
@@ -333,7 +336,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 @noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """A timer goes off."""
+    """Process a timer of the sender."""
     what = s[Tcp.TIMER]
     if PACED and s[Tcp.DEADLINE] > now:
         pacing.on_timer(s)

@@ -1,4 +1,4 @@
-"""How slow start may end before packets are lost, and how fast it is: as `P.SLOW_START` says."""
+"""Slow start: its growth, and the algorithm that ends it before packets are lost, by `P.SLOW_START`."""
 
 from enum import IntEnum
 from typing import Any
@@ -12,33 +12,35 @@ class SlowStart(IntEnum):
     """Values of `P.SLOW_START`."""
 
     OF_CONTROL = 0
-    """As the control has it."""
+    """Algorithm of the congestion control."""
     STANDARD = 1
-    """Until packets are lost."""
+    """Slow start until packets are lost (RFC 5681)."""
     HYSTART = 2
+    """HyStart."""
     HYSTARTPP = 3
+    """HyStart++ (RFC 9406)."""
 
 
 def reset(s: Any, now_us: Any) -> None:
-    """When the connection is there, and after a timeout."""
+    """Reset slow start when the connection is established and after a timeout."""
     hystart.reset(s)
     hystart.start_round(s, now_us)
     hystartpp.reset(s)
 
 
 def on_rtt_sample(p: Any, s: Any, now: Any, rtt: Any, own: Any) -> None:
-    """An ACK of something new with a round trip [us]; `own` is the control's."""
+    """Process an RTT sample [us] of an ACK of new data; `own` is the algorithm of the congestion control."""
     hystart.update_delay_min(s, rtt)
     if s[Tcp.CWND] < s[Tcp.SSTHRESH]:
-        way = own if p[P.SLOW_START] == SlowStart.OF_CONTROL else p[P.SLOW_START]
-        if way == SlowStart.HYSTART:
+        method = own if p[P.SLOW_START] == SlowStart.OF_CONTROL else p[P.SLOW_START]
+        if method == SlowStart.HYSTART:
             hystart.update(s, now, rtt)
-        elif way == SlowStart.HYSTARTPP:
+        elif method == SlowStart.HYSTARTPP:
             hystartpp.on_rtt_sample(s, rtt)
 
 
 def growth(p: Any, s: Any, packets: Any) -> Any:
-    """By how much the window grows in slow start for so many packets acknowledged by one ACK."""
+    """Return the increase of the window in slow start for so many packets acknowledged by one ACK."""
     if p[P.SLOW_START] == SlowStart.HYSTARTPP:
         return hystartpp.growth(s, packets)
     return packets

@@ -1,7 +1,9 @@
-"""Where an association of today's Linux keeps its state: words of its scratch by name.
+"""State of an association of today's Linux: the words of its scratch by name.
 
-Packets are numbered: 0 is the SYN, 1 the ACK that ends the handshake, data begin at FIRST; every segment is
-full.  The sender's clock has microseconds, its timers jiffies, its timestamps milliseconds, as the kernel's.
+Names are those of `struct tcp_sock` and `struct inet_connection_sock` in Linux 6.18, or of the RFC where the
+kernel has no such word. Packets are numbered: 0 is the SYN, 1 the ACK that ends the handshake, and data begin
+at FIRST. Every segment is full. As in the kernel, the clock of the sender counts microseconds, its timers
+count jiffies and its timestamps count milliseconds.
 """
 
 from enum import IntEnum, auto
@@ -13,366 +15,393 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
 
 PACED: Any = slot("paced")
-"""The control sets a rate and the window at every ACK, from samples of the delivery rate."""
+"""True if the congestion control sets a pacing rate and the window at every ACK, from delivery rate samples.
+"""
 AUTOTUNING: Any = slot("autotuning")
-"""The receiver's window is what it tells (`autotuning`)."""
+"""True if the receiver advertises a window that it tunes (`autotuning`)."""
 
 NONE = -1
-"""No packet; no measurement."""
+"""Value that stands for no packet, no time or no measurement."""
 FULL = -2
-"""More packets on their way than `P.RING`."""
+"""Value that `next_segment` returns if more packets are in flight than `P.RING` has room for."""
 
 SYN = np.int64(0)
+"""Number of the SYN."""
 ACK_OF_SYN = np.int64(1)
+"""Number of the packet that ends the handshake."""
 FIRST = np.int64(2)
-"""The first data packet."""
+"""Number of the first data packet."""
 
 INFINITE = 0x7FFFFFFF
-"""The slow start threshold before the first loss [packet]."""
+"""Slow start threshold before the first loss [packets] (TCP_INFINITE_SSTHRESH), and an unknown minimum RTT
+[us]."""
 
 SACK_BLOCKS_SENT = 3
-"""SACK blocks beside a timestamp, that of a duplicate included (RFC 2883)."""
+"""SACK blocks that fit into an ACK beside a timestamp, including the one of a duplicate (RFC 2018, RFC 2883).
+"""
 SACK_BLOCKS_KEPT = 4
-"""SACK blocks that the receiver remembers."""
+"""SACK blocks that the receiver remembers (TCP_NUM_SACKS)."""
 
 
 class CaState(IntEnum):
-    """Of loss recovery: what comes later in this list has the right of way."""
+    """Congestion state of the sender (`enum tcp_ca_state`), in the order of the kernel."""
 
     OPEN = 0
+    """Default state: no packet is missing."""
     DISORDER = 1
-    """Something is missing, and not known to be lost."""
+    """Packets are missing or were reported by SACK, but none is considered lost."""
     CWR = 2
-    """The window shrinks for another reason than a loss that is being repaired."""
+    """The window is being reduced for a reason other than a loss that is under repair."""
     RECOVERY = 3
+    """Fast recovery: packets were found lost and are retransmitted."""
     LOSS = 4
-    """After a timeout."""
+    """Recovery after a retransmission timeout."""
 
 
 class Timer(IntEnum):
-    """What the sender's one timer is for."""
+    """Purpose of the sender's single timer (`icsk_pending`)."""
 
     OFF = 0
+    """The timer is not running."""
     RETRANSMISSION = 1
+    """Retransmission timeout (RFC 6298)."""
     LOSS_PROBE = 2
-    """The tail loss probe."""
+    """Tail loss probe (RFC 8985, section 7)."""
     REO_TIMEOUT = 3
-    """Something is lost unless it is reported by then."""
+    """RACK reordering timeout: packets still unreported when it expires are lost (RFC 8985, section 6.3)."""
     WAKE_UP = 4
-    """The application is told that the connection is there."""
+    """Delay until the application learns that the connection is established."""
 
 
 class Rexmit(IntEnum):
-    """What may go out first."""
+    """Order in which packets may be sent after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW in
+    tcp_input.c)."""
 
     NONE = 0
+    """New packets only."""
     LOST = 1
-    """Lost packets, then new ones."""
+    """Lost packets first, then new ones."""
     NEW = 2
-    """New packets, and lost ones if there is none (F-RTO)."""
+    """New packets first, and lost ones if there is no new one (F-RTO, RFC 5682)."""
 
 
 class Flag(IntEnum):
-    """Bits of `Packet.FLAGS`; the bits above are the number of the latest retransmission."""
+    """Bits of `Packet.FLAGS`; the bits above them hold the number of the latest retransmission."""
 
     LOST = 1
+    """The packet is considered lost (TCPCB_LOST)."""
     RETRANS = 2
-    """Sent again, and that copy is in flight."""
+    """The packet was retransmitted and that copy is in flight (TCPCB_SACKED_RETRANS)."""
     EVER_RETRANS = 4
-    """Sent again at any time."""
+    """The packet was retransmitted at some time (TCPCB_EVER_RETRANS)."""
     PSH = 8
-    """It ends a burst: the receiver's application is to be told."""
+    """The packet ends a burst, so the receiver notifies its application (PSH)."""
 
 
 FLAG_BITS = 4
+"""Number of flag bits in `Packet.FLAGS`."""
 
 
 class Tcp(IntEnum):
-    """Words of an association's scratch."""
+    """Words of an association's scratch, first those of the sender, then those of the receiver."""
 
     # The sender.
     SND_UNA = 0
-    """The first packet that is not acknowledged."""
+    """First packet that is not acknowledged."""
     SND_NXT = auto()
-    """The next new packet."""
+    """Next new packet."""
     LAST = auto()
-    """The last packet there is."""
+    """Last packet that the application has written."""
     ESTABLISHED = auto()
-    """1: the handshake is over."""
+    """1 after the handshake, else 0."""
     CWND = auto()
-    """Congestion window [packet]."""
+    """Congestion window [packets] (`snd_cwnd`)."""
     SSTHRESH = auto()
-    """Slow start threshold [packet]."""
+    """Slow start threshold [packets] (`snd_ssthresh`)."""
     CWND_CNT = auto()
-    """Packets acknowledged since the window grew."""
+    """Packets acknowledged since the window last grew (`snd_cwnd_cnt`)."""
     SACKED_OUT = auto()
-    """Packets reported above UNA,"""
+    """Packets above SND_UNA that SACK blocks have reported."""
     LOST_OUT = auto()
-    """those thought lost, sent again or not,"""
+    """Packets considered lost, whether retransmitted or not."""
     RETRANS_OUT = auto()
-    """and those sent again and in flight."""
+    """Retransmitted packets in flight."""
     HIGHEST_SACK = auto()
-    """Behind the highest packet reported, or UNA."""
+    """Packet after the highest one reported by SACK, or SND_UNA if that is higher."""
     CA_STATE = auto()
-    """Of loss recovery (`State`)."""
+    """Congestion state (`CaState`)."""
     HIGH_SEQ = auto()
-    """NXT when the state began."""
+    """SND_NXT when the congestion state began."""
     PRIOR_CWND = auto()
-    """CWND before the reduction."""
+    """Congestion window before the latest reduction [packets]."""
     PRIOR_SSTHRESH = auto()
-    """What SSTHRESH will be again if the reduction is undone; 0: it will not."""
+    """Threshold that an undo of the reduction restores [packets]; 0 if the window is not restored."""
     PRR_DELIVERED = auto()
-    """Packets delivered,"""
+    """Packets delivered since the reduction began (RFC 6937)."""
     PRR_OUT = auto()
-    """and put out since the reduction began."""
+    """Packets sent since the reduction began (RFC 6937)."""
     UNDO_MARKER = auto()
-    """UNA when the reduction began, or NONE: it cannot be undone."""
+    """SND_UNA when the reduction began, or NONE if it cannot be undone."""
     UNDO_RETRANS = auto()
-    """Retransmissions since then that were not reported as duplicates."""
+    """Retransmissions since UNDO_MARKER that no DSACK has reported as unnecessary."""
     RETRANS_STAMP = auto()
-    """Timestamp of the first retransmission [ms], or NONE; during the handshake the timestamp of the first
-    SYN."""
+    """Timestamp of the first retransmission [ms], or NONE; during the handshake the timestamp of the
+    first SYN."""
     FRTO = auto()
-    """1: the timeout may turn out spurious."""
+    """1 if the latest timeout may prove spurious (F-RTO, RFC 5682)."""
     TLP_HIGH_SEQ = auto()
-    """NXT when a tail loss probe was sent, or NONE;"""
+    """SND_NXT when a tail loss probe was sent, or NONE if no probe is outstanding."""
     TLP_RETRANS = auto()
-    """1: that was a retransmission."""
+    """1 if the tail loss probe was a retransmission."""
     DELIVERED = auto()
     """Packets known to have arrived."""
     LOST_TOTAL = auto()
-    """Packets found lost so far, retransmissions as well."""
+    """Packets found lost so far, including retransmissions (`lost`)."""
     # RACK.
     RACK_XMIT_TIME = auto()
-    """When the packet was sent [us] that was sent last of those that arrived,"""
+    """Time at which the most recently sent of the delivered packets was sent [us] (RACK.xmit_ts)."""
     RACK_PACKET = auto()
-    """its number,"""
+    """Number of that packet (RACK.segment)."""
     RACK_RTT = auto()
-    """the latest round trip of a packet that arrived [us],"""
+    """Round-trip time of the most recently delivered packet [us] (RACK.rtt)."""
     RACK_ADVANCED = auto()
-    """and 1 if packets are to be judged anew."""
+    """1 if packets were delivered since losses were last detected."""
     REORDERING = auto()
-    """Most packets by which one was seen to be late,"""
+    """Largest reordering distance observed [packets]."""
     REORDERING_SEEN = auto()
-    """and 1 if any was."""
+    """1 if reordering was observed (RACK.reordering_seen)."""
     REO_WND_STEPS = auto()
-    """So many quarters of the least round trip may a packet be late;"""
+    """Length of the reordering window in quarters of the minimum RTT (RACK.reo_wnd_mult)."""
     DSACK_ROUND = auto()
-    """NXT when that grew,"""
+    """SND_NXT when the reordering window last grew (RACK.dsack_round)."""
     REO_WND_PERSIST = auto()
-    """and recoveries until it is one again."""
+    """Recoveries after which the reordering window shrinks to one quarter again (RACK.reo_wnd_persist)."""
     RACK_SCAN_START = auto()
-    """Packets below were reported, found lost, or sent again."""
+    """All packets below were reported, found lost or retransmitted, so loss detection begins here."""
     RETRANS_LOG_FIRST = auto()
-    """Number of the first retransmission in the log,"""
+    """Number of the oldest retransmission in the log."""
     RETRANS_LOG_END = auto()
-    """and of the next."""
+    """Number of the next retransmission."""
     RETRANSMIT_HINT = auto()
-    """No packet below is to be sent again."""
+    """No packet below is waiting for retransmission (`retransmit_skb_hint`)."""
     RETRANS_END = auto()
-    """No packet from here on was ever sent again."""
+    """No packet from here on was ever retransmitted."""
     # Round trips and timers.
     SRTT_US = auto()
-    """Smoothed RTT [us / 8], 0: unknown."""
+    """Smoothed RTT [us / 8]; 0 if unknown."""
     MDEV_US = auto()
-    """Smoothed deviation [us / 4],"""
+    """Smoothed mean deviation of the RTT [us / 4]."""
     MDEV_MAX_US = auto()
-    """the largest of this round trip,"""
+    """Largest MDEV_US of the current round trip [us / 4]."""
     RTTVAR_US = auto()
-    """and what the timeout takes for it."""
+    """RTT variance that the retransmission timeout uses [us / 4]."""
     RTT_SEQ = auto()
-    """NXT when that round trip began."""
+    """SND_NXT when the current round trip began."""
     MIN_RTT_US = auto()
-    """[us], INFINITE: unknown"""
+    """Minimum RTT [us]; INFINITE if unknown."""
     SRTT_NS = auto()
     """Smoothed RTT [ns]."""
     RTO = auto()
-    """Length of the retransmission timer, backed off [jiffy]."""
+    """Retransmission timeout, including its back-off [jiffies]."""
     RETRANSMITS = auto()
-    """Timeouts since anything new was acknowledged."""
+    """Timeouts since new data was last acknowledged (`icsk_retransmits`)."""
     TIMER = auto()
-    """What runs (`Timer`),"""
+    """Purpose of the running timer (`Timer`)."""
     DEADLINE = auto()
-    """and when it goes off [ns], or FOREVER."""
+    """Time at which the timer expires [ns], or FOREVER."""
     RESTART_TIMER = auto()
-    """1: the timer begins anew when all has been sent that this event allows."""
+    """1 if the timer is to be restarted once all packets that this event allows have been sent."""
     JIFFY_US = auto()
-    """A jiffy [us],"""
+    """Length of a jiffy [us]."""
     MAX_RTO_JIFFIES = auto()
-    """and the longest time that the timer runs [jiffy]."""
+    """Longest timeout [jiffies]."""
     CLOCK_PHASE = auto()
-    """How far the clocks are ahead of the simulation's [ns]."""
+    """Advance of the kernel's clocks over the simulation time [ns]."""
     # What an event allows.
     FORCED = auto()
-    """A packet to send whatever the window, or NONE."""
+    """Packet to send regardless of the window, or NONE."""
     REXMIT = auto()
-    """See `Send`."""
+    """Order of sending (`Rexmit`)."""
     TRY_SEND = auto()
-    """1: the window may have room."""
+    """1 if the window may have room for packets."""
     NEW_SENT = auto()
-    """1: new packets have gone out at this event."""
+    """1 if new packets were sent at this event."""
     BURST_LEFT = auto()
-    """New packets of a burst still to go out,"""
+    """New packets of the current burst that remain to be sent."""
     LARGE_BURST = auto()
-    """1: of more than one."""
+    """1 if the current burst has more than one packet."""
     IS_CWND_LIMITED = auto()
-    """1: the window limited what was in flight,"""
+    """1 if the congestion window limited the packets in flight."""
     MAX_PACKETS_OUT = auto()
-    """the most packets out"""
+    """Largest number of packets outstanding in the current measurement of window use."""
     CWND_USAGE_SEQ = auto()
-    """until this one is acknowledged."""
+    """Packet whose acknowledgement ends the current measurement of window use."""
     # Counters.
     SENT = auto()
+    """Packets with data sent, including retransmissions."""
     RETRANSMITTED = auto()
+    """Packets with data retransmitted."""
     SYNS_SENT = auto()
+    """SYNs sent."""
     TIMEOUTS = auto()
+    """Retransmission timeouts."""
     FAST_RETRANSMITS = auto()
+    """Fast recoveries."""
     CWND_REDUCTIONS = auto()
+    """Reductions of the congestion window."""
     LOSS_PROBES = auto()
-    """Tail loss probes."""
+    """Tail loss probes sent."""
     UNDOS = auto()
+    """Reductions that were undone."""
     FLOW = auto()
-    """The number of the association among others."""
+    """Number of the flow, which selects its random streams."""
     ZERO = auto()
-    """Always 0."""
+    """Always 0: counter of an event that this sender does not have."""
 
     # The receiver.
     RCV_NXT = auto()
-    """The next packet in order,"""
+    """Next packet expected in order."""
     RCV_WUP = auto()
-    """and what it was in the latest ACK."""
+    """RCV_NXT at the time of the latest ACK."""
     RCV_HIGHEST = auto()
-    """Highest packet that has arrived."""
+    """Highest packet received."""
     OUT_OF_ORDER = auto()
-    """Packets held out of order."""
+    """Packets held in the out-of-order queue."""
     DUPLICATES = auto()
-    """Packets that arrived again."""
+    """Packets received more than once."""
     QUICK_ACKS = auto()
-    """So many ACKs more are sent at once."""
+    """Remaining ACKs that are sent without delay (`icsk_ack.quick`)."""
     ACK_DEADLINE = auto()
-    """Time at which a delayed ACK, or during the handshake the SYN-ACK again, is sent [ns], or FOREVER."""
+    """Time at which a delayed ACK, or during the handshake the retransmitted SYN-ACK, is sent [ns], or
+    FOREVER."""
     COMPRESSED_ACK_DEADLINE = auto()
-    """Time at which a delayed ACK that stands for several in a gap is sent [ns], or FOREVER."""
+    """Time at which a compressed ACK is sent [ns], or FOREVER."""
     COMPRESSED_ACKS = auto()
-    """ACKs that the delayed ACK of a gap stands for."""
+    """ACKs that the pending compressed ACK replaces (`compressed_ack`)."""
     DUP_ACK_COUNTER = auto()
-    """ACKs sent at once in the gap"""
+    """Duplicate ACKs sent without delay for the gap at COMPRESSED_ACK_RCV_NXT (`dup_ack_counter`)."""
     COMPRESSED_ACK_RCV_NXT = auto()
-    """at this packet."""
+    """RCV_NXT for which duplicate ACKs are counted (`compressed_ack_rcv_nxt`)."""
     RCV_TSVAL = auto()
-    """When the packet that is about to arrive was put out [ns]."""
+    """Time at which the packet that arrives now was sent [ns]: its timestamp (`rcv_tsval`)."""
     TS_RECENT = auto()
-    """The timestamp that ACKs carry back [ns]."""
+    """Timestamp that ACKs echo [ns] (TS.Recent, RFC 7323)."""
     DSACK_PACKET = auto()
-    """A packet that arrived again, to be reported by the next ACK, or NONE."""
+    """Packet received more than once that the next ACK reports (RFC 2883), or NONE."""
     SYN_ACK_AT = auto()
-    """Time at which the latest SYN-ACK was sent [ns]."""
+    """Time at which the latest SYN-ACK was sent [ns], or NONE."""
     SYN_ACK_RETRANSMITS = auto()
     """SYN-ACKs retransmitted by the receiver's timer."""
     RCV_RTT = auto()
-    """Round trip of the handshake as the receiver saw it [ns], 0: unknown."""
+    """Round-trip time of the handshake measured by the receiver [ns]; 0 if unknown."""
     LRCVTIME = auto()
-    """When data arrived last [ns]."""
+    """Time at which data last arrived [ns], or NONE."""
     NEXT_ACK_ID = auto()
     """Id of the next ACK."""
     ACKS_CONSUMED = auto()
-    """ACKs with a smaller id are not needed any more."""
+    """First ACK id whose place in the ring is still needed."""
     NUM_SACKS = auto()
-    """SACK blocks remembered, the newest first,"""
+    """SACK blocks that the receiver remembers, newest first."""
     OVERFULL = auto()
-    """1: more is out than there is room for."""
+    """1 if more packets are in flight than the rings have room for."""
 
     # A window that is tuned: the sender.
     SND_WND = auto()
-    """The receiver's window as it is known [packet],"""
+    """Receive window known to the sender [packets]."""
     SND_WND_END = auto()
-    """and the packet behind it."""
+    """First packet beyond the receive window known to the sender."""
     NEWEST_ACK_AT = auto()
-    """When the ACK went out that came last [ns], or NONE."""
+    """Time at which the most recently sent of the received ACKs was sent [ns], or NONE."""
     # The receiver.
     RCV_WND = auto()
-    """The window that is told [packet],"""
+    """Receive window that the receiver advertises [packets]."""
     WINDOW_CLAMP = auto()
-    """and what it may grow to."""
+    """Limit up to which the advertised window may grow [packets]."""
     RCV_RTT_LAST_TSECR = auto()
-    """The newest timestamp of an ACK that a packet echoed [ms], or NONE;"""
+    """Newest ACK timestamp that a received packet has echoed [ms], or NONE."""
     RCV_RTT_EST = auto()
-    """smoothed round trip by these [ns / 8], 0: unknown."""
+    """Smoothed RTT measured by the receiver [ns / 8]; 0 if unknown."""
     RCVQ_SPACE = auto()
-    """Packets that the application read in a round trip,"""
+    """Packets that the application read in a round trip (`rcvq_space.space`)."""
     RCVQ_SEQ = auto()
-    """which began at this packet"""
+    """Next packet to be read when the current measurement began (`rcvq_space.seq`)."""
     RCVQ_TIME = auto()
-    """and time [ns]."""
+    """Time at which the current measurement began [ns] (`rcvq_space.time`)."""
     AUTOTUNING_RING = auto()
-    """Where the ring of `autotuning` begins."""
+    """Word at which the ring of `autotuning` begins."""
 
     # Where things begin in scratch.
     PACKETS = auto()
-    """By packet, what the sender knows (`Packet`)."""
+    """Word at which the packets of the sender begin (`Packet`)."""
     RETRANS_LOG = auto()
-    """By number of a retransmission, the packet."""
+    """Word at which the log of retransmissions begins: the packet of each, by number."""
     SACKED_BITS = auto()
-    """The sender's bitmap of packets reported by SACK blocks."""
+    """Word at which the sender's bitmap of packets reported by SACK begins."""
     OUT_OF_ORDER_BITS = auto()
-    """The receiver's bitmap of packets that have arrived out of order."""
+    """Word at which the receiver's bitmap of packets received out of order begins."""
     ACK_RING = auto()
-    """Ring of ACKs in flight (`Ack`)."""
+    """Word at which the ring of ACKs in flight begins (`Ack`)."""
     RATE_RECORDS = auto()
-    """By packet, what samples of the delivery rate need (`rate.Record`)."""
+    """Word at which the records for delivery rate samples begin (`rate.Record`)."""
     SACK_BLOCKS = auto()
-    """The receiver's blocks, pairs (left, right)."""
+    """SACK blocks of the receiver, pairs (first packet, packet after the last): `2 * SACK_BLOCKS_KEPT`
+    words."""
 
 
 CONTROL = Tcp.SACK_BLOCKS + 2 * SACK_BLOCKS_KEPT
-"""Words of the congestion control."""
+"""First word of the congestion control."""
 CONTROL_WORDS = 80
+"""Words reserved for the congestion control."""
 END = CONTROL + CONTROL_WORDS
-"""Words of an association before what is laid out at the start."""
+"""Words of an association without its rings."""
 
 
 class Packet(IntEnum):
-    """Words of a packet that is out."""
+    """Words of an outstanding packet."""
 
     SENT = 0
-    """When it was put out last [us]."""
+    """Time at which the packet was last sent [us]."""
     FLAGS = 1
+    """Bits of `Flag`, and the number of the latest retransmission above them."""
 
 
 PACKET_WORDS = len(Packet)
+"""Words per packet in the ring of the sender."""
 RECORD_WORDS = 4
+"""Words per packet in the ring of delivery rate records."""
 
 
 class Ack(IntEnum):
     """Words of an acknowledgement in the ring."""
 
     CUMULATIVE = 0
-    """The first packet that is missing."""
+    """Cumulative acknowledgement: first packet that is missing."""
     TSECR = 1
-    """Timestamp of the packet that it answers [ns]."""
+    """Timestamp of the packet that it answers [ns] (TSecr, RFC 7323)."""
     DSACK = 2
-    """A packet that arrived twice, or NONE."""
+    """Packet received more than once (RFC 2883), or NONE."""
     NUM_SACKS = 3
-    """SACK blocks besides,"""
+    """SACK blocks, the one of DSACK not included."""
     SACK_BLOCKS = 4
-    """pairs (left, right)."""
+    """SACK blocks, pairs (first packet, packet after the last)."""
 
 
 ACK_WORDS = Ack.SACK_BLOCKS + 2 * SACK_BLOCKS_SENT
+"""Words per acknowledgement in the ring."""
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this `P.RING`, or of many."""
+    """Return the words of scratch of an association with this `P.RING`, or of many with an array of them."""
     return END + ring // 64 * 2 + ring * (PACKET_WORDS + 1 + int(ACK_WORDS)) + 8
 
 
 def paced_scratch_words(window: Any, ring: Any) -> Any:
-    """The same where the control sets a rate."""
+    """Return the words of scratch of an association whose congestion control sets a pacing rate."""
     return scratch_words(window, ring) + RECORD_WORDS * ring
 
 
 def init_layout(p: Any, s: Any, free: Any) -> Any:
-    """Lay out the rings from word `free` on; returns the next free one."""
+    """Lay out the rings from word `free` on, and return the first word behind them."""
     ring = p[P.RING]
     s[Tcp.PACKETS] = free
     s[Tcp.RETRANS_LOG] = free + PACKET_WORDS * ring
@@ -386,25 +415,25 @@ def init_layout(p: Any, s: Any, free: Any) -> Any:
 
 
 def packet_at(p: Any, s: Any, packet: Any) -> Any:
-    """Where the words of a packet begin."""
+    """Return the word at which the words of a packet begin."""
     return s[Tcp.PACKETS] + PACKET_WORDS * (packet & (p[P.RING] - 1))
 
 
 def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
-    """Where the words of an acknowledgement begin."""
+    """Return the word at which the words of an acknowledgement begin."""
     return s[Tcp.ACK_RING] + ACK_WORDS * (ack_id & (p[P.RING] - 1))
 
 
 def in_flight(s: Any) -> Any:
-    """Packets thought to be in the network (RFC 6675: pipe)."""
+    """Return the packets in flight (`tcp_packets_in_flight`; pipe in RFC 6675)."""
     return s[Tcp.SND_NXT] - s[Tcp.SND_UNA] - s[Tcp.SACKED_OUT] - s[Tcp.LOST_OUT] + s[Tcp.RETRANS_OUT]
 
 
 def snd_wnd(p: Any, s: Any) -> Any:
-    """The receiver's window as the sender knows it [packet]."""
+    """Return the receive window known to the sender [packets]."""
     return s[Tcp.SND_WND] if AUTOTUNING else p[P.WINDOW]
 
 
 def in_cwnd_reduction(s: Any) -> Any:
-    """Whether the window follows proportional rate reduction."""
+    """Return True while the window follows proportional rate reduction (`tcp_in_cwnd_reduction`)."""
     return s[Tcp.CA_STATE] == CaState.CWR or s[Tcp.CA_STATE] == CaState.RECOVERY

@@ -1,4 +1,4 @@
-"""The sender's one timer: retransmission, tail loss probe, or reordering (RFC 6298, RFC 8985)."""
+"""Single timer of the sender: retransmission, tail loss probe or reordering timeout (RFC 6298, RFC 8985)."""
 
 from typing import Any
 
@@ -9,41 +9,42 @@ from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.state import PACED, CaState, Packet, Tcp, Timer, packet_at
 
 TIMER_SLACK_US = 2000
-"""What is added to waits that have a jiffy's accuracy."""
+"""Time added to waits that are only accurate to a jiffy [us] (TCP_TIMEOUT_MIN)."""
 INITIAL_PROBE_US = 1_000_000
-"""Before any round trip is known."""
+"""Delay of a tail loss probe before any RTT is known [us] (TCP_TIMEOUT_INIT)."""
 
 
 def set_timer(p: Any, s: Any, now: Any, what: Any, jiffies: Any) -> None:
-    """It will go off after so many jiffies."""
+    """Set the timer for this purpose to expire after so many jiffies."""
     s[Tcp.TIMER] = what
     s[Tcp.DEADLINE] = clocks.timer_expiry(p, s, now, min(jiffies, s[Tcp.MAX_RTO_JIFFIES]))
 
 
 def stop(s: Any) -> None:
-    """It does not run."""
+    """Stop the timer."""
     s[Tcp.TIMER] = Timer.OFF
     s[Tcp.DEADLINE] = FOREVER
 
 
 def _pacing_jiffies(p: Any, s: Any, now: Any) -> Any:
-    """Jiffies until pacing lets anything out."""
+    """Return the jiffies until pacing permits a transmission (`tcp_pacing_delay`)."""
     return pacing.time_until_send(s, now) // p[P.TICK] if PACED else np.int64(0)
 
 
 def set_retransmission(p: Any, s: Any, now: Any, jiffies: Any) -> None:
-    """It will go off after so many jiffies, counted from when pacing lets anything out."""
+    """Set the retransmission timer to so many jiffies after pacing permits a transmission."""
     set_timer(p, s, now, Timer.RETRANSMISSION, jiffies + _pacing_jiffies(p, s, now))
 
 
 def time_until_rto(p: Any, s: Any, now: Any) -> Any:
-    """Time until the retransmission timer of the first packet would go off [us]."""
+    """Return the time until the retransmission timer of the first packet would expire [us]
+    (`tcp_rto_delta_us`)."""
     sent = s[packet_at(p, s, s[Tcp.SND_UNA]) + Packet.SENT]
     return sent + s[Tcp.RTO] * s[Tcp.JIFFY_US] - clocks.us_of(now)
 
 
 def rearm_rto(p: Any, s: Any, now: Any) -> None:
-    """The retransmission timer runs; after another timer it goes off when it would have without that."""
+    """Start the retransmission timer; after another timer it keeps its original expiry (`tcp_rearm_rto`)."""
     if s[Tcp.SND_UNA] == s[Tcp.SND_NXT]:
         stop(s)
     else:
@@ -54,9 +55,10 @@ def rearm_rto(p: Any, s: Any, now: Any) -> None:
 
 
 def schedule_loss_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
-    """A tail loss probe in two round trips (RFC 8985, 7.2), unless something is missing; whether there is.
+    """Schedule a tail loss probe unless packets are missing, and return whether it was scheduled (RFC
+    8985, section 7.2).
 
-    If `advancing`, the retransmission timer would begin anew.
+    If `advancing`, the retransmission timer would be restarted.
     """
     out = s[Tcp.SND_NXT] - s[Tcp.SND_UNA]
     if out == 0 or (s[Tcp.CA_STATE] != CaState.OPEN and s[Tcp.CA_STATE] != CaState.CWR):
@@ -67,7 +69,7 @@ def schedule_loss_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
 
 
 def probe_timeout(p: Any, s: Any, now: Any, advancing: Any) -> Any:
-    """The time [us] after which `schedule_probe` has the probe go out."""
+    """Return the time [us] after which `schedule_loss_probe` sends the probe (PTO)."""
     wait = np.int64(INITIAL_PROBE_US)
     if s[Tcp.SRTT_US] > 0:
         wait = s[Tcp.SRTT_US] >> np.int64(2)
@@ -77,6 +79,7 @@ def probe_timeout(p: Any, s: Any, now: Any, advancing: Any) -> Any:
 
 
 def restart(p: Any, s: Any, now: Any) -> None:
-    """After news: the probe, or the retransmission timer."""
+    """Restart the timer after new data was acknowledged: the loss probe, or else the retransmission
+    timer."""
     if not schedule_loss_probe(p, s, now, True):
         rearm_rto(p, s, now)

@@ -1,9 +1,9 @@
-"""How many new packets leave at once: large segments are cut into packets, the last of which is marked PSH.
+"""TSO bursts: number of new packets that leave together, the last of which is marked PSH.
 
-Source: Linux sizes a burst by the rate: what it would send in about a millisecond, two packets at least (E.
-Dumazet, "TSO packets automatic sizing", 2013).  The receiver's application reads what a PSH ends, and an ACK
-goes out: so ACKs of pairs stay in step with the pairs.  A burst that is less waits for the next ACK if that
-is due at once (E. Dumazet, "tcp_tso_should_defer() vs large RTT", 2025: in Linux from 6.18 on).
+Source: Linux sizes a burst by the rate, to about what it sends in a millisecond, with at least two packets
+(E. Dumazet, "TSO packets automatic sizing", 2013). The receiver's application reads what a PSH ends, and an
+ACK is sent, so ACKs of pairs stay in step with the pairs. A smaller burst is deferred if an ACK is due soon
+(`tcp_tso_should_defer`; E. Dumazet, "tcp_tso_should_defer() vs large RTT", 2025, in Linux from 6.18 on).
 """
 
 from typing import Any
@@ -16,17 +16,18 @@ from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.state import PACED, CaState, Packet, Tcp, in_flight, packet_at, snd_wnd
 
 MIN_TSO_SEGS = 2
-"""Packets of a burst."""
+"""Minimum packets of a burst (tcp_min_tso_segs)."""
 MAX_BYTES = 65536
-"""Most of one."""
+"""Maximum size of a burst [byte]."""
 DEFER_US = 1000
-"""So near, and within half a round trip, an ACK is waited for if packets have left in a time as short,"""
+"""Longest time since the previous burst, and until the expected ACK, for which a burst is deferred [us]."""
 WIN_DIVISOR = 3
-"""and there is room for less than such a part of the window (tcp_tso_win_divisor)."""
+"""Fraction of the window, as its divisor, from which on a burst is not deferred (tcp_tso_win_divisor)."""
 
 
 def tso_autosize(p: Any, s: Any) -> Any:
-    """Of a full one [packet]: 1/1024 s of the rate cwnd / RTT, twice that in slow start, 1.2 times beyond."""
+    """Return the size of a full burst [packets]: what the rate sends in 1/1024 s, where the rate is 2
+    cwnd / RTT in slow start and 1.2 cwnd / RTT in congestion avoidance (`tcp_tso_autosize`)."""
     percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] >> 1 else 120
     data, rtt = max(p[P.DATA], 1), max(s[Tcp.SRTT_US], 1)
     sent = max(s[Tcp.CWND], s[Tcp.SND_NXT] - s[Tcp.SND_UNA]) * p[P.DATA] * percent * 80_000
@@ -38,12 +39,12 @@ def tso_autosize(p: Any, s: Any) -> Any:
 
 
 def available_window(p: Any, s: Any) -> Any:
-    """Room that the windows of sender and receiver have [packet]."""
+    """Return the room that congestion and receive window leave [packets]."""
     return min(s[Tcp.CWND] - in_flight(s), s[Tcp.SND_UNA] + snd_wnd(p, s) - s[Tcp.SND_NXT])
 
 
 def should_defer(p: Any, s: Any, now: Any, room: Any) -> Any:
-    """Whether a burst with so much room waits for more: it is not full, and the first ACK is due soon."""
+    """Return True if a burst with so much room waits for the next ACK (`tcp_tso_should_defer`)."""
     now_us = clocks.us_of(now)
     if now_us - _last_sent(p, s) > DEFER_US or s[Tcp.CA_STATE] >= CaState.RECOVERY:
         return False
@@ -58,20 +59,21 @@ def should_defer(p: Any, s: Any, now: Any, room: Any) -> Any:
 
 
 def _last_sent(p: Any, s: Any) -> Any:
-    """When packets left last [us]; with pacing, when the next may."""
+    """Return the time at which packets last left [us]; with pacing, the time at which the next may leave."""
     if PACED:
         return clocks.us_of(s[pacing.Pacing.NEXT_SEND])
     return s[packet_at(p, s, s[Tcp.SND_NXT] - 1) + Packet.SENT]
 
 
 def next_burst(p: Any, s: Any, now: Any) -> Any:
-    """How many packets go out as one now; 0: no window has room, or the burst is put off."""
+    """Return the packets of a burst that leaves now; 0 if no window has room or the burst is deferred."""
     room = available_window(p, s)
     return burst_within(p, s, now, room) if room > 0 else np.int64(0)
 
 
 def burst_within(p: Any, s: Any, now: Any, room: Any) -> Any:
-    """The same where the windows have so much room; 0: it is put off."""
+    """Return the packets of a burst that leaves now if the windows have `room` packets; 0 if it is
+    deferred."""
     if should_defer(p, s, now, room):
         return np.int64(0)
     room = min(min(room, max(s[Tcp.CWND] >> 1, 1)), s[Tcp.LAST] + 1 - s[Tcp.SND_NXT])

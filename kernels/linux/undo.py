@@ -1,7 +1,7 @@
-"""Reductions of the window that were for nothing, and how they are taken back.
+"""Undo of unnecessary reductions of the window, detected by timestamps or DSACKs.
 
-Source: timestamps (Eifel, RFC 3522) and reports of duplicates (RFC 3708), as Sarolahti and Kuznetsov,
-"Congestion control in Linux TCP" (USENIX 2002), describe them.
+Source: Eifel detection with timestamps (RFC 3522) and DSACK (RFC 3708), as described by Sarolahti and
+Kuznetsov, "Congestion control in Linux TCP" (USENIX 2002).
 """
 
 from typing import Any
@@ -18,28 +18,29 @@ control: Any = slot("control")
 
 @noinline
 def init_undo(s: Any) -> None:
-    """The reduction that begins now may be taken back."""
+    """Prepare to undo the reduction that begins now (`tcp_init_undo`)."""
     s[Tcp.UNDO_MARKER] = s[Tcp.SND_UNA]
-    again = s[Tcp.RETRANS_OUT]
+    retransmissions = s[Tcp.RETRANS_OUT]
     if s[Tcp.TLP_HIGH_SEQ] != NONE and s[Tcp.TLP_RETRANS] != 0:
-        again += 1
-    s[Tcp.UNDO_RETRANS] = again if again > 0 else np.int64(NONE)
+        retransmissions += 1
+    s[Tcp.UNDO_RETRANS] = retransmissions if retransmissions > 0 else np.int64(NONE)
 
 
 def packet_delayed(s: Any, echo: Any) -> Any:
-    """Whether an ACK with this timestamp [ms] answers something sent before the first retransmission."""
+    """Return True if an ACK with this timestamp [ms] answers a packet sent before the first
+    retransmission (`tcp_packet_delayed`)."""
     return s[Tcp.RETRANS_STAMP] == NONE or echo < s[Tcp.RETRANS_STAMP]
 
 
 def may_undo(s: Any, echo: Any) -> Any:
-    """Whether the reduction was for nothing: no retransmission was needed, by duplicates or timestamps."""
+    """Return True if no retransmission was necessary, by DSACKs or timestamps (`tcp_may_undo`)."""
     return s[Tcp.UNDO_MARKER] != NONE and (s[Tcp.UNDO_RETRANS] == 0 or packet_delayed(s, echo))
 
 
 @noinline
-def undo_cwnd_reduction(p: Any, s: Any, spare: Any) -> None:
-    """The window is again what it was; if `spare`, nothing is lost."""
-    if spare:
+def undo_cwnd_reduction(p: Any, s: Any, unmark: Any) -> None:
+    """Restore the window; if `unmark`, no packet is considered lost any more (`tcp_undo_cwnd_reduction`)."""
+    if unmark:
         scoreboard.unmark_lost(p, s)
     if s[Tcp.PRIOR_SSTHRESH] > 0:
         if PACED:
@@ -53,7 +54,8 @@ def undo_cwnd_reduction(p: Any, s: Any, spare: Any) -> None:
 
 
 def any_retrans_done(p: Any, s: Any) -> Any:
-    """Whether retransmissions are out, or the first packet was sent again."""
+    """Return True if retransmissions are outstanding, or the first packet was retransmitted
+    (`tcp_any_retrans_done`)."""
     if s[Tcp.RETRANS_OUT] > 0:
         return True
     if s[Tcp.SND_UNA] == s[Tcp.SND_NXT]:
@@ -63,7 +65,7 @@ def any_retrans_done(p: Any, s: Any) -> Any:
 
 @noinline
 def try_keep_open(p: Any, s: Any) -> None:
-    """No recovery: all is well, or something is missing."""
+    """Set the state to OPEN, or to DISORDER if packets are missing (`tcp_try_keep_open`)."""
     state = np.int64(CaState.OPEN)
     if s[Tcp.SACKED_OUT] + s[Tcp.LOST_OUT] > 0 or any_retrans_done(p, s):
         state = np.int64(CaState.DISORDER)
@@ -73,7 +75,8 @@ def try_keep_open(p: Any, s: Any) -> None:
 
 
 def try_undo_dsack(p: Any, s: Any) -> Any:
-    """Every retransmission was reported as a duplicate: take the reduction back; returns whether."""
+    """Undo the reduction if DSACKs reported all retransmissions, and return whether
+    (`tcp_try_undo_dsack`)."""
     if s[Tcp.UNDO_MARKER] != NONE and s[Tcp.UNDO_RETRANS] == 0:
         undo_cwnd_reduction(p, s, False)
         return True
@@ -82,9 +85,9 @@ def try_undo_dsack(p: Any, s: Any) -> Any:
 
 @noinline
 def try_undo_partial(p: Any, s: Any, before: Any, echo: Any) -> Any:
-    """In a recovery a hole was filled by a packet that was only late.
+    """Undo the reduction in recovery if a hole was filled by a delayed packet (`tcp_try_undo_partial`).
 
-    Returns whether nothing more is to be done now; `before` is UNA before this ACK.
+    Returns True if nothing more is to be done for this ACK; `before` is SND_UNA before it.
     """
     if s[Tcp.UNDO_MARKER] != NONE and packet_delayed(s, echo):
         sack.check_sack_reordering(s, before)
@@ -99,7 +102,7 @@ def try_undo_partial(p: Any, s: Any, before: Any, echo: Any) -> Any:
 
 @noinline
 def try_undo_recovery(p: Any, s: Any, echo: Any) -> None:
-    """A recovery, or what came after a timeout, has ended."""
+    """End recovery, or the loss state, and undo the reduction if possible (`tcp_try_undo_recovery`)."""
     if may_undo(s, echo):
         undo_cwnd_reduction(p, s, False)
     else:
@@ -109,7 +112,7 @@ def try_undo_recovery(p: Any, s: Any, echo: Any) -> None:
 
 @noinline
 def try_undo_loss(p: Any, s: Any, echo: Any, spurious: Any) -> Any:
-    """Take a timeout back if it was spurious; returns whether."""
+    """Undo a timeout if it was spurious, and return whether (`tcp_try_undo_loss`)."""
     if spurious or may_undo(s, echo):
         undo_cwnd_reduction(p, s, True)
         s[Tcp.RETRANSMITS] = 0
@@ -119,7 +122,7 @@ def try_undo_loss(p: Any, s: Any, echo: Any, spurious: Any) -> Any:
 
 
 def stamp_retransmission(s: Any, now: Any) -> Any:
-    """A retransmission goes out: the first of its kind dates what came before it."""
+    """Note a retransmission; the first one sets the timestamp that tells later ACKs from earlier ones."""
     if s[Tcp.RETRANS_STAMP] == NONE:
         s[Tcp.RETRANS_STAMP] = clocks.timestamp_of(s, now)
     s[Tcp.UNDO_RETRANS] = max(s[Tcp.UNDO_RETRANS], 0) + 1

@@ -40,10 +40,10 @@ _SLOWDOWNS = int(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
     """Before the start; outcomes of classes lie from word `free` of scratch on."""
     m[Word.CLASSES] = free
-    most = np.int64(0)
+    last_class = np.int64(0)
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
-        most = max(most, m[b + Flow.CLASS])
+        last_class = max(last_class, m[b + Flow.CLASS])
         m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
         m[b + FlowWord.STARTED] = NEVER
         if m[b + Flow.SLOTS] > 0:
@@ -52,7 +52,7 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
                 _, wait = _draw_size(p, constants, m, b, i)
             m[b + FlowWord.NEXT_ARRIVAL] = m[b + P.START] + wait
             agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
-    for word in range(most * ClassOut.COLUMNS):
+    for word in range(last_class * ClassOut.COLUMNS):
         m[free + word] = 0
 
 
@@ -110,18 +110,18 @@ def on_packet_left(m: Any, b: Any, t: Any) -> None:
 @noinline
 def report(p: Any, m: Any, out: Any) -> None:
     """The outcomes of all classes."""
-    most = np.int64(0)
+    last_class = np.int64(0)
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
         if m[b + Flow.CLASS] > 0 and m[b + FlowWord.STARTED] != NEVER:
             under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
             m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
-        most = max(most, m[b + Flow.CLASS])
-    for k in range(most):
+        last_class = max(last_class, m[b + Flow.CLASS])
+    for k in range(last_class):
         counts = m[m[Word.CLASSES] + k * ClassOut.COLUMNS :]
         ended = counts[ClassOut.COMPLETED] + counts[ClassOut.ACTIVE] + counts[ClassOut.BLOCKED]
         counts[ClassOut.ACTIVE_BEFORE] = ended - counts[ClassOut.ARRIVALS]
-    for column in range(most * ClassOut.COLUMNS):
+    for column in range(last_class * ClassOut.COLUMNS):
         out[column] = m[m[Word.CLASSES] + column]
 
 

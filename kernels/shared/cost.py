@@ -25,8 +25,8 @@ def cost(rows: SharedRows) -> Floats:
     asked = hops * transfer(span, flows[..., P.LIMIT], packet=access, rtt=rtt, window=window)
     sending = flows[..., Flow.ON] / np.maximum(flows[..., Flow.ON] + flows[..., Flow.OFF], 1)
     sending = np.where(flows[..., Flow.ON] > 0, sending, 1.0)
-    put_out = flows[..., Flow.HOPS] * sending * datagrams(span, flows[..., P.INTERVAL])
-    total = (np.where(flows[..., P.INTERVAL] > 0, put_out, asked) * used).sum(axis=1)
+    sent = flows[..., Flow.HOPS] * sending * datagrams(span, flows[..., P.INTERVAL])
+    total = (np.where(flows[..., P.INTERVAL] > 0, sent, asked) * used).sum(axis=1)
     mean = (size * used).sum(axis=1, keepdims=True) // np.maximum(used.sum(axis=1, keepdims=True), 1)
     carried = end / np.maximum(on_wire(mean, links[..., Link.BYTE_TIME]), 1.0)
     acknowledged = 2 * (carried * there).sum(axis=1)  # a packet and its acknowledgement

@@ -11,7 +11,7 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import MOST_HOPS, Flow
+from netcarlo.kernels.shared.layout import MAX_HOPS, Flow
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 
 
@@ -19,14 +19,14 @@ class Backup(IntEnum):
     """Words from column `Flow.BACKUP` of a flow on."""
 
     HOPS = 0  # links on the route of the data
-    BACK_HOPS = 1  # links on that of the acknowledgements
-    ROUTE = 2  # numbers of the links on the route of the data, MOST_HOPS words
-    BACK = ROUTE + MOST_HOPS  # the same of the acknowledgements, MOST_HOPS words
-    DETOURS = BACK + MOST_HOPS  # how many times there are; they follow
+    REVERSE_HOPS = 1  # links on that of the acknowledgements
+    ROUTE = 2  # numbers of the links on the route of the data, MAX_HOPS words
+    REVERSE_ROUTE = ROUTE + MAX_HOPS  # the same of the acknowledgements, MAX_HOPS words
+    DETOURS = REVERSE_ROUTE + MAX_HOPS  # how many times there are; they follow
     TIMES = DETOURS + 1
 
 
-MOST_LINKS = MOST_HOPS - 1
+MAX_ROUTE_LINKS = MAX_HOPS - 1
 """On either route: a packet counts those it has passed."""
 
 
@@ -54,7 +54,7 @@ def next_link(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
         link = m[b + (Flow.BACK if back else Flow.ROUTE) + min(hop, hops - 1)]
     else:
         hop -= packet.hop_of(packet.ON_BACKUP_ROUTE)
-        hops = flows[i, at + (Backup.BACK_HOPS if back else Backup.HOPS)]
-        number = flows[i, at + (Backup.BACK if back else Backup.ROUTE) + min(hop, hops - 1)]
+        hops = flows[i, at + (Backup.REVERSE_HOPS if back else Backup.HOPS)]
+        number = flows[i, at + (Backup.REVERSE_ROUTE if back else Backup.ROUTE) + min(hop, hops - 1)]
         link = m[Word.LINKS] + LinkWord.SIZE * number
     return link, hop, hops

@@ -60,7 +60,7 @@ def simulate(
     key = agenda.earliest(m)
     while m[Word.STATUS] == 0 and agenda.time_of(key) <= end:
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
-        taken, acts, ack, following = False, False, np.int64(NONE), np.int64(agenda.NO_EVENT)
+        taken, acts, ack, next_time = False, False, np.int64(NONE), np.int64(agenda.NO_EVENT)
         if kind == Event.CLOCK:
             taken = True
             events += 1
@@ -73,30 +73,30 @@ def simulate(
             acts = True
             if LOOKAHEAD:
                 b = block_of(m, i)
-                following = hosts.next_event(m, b)
-                acts = lookahead.is_due(m, b, following, t)
+                next_time = hosts.next_event(m, b)
+                acts = lookahead.is_due(m, b, next_time, t)
         else:
-            word, following, leaves = _pop_event(p, links, m, kind, i, t)
+            word, next_time, leaves = _pop_event(p, links, m, kind, i, t)
             if LOOKAHEAD:  # now: what is next does not wait for what becomes of this packet
                 taken = True
-                agenda.reschedule(m, kind, i, following)
+                agenda.reschedule(m, kind, i, next_time)
                 i = packet.flow_of(m, word)
             if not AQM or word != NONE:
                 ack, t = _forward(p, flows, links, losses, m, means, word, t, kind, leaves)
             acts = LOOKAHEAD and ack != NONE
         if acts:
-            b, following = block_of(m, i), t
+            b, next_time = block_of(m, i), t
             while acts:
                 events += 1
                 if LOOKAHEAD:
-                    take_samples(p, m, f, i, following)
-                following = hosts.on_event(m, b, p, constants, losses, f, i, following, ack)
+                    take_samples(p, m, f, i, next_time)
+                next_time = hosts.on_event(m, b, p, constants, losses, f, i, next_time, ack)
                 ack = np.int64(NONE)
-                acts = LOOKAHEAD and lookahead.can_continue(m, b, following)
+                acts = LOOKAHEAD and lookahead.can_continue(m, b, next_time)
             if LOOKAHEAD and taken:
-                agenda.bring_forward(m, Event.HOST, i, following)
+                agenda.bring_forward(m, Event.HOST, i, next_time)
         if not taken:
-            agenda.reschedule(m, kind, i, following)
+            agenda.reschedule(m, kind, i, next_time)
         if TRACED:
             event_log.write_rows(m, f, trace)
         key = lookahead.next_key(m) if LOOKAHEAD else agenda.earliest(m)
@@ -115,16 +115,16 @@ def _pop_event(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
     leaves, link = False, m[Word.LINKS] + LinkWord.SIZE * i
     if AQM and kind == Event.FAR_END and m[link + LinkWord.SERVICE] <= t:
         leaves = True
-        word, following = discipline.dequeue(p, links, m, link, t)
-        following = min(following, fifo.next_time(m, link + LinkWord.FIFO))
+        word, next_time = discipline.dequeue(p, links, m, link, t)
+        next_time = min(next_time, fifo.next_time(m, link + LinkWord.FIFO))
     elif kind == Event.FAR_END:
-        word, following = fifo.pop(m, link + LinkWord.FIFO)
+        word, next_time = fifo.pop(m, link + LinkWord.FIFO)
         if AQM:
-            following = min(following, m[link + LinkWord.SERVICE])
+            next_time = min(next_time, m[link + LinkWord.SERVICE])
     else:
         queue = block_of(m, i) + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
-        word, following = fifo.pop(m, queue)
-    return word, following, leaves
+        word, next_time = fifo.pop(m, queue)
+    return word, next_time, leaves
 
 
 def _forward(
@@ -135,33 +135,33 @@ def _forward(
     # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
     i = packet.flow_of(m, word)
     b = block_of(m, i)
-    ack, moves, pending = np.int64(NONE), True, kind != Event.DATA
-    while moves:
-        moves = False
+    ack, forwards, pending = np.int64(NONE), True, kind != Event.DATA
+    while forwards:
+        forwards = False
         hop = packet.hop_of(word)
-        back, passed = word & packet.BACKWARD != 0, False
-        route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if back else (Flow.ROUTE, m[b + Flow.HOPS])
+        backward, at_end = word & packet.BACKWARD != 0, False
+        route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if backward else (Flow.ROUTE, m[b + Flow.HOPS])
         if VARYING and m[b + Flow.BACKUP] != 0:
             if hop == 0 and not leaves:
                 word = detours.choose_route(flows, m, b, i, word, t)
             link, hop, hops = detours.next_link(flows, m, b, i, word)
-            passed = hop == hops
+            at_end = hop == hops
         else:
             link = m[b + route + hop]
         if LOOKAHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
-        markable, size = not back and m[b + Flow.ECN] != 0, ends.size_of(m, b, word)
-        if VARYING and passed:
-            fate, far = np.int64(Fate.ACCEPTED), t
+        markable, size = not backward and m[b + Flow.ECN] != 0, ends.size_of(m, b, word)
+        if VARYING and at_end:
+            fate, arrival = np.int64(Fate.ACCEPTED), t
         elif AQM and leaves:
-            fate, far = discipline.start_transmission(p, links, losses, m, link)
+            fate, arrival = discipline.start_transmission(p, links, losses, m, link)
         elif AQM and m[link + Link.AQM] != NO_AQM:
-            fate, far = discipline.enqueue(p, links, m, link, t, size, word), t
+            fate, arrival = discipline.enqueue(p, links, m, link, t, size, word), t
         else:
-            fate, far = enqueue(p, links, losses, m, means, link, t, size, markable)
-        if TRACED and not (VARYING and passed):
-            event_log.log_at_link(p, m, link, t, word, size, fate, far, leaves)
+            fate, arrival = enqueue(p, links, losses, m, means, link, t, size, markable)
+        if TRACED and not (VARYING and at_end):
+            event_log.log_at_link(p, m, link, t, word, size, fate, arrival, leaves)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
@@ -170,27 +170,27 @@ def _forward(
             if ARRIVALS:
                 arrivals.on_packet_left(m, b, t)
         elif AQM and fate & Fate.HELD:
-            moves = False  # it leaves later
-        elif hop + 1 < hops or (VARYING and not passed and m[b + Flow.BACKUP] != 0):
+            forwards = False  # it leaves later
+        elif hop + 1 < hops or (VARYING and not at_end and m[b + Flow.BACKUP] != 0):
             word += packet.ONE_HOP
-            moves = LOOKAHEAD and lookahead.can_enter_now(m, m[b + route + hop + 1], far)
-            if moves:
-                t = far
+            forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[b + route + hop + 1], arrival)
+            if forwards:
+                t = arrival
             else:
                 if LOOKAHEAD:
                     m[m[b + route + hop + 1] + LinkWord.PENDING] += 1
-                fifo.push(m, link + LinkWord.FIFO, Event.FAR_END, m[link + LinkWord.NUMBER], far, word)
-        elif back:
-            t = hosts.return_ack(m, b, far, size)
+                fifo.push(m, link + LinkWord.FIFO, Event.FAR_END, m[link + LinkWord.NUMBER], arrival, word)
+        elif backward:
+            t = hosts.return_ack(m, b, arrival, size)
             if LOOKAHEAD and lookahead.can_deliver_ack(m, b, t):
                 ack = word
             else:
                 fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
         else:
-            word, t = hosts.receive(m, b, p, i, link, far, word, size)
+            word, t = hosts.receive(m, b, p, i, link, arrival, word, size)
             if word != NONE:
-                moves = LOOKAHEAD and lookahead.can_enter_now(m, m[b + Flow.BACK], t)
-                if not moves:
+                forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[b + Flow.BACK], t)
+                if not forwards:
                     if LOOKAHEAD:
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)

@@ -72,7 +72,7 @@ def log(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) 
 
 @noinline
 def log_at_link(
-    p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, far: Any, leaves: Any
+    p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, arrival: Any, leaves: Any
 ) -> None:  # fmt: skip
     """A packet came to the link whose block is `b` at `t`, or `leaves` a managed queue then: its fate, and
     when it is at the far end [ns].  What is lost after the end of the run is so at the end."""
@@ -85,11 +85,11 @@ def log_at_link(
         departs = m[b + LinkWord.FREE]
         cut = VARYING and outages.destroys(m, b, departs)
         if cut:
-            departs, far = min(departs, m[b + LinkWord.DOWN]), m[b + LinkWord.DOWN]
+            departs, arrival = min(departs, m[b + LinkWord.DOWN]), m[b + LinkWord.DOWN]
         if departs <= p[P.END]:
             log(m, departs, EVENT_LEAVE, number, word, size, False)
         if fate & Fate.LOST:
-            log(m, min(far, p[P.END]), EVENT_LOST, number, word, size, cut)
+            log(m, min(arrival, p[P.END]), EVENT_LOST, number, word, size, cut)
 
 
 @noinline

@@ -76,19 +76,19 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
     t = busy + m[b + Flow.SINK_DELAY]
-    answer, due = np.int64(NONE), t
+    reply, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful_payload(p, m, b, link, size, at, word)
         _receive_datagram(p, m, b, t, word)
         if TRACED and t <= p[P.END]:
             event_log.log(m, t, EVENT_RECEIVE, event_log.AT_HOST, word, ends.payload_of(m, b, word), False)
     elif word & packet.SHORT == packet.PROBE:
-        answer, due = _reply_to_probe(p, m, b, i, t, word)
+        reply, due = _reply_to_probe(p, m, b, i, t, word)
     else:
-        answer, due = _receive_data(p, m, b, i, link, at, t, word, size)
+        reply, due = _receive_data(p, m, b, i, link, at, t, word, size)
     if ARRIVALS:
         arrivals.on_packet_left(m, b, t)
-    return answer, due
+    return reply, due
 
 
 def return_ack(m: Any, b: Any, at: Any, size: Any) -> Any:
@@ -220,7 +220,7 @@ def _receive_data(
     # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
     # end: all that matters is whether it is new.  Returns the answer as `receive`.
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
-    number, late, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
+    number, after_end, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
     while association.due_at_receiver(s) <= min(t, p[P.END]):
         _on_receiver_timer(p, m, b, i)
     if word & packet.CWR:
@@ -230,12 +230,12 @@ def _receive_data(
     was = association.in_order(m[b:], s)
     association.note_transmission(m[b:], s, number, packet.transmission_id(word))
     ack_id, fresh = association.on_data(m[b:], s, t, number, False)
-    if counts_now and not late:
+    if counts_now and not after_end:
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
             m[counts + FlowOut.USEFUL] += _useful_payload(p, m, b, link, size, at, word)
-        if late:
+        if after_end:
             m[b + FlowWord.ARRIVING_AFTER_END] += 1
         else:
             m[counts + FlowOut.RECEIVED] += counts_now
@@ -253,39 +253,39 @@ def _receive_data(
                 m[counts + FlowOut.COMPLETED] = t
                 if ARRIVALS:
                     arrivals.on_completion(p, m, b, i, t)
-    answer, back = np.int64(NONE), t
-    if not late:
-        answer, back = _send_ack(p, m, b, i, t, ack_id)
+    reply, reply_at = np.int64(NONE), t
+    if not after_end:
+        reply, reply_at = _send_ack(p, m, b, i, t, ack_id)
         due = association.due_at_receiver(s)
         if due < FOREVER:
             agenda.bring_forward(m, Event.HOST, i, due)
-    return answer, back
+    return reply, reply_at
 
 
 def _reply_to_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     # A probe reaches the sink host at `t`, which answers.
-    answer, back = np.int64(NONE), t
+    reply, reply_at = np.int64(NONE), t
     while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
         _on_receiver_timer(p, m, b, i)
     if t <= p[P.END]:
-        answer = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
-        back = _send_to_reverse_link(m, b, t, answer)
-    return answer, back
+        reply = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
+        reply_at = _send_to_reverse_link(m, b, t, reply)
+    return reply, reply_at
 
 
 def _useful_payload(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) -> Any:
     # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
     # the sink, lies in the window: neither passes on more than it can.
-    takes, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
+    duration, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
     if VARYING:
-        takes, until = varying.latest_transmission(m, link, takes, until)
-    if on_wire(size, m[b + Flow.SINK]) > takes:
-        takes, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
-    inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])
+        duration, until = varying.latest_transmission(m, link, duration, until)
+    if on_wire(size, m[b + Flow.SINK]) > duration:
+        duration, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
+    inside = min(until, p[P.END]) - max(until - duration, p[Shared.WARM_UP])
     payload = ends.payload_of(m, b, word)
-    if inside == takes:
+    if inside == duration:
         return payload
-    return payload * max(inside, np.int64(0)) // max(takes, np.int64(1))
+    return payload * max(inside, np.int64(0)) // max(duration, np.int64(1))
 
 
 @noinline
@@ -293,14 +293,14 @@ def _on_receiver_timer(p: Any, m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]
     t = association.due_at_receiver(s)
-    word, back = _send_ack(p, m, b, i, t, association.on_delay(m[b:], s))
+    word, reply_at = _send_ack(p, m, b, i, t, association.on_delay(m[b:], s))
     if word != NONE:
-        fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, back, word)
+        fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, reply_at, word)
 
 
 def _send_ack(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
     # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
-    word, back = np.int64(NONE), t
+    word, reply_at = np.int64(NONE), t
     if ack_id >= 0:
         word = packet.pack(m, i, ack_id, np.int64(0)) | packet.BACKWARD
         if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], ack_id):
@@ -309,10 +309,10 @@ def _send_ack(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
             word |= packet.CONTROL
         if m[b + FlowWord.ECHOES_CE] != 0:
             word |= packet.MARKED
-        back = _send_to_reverse_link(m, b, t, word)
+        reply_at = _send_to_reverse_link(m, b, t, word)
     elif ack_id == association.FULL:
         m[Word.STATUS] = 1
-    return word, back
+    return word, reply_at
 
 
 def _send_to_reverse_link(m: Any, b: Any, t: Any, word: Any) -> Any:

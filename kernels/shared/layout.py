@@ -16,9 +16,9 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
 from netcarlo.kernels.shared.classes import ClassOut
 
-MOST_FLOWS = 1024
-MOST_LINKS = 256
-MOST_HOPS = 16
+MAX_FLOWS = 1024
+MAX_LINKS = 256
+MAX_HOPS = 16
 """Links in a route."""
 
 NOWHERE = -1
@@ -45,10 +45,10 @@ class Flow(IntEnum):
     KIND = len(P)  # number of its sender, see `senders`
     HOPS = auto()  # links on the route of the data, at least 1
     BACK_HOPS = auto()  # links on the route of the acknowledgements (TCP), at least 1
-    ROUTE = len(P) + 3  # numbers of the links on the route of the data, MOST_HOPS columns
-    BACK = ROUTE + MOST_HOPS  # the same of the acknowledgements, MOST_HOPS columns
+    ROUTE = len(P) + 3  # numbers of the links on the route of the data, MAX_HOPS columns
+    BACK = ROUTE + MAX_HOPS  # the same of the acknowledgements, MAX_HOPS columns
     # Access links: BYTE_TIME_BITS fraction bits.
-    ACCESS = BACK + MOST_HOPS  # source host to first router, data [ns / byte]
+    ACCESS = BACK + MAX_HOPS  # source host to first router, data [ns / byte]
     ACCESS_BACK = auto()  # first router to source host, acknowledgements [ns / byte]
     SOURCE_DELAY = auto()  # of that cable, one way [ns]
     SINK = auto()  # last router to sink host, data [ns / byte]
@@ -81,12 +81,12 @@ class Link(IntEnum):
     LOSS = 3  # row of `losses`: packets lost at its far end
     ROOM = 4  # packets that are expected on it at most, waiting and on the wire (a power of two)
     RED = 5  # one of the constants below
-    RED_LEAST = 6  # mean queue from which on packets are dropped or marked [packet]
-    RED_MOST = 7  # mean queue from which on all are, or twice that (RED_GENTLE) [packet]
-    RED_PROBABILITY = 8  # of dropping or marking where the mean queue comes to RED_MOST, times 2**16
+    RED_MIN_TH = 6  # mean queue from which on packets are dropped or marked [packet]
+    RED_MAX_TH = 7  # mean queue from which on all are, or twice that (RED_GENTLE) [packet]
+    RED_MAX_P = 8  # of dropping or marking where the mean queue comes to RED_MAX_TH, times 2**16
     RED_WEIGHT = 9  # the mean follows the queue with 2**-RED_WEIGHT
-    RED_PACKET = 10  # time of a packet of mean size: an idle queue counts as such arrivals [ns]
-    RED_GENTLE = 11  # 1: from RED_MOST to twice that the probability rises to 1
+    RED_PACKET_TIME = 10  # time of a packet of mean size: an idle queue counts as such arrivals [ns]
+    RED_GENTLE = 11  # 1: from RED_MAX_TH to twice that the probability rises to 1
     AQM = 12  # active queue management that decides when packets leave: one of the constants below
     AQM_MARKS = 13  # 1: data of flows with ECN is marked instead of dropped
     AQM_TARGET = 14  # queue delay that it aims at [ns]
@@ -174,7 +174,7 @@ class LinkOut(IntEnum):
     LOST = 9  # packets lost at random, among those whose transmission began or would have
     QUEUE_SUM = 10  # integral of the number waiting [packet ns] ...
     QUEUE_SUM_HIGH = 11  # ... and what exceeds a word of it [2**63 packet ns]
-    WAIT_MOST = 12  # longest wait for transmission, of packets that reach the queue and are not dropped [ns]
+    WAIT_MAX = 12  # longest wait for transmission, of packets that reach the queue and are not dropped [ns]
     COLUMNS = 13
 
 

@@ -37,7 +37,7 @@ from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 VARYING: Any = slot("varying")
 
 _WORD = 2.0**32
-_UNIT = 65536.0  # of Link.RED_PROBABILITY
+_UNIT = 65536.0  # of Link.RED_MAX_P
 
 
 class Fate(IntEnum):
@@ -56,9 +56,9 @@ def enqueue(
     """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
-    fate, far = np.int64(Fate.DROPPED), t
-    takes = not VARYING or not outages.is_down(links, m, b, t)
-    if takes and (not VARYING or varying.conforms(links, m, b, t, size)):
+    fate, arrival = np.int64(Fate.DROPPED), t
+    is_up = not VARYING or not outages.is_down(links, m, b, t)
+    if is_up and (not VARYING or varying.conforms(links, m, b, t, size)):
         fate = _admit(p, m, means, b, t, _held(m, b, t), markable)
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
@@ -77,22 +77,22 @@ def enqueue(
             fate |= Fate.LOST
         else:
             count_transmission(p, m, b, t, begin, departure)
-            way, far = transmit(p, links, losses, m, b, departure)
-            fate |= way
-    return fate, far
+            loss, arrival = transmit(p, links, losses, m, b, departure)
+            fate |= loss
+    return fate, arrival
 
 
 def transmit(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> Any:
     """The transmission of a packet has begun and ends at `departure`: whether it is lost at the far end, LOST
     or TAKEN, and when it is there [ns]."""
-    far, gone = departure + m[b + Link.DELAY], False
+    arrival, is_lost = departure + m[b + Link.DELAY], False
     if VARYING:
-        far, gone = varying.arrival_of(p, links, m, b, departure)
+        arrival, is_lost = varying.arrival_of(p, links, m, b, departure)
     stream = STREAM_LINK + m[b + LinkWord.NUMBER]
-    if gone or lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], stream):
+    if is_lost or lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], stream):
         m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
-        return np.int64(Fate.LOST), far
-    return np.int64(Fate.ACCEPTED), far
+        return np.int64(Fate.LOST), arrival
+    return np.int64(Fate.ACCEPTED), arrival
 
 
 @noinline
@@ -155,20 +155,20 @@ def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     # RED: whether the packet is hit, and by chance.
     number = m[b + LinkWord.NUMBER]
     mean = _red_mean(m, means, b, t, held)
-    least, most = float(m[b + Link.RED_LEAST]), float(m[b + Link.RED_MOST])
-    if mean < least:
+    min_th, max_th = float(m[b + Link.RED_MIN_TH]), float(m[b + Link.RED_MAX_TH])
+    if mean < min_th:
         m[b + LinkWord.RED_COUNT] = -1
         return False, False
-    if mean >= (2.0 * most if m[b + Link.RED_GENTLE] != 0 else most):
+    if mean >= (2.0 * max_th if m[b + Link.RED_GENTLE] != 0 else max_th):
         m[b + LinkWord.RED_COUNT] = 0
         return True, False
     m[b + LinkWord.RED_COUNT] += 1
-    top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
-    if mean >= most:
+    top = float(m[b + Link.RED_MAX_P]) / _UNIT
+    if mean >= max_th:
         # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
-        probability = (mean - most) * (1.0 - top) / most + top
+        probability = (mean - max_th) * (1.0 - top) / max_th + top
     else:
-        probability = top * (mean - least) / (most - least)
+        probability = top * (mean - min_th) / (max_th - min_th)
     if probability == 0.0:
         return False, False
     rest = 1.0 / probability - float(m[b + LinkWord.RED_COUNT])
@@ -188,8 +188,8 @@ def _red_mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     number = m[b + LinkWord.NUMBER]
     weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
     mean = means[number]
-    if held == 0 and m[b + LinkWord.TAIL] > 0 and m[b + Link.RED_PACKET] > 0:
-        idle = (t - m[b + LinkWord.FREE]) // m[b + Link.RED_PACKET]
+    if held == 0 and m[b + LinkWord.TAIL] > 0 and m[b + Link.RED_PACKET_TIME] > 0:
+        idle = (t - m[b + LinkWord.FREE]) // m[b + Link.RED_PACKET_TIME]
         base = 1.0 - weight
         while idle > 0:
             if idle & 1:
@@ -207,7 +207,7 @@ def count_transmission(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: An
     end, warm_up = p[P.END], p[Shared.WARM_UP]
     waited = min(begin, end) - t  # a packet that still waits at the end has waited until then
     if t >= warm_up:
-        m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], waited)
+        m[counts + LinkOut.WAIT_MAX] = max(m[counts + LinkOut.WAIT_MAX], waited)
     if t >= warm_up and departure <= end:
         m[counts + LinkOut.SENT] += 1
         m[counts + LinkOut.BUSY] += departure - begin

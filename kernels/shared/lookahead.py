@@ -145,15 +145,15 @@ def next_key(m: Any) -> Any:
     return key
 
 
-def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
+def is_due(m: Any, b: Any, next_time: Any, t: Any) -> Any:
     """True if something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
-    return m[b + FlowWord.LOOKAHEAD] == 0 or following <= t
+    return m[b + FlowWord.LOOKAHEAD] == 0 or next_time <= t
 
 
-def can_continue(m: Any, b: Any, following: Any) -> Any:
+def can_continue(m: Any, b: Any, next_time: Any) -> Any:
     """True if next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
-    arrives = following == fifo.next_time(m, b + FlowWord.TO_SOURCE)
-    return m[b + FlowWord.LOOKAHEAD] != 0 and arrives and following <= m[Word.HORIZON]
+    arrives = next_time == fifo.next_time(m, b + FlowWord.TO_SOURCE)
+    return m[b + FlowWord.LOOKAHEAD] != 0 and arrives and next_time <= m[Word.HORIZON]
 
 
 def can_deliver_ack(m: Any, b: Any, t: Any) -> Any:

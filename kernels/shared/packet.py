@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.linux.transmission_ids import STAMP_BITS
 from netcarlo.kernels.shared.state import Word
 
 _HOP_MASK = 31  # bits 0 to 4: links passed

@@ -59,7 +59,7 @@ def _end_warm_up(p: Any, m: Any) -> None:
 
 
 @noinline
-def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
+def report(p: Any, max_flows: Any, events: Any, m: Any, out: Any) -> None:
     """The outcomes, after so many events besides arrivals at links; the columns of the links lie behind those
     of `most_flows` flows."""
     for column in range(len(out)):
@@ -72,7 +72,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         _count_in_flight(m, link + LinkWord.FIFO)
         if AQM and m[link + Link.AQM] != NO_AQM:
             discipline.report(p, m, link)
-        at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
+        at = SharedOut.COLUMNS + FlowOut.COLUMNS * max_flows + LinkOut.COLUMNS * i
         for column in range(LinkOut.COLUMNS):
             out[at + column] = m[link + LinkWord.COUNTS + column]
     for i in range(p[Shared.FLOWS]):

@@ -30,13 +30,13 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     """The number of the datagram that goes out at `t`; sets the time of the next."""
     number = m[b + FlowWord.NEXT_DATAGRAM]
     m[b + FlowWord.NEXT_DATAGRAM] = number + 1
-    following = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
-    while following > m[b + FlowWord.ON_UNTIL]:
-        following = m[b + FlowWord.ON_UNTIL] + _draw_period(p, m, b, losses, i, m[b + Flow.OFF])
-        m[b + FlowWord.ON_UNTIL] = following + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
-    if following >= m[b + P.STOP] or number + 1 >= m[b + P.LIMIT]:
-        following = np.int64(FOREVER)
-    m[b + FlowWord.NEXT] = following
+    next_time = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
+    while next_time > m[b + FlowWord.ON_UNTIL]:
+        next_time = m[b + FlowWord.ON_UNTIL] + _draw_period(p, m, b, losses, i, m[b + Flow.OFF])
+        m[b + FlowWord.ON_UNTIL] = next_time + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
+    if next_time >= m[b + P.STOP] or number + 1 >= m[b + P.LIMIT]:
+        next_time = np.int64(FOREVER)
+    m[b + FlowWord.NEXT] = next_time
     return number
 
 

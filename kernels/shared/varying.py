@@ -53,14 +53,14 @@ def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time:
 def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
     """When a packet reaches the far end [ns] whose transmission ends at `departure`, and whether the trace
     loses it."""
-    v, far, delay, gone = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
+    v, arrival, delay, is_lost = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
     if v == 0:
-        far += delay
+        arrival += delay
     elif departure < varying.STALLED:
         number = m[b + LinkWord.NUMBER]
         stream = np.int64(STREAM_LINK) + number
-        far, gone = varying.arrival(p, links[number], m, v, stream, departure, delay)
-    return far, gone
+        arrival, is_lost = varying.arrival(p, links[number], m, v, stream, departure, delay)
+    return arrival, is_lost
 
 
 def latest_transmission(m: Any, b: Any, time: Any, until: Any) -> Any:

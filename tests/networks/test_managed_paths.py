@@ -140,7 +140,7 @@ def test_a_hop_that_is_infinitely_fast_never_queues() -> None:
     rows = rows_of(one, 1)
     out = run_as_python(model_of(one), rows)
     _, links = split(rows, out)
-    assert links["WAIT_MOST"][0, 0] == links["DROPS"][0, 0] == 0 < links["DROPS"][0, 2]
+    assert links["WAIT_MAX"][0, 0] == links["DROPS"][0, 0] == 0 < links["DROPS"][0, 2]
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 

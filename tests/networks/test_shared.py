@@ -11,9 +11,9 @@ from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER, P
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_BBR, LINUX_CUBIC, LINUX_RENO, UDP
 from netcarlo.kernels.shared.layout import (
-    MOST_FLOWS,
-    MOST_HOPS,
-    MOST_LINKS,
+    MAX_FLOWS,
+    MAX_HOPS,
+    MAX_LINKS,
     NOWHERE,
     PERIOD,
     RED_DROPS,
@@ -154,7 +154,7 @@ def test_the_columns_of_links_and_hosts():
     forth, back = rows.links[0]
     assert forth[Link.BYTE_TIME] == 1000 << 20
     assert forth[[Link.DELAY, Link.QUEUE, Link.RED]].tolist() == [10_000_000, 20, RED_MARKS]
-    levels = [Link.RED_LEAST, Link.RED_MOST, Link.RED_PROBABILITY, Link.RED_WEIGHT, Link.RED_PACKET]
+    levels = [Link.RED_MIN_TH, Link.RED_MAX_TH, Link.RED_MAX_P, Link.RED_WEIGHT, Link.RED_PACKET_TIME]
     assert forth[levels].tolist() == [5, 15, 6554, 9, 500_000]
     assert forth[Link.RED_GENTLE] == 1
     assert back[Link.QUEUE] == 0
@@ -260,7 +260,7 @@ def test_routes_are_the_shortest_and_lead_back_the_same_way(routing):
     layout = {"graph": {"routers": {"integers": [4, 9]}, "degree": 3, "each": each}, "routing": routing}
     net, rows = drawn(layout)
     hops = rows.flows[:, :, Flow.HOPS]
-    assert (hops == rows.flows[:, :, Flow.BACK_HOPS]).all() and hops.max() <= MOST_HOPS
+    assert (hops == rows.flows[:, :, Flow.BACK_HOPS]).all() and hops.max() <= MAX_HOPS
     for i in range(10):
         graph = networkx.DiGraph()
         for k in range(net.links[i]):
@@ -318,8 +318,8 @@ def chain(routers):
 def test_networks_of_the_largest_size():
     ways = [{"count": 1000, "each": {"between": "hops"}}, {"count": 24, "each": {"source": 100, "sink": 116}}]
     rows = rows_of(layout=chain(129), flows=ways)
-    assert rows.flows.shape[:2] == (8, MOST_FLOWS) and rows.links.shape[:2] == (8, MOST_LINKS)
-    assert (rows.flows[:, :1000, Flow.ROUTE] == np.arange(1000) % MOST_LINKS).all()
+    assert rows.flows.shape[:2] == (8, MAX_FLOWS) and rows.links.shape[:2] == (8, MAX_LINKS)
+    assert (rows.flows[:, :1000, Flow.ROUTE] == np.arange(1000) % MAX_LINKS).all()
     assert (rows.flows[:, 1000:, Flow.ROUTE : Flow.ROUTE + 16] == np.arange(200, 232, 2)).all()
     with pytest.raises(InputError, match=r"links.*at most 256"):
         rows_of(layout=chain(130))

@@ -63,7 +63,7 @@ def test_flows_and_links_are_summed_up():
         [
             {LinkOut.BUSY: 8 * S, LinkOut.ARRIVALS: 4000, LinkOut.ARRIVALS_BEFORE: 1000,
              LinkOut.DROPS: 130, LinkOut.DROPS_BEFORE: 30, LinkOut.SENT: 4800, LinkOut.QUEUE_SUM: 70 * S,
-             LinkOut.WAIT_MOST: S // 5},
+             LinkOut.WAIT_MAX: S // 5},
             {LinkOut.BUSY: S, LinkOut.SENT: 2600},
         ],
     )  # fmt: skip

@@ -151,7 +151,7 @@ def test_counters_of_shared_networks(name: str) -> None:
         SharedLink.WAITING: is_of_the_end,
         SharedLink.BUSY: partial(counts_roughly, error=1),  # the last nanosecond of the warm-up
         SharedLink.QUEUE_SUM: partial(counts_roughly, error=1000),  # of all that waited in it
-        SharedLink.WAIT_MOST: lambda *each: np.where(apart, is_no_more(*each), is_longest(*each)),
+        SharedLink.WAIT_MAX: lambda *each: np.where(apart, is_no_more(*each), is_longest(*each)),
     }
     check(rules, SharedLink, links)
     at = shared.SharedOut.COLUMNS + sum(table.shape[1] * table.shape[2] for table in (flows[0], links[0]))
@@ -183,16 +183,14 @@ def test_counters_of_fluids_of_shared_networks() -> None:
     flows, links = zip(*(shared_tables(run, rows) for run in runs), strict=True)
     of_the_end = SharedFlow.COMPLETED, SharedFlow.FINISHED, SharedFlow.IN_FLIGHT
     rules: dict[Any, Rule] = dict.fromkeys(of_the_end, is_of_the_end)
-    rules[SharedFlow.IN_FLIGHT_BEFORE] = partial(
-        is_of_the_warm_up, state=flows[2][..., SharedFlow.IN_FLIGHT]
-    )
+    rules[SharedFlow.IN_FLIGHT_BEFORE] = partial(is_of_the_warm_up, state=flows[2][..., SharedFlow.IN_FLIGHT])
     rules |= dict.fromkeys(range(SharedFlow.CWND_SUM, SharedFlow.COLUMNS), is_sampled)
     check(rules, SharedFlow, flows)
     rules = {
         SharedLink.ARRIVALS_BEFORE: partial(is_of_the_warm_up, state=links[2][..., SharedLink.ARRIVALS]),
         SharedLink.SENT: partial(counts_roughly, error=1),  # the difference of three, each rounded down
         SharedLink.WAITING: is_of_the_end,
-        SharedLink.WAIT_MOST: is_longest,
+        SharedLink.WAIT_MAX: is_longest,
     }
     check(rules, SharedLink, links)
 

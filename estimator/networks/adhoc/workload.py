@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.kernels.adhoc.frames import TRANSMISSION_SHIFT
-from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.linux.transmission_ids import STAMP_BITS
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import mean

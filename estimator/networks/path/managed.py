@@ -17,7 +17,7 @@ from netcarlo.kernels.base.layout import Hop, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
-    MOST_HOPS,
+    MAX_HOPS,
     NOWHERE,
     PERIOD,
     Flow,
@@ -76,8 +76,8 @@ class ManagedPath(Routed):
                     remedy += ", or write these fields of the hop as shared: {dumbbell: {...}, flows: [{}]}"
                 raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
         most = sum(map(most_hops, self.routes[0].hops))
-        if most > MOST_HOPS:
-            allowed = f"with {name} allowed is 1 to {MOST_HOPS}"
+        if most > MAX_HOPS:
+            allowed = f"with {name} allowed is 1 to {MAX_HOPS}"
             raise InputError(f"hops can be {most}; {allowed}; lower a count, or remove {name}")
         if self.routes[0].ecn and not run.transport.marked:
             protocol = run.transport.protocol
@@ -175,12 +175,12 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, Flow.BOUND] = path.parameters[:, P.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
-    place = np.arange(MOST_HOPS)
+    place = np.arange(MAX_HOPS)
     forth = np.where(place < count[:, None], 2 * place, NOWHERE)
     back = np.where(place < count[:, None], 2 * (count[:, None] - place) - 1, NOWHERE)
     answers = flow[:, Flow.KIND] != UDP
-    flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth
-    flow[:, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(answers[:, None], back, NOWHERE)
+    flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS] = forth
+    flow[:, Flow.BACK : Flow.BACK + MAX_HOPS] = np.where(answers[:, None], back, NOWHERE)
     flow[:, Flow.HOPS] = count
     flow[:, Flow.BACK_HOPS] = np.where(answers, count, 0)
     links[np.arange(2 * most) >= 2 * count[:, None]] = 0

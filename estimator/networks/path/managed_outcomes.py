@@ -47,7 +47,7 @@ class ManagedOutput(PathOutput):
 
     def longest_wait_s(self) -> Floats:
         """Return the longest time that a packet waited in a queue [s]."""
-        return np.asarray(self.table(LinkOut)[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS)
+        return np.asarray(self.table(LinkOut)[:, :, LinkOut.WAIT_MAX].max(axis=1) / NS)
 
     def no_row(self) -> Bools:
         """Condition of an outcome that is not measured."""

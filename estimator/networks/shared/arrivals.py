@@ -10,7 +10,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import LINUX, VEGAS
 from netcarlo.kernels.shared.classes import ClassOut
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, SharedRows
+from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, SharedRows
 from netcarlo.networks.traffic import mean
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import points, units
@@ -108,15 +108,13 @@ def fill_ideal_times(rows: SharedRows) -> None:
         flow[slots, Flow.PACKET_TIME] = times.max(axis=1)[slots]
 
 
-def _wire_times(
-    rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]
-) -> tuple[Ints, Ints]:
-    """Return the transmission times [n, MOST_HOPS + 2] of a packet of `size` [n] on a route, and its total
+def _wire_times(rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]) -> tuple[Ints, Ints]:
+    """Return the transmission times [n, MAX_HOPS + 2] of a packet of `size` [n] on a route, and its total
     delay [n].
 
     `columns` are the first column of the route, and those of the access cables of the two hosts.
     """
-    route = flow[:, columns[0] : columns[0] + MOST_HOPS]
+    route = flow[:, columns[0] : columns[0] + MAX_HOPS]
     each = np.arange(len(route))[:, None]
     links, there = rows.links[each, np.maximum(route, 0)], route != NOWHERE
     times = np.where(there, on_wire(size[:, None], links[:, :, Link.BYTE_TIME]), 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import FOREVER, NS, P
-from netcarlo.kernels.shared.detours import MOST_LINKS, Backup
+from netcarlo.kernels.shared.detours import MAX_ROUTE_LINKS, Backup
 from netcarlo.kernels.shared.layout import Flow, SharedRows
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outages import merged
@@ -35,8 +35,8 @@ def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
     for link in backup:
         if frozenset(ends[link]) in cables:
             raise InputError(f"{name}.backup has {link}, of a cable of the route itself; choose another")
-    if max(len(route), len(backup)) > MOST_LINKS:
-        raise InputError(f"{name}.backup and route have {MOST_LINKS} links at most; shorten them")
+    if max(len(route), len(backup)) > MAX_ROUTE_LINKS:
+        raise InputError(f"{name}.backup and route have {MAX_ROUTE_LINKS} links at most; shorten them")
 
 
 def detours(outages: Ints, detection: Ints) -> Ints:
@@ -76,9 +76,9 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
     flows[:, :, Flow.BACKUP] = np.where(which > 0, at, 0)
     for k, table in found.items():
         route, words = members[k - 1].spec.backup, np.zeros((len(flows), Backup.TIMES + 2 * room), np.int64)
-        words[:, Backup.HOPS] = words[:, Backup.BACK_HOPS] = len(route)
+        words[:, Backup.HOPS] = words[:, Backup.REVERSE_HOPS] = len(route)
         words[:, Backup.ROUTE : Backup.ROUTE + len(route)] = route
-        words[:, Backup.BACK : Backup.BACK + len(route)] = back[route][::-1]
+        words[:, Backup.REVERSE_ROUTE : Backup.REVERSE_ROUTE + len(route)] = back[route][::-1]
         words[:, Backup.DETOURS] = (table[:, :, 0] < FOREVER).sum(axis=1)
         words[:, Backup.TIMES : Backup.TIMES + 2 * table.shape[1]] = table.reshape(len(table), -1)
         row, f = np.nonzero(which == k)

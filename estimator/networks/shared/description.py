@@ -19,7 +19,7 @@ from pydantic import (
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
-from netcarlo.kernels.shared.layout import MOST_HOPS, MOST_LINKS
+from netcarlo.kernels.shared.layout import MAX_HOPS, MAX_LINKS
 from netcarlo.networks import flows
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.outages import AVAILABILITY
@@ -44,17 +44,17 @@ from netcarlo.schema.record import Record
 from netcarlo.schema.unsupported import OVERHEAD
 from netcarlo.transport.udp import Datagrams
 
-MAX_ROUTERS = MOST_HOPS + 1
-"""Maximum number of routers of a parking lot, tree or graph: no route is then longer than MOST_HOPS."""
-MAX_CABLES = MOST_LINKS // 2
+MAX_ROUTERS = MAX_HOPS + 1
+"""Maximum number of routers of a parking lot, tree or graph: no route is then longer than MAX_HOPS."""
+MAX_CABLES = MAX_LINKS // 2
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MAX_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MAX_CABLES, whole=True)]
-Hops = Annotated[Number, Quantity(units.PLAIN, 1, MOST_HOPS, whole=True)]
+Hops = Annotated[Number, Quantity(units.PLAIN, 1, MAX_HOPS, whole=True)]
 Degree = Annotated[Number, Quantity(units.PLAIN, 1, MAX_ROUTERS)]
 FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
 Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
-Router = Annotated[int, Field(ge=0, lt=MOST_LINKS)]
+Router = Annotated[int, Field(ge=0, lt=MAX_LINKS)]
 
 
 class Reverse(Varying, Managed):
@@ -113,7 +113,7 @@ class LinkSpec(Line):
     """Numbers of the routers at the start and at the end of the link."""
 
 
-Numbers = Annotated[list[int], Field(min_length=1, max_length=MOST_HOPS), NUMBERS]
+Numbers = Annotated[list[int], Field(min_length=1, max_length=MAX_HOPS), NUMBERS]
 AnyCables = Annotated[
     Annotated[Cable, Tag("<cable>")] | Annotated[list[Cable], Tag("<cables>")],
     Discriminator(lambda data: "<cables>" if isinstance(data, list) else "<cable>"),
@@ -356,7 +356,7 @@ class SharedSpec(flows.ManyFlows):
     """A random tree."""
     graph: Graph | None = None
     """A random connected graph."""
-    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
+    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MAX_LINKS)
     """All links, listed one by one in both directions."""
     redraw: bool = True
     """True if random trees, graphs and flow ends are drawn for every replication; otherwise they are those

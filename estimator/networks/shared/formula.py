@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import Found, byte_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
@@ -87,7 +87,7 @@ def _routes(rows: SharedRows) -> _Routes:
     passes = np.log1p(-np.minimum(probability(rows.losses), 1 - 1e-12))[links[:, :, Link.LOSS]]
     uses, rtt_s, survive = np.zeros((n, count, links.shape[1])), np.zeros((n, count)), np.zeros((n, count))
     for column, size in ((Flow.ROUTE, wire), (Flow.BACK, ack)):
-        for k in range(MOST_HOPS):
+        for k in range(MAX_HOPS):
             route = flows[:, :, column + k]
             i, f = np.nonzero(present & (route != NOWHERE) & (size > 0))
             link = route[i, f]

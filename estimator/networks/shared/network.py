@@ -8,7 +8,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.shared.layout import (
-    MOST_FLOWS,
+    MAX_FLOWS,
     FlowOut,
     SharedRows,
 )
@@ -69,9 +69,9 @@ class SharedNetwork(SharedSpec, Network):
         self._check_senders(run.transport)
         self.check_flows(run.transport)
         most = self.flow_bounds[1]
-        if fidelity == "packet" and most > MOST_FLOWS:
+        if fidelity == "packet" and most > MAX_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
-            raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
+            raise InputError(f"shared.flows can be {most}; allowed is 1 to {MAX_FLOWS}; {remedy}")
 
     def _check_failures(self, duration_s: float) -> None:
         """Check failures; they cannot be combined with time-varying links or AQM."""

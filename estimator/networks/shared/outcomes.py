@@ -118,9 +118,9 @@ OUTCOMES = (
         unit=FRACTION, by=(By("links", lambda out: out.drop_ratio),),
     ),
     Outcome(
-        "longest_wait_s", lambda out: out.table(LinkOut)[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS, LESS,
+        "longest_wait_s", lambda out: out.table(LinkOut)[:, :, LinkOut.WAIT_MAX].max(axis=1) / NS, LESS,
         "longest time that a packet waited in a queue, until the end at most, if it was not dropped",
-        by=(By("links", lambda out: out.each(LinkOut.WAIT_MOST) / NS),),
+        by=(By("links", lambda out: out.each(LinkOut.WAIT_MAX) / NS),),
     ),
     Outcome(
         "transmissions", LinkOut.SENT, NEITHER, "packets that all links sent, acknowledgements included",

@@ -10,7 +10,7 @@ from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
-    MOST_HOPS,
+    MAX_HOPS,
     NOWHERE,
     Flow,
     FlowOut,
@@ -223,7 +223,7 @@ class SharedOutput(Output):
 def propagation_ns(rows: SharedRows) -> Ints:
     """Return twice the propagation delay of each flow [n, F], access cables included, without transmission
     times."""
-    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
+    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MAX_HOPS]
     delay = rows.links[:, :, Link.DELAY]
     each = np.arange(len(delay))[:, None, None]
     links = np.where(route != NOWHERE, delay[each, np.maximum(route, 0)], 0).sum(axis=2)

@@ -10,7 +10,7 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.senders import LINUX, UDP
 from netcarlo.kernels.shared.layout import (
-    MOST_HOPS,
+    MAX_HOPS,
     NOWHERE,
     PERIOD,
     Flow,
@@ -206,13 +206,13 @@ def _check_route_length(
     last = forth.links[np.arange(len(hops)), k, np.maximum(hops - 1, 0)]
     if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
         remedy = "bring its source and sink nearer together"
-        raise InputError(f"{name} needs a route of more links; allowed is 1 to {MOST_HOPS}; {remedy}")
+        raise InputError(f"{name} needs a route of more links; allowed is 1 to {MAX_HOPS}; {remedy}")
 
 
 def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
     tcp = table[:, :, Flow.KIND] != UDP
-    table[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth.links
-    table[:, :, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
+    table[:, :, Flow.ROUTE : Flow.ROUTE + MAX_HOPS] = forth.links
+    table[:, :, Flow.BACK : Flow.BACK + MAX_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
     table[:, :, Flow.HOPS] = forth.hops
     table[:, :, Flow.BACK_HOPS] = np.where(tcp, back.hops, 0)
 
@@ -291,8 +291,8 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     """Return features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
-    forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
-    back, here = links_of_route(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
+    forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS])
+    back, here = links_of_route(rows, flow[:, Flow.BACK : Flow.BACK + MAX_HOPS])
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
     byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
     slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
+from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE
 from netcarlo.networks.shared.description import MAX_CABLES, Graph, SharedSpec
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
@@ -16,7 +16,7 @@ _FAR = 1 << 60
 _HOP = 1 << 52
 """Cost of a hop that outweighs delays of up to an hour [ns]: fewest hops first, then lowest delay."""
 _DELAY = 32
-"""Cost of a nanosecond that outweighs up to MOST_HOPS hops: lowest delay first, then fewest hops."""
+"""Cost of a nanosecond that outweighs up to MAX_HOPS hops: lowest delay first, then fewest hops."""
 
 
 _AT_ONCE = 1 << 22
@@ -102,7 +102,7 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
 
 class Routes(NamedTuple):
-    """Routes of flows [n, F]: link numbers [n, F, MOST_HOPS], padded with NOWHERE, and numbers of hops."""
+    """Routes of flows [n, F]: link numbers [n, F, MAX_HOPS], padded with NOWHERE, and numbers of hops."""
 
     links: Ints
     hops: Ints
@@ -121,12 +121,12 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
     cost[row, a, b] = delay + _HOP if routing == "hops" else delay * _DELAY + 1
     link[row, a, b] = k
     total = np.swapaxes(_distances(cost), 1, 2)
-    found = np.full((*source.shape, MOST_HOPS), NOWHERE)
+    found = np.full((*source.shape, MAX_HOPS), NOWHERE)
     hops = np.zeros(source.shape, np.int64)
     some = max(1, _AT_ONCE // (n * most))
     for lo in range(0, source.shape[1], some):
         at, end = source[:, lo : lo + some], sink[:, lo : lo + some]
-        for step in range(MOST_HOPS):
+        for step in range(MAX_HOPS):
             under_way = at != end
             if not under_way.any():
                 break
@@ -140,7 +140,7 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
 def reverse_routes(net: Topology, forth: Routes) -> Routes:
     """Return the routes in the reverse direction."""
     length = forth.hops[:, :, None]
-    k = np.arange(MOST_HOPS)
+    k = np.arange(MAX_HOPS)
     turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
     rows = np.arange(len(turned))[:, None, None]
     return Routes(np.where(k < length, net.back[rows, np.maximum(turned, 0)], NOWHERE), forth.hops)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.linux.transmission_ids import STAMP_BITS
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import datagrams, mean

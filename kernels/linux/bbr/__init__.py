@@ -1,1 +1,1 @@
-"""BBR, version 1: a model of the path, its bandwidth and round trip, sets the rate and the window."""
+"""BBR version 1: a model of the path, its bandwidth and minimum RTT, sets the pacing rate and the window."""

@@ -24,24 +24,24 @@ from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import NONE, CaState, Tcp, in_flight
 
 BW_RTTS = 10
-"""Of the largest bandwidth."""
+"""Rounds of the window of the maximum bandwidth (bbr_bw_rtts)."""
 STREAMS = 512
-"""Random streams of a flow."""
+"""Random streams reserved per flow."""
 DEFAULT_RTT_US = 1000
-"""What stands for a round trip before one is known [us]."""
+"""RTT assumed before one is measured [us]."""
 INITIAL_DELIVERED = 10
-"""Packets delivered until which the window grows whatever its target."""
+"""Packets delivered up to which the window grows regardless of its target (TCP_INIT_CWND)."""
 
 
 def prepare(s: Any) -> None:
-    """Before the start."""
+    """Stop the pacing timer, and choose the random stream, before the start."""
     s[Pacing.TIMER] = FOREVER
     s[State.STREAM] = STREAM_CYCLE + STREAMS * s[Tcp.FLOW]
 
 
 @noinline
 def init(p: Any, s: Any, now: Any) -> None:
-    """The handshake is over: the model is empty."""
+    """Initialise the model when the handshake ends (`bbr_init`)."""
     rate.prepare(s)
     s[State.NEXT_ROUND_DELIVERED] = s[Tcp.DELIVERED]
     s[State.MIN_RTT_US] = s[Tcp.MIN_RTT_US]
@@ -54,7 +54,8 @@ def init(p: Any, s: Any, now: Any) -> None:
 
 
 def _init_pacing_rate(p: Any, s: Any) -> None:
-    """The rate of the start: the window in a round trip, or in a millisecond."""
+    """Set the initial pacing rate: a window per RTT, or per millisecond
+    (`bbr_init_pacing_rate_from_rtt`)."""
     rtt = np.int64(DEFAULT_RTT_US)
     if s[Tcp.SRTT_US] > 0:
         rtt = max(s[Tcp.SRTT_US] >> np.int64(3), np.int64(1))
@@ -63,7 +64,7 @@ def _init_pacing_rate(p: Any, s: Any) -> None:
 
 
 def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
-    """An ACK that told of so many packets delivered and lost, with a round trip [us] or NONE."""
+    """Process an ACK with its packets delivered and lost, and its RTT [us] or NONE (`bbr_main`)."""
     _update_bw(p, s, losses)
     inflight.update_ack_aggregation(s, acked, s[Tcp.CWND])
     modes.update_cycle_phase(p, s, now, losses)
@@ -76,7 +77,7 @@ def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) ->
 
 
 def _update_bw(p: Any, s: Any, losses: Any) -> None:
-    """Rounds and bandwidth (4.1.1)."""
+    """Update the rounds and the bandwidth (`bbr_update_bw`; draft, section 4.1.1)."""
     s[State.ROUND_START] = 0
     if s[Rate.INTERVAL_US] <= 0:
         return
@@ -96,7 +97,8 @@ def _update_bw(p: Any, s: Any, losses: Any) -> None:
 
 
 def _set_pacing_rate(p: Any, s: Any, gain: Any) -> None:
-    """The rate; it does not fall before the pipe was full (4.2.1)."""
+    """Set the pacing rate; it does not decrease before the pipe is full (`bbr_set_pacing_rate`; section
+    4.2.1)."""
     found = state.bw_to_pacing_rate(p, state.bw(s), gain)
     if s[State.HAS_SEEN_RTT] == 0 and s[Tcp.SRTT_US] > 0:
         _init_pacing_rate(p, s)
@@ -105,7 +107,7 @@ def _set_pacing_rate(p: Any, s: Any, gain: Any) -> None:
 
 
 def _set_cwnd(p: Any, s: Any, acked: Any, losses: Any) -> None:
-    """The window (4.2.3)."""
+    """Set the window (`bbr_set_cwnd`; section 4.2.3)."""
     if acked > 0:
         cwnd, conserves = _recover_or_restore_cwnd(s, acked, losses)
         if not conserves:
@@ -122,9 +124,10 @@ def _set_cwnd(p: Any, s: Any, acked: Any, losses: Any) -> None:
 
 
 def _recover_or_restore_cwnd(s: Any, acked: Any, losses: Any) -> Any:
-    """The window less what is lost: conserved as a recovery begins, restored as it ends.
+    """Reduce the window by losses, conserve packets as a recovery begins, and restore the window as it
+    ends.
 
-    Returns it, and whether it is conserved.
+    Returns the window, and True while packets are conserved (`bbr_set_cwnd_to_recover_or_restore`).
     """
     cwnd, state, before = s[Tcp.CWND], s[Tcp.CA_STATE], s[State.PREV_CA_STATE]
     if losses > 0:
@@ -144,14 +147,14 @@ def _recover_or_restore_cwnd(s: Any, acked: Any, losses: Any) -> Any:
 
 @noinline
 def ssthresh(s: Any) -> Any:
-    """A loss: the threshold plays no part, the window is kept for later."""
+    """Save the window at the beginning of a recovery; the threshold has no effect (`bbr_ssthresh`)."""
     modes.save_cwnd(s)
     return s[Tcp.SSTHRESH]
 
 
 @noinline
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """The retransmission timer has gone off, which ends a round."""
+    """Process a retransmission timeout, which ends a round (`bbr_set_state`)."""
     s[State.PREV_CA_STATE] = CaState.LOSS
     s[State.FULL_BW] = 0
     s[State.ROUND_START] = 1
@@ -164,7 +167,7 @@ def on_rto(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def undo_cwnd(s: Any) -> None:
-    """There was no loss."""
+    """Restart the search for the full bandwidth after an unnecessary reduction (`bbr_undo_cwnd`)."""
     s[State.FULL_BW] = 0
     s[State.FULL_BW_CNT] = 0
     lt_bw.reset_sampling(s)
@@ -172,7 +175,8 @@ def undo_cwnd(s: Any) -> None:
 
 @noinline
 def on_tx_start(p: Any, s: Any, now: Any) -> None:
-    """Packets leave where there were none and the application had been the limit."""
+    """Process a restart from idle while the application limited the rate (`bbr_cwnd_event` with
+    CA_EVENT_TX_START)."""
     s[State.IDLE_RESTART] = 1
     inflight.start_ack_epoch(s, clocks.us_of(now))
     if s[State.MODE] == Mode.PROBE_BW:
@@ -182,7 +186,7 @@ def on_tx_start(p: Any, s: Any, now: Any) -> None:
 
 
 def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """It does not grow by counting."""
+    """Return the window; BBR does not grow it by counting ACKs."""
     return s[Tcp.CWND]
 
 

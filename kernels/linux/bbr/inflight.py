@@ -1,7 +1,6 @@
-"""How much is in flight, and how much should be.
+"""Packets in flight: the bandwidth-delay product, and allowances for bursts and aggregated ACKs.
 
-Source: draft-cardwell-iccrg-bbr-congestion-control-00, 4.2.3: the bandwidth-delay product, and room for
-bursts at both ends and for ACKs that come late and then at once.
+Source: draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.3; tcp_bbr.c.
 """
 
 from typing import Any
@@ -16,36 +15,39 @@ from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import INFINITE
 
 BDP_WITHOUT_RTT = 10
-"""What stands for the product before a round trip is known [packet]."""
+"""Bandwidth-delay product assumed before an RTT is known [packets] (TCP_INIT_CWND)."""
 EXTRA_ACKED_WIN_RTTS = 5
-"""Rounds of each of the two windows for packets beyond the bandwidth,"""
+"""Rounds of each of the two windows of extra ACKed packets (bbr_extra_acked_win_rtts)."""
 EXTRA_ACKED_MAX_US = 100_000
-"""which count up to what this time delivers."""
+"""Limit of the allowance for aggregated ACKs: packets delivered in this time [us] (bbr_extra_acked_max_us).
+"""
 ACK_EPOCH_ACKED_RESET = 1 << 20
-"""Packets of an epoch."""
+"""Packets acknowledged after which an ACK sampling epoch ends (bbr_ack_epoch_acked_reset_thresh)."""
 
 
 def bdp(s: Any, bandwidth: Any, gain: Any) -> Any:
-    """Bandwidth times least round trip times gain, rounded up [packet]."""
+    """Return bandwidth times minimum RTT times gain, rounded up [packets] (`bbr_bdp`)."""
     if s[State.MIN_RTT_US] == INFINITE:
         return np.int64(BDP_WITHOUT_RTT)
     return ((bandwidth * s[State.MIN_RTT_US] * gain >> BBR_SCALE) + (1 << BW_SCALE) - 1) >> BW_SCALE
 
 
 def quantization_budget(p: Any, s: Any, packets: Any) -> Any:
-    """So many, and room for three bursts; an even number, and two more where the rate is probed."""
+    """Return the packets plus room for three bursts, made even, and two more while the rate is probed
+    (`bbr_quantization_budget`)."""
     found = packets + 3 * pacing.tso_segs_goal(p, s)
     found = found + 1 & ~np.int64(1)
     return found + 2 if s[State.MODE] == Mode.PROBE_BW and s[State.CYCLE_IDX] == 0 else found
 
 
 def inflight_at(p: Any, s: Any, gain: Any) -> Any:
-    """What should be in flight at a gain of the largest bandwidth."""
+    """Return the target of packets in flight for a gain of the maximum bandwidth (`bbr_inflight`)."""
     return quantization_budget(p, s, bdp(s, state.max_bw(s), gain))
 
 
 def packets_in_net_at_edt(p: Any, s: Any, now: Any, flight: Any) -> Any:
-    """What of `flight` is left when the next burst leaves, that burst included where the rate is probed."""
+    """Return the packets still in flight when the next burst leaves, including it if the rate is probed
+    (`bbr_packets_in_net_at_edt`)."""
     wait = max(s[Pacing.NEXT_SEND] - now, 0) // 1000
     delivered = state.bw(s) * wait >> BW_SCALE
     if s[State.PACING_GAIN] > BBR_UNIT:
@@ -54,13 +56,14 @@ def packets_in_net_at_edt(p: Any, s: Any, now: Any, flight: Any) -> Any:
 
 
 def start_ack_epoch(s: Any, now_us: Any) -> None:
-    """Packets acknowledged are counted from here on."""
+    """Start an ACK sampling epoch."""
     s[State.ACK_EPOCH_MSTAMP] = now_us
     s[State.ACK_EPOCH_ACKED] = 0
 
 
 def update_ack_aggregation(s: Any, acked: Any, cwnd: Any) -> None:
-    """How many packets more were acknowledged than the bandwidth delivers."""
+    """Update the packets acknowledged beyond those that the bandwidth delivers
+    (`bbr_update_ack_aggregation`)."""
     if acked <= 0 or s[Rate.INTERVAL_US] <= 0:
         return
     if s[State.ROUND_START] != 0:
@@ -81,8 +84,8 @@ def update_ack_aggregation(s: Any, acked: Any, cwnd: Any) -> None:
 
 
 def ack_aggregation_cwnd(s: Any) -> Any:
-    """Room for such packets [packet]."""
+    """Return the allowance for aggregated ACKs [packets] (`bbr_ack_aggregation_cwnd`)."""
     if s[State.FULL_BW_REACHED] == 0:
         return np.int64(0)
-    most = state.bw(s) * EXTRA_ACKED_MAX_US >> BW_SCALE
-    return min(max(s[EXTRA_ACKED], s[EXTRA_ACKED + 1]), most)
+    limit = state.bw(s) * EXTRA_ACKED_MAX_US >> BW_SCALE
+    return min(max(s[EXTRA_ACKED], s[EXTRA_ACKED + 1]), limit)

@@ -1,8 +1,10 @@
-"""Long-term sampling: where much is lost at one rate again and again a policer stands, and that is its rate.
+"""Long-term bandwidth sampling: repeated heavy losses at one rate indicate a policer, which sets the
+bandwidth.
 
 Source: Cardwell et al., "BBR congestion control" (IETF 97, 2016); Flach et al., "An Internet-wide analysis of
-traffic policing" (SIGCOMM 2016).  Intervals of 4 to 16 rounds that begin and end with losses, a fifth of the
-packets or more; two in a row that agree within an eighth, or 4 kbit/s.
+traffic policing" (SIGCOMM 2016); `bbr_lt_bw_sampling` in tcp_bbr.c. Sampling intervals of 4 to 16 rounds
+begin and end with losses of a fifth of the packets or more. Two consecutive intervals whose bandwidths differ
+by an eighth at most, or by 4 kbit/s, indicate a policer.
 """
 
 from typing import Any
@@ -14,21 +16,23 @@ from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import Tcp
 
 INTVL_MIN_RTTS = 4
-"""Of an interval, which is given up after four times as many."""
+"""Minimum rounds of an interval, which is abandoned after four times as many (bbr_lt_intvl_min_rtts)."""
 LOSS_THRESH = 50
-"""Share of packets lost, in 1 / 256."""
+"""Share of packets lost, in 1/256 (bbr_lt_loss_thresh)."""
 BW_RATIO_BITS = 3
-"""Intervals agree within this power of 1/2,"""
+"""Binary logarithm of the ratio of a bandwidth to the largest difference between two intervals
+(bbr_lt_bw_ratio)."""
 BW_DIFF = 4000 // 8
-"""or so many byte/s."""
+"""Difference of bandwidths that is always accepted [byte/s] (bbr_lt_bw_diff)."""
 BW_MAX_RTTS = 48
-"""For which a policer is believed in."""
+"""Rounds for which the long-term bandwidth is used (bbr_lt_bw_max_rtts)."""
 MS_US = 1000
+"""Microseconds of a millisecond."""
 
 
 @noinline
 def reset_sampling(s: Any) -> None:
-    """There is no policer, nor an interval."""
+    """Forget the policer and the sampling interval (`bbr_reset_lt_bw_sampling`)."""
     s[State.LT_BW] = 0
     s[State.LT_USE_BW] = 0
     s[State.LT_IS_SAMPLING] = 0
@@ -37,6 +41,7 @@ def reset_sampling(s: Any) -> None:
 
 @noinline
 def _reset_interval(s: Any) -> None:
+    """Start a sampling interval (`bbr_reset_lt_bw_sampling_interval`)."""
     s[State.LT_LAST_STAMP] = s[Rate.DELIVERED_MSTAMP] // MS_US
     s[State.LT_LAST_DELIVERED] = s[Tcp.DELIVERED]
     s[State.LT_LAST_LOST] = s[Tcp.LOST_TOTAL]
@@ -44,19 +49,20 @@ def _reset_interval(s: Any) -> None:
 
 
 def keeps_using_bw(s: Any) -> Any:
-    """Whether the policer is still believed in as a round begins."""
+    """Count a round, and return True if the long-term bandwidth remains in use."""
     s[State.LT_RTT_CNT] += 1
     return s[State.LT_RTT_CNT] < BW_MAX_RTTS
 
 
 def sampling(p: Any, s: Any, losses: Any, limited: Any) -> None:
-    """An ACK told of so many losses, or a timeout; the application `limited` the sample."""
+    """Process an ACK with losses, or a timeout; `limited` means that the application limited the sample."""
     if s[State.LT_IS_SAMPLING] != 0 or losses > 0:
         _sampling(p, s, losses, limited)
 
 
 @noinline
 def _sampling(p: Any, s: Any, losses: Any, limited: Any) -> None:
+    """Start, continue, abandon or end the sampling interval (`bbr_lt_bw_sampling`)."""
     if s[State.LT_IS_SAMPLING] == 0:
         _reset_interval(s)
         s[State.LT_IS_SAMPLING] = 1
@@ -81,7 +87,7 @@ def _sampling(p: Any, s: Any, losses: Any, limited: Any) -> None:
 
 @noinline
 def _interval_done(p: Any, s: Any, bandwidth: Any) -> None:
-    """An interval is over, which had this bandwidth."""
+    """Evaluate the bandwidth of a finished interval (`bbr_lt_bw_interval_done`)."""
     before = s[State.LT_BW]
     apart = abs(bandwidth - before)
     if before > 0 and (

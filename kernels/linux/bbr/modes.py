@@ -1,6 +1,6 @@
-"""What BBR is about: filling the pipe, draining it, probing for bandwidth, probing for the round trip.
+"""Modes of BBR: STARTUP, DRAIN, PROBE_BW and PROBE_RTT.
 
-Source: draft-cardwell-iccrg-bbr-congestion-control-00, 4.3.
+Source: draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3; tcp_bbr.c.
 """
 
 from typing import Any
@@ -17,21 +17,21 @@ from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import NONE, CaState, Tcp, in_flight
 
 CYCLE_LEN = 8
-"""Of a cycle: 5/4 of the bandwidth, 3/4, and 1 for the rest."""
+"""Phases of a cycle: pacing gain 5/4, then 3/4, then 1 in the others (CYCLE_LEN)."""
 FULL_BW_THRESH = BBR_UNIT * 5 // 4
-"""As long as the bandwidth grows so in a round the pipe is not full;"""
+"""Growth of the bandwidth in a round below which the pipe may be full, as a gain (bbr_full_bw_thresh)."""
 FULL_BW_CNT = 3
-"""it is after so many rounds in which it has not."""
+"""Consecutive rounds without such growth after which the pipe is full (bbr_full_bw_cnt)."""
 MIN_RTT_WIN = 10_000 * MS
-"""A least round trip older than that [ns] is probed for"""
+"""Age of the minimum RTT at which PROBE_RTT begins [ns] (bbr_min_rtt_win_sec)."""
 PROBE_RTT_TIME = 200 * MS
-"""in such a time, and a round at least,"""
+"""Minimum duration of PROBE_RTT [ns], which also lasts at least one round (bbr_probe_rtt_mode_ms)."""
 CWND_MIN_TARGET = 4
-"""with so many packets in flight."""
+"""Window in PROBE_RTT [packets] (bbr_cwnd_min_target)."""
 
 
 def save_cwnd(s: Any) -> None:
-    """The window as it is, or was before a recovery, will be restored."""
+    """Save the window, or the one before a recovery, to restore it later (`bbr_save_cwnd`)."""
     s[State.PRIOR_CWND] = (
         s[Tcp.CWND]
         if s[State.PREV_CA_STATE] < CaState.RECOVERY and s[State.MODE] != Mode.PROBE_RTT
@@ -40,13 +40,14 @@ def save_cwnd(s: Any) -> None:
 
 
 def _advance_cycle_phase(s: Any) -> None:
+    """Begin the next phase of the cycle (`bbr_advance_cycle_phase`)."""
     s[State.CYCLE_IDX] = s[State.CYCLE_IDX] + 1 & CYCLE_LEN - 1
     s[State.CYCLE_MSTAMP] = s[Rate.DELIVERED_MSTAMP]
 
 
 @noinline
 def reset_probe_bw_mode(p: Any, s: Any) -> None:
-    """A cycle begins at any of its phases but that of 3/4."""
+    """Begin PROBE_BW in a random phase other than that of gain 3/4 (`bbr_reset_probe_bw_mode`)."""
     word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[State.STREAM], s[State.DRAWS])
     s[State.DRAWS] += 1
     s[State.MODE] = Mode.PROBE_BW
@@ -55,7 +56,7 @@ def reset_probe_bw_mode(p: Any, s: Any) -> None:
 
 
 def update_cycle_phase(p: Any, s: Any, now: Any, losses: Any) -> None:
-    """Go on to the next phase when it is time."""
+    """Begin the next phase if it is due (`bbr_update_cycle_phase`)."""
     if s[State.MODE] != Mode.PROBE_BW:
         return
     gain = s[State.PACING_GAIN]
@@ -73,7 +74,8 @@ def update_cycle_phase(p: Any, s: Any, now: Any, losses: Any) -> None:
 
 
 def check_full_bw_reached(s: Any) -> None:
-    """At the start of a round: has the bandwidth grown?"""
+    """Check at the start of a round whether the bandwidth has stopped growing
+    (`bbr_check_full_bw_reached`)."""
     if s[State.FULL_BW_REACHED] != 0 or s[State.ROUND_START] == 0 or s[Rate.IS_APP_LIMITED] != 0:
         return
     if state.max_bw(s) >= s[State.FULL_BW] * FULL_BW_THRESH >> state.BBR_SCALE:
@@ -85,7 +87,8 @@ def check_full_bw_reached(s: Any) -> None:
 
 
 def check_drain(p: Any, s: Any, now: Any) -> None:
-    """After the start the queue is drained until as much is in flight as the path holds."""
+    """Begin DRAIN after STARTUP, and end it when no more packets are in flight than the path holds
+    (`bbr_check_drain`)."""
     if s[State.MODE] == Mode.STARTUP and s[State.FULL_BW_REACHED] != 0:
         s[State.MODE] = Mode.DRAIN
         s[Tcp.SSTHRESH] = inflight.inflight_at(p, s, BBR_UNIT)
@@ -96,7 +99,8 @@ def check_drain(p: Any, s: Any, now: Any) -> None:
 
 
 def update_min_rtt(p: Any, s: Any, now: Any, rtt: Any) -> None:
-    """A round trip [us] or NONE: the least of 10 s; when it has grown old, it is probed for."""
+    """Update the minimum RTT of 10 s with a sample [us] or NONE, and begin PROBE_RTT when it expires
+    (`bbr_update_min_rtt`)."""
     jiffies = clocks.jiffies_of(p, s, now)
     old = jiffies > s[State.MIN_RTT_STAMP] + MIN_RTT_WIN // p[P.TICK]
     if rtt >= 0 and (rtt < s[State.MIN_RTT_US] or old):
@@ -114,6 +118,7 @@ def update_min_rtt(p: Any, s: Any, now: Any, rtt: Any) -> None:
 
 @noinline
 def _probe_rtt(p: Any, s: Any, jiffies: Any) -> None:
+    """Process an ACK in PROBE_RTT, which ends after 200 ms and one round with few packets in flight."""
     rate.mark_app_limited(s)
     if s[State.PROBE_RTT_DONE_STAMP] == NONE:
         if in_flight(s) <= CWND_MIN_TARGET:
@@ -129,7 +134,7 @@ def _probe_rtt(p: Any, s: Any, jiffies: Any) -> None:
 
 @noinline
 def check_probe_rtt_done(p: Any, s: Any, jiffies: Any) -> None:
-    """Probing for the round trip ends when its time is over."""
+    """End PROBE_RTT if its time is over (`bbr_check_probe_rtt_done`)."""
     if s[State.PROBE_RTT_DONE_STAMP] == NONE or jiffies <= s[State.PROBE_RTT_DONE_STAMP]:
         return
     s[State.MIN_RTT_STAMP] = jiffies
@@ -141,7 +146,7 @@ def check_probe_rtt_done(p: Any, s: Any, jiffies: Any) -> None:
 
 
 def update_gains(s: Any) -> None:
-    """Of rate and window."""
+    """Set the gains of pacing rate and window for the mode (`bbr_update_gains`)."""
     mode = s[State.MODE]
     pacing, window = BBR_UNIT, BBR_UNIT
     if mode == Mode.STARTUP:

@@ -1,33 +1,35 @@
-"""The largest of many values in a sliding window, from three of them.
+"""Maximum of a quantity in a sliding window, estimated from three values (lib/win_minmax.c in Linux).
 
-Source: K. Nichols' windowed filter, as draft-cardwell-iccrg-bbr-congestion-control-00 (4.1.1.3) has it: the
-best value, and the best after the first quarter and after the first half of what the window has seen, which
-take its place when it has grown old.
+Source: K. Nichols' windowed filter, as in draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.1.3:
+the best value, and the best ones since a quarter and since half of the window, which replace it when it
+expires.
 """
 
 from typing import Any
 
 
 def reset(s: Any, at: Any, time: Any, value: Any) -> None:
-    """All three are this value."""
+    """Set all three values and their times (`minmax_reset`)."""
     for k in range(3):
         _put(s, at, k, time, value)
 
 
 def _put(s: Any, at: Any, k: Any, time: Any, value: Any) -> None:
+    """Set value k and its time."""
     s[at + 2 * k] = value
     s[at + 2 * k + 1] = time
 
 
 def _move_up(s: Any, at: Any, time: Any, value: Any) -> None:
-    """The best is forgotten."""
+    """Remove the best value, and append a new one as the third."""
     for k in range(4):
         s[at + k] = s[at + k + 2]
     _put(s, at, 2, time, value)
 
 
 def running_max(s: Any, at: Any, window: Any, time: Any, value: Any) -> None:
-    """A value at a time; the largest is at word `at` of scratch, followed by its time."""
+    """Enter a value at a time (`minmax_running_max`); word `at` holds the maximum, and the next one its
+    time."""
     if value >= s[at] or time - s[at + 5] > window:
         reset(s, at, time, value)
         return

@@ -1,1 +1,1 @@
-"""BBR, version 3: bounds learnt from losses beside the model of bandwidth and round trip."""
+"""BBR version 3: bounds learnt from losses complement the model of bandwidth and minimum RTT."""

@@ -22,22 +22,27 @@ from netcarlo.kernels.linux.state import INFINITE, NONE, CaState, Tcp, in_flight
 
 __all__ = ["on_loss"]
 
-STARTUP_GAIN, DRAIN_GAIN, DOWN_GAIN, UP_GAIN = 709, 128, 230, 320  # 2.77, 0.5, 0.9, 1.25
-CWND_GAIN, UP_CWND_GAIN = 512, 576  # 2, 2.25
-FULL_LOSS_COUNT = 6  # of a round that end startup
+STARTUP_GAIN, DRAIN_GAIN, DOWN_GAIN, UP_GAIN = 709, 128, 230, 320
+"""Pacing gains of STARTUP (2.77), DRAIN (0.5), DOWN (0.9) and UP (1.25)."""
+CWND_GAIN, UP_CWND_GAIN = 512, 576
+"""Window gains in general (2) and in UP (2.25)."""
+FULL_LOSS_COUNT = 6
+"""ACKs with losses in a round that end STARTUP (BBR.StartupFullLossCnt)."""
 MAX_DRAIN_ROUNDS = 3
+"""Rounds after which DRAIN ends."""
 INITIAL_DELIVERED = 10
+"""Packets delivered up to which the window grows regardless of its target."""
 
 
 def prepare(s: Any) -> None:
-    """Before the start."""
+    """Stop the pacing timer, and choose the random stream, before the start."""
     s[Pacing.TIMER] = FOREVER
     s[State.STREAM] = STREAM_CYCLE + STREAMS * s[Tcp.FLOW]
 
 
 @noinline
 def init(p: Any, s: Any, now: Any) -> None:
-    """The handshake is over: the model is empty."""
+    """Initialise the model when the handshake ends (BBROnInit)."""
     now_us = clocks.us_of(now)
     rate.prepare(s)
     known = s[Tcp.MIN_RTT_US] < INFINITE
@@ -59,7 +64,7 @@ def _init_pacing_rate(p: Any, s: Any, initial: Any) -> None:
 
 
 def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
-    """An ACK that told of so many packets delivered and lost, with a round trip [us] or NONE."""
+    """Process an ACK with its packets delivered and lost, and its RTT [us] or NONE (BBRUpdateOnACK)."""
     now_us = clocks.us_of(now)
     s[State.TX_IN_FLIGHT] = s[State.LOST] = 0
     if s[Rate.DELIVERED] != NONE:
@@ -79,7 +84,8 @@ def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) ->
 
 
 def _check_startup_done(s: Any, losses: Any) -> None:
-    """Startup is over when the pipe is full, or when too much is lost for a round of a recovery."""
+    """End STARTUP when the pipe is full, or after a round of recovery with too many losses
+    (BBRCheckStartupDone)."""
     if s[State.FULL_BW_REACHED] == 0:
         if losses > 0:
             s[State.LOSS_EVENTS_IN_ROUND] += 1
@@ -100,6 +106,8 @@ def _check_startup_done(s: Any, losses: Any) -> None:
 
 
 def _check_drain(p: Any, s: Any) -> None:
+    """End DRAIN when no more packets are in flight than the path holds, or after MAX_DRAIN_ROUNDS
+    (BBRCheckDrainDone)."""
     if s[State.MODE] == Mode.DRAIN:
         bound = model.quantization_budget(p, s, model.bdp(s, s[State.BW], np.int64(BBR_UNIT)))
         if in_flight(s) <= bound or s[State.ROUND_COUNT] > s[State.DRAIN_START_ROUND] + MAX_DRAIN_ROUNDS:
@@ -107,6 +115,7 @@ def _check_drain(p: Any, s: Any) -> None:
 
 
 def _pacing_gain(s: Any) -> Any:
+    """Return the pacing gain of the state."""
     state = s[State.MODE]
     if state == Mode.STARTUP:
         return np.int64(STARTUP_GAIN)
@@ -118,6 +127,7 @@ def _pacing_gain(s: Any) -> Any:
 
 
 def _set_pacing_rate(p: Any, s: Any, gain: Any) -> None:
+    """Set the pacing rate; it does not decrease before the pipe is full (BBRSetPacingRateWithGain)."""
     found = bw_to_pacing_rate(p, s[State.BW], gain)
     if s[State.HAS_SEEN_RTT] == 0 and s[Tcp.SRTT_US] > 0:
         _init_pacing_rate(p, s, p[P.INITIAL_WINDOW])
@@ -126,6 +136,7 @@ def _set_pacing_rate(p: Any, s: Any, gain: Any) -> None:
 
 
 def _set_cwnd(p: Any, s: Any, acked: Any) -> None:
+    """Set the window (BBRSetCwnd, BBRBoundCwndForModel)."""
     state, before = s[Tcp.CA_STATE], s[State.PREV_CA_STATE]
     s[State.PREV_CA_STATE] = state
     cwnd = s[Tcp.CWND]
@@ -135,10 +146,10 @@ def _set_cwnd(p: Any, s: Any, acked: Any) -> None:
     gain = np.int64(UP_CWND_GAIN if own == Mode.PROBE_BW_UP else CWND_GAIN)
     if own == Mode.PROBE_RTT:
         gain = np.int64(BBR_UNIT // 2)
-    most = model.quantization_budget(p, s, model.bdp(s, s[State.BW], gain) + s[EXTRA_ACKED])
+    limit = model.quantization_budget(p, s, model.bdp(s, s[State.BW], gain) + s[EXTRA_ACKED])
     if s[State.FULL_BW_REACHED] != 0:
-        cwnd = min(cwnd + acked, most)
-    elif cwnd < most or s[Tcp.DELIVERED] < INITIAL_DELIVERED:
+        cwnd = min(cwnd + acked, limit)
+    elif cwnd < limit or s[Tcp.DELIVERED] < INITIAL_DELIVERED:
         cwnd += acked
     cwnd = max(cwnd, model.MIN_PIPE_CWND)
     if own == Mode.PROBE_RTT:
@@ -153,7 +164,7 @@ def _set_cwnd(p: Any, s: Any, acked: Any) -> None:
 
 @noinline
 def ssthresh(s: Any) -> Any:
-    """A recovery begins, or the timer has gone off; the threshold plays no part."""
+    """Save the window at the beginning of a recovery or a timeout; the threshold has no effect."""
     probe_bw.save_cwnd(s)
     probe_bw.note_loss(s)
     s[State.RECOVERY_DELIVERED] = s[Tcp.DELIVERED]
@@ -162,13 +173,13 @@ def ssthresh(s: Any) -> Any:
 
 @noinline
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """The retransmission timer has gone off."""
+    """Note a retransmission timeout."""
     s[State.PREV_CA_STATE] = CaState.LOSS
 
 
 @noinline
 def undo_cwnd(s: Any) -> None:
-    """There was no loss."""
+    """Restore window, bounds and state after an unnecessary reduction (BBRHandleSpuriousLossDetection)."""
     s[Tcp.CWND] = max(s[Tcp.CWND], s[State.PRIOR_CWND])
     s[State.LOSS_IN_ROUND] = 0
     model.reset_full_bw(s)
@@ -193,7 +204,7 @@ def undo_cwnd(s: Any) -> None:
 
 @noinline
 def on_tx_start(p: Any, s: Any, now: Any) -> None:
-    """Packets leave where there were none and the application had been the limit."""
+    """Process a restart from idle while the application limited the rate (BBRHandleRestartFromIdle)."""
     s[State.IDLE_RESTART] = 1
     s[State.EXTRA_ACKED_INTERVAL_START] = clocks.us_of(now)
     if probe_bw.is_probe_bw(s):
@@ -203,7 +214,7 @@ def on_tx_start(p: Any, s: Any, now: Any) -> None:
 
 
 def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """It does not grow by counting."""
+    """Return the window; BBR does not grow it by counting ACKs."""
     return s[Tcp.CWND]
 
 

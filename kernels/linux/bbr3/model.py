@@ -1,6 +1,6 @@
-"""The model of the path: bandwidth, rounds, and what losses say of how much it holds.
+"""Model of the path: bandwidth, rounds, ACK aggregation and congestion signals.
 
-Source: draft-ietf-ccwg-bbr, 5.5 (bandwidth, ACK aggregation, congestion signals) and 5.6.4.
+Source: draft-ietf-ccwg-bbr, section 5.5 (bandwidth, ACK aggregation, congestion signals) and 5.6.4.
 """
 
 from typing import Any
@@ -15,41 +15,43 @@ from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import NONE, Tcp
 
 MIN_PIPE_CWND = 4
+"""Minimum window [packets] (BBR.MinPipeCwnd)."""
 EXTRA_ROUNDS = 10
+"""Rounds of the window of EXTRA_ACKED (BBR.ExtraAckedFilterLen)."""
 
 
 def delivery_rate(s: Any) -> Any:
-    """Of the sample, 0: none."""
+    """Return the delivery rate of the sample; 0 if there is none."""
     return (s[Rate.DELIVERED] << BW_SCALE) // s[Rate.INTERVAL_US] if s[Rate.INTERVAL_US] > 0 else np.int64(0)
 
 
 def max_bw(s: Any) -> Any:
-    """Of this cycle and the one before."""
+    """Return the maximum bandwidth of this and the previous cycle (BBR.max_bw)."""
     return max(s[State.MAX_BW], s[State.LAST_MAX_BW])
 
 
 def start_round(s: Any) -> None:
-    """A round begins."""
+    """Begin a packet-timed round (BBRStartRound)."""
     s[State.NEXT_ROUND_DELIVERED] = s[Tcp.DELIVERED]
 
 
 def reset_full_bw(s: Any) -> None:
-    """The pipe may be larger."""
+    """Restart the search for the full bandwidth (BBRResetFullBW)."""
     s[State.FULL_BW] = s[State.FULL_BW_COUNT] = s[State.FULL_BW_NOW] = 0
 
 
 def reset_short_term_model(s: Any) -> None:
-    """No bounds by the latest losses."""
+    """Remove the short-term bounds (BBRResetShortTermModel)."""
     s[State.BW_SHORTTERM] = s[State.INFLIGHT_SHORTTERM] = UNBOUNDED
 
 
 def reset_congestion_signals(s: Any) -> None:
-    """Neither losses nor deliveries are known."""
+    """Clear losses and latest deliveries (BBRResetCongestionSignals)."""
     s[State.LOSS_IN_ROUND] = s[State.BW_LATEST] = s[State.INFLIGHT_LATEST] = 0
 
 
 def update_latest_delivery_signals(s: Any) -> None:
-    """At the beginning of an ACK."""
+    """Update the latest delivery signals at the beginning of an ACK (BBRUpdateLatestDeliverySignals)."""
     s[State.LOSS_ROUND_START] = 0
     s[State.BW_LATEST] = max(s[State.BW_LATEST], delivery_rate(s))
     if s[Rate.DELIVERED] != NONE:
@@ -60,14 +62,16 @@ def update_latest_delivery_signals(s: Any) -> None:
 
 
 def advance_latest_delivery_signals(s: Any) -> None:
-    """At its end."""
+    """Restart the latest delivery signals at the end of an ACK that began a loss round
+    (BBRAdvanceLatestDeliverySignals)."""
     if s[State.LOSS_ROUND_START] != 0:
         s[State.BW_LATEST] = delivery_rate(s)
         s[State.INFLIGHT_LATEST] = s[Rate.DELIVERED]
 
 
 def update_congestion_signals(s: Any) -> None:
-    """Bandwidth at every ACK, the bounds of the short term once per round with losses."""
+    """Update the bandwidth at every ACK, and the short-term bounds once per round with losses
+    (BBRUpdateCongestionSignals)."""
     s[State.ROUND_START] = 0
     if s[Rate.DELIVERED] != NONE and s[Rate.PRIOR_DELIVERED] >= s[State.NEXT_ROUND_DELIVERED]:
         start_round(s)
@@ -84,12 +88,13 @@ def update_congestion_signals(s: Any) -> None:
 
 
 def is_probing_bw(s: Any) -> Any:
-    """Whether it accelerates."""
+    """Return True in the states that accelerate (BBRIsProbingBW)."""
     state = s[State.MODE]
     return state == Mode.STARTUP or state == Mode.PROBE_BW_REFILL or state == Mode.PROBE_BW_UP
 
 
 def _adapt_lower_bounds(s: Any) -> None:
+    """Lower the short-term bounds after losses (BBRAdaptLowerBoundsFromCongestion)."""
     if s[State.BW_SHORTTERM] == UNBOUNDED:
         s[State.BW_SHORTTERM] = max_bw(s)
     if s[State.INFLIGHT_SHORTTERM] == UNBOUNDED:
@@ -99,7 +104,7 @@ def _adapt_lower_bounds(s: Any) -> None:
 
 
 def update_ack_aggregation(s: Any, now_us: Any, acked: Any) -> None:
-    """Packets acknowledged beyond what the bandwidth delivers."""
+    """Update the packets acknowledged beyond those that the bandwidth delivers (BBRUpdateACKAggregation)."""
     expected = s[State.BW] * (now_us - s[State.EXTRA_ACKED_INTERVAL_START]) >> BW_SCALE
     if s[State.EXTRA_ACKED_DELIVERED] <= expected:
         s[State.EXTRA_ACKED_DELIVERED] = 0
@@ -112,7 +117,7 @@ def update_ack_aggregation(s: Any, now_us: Any, acked: Any) -> None:
 
 
 def check_full_bw_reached(s: Any) -> None:
-    """Has the bandwidth stopped growing?"""
+    """Check whether the bandwidth has stopped growing (BBRCheckFullBWReached)."""
     if s[State.FULL_BW_NOW] != 0 or s[State.ROUND_START] == 0 or s[Rate.IS_APP_LIMITED] != 0:
         return
     rate = delivery_rate(s)
@@ -129,25 +134,25 @@ def check_full_bw_reached(s: Any) -> None:
 
 
 def bdp(s: Any, bandwidth: Any, gain: Any) -> Any:
-    """Bandwidth times round trip times gain, rounded up."""
+    """Return bandwidth times minimum RTT times gain, rounded up [packets] (BBRBDPMultiple)."""
     if s[State.MIN_RTT] == UNBOUNDED:
         return np.int64(10)
     return ((bandwidth * s[State.MIN_RTT] * gain >> BBR_SCALE) + (1 << BW_SCALE) - 1) >> BW_SCALE
 
 
 def quantization_budget(p: Any, s: Any, packets: Any) -> Any:
-    """So many, or what bursts need."""
+    """Return the packets, or the room that bursts need if that is more (BBRQuantizationBudget)."""
     found = max(max(packets, 3 * pacing.tso_segs_goal(p, s)), MIN_PIPE_CWND)
     return found + 2 if s[State.MODE] == Mode.PROBE_BW_UP else found
 
 
 def target_inflight(s: Any) -> Any:
-    """The estimated product, unless congestion cut the window."""
+    """Return the bandwidth-delay product, limited by the window (BBRTargetInflight)."""
     return min(bdp(s, s[State.BW], np.int64(1 << BBR_SCALE)), s[Tcp.CWND])
 
 
 def inflight_with_headroom(s: Any) -> Any:
-    """The bound of the long term, less what is left to others."""
+    """Return the long-term bound, less the headroom for other flows (BBRInflightWithHeadroom)."""
     bound = s[State.INFLIGHT_LONGTERM]
     if bound == UNBOUNDED:
         return bound
@@ -155,5 +160,5 @@ def inflight_with_headroom(s: Any) -> Any:
 
 
 def is_inflight_too_high(lost: Any, tx_in_flight: Any) -> Any:
-    """Whether so many losses say that so many packets were too many in flight."""
+    """Return True if so many losses indicate that too many packets were in flight (IsInflightTooHigh)."""
     return 100 * lost > LOSS_THRESH * tx_in_flight

@@ -1,6 +1,7 @@
-"""Probing for bandwidth: down, cruise, refill, up; and what losses while probing do.
+"""PROBE_BW: the states DOWN, CRUISE, REFILL and UP, and the reaction to losses while probing.
 
-Source: draft-ietf-ccwg-bbr, 5.3.3 and 5.5.10.  The clock of a cycle shows when packets were delivered last.
+Source: draft-ietf-ccwg-bbr, sections 5.3.3 and 5.5.10. The clock of a cycle is the time of the latest
+delivery.
 """
 
 from typing import Any
@@ -17,18 +18,22 @@ from netcarlo.kernels.linux.bbr3.state import BETA, LOSS_THRESH, UNBOUNDED, AckP
 from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import NONE, CaState, Tcp, in_flight
 
-MIN_PROBE_WAIT, PROBE_WAIT_JITTER = 2_000_000, 1_000_000  # [us]
+MIN_PROBE_WAIT, PROBE_WAIT_JITTER = 2_000_000, 1_000_000
+"""Minimum time between probes of the bandwidth, and the range of a random addition [us] (BBRPickProbeWait).
+"""
 MAX_RENO_ROUNDS = 63
+"""Rounds after which bandwidth is probed at the latest, to coexist with Reno (BBRIsRenoCoexistenceProbeTime).
+"""
 
 
 def is_probe_bw(s: Any) -> Any:
-    """Whether it is in one of the four states."""
+    """Return True in one of the four states of PROBE_BW (BBRIsInAProbeBWState)."""
     return Mode.PROBE_BW_DOWN <= s[State.MODE] <= Mode.PROBE_BW_UP
 
 
 @noinline
 def start_down(p: Any, s: Any) -> None:
-    """Drain what was too much."""
+    """Begin the state DOWN, which drains the queue (BBRStartProbeBW_DOWN)."""
     model.reset_congestion_signals(s)
     s[State.PROBE_UP_ACKED_PER_INC] = UNBOUNDED
     word, more, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[State.STREAM], s[State.DRAWS])
@@ -43,7 +48,7 @@ def start_down(p: Any, s: Any) -> None:
 
 @noinline
 def start_refill(s: Any) -> None:
-    """Fill the pipe before it is probed."""
+    """Begin the state REFILL, which fills the pipe before it is probed (BBRStartProbeBW_REFILL)."""
     model.reset_short_term_model(s)
     s[State.PROBE_UP_ROUNDS] = s[State.PROBE_UP_ACKED] = s[State.PROBE_PRECAUTIONARY] = 0
     s[State.ACK_PHASE] = AckPhase.REFILLING
@@ -53,6 +58,7 @@ def start_refill(s: Any) -> None:
 
 @noinline
 def _start_up(s: Any) -> None:
+    """Begin the state UP (BBRStartProbeBW_UP)."""
     s[State.ACK_PHASE] = AckPhase.PROBE_STARTING
     model.start_round(s)
     model.reset_full_bw(s)
@@ -62,13 +68,14 @@ def _start_up(s: Any) -> None:
 
 
 def _raise_inflight_longterm_slope(s: Any) -> None:
+    """Double the growth per round of INFLIGHT_LONGTERM (BBRRaiseInflightLongtermSlope)."""
     growth = np.int64(1) << s[State.PROBE_UP_ROUNDS]
     s[State.PROBE_UP_ROUNDS] = min(s[State.PROBE_UP_ROUNDS] + 1, 30)
     s[State.PROBE_UP_ACKED_PER_INC] = max(s[Tcp.CWND] // growth, 1)
 
 
 def update_cycle_phase(p: Any, s: Any, acked: Any) -> None:
-    """The next state, if it is time."""
+    """Enter the next state of the cycle if it is time (BBRUpdateProbeBWCyclePhase)."""
     if s[State.FULL_BW_REACHED] == 0 or _adapt_longterm_model(p, s, acked) or not is_probe_bw(s):
         return
     state = s[State.MODE]
@@ -87,11 +94,13 @@ def update_cycle_phase(p: Any, s: Any, acked: Any) -> None:
 
 
 def _is_time_to_probe(s: Any) -> Any:
+    """Return True if bandwidth is to be probed again (BBRIsTimeToProbeBW)."""
     waited = s[Rate.DELIVERED_MSTAMP] > s[State.CYCLE_STAMP] + s[State.BW_PROBE_WAIT]
     return waited or s[State.ROUNDS_SINCE_PROBE] >= min(model.target_inflight(s), MAX_RENO_ROUNDS)
 
 
 def _is_time_to_cruise(p: Any, s: Any) -> Any:
+    """Return True if the queue has been drained (BBRIsTimeToCruise)."""
     flight = in_flight(s)
     if flight > model.inflight_with_headroom(s):
         return False
@@ -99,6 +108,7 @@ def _is_time_to_cruise(p: Any, s: Any) -> Any:
 
 
 def _is_time_to_go_down(s: Any) -> Any:
+    """Return True if probing has reached the bandwidth or the long-term bound (BBRIsTimeToGoDown)."""
     bound = s[State.INFLIGHT_LONGTERM]
     if s[State.PROBE_TOO_HIGH] != 0 and in_flight(s) >= bound:
         s[State.PROBE_PRECAUTIONARY] = 1
@@ -111,7 +121,8 @@ def _is_time_to_go_down(s: Any) -> Any:
 
 
 def _adapt_longterm_model(p: Any, s: Any, acked: Any) -> Any:
-    """Follow the ACKs of a probe, raise the bound of the long term; whether the state has changed."""
+    """Follow the ACKs of a probe, raise the long-term bound, and return True if the state has changed
+    (BBRAdaptLongTermModel)."""
     if s[State.ACK_PHASE] == AckPhase.PROBE_STARTING and s[State.ROUND_START] != 0:
         s[State.ACK_PHASE] = AckPhase.PROBE_FEEDBACK
     if s[State.ACK_PHASE] == AckPhase.PROBE_STOPPING and s[State.ROUND_START] != 0:
@@ -134,6 +145,7 @@ def _adapt_longterm_model(p: Any, s: Any, acked: Any) -> Any:
 
 
 def _probe_inflight_longterm_upward(s: Any, acked: Any) -> None:
+    """Raise INFLIGHT_LONGTERM if it limits the sender (BBRProbeInflightLongtermUpward)."""
     if s[Tcp.IS_CWND_LIMITED] == 0 or s[Tcp.CWND] < s[State.INFLIGHT_LONGTERM]:
         return
     s[State.PROBE_UP_ACKED] += acked
@@ -146,7 +158,7 @@ def _probe_inflight_longterm_upward(s: Any, acked: Any) -> None:
 
 
 def save_cwnd(s: Any) -> None:
-    """For after a recovery, or a probe for the round trip."""
+    """Save the window to restore it after a recovery or PROBE_RTT (BBRSaveCwnd)."""
     cwnd = s[Tcp.CWND]
     if s[Tcp.CA_STATE] >= CaState.RECOVERY or s[State.MODE] == Mode.PROBE_RTT:
         cwnd = max(cwnd, s[State.PRIOR_CWND])
@@ -155,7 +167,7 @@ def save_cwnd(s: Any) -> None:
 
 @noinline
 def note_loss(s: Any) -> None:
-    """The first loss of a round: what may be taken back is kept."""
+    """Note a loss; at the first one of a round, save the state that an undo restores (BBRNoteLoss)."""
     if s[State.LOSS_IN_ROUND] == 0:
         s[State.LOSS_ROUND_DELIVERED] = s[Tcp.DELIVERED]
         save_cwnd(s)
@@ -168,7 +180,8 @@ def note_loss(s: Any) -> None:
 
 @noinline
 def on_loss(p: Any, s: Any, packet: Any) -> None:
-    """A packet has been found lost; if it was sent while probing, too much may have been in flight."""
+    """Process a packet that is found lost: if it was sent while probing, too many may have been in flight
+    (BBRHandleLostPacket)."""
     note_loss(s)
     if s[State.IS_PROBE_SAMPLE] == 0:
         return

@@ -1,6 +1,6 @@
-"""Probing for the round trip: every 5 s with half of the product in flight; the least is that of 10 s.
+"""PROBE_RTT: every 5 s the packets in flight are halved to measure the minimum RTT, which is that of 10 s.
 
-Source: draft-ietf-ccwg-bbr, 5.3.4.
+Source: draft-ietf-ccwg-bbr, section 5.3.4.
 """
 
 from typing import Any
@@ -15,11 +15,14 @@ from netcarlo.kernels.linux.bbr3.state import AckPhase, Mode, State
 from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import Tcp, in_flight
 
-MIN_RTT_FILTER_LEN, PROBE_RTT_INTERVAL, PROBE_RTT_DURATION = 10_000_000, 5_000_000, 200_000  # [us]
+MIN_RTT_FILTER_LEN, PROBE_RTT_INTERVAL, PROBE_RTT_DURATION = 10_000_000, 5_000_000, 200_000
+"""Age at which the minimum RTT expires (BBR.MinRTTFilterLen), interval between PROBE_RTT states
+(BBR.ProbeRTTInterval) and their duration (BBR.ProbeRTTDuration) [us]."""
 
 
 def update_min_rtt(p: Any, s: Any, now_us: Any, rtt: Any) -> None:
-    """An ACK with a round trip [us] or NONE."""
+    """Update the minimum RTT with a sample [us] or NONE, and begin PROBE_RTT when due (BBRUpdateMinRTT,
+    BBRCheckProbeRTT)."""
     expired = now_us > s[State.PROBE_RTT_MIN_STAMP] + PROBE_RTT_INTERVAL
     s[State.PROBE_RTT_EXPIRED] = 1 if expired else 0
     if rtt >= 0 and (rtt < s[State.PROBE_RTT_MIN] or expired):
@@ -41,12 +44,13 @@ def update_min_rtt(p: Any, s: Any, now_us: Any, rtt: Any) -> None:
 
 
 def probe_rtt_cwnd(s: Any) -> Any:
-    """While it probes [packet]."""
+    """Return the window during PROBE_RTT [packets] (BBRProbeRTTCwnd)."""
     return max(model.bdp(s, s[State.BW], np.int64(BBR_UNIT // 2)), model.MIN_PIPE_CWND)
 
 
 @noinline
 def _handle(p: Any, s: Any, now_us: Any) -> None:
+    """Process an ACK in PROBE_RTT (BBRHandleProbeRTT)."""
     rate.mark_app_limited(s)
     if s[State.PROBE_RTT_DONE_STAMP] == 0:
         if in_flight(s) <= probe_rtt_cwnd(s):
@@ -62,7 +66,7 @@ def _handle(p: Any, s: Any, now_us: Any) -> None:
 
 @noinline
 def check_probe_rtt_done(p: Any, s: Any, now_us: Any) -> None:
-    """Is its time over?"""
+    """End PROBE_RTT if its time is over (BBRCheckProbeRTTDone)."""
     if s[State.PROBE_RTT_DONE_STAMP] == 0 or now_us <= s[State.PROBE_RTT_DONE_STAMP]:
         return
     s[State.PROBE_RTT_MIN_STAMP] = now_us

@@ -1,7 +1,8 @@
-"""Where today's Linux runs a user's control: its association, with the user asked after each event.
+"""Association of today's Linux that calls the functions of a user's congestion control after each event.
 
-`grow` and `reduce` of the user's file return (window, rate), packets and packets per second.  While packets
-are repaired the window follows proportional rate reduction, as with the kernel's own controls.
+`grow` and `reduce` of the user's file return (window, rate) in packets and packets per second. While lost
+packets are repaired, the window follows proportional rate reduction, as with the kernel's congestion
+controls.
 """
 
 from typing import Any
@@ -14,17 +15,18 @@ from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import Tcp, in_cwnd_reduction
 
 own: Any = slot("own")
-"""Functions of the user's control."""
+"""Functions of the user's congestion control."""
 base: Any = slot("base")
-"""Association that the user's control runs in: that of Linux, with or without records of sent packets."""
+"""Association in which the user's control runs: that of Linux, with or without first sending times."""
 
 MEMORY = 16
-"""Float words that a control may keep, behind the window."""
+"""Float words that a user's control may keep, behind the window."""
 FLOATS = 1 + MEMORY
+"""Words of float64 memory of an association."""
 MAX_CWND = float(1 << 30)
-"""Of a window [packet]."""
+"""Largest window [packets]."""
 MAX_RATE = 1e12
-"""Of a rate [byte / s]."""
+"""Largest pacing rate [byte/s]."""
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
@@ -35,7 +37,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """An acknowledgement arrives at the sender."""
+    """Process an acknowledgement that arrives at the sender."""
     before = s[Tcp.SND_UNA]
     sender.on_ack(p, s, g, constants, now, ack_id)
     if s[Own.ACK_PROCESSED] == 0:
@@ -60,7 +62,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """A timer goes off."""
+    """Process a timer of the sender."""
     timeouts = s[Tcp.TIMEOUTS]
     sender.on_timeout(p, s, g, constants, now)
     if s[Own.REDUCTION_REQUESTED] != 0:
@@ -71,6 +73,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
 
 
 def _reduce(p: Any, s: Any, g: Any, constants: Any, now: Any, timeout: Any) -> None:
+    """Call the user's `reduce`, and set the threshold and the pacing rate."""
     s[Own.REDUCTION_REQUESTED] = 0
     s[Own.IN_REDUCTION] = 0 if timeout else 1
     window = float(s[Tcp.PRIOR_CWND])
@@ -80,22 +83,23 @@ def _reduce(p: Any, s: Any, g: Any, constants: Any, now: Any, timeout: Any) -> N
 
 
 def _cwnd(s: Any, g: Any) -> Any:
-    """The user's window, unless the sender has set another one since."""
+    """Return the user's window, unless the sender has set another one since."""
     cwnd = s[Tcp.CWND]
     return g[0] if int(g[0]) == cwnd else float(cwnd)
 
 
 def _rtt(s: Any) -> Any:
-    """Smoothed [ns]; before there is any, a time to divide by."""
+    """Return the smoothed RTT [ns], at least 1 so that it can divide."""
     return max(s[Tcp.SRTT_NS], 1)
 
 
 def _pace(p: Any, s: Any, rate: Any) -> None:
+    """Set the pacing rate from packets per second."""
     s[Pacing.RATE] = int(_clamp(rate * p[P.DATA], 1.0, MAX_RATE))
 
 
-def _clamp(value: Any, least: Any, most: Any) -> Any:
-    """A number in these limits, whatever the user's file says."""
-    if not value >= least:  # nor is NaN
-        return least
-    return value if value < most else most
+def _clamp(value: Any, low: Any, high: Any) -> Any:
+    """Return a value limited to the range from `low` to `high`; NaN becomes `low`."""
+    if not value >= low:  # nor is NaN
+        return low
+    return value if value < high else high

@@ -1,6 +1,6 @@
-"""What the sender tells its control at an event, noted until the user's functions are asked (`association`).
+"""Events of the sender, noted until the user's functions are called (`association`).
 
-Between the two nothing looks at what they would have said: no packet leaves before.
+No packet leaves between an event and the call.
 """
 
 from enum import IntEnum, auto
@@ -13,62 +13,62 @@ from netcarlo.kernels.linux.state import Tcp
 
 
 class Own(IntEnum):
-    """Own words, behind those of pacing."""
+    """State words of a user's congestion control, following those of pacing."""
 
     ACK_PROCESSED = pacing.FREE
-    """1: an ACK of data has been dealt with,"""
+    """1 if an ACK of data has been processed."""
     DELIVERED = auto()
-    """which told of so many packets delivered"""
+    """Packets delivered by that ACK."""
     LOST = auto()
-    """and lost."""
+    """Packets found lost by that ACK."""
     REDUCTION_REQUESTED = auto()
-    """1: the window is to be reduced."""
+    """1 if the window is to be reduced."""
     IN_REDUCTION = auto()
-    """1: a reduction is under way, or has just ended."""
+    """1 if a reduction is in progress or has just ended."""
 
 
 def prepare(s: Any) -> None:
-    """Before the start."""
+    """Stop the pacing timer before the start."""
     s[Pacing.TIMER] = FOREVER
 
 
 def init(p: Any, s: Any, now: Any) -> None:
-    """The handshake is over."""
+    """Prepare delivery rate samples when the handshake ends."""
     rate.prepare(s)
 
 
 def cong_control(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
-    """An ACK that told of so many packets delivered and lost."""
+    """Note an ACK that delivered and lost so many packets."""
     s[Own.ACK_PROCESSED] = 1
     s[Own.DELIVERED] = acked
     s[Own.LOST] = losses
 
 
 def ssthresh(s: Any) -> Any:
-    """A loss, or a timeout."""
+    """Note that the window is to be reduced, and return the present threshold."""
     s[Own.REDUCTION_REQUESTED] = 1
     return s[Tcp.SSTHRESH]
 
 
 def on_rto(p: Any, s: Any, now: Any) -> None:
-    """The retransmission timer has gone off."""
+    """Note a retransmission timeout."""
     s[Own.IN_REDUCTION] = 0
 
 
 def undo_cwnd(s: Any) -> None:
-    """There was no loss."""
+    """Restore the window after an unnecessary reduction."""
     s[Tcp.CWND] = max(s[Tcp.CWND], s[Tcp.PRIOR_CWND])
     s[Own.IN_REDUCTION] = 0
 
 
 def on_tx_start(p: Any, s: Any, now: Any) -> None:
-    """Packets leave where there were none."""
+    """Do nothing when packets leave after an idle time."""
 
 
 def acked_per_increase(p: Any, s: Any, now: Any, acked: Any) -> Any:
-    """It does not grow by counting."""
+    """Return the window: it grows by one packet per window, where the sender lets it grow."""
     return s[Tcp.CWND]
 
 
 def pkts_acked(p: Any, s: Any, now: Any, rtt: Any) -> None:
-    """Round trips are in `Tcp.RTT`."""
+    """Do nothing: the smoothed RTT is in `Tcp.SRTT_NS`."""

@@ -21,28 +21,28 @@ def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
 
 def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
     """A packet of `size` bytes comes to a queue at `t`: there must be a place."""
-    place = m[s + Discipline.FREE_BUFFERS]
-    m[s + Discipline.FREE_BUFFERS] = m[place + Buffer.NEXT]
-    m[place + Buffer.ARRIVED] = t
-    m[place + Buffer.PACKET] = word
-    m[place + Buffer.BYTES] = size
-    m[place + Buffer.NEXT] = NULL
+    buffer = m[s + Discipline.FREE_BUFFERS]
+    m[s + Discipline.FREE_BUFFERS] = m[buffer + Buffer.NEXT]
+    m[buffer + Buffer.ARRIVED] = t
+    m[buffer + Buffer.PACKET] = word
+    m[buffer + Buffer.BYTES] = size
+    m[buffer + Buffer.NEXT] = NULL
     if m[q + Queue.FIRST] == NULL:
-        m[q + Queue.FIRST] = place
+        m[q + Queue.FIRST] = buffer
     else:
-        m[m[q + Queue.LAST] + Buffer.NEXT] = place
-    m[q + Queue.LAST] = place
+        m[m[q + Queue.LAST] + Buffer.NEXT] = buffer
+    m[q + Queue.LAST] = buffer
     m[q + Queue.BYTES] += size
     m[s + Discipline.BACKLOG] += 1
 
 
 def pop(m: Any, s: Any, q: Any) -> Any:
     """The packet at the head leaves: its place, whose words stay until the next packet comes, or NOTHING."""
-    place = m[q + Queue.FIRST]
-    if place != NULL:
-        m[q + Queue.FIRST] = m[place + Buffer.NEXT]
-        m[q + Queue.BYTES] -= m[place + Buffer.BYTES]
+    buffer = m[q + Queue.FIRST]
+    if buffer != NULL:
+        m[q + Queue.FIRST] = m[buffer + Buffer.NEXT]
+        m[q + Queue.BYTES] -= m[buffer + Buffer.BYTES]
         m[s + Discipline.BACKLOG] -= 1
-        m[place + Buffer.NEXT] = m[s + Discipline.FREE_BUFFERS]
-        m[s + Discipline.FREE_BUFFERS] = place
-    return np.int64(place)
+        m[buffer + Buffer.NEXT] = m[s + Discipline.FREE_BUFFERS]
+        m[s + Discipline.FREE_BUFFERS] = buffer
+    return np.int64(buffer)

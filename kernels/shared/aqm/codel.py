@@ -20,41 +20,41 @@ _RECENT_INTERVALS = 16
 
 def dequeue(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
     """What leaves a queue at `t`: its place, or NOTHING."""
-    place, above = _dodequeue(m, b, s, q, t)
+    buffer, above = _dodequeue(m, b, s, q, t)
     if m[q + Queue.DROPPING] != 0:
         m[q + Queue.DROPPING] = above
     if m[q + Queue.DROPPING] != 0 and t >= m[q + Queue.DROP_NEXT]:
-        place = _drop_in_state(p, m, b, s, q, t, place)
+        buffer = _drop_in_state(p, m, b, s, q, t, buffer)
     elif m[q + Queue.DROPPING] == 0 and above:
-        place = _enter_dropping(p, m, b, s, q, t, place)
-    return place
+        buffer = _enter_dropping(p, m, b, s, q, t, buffer)
+    return buffer
 
 
 def _dodequeue(m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
     # The packet at the head is taken out: its place, and whether it may be dropped.
-    place = buffers.pop(m, s, q)
+    buffer = buffers.pop(m, s, q)
     above, short = False, m[q + Queue.BYTES] <= m[b + Link.AQM_MTU]
-    if place == NULL or short or t - m[place + Buffer.ARRIVED] < m[b + Link.AQM_TARGET]:
+    if buffer == NULL or short or t - m[buffer + Buffer.ARRIVED] < m[b + Link.AQM_TARGET]:
         m[q + Queue.FIRST_ABOVE_TIME] = 0
     elif m[q + Queue.FIRST_ABOVE_TIME] == 0:
         m[q + Queue.FIRST_ABOVE_TIME] = t + m[b + Link.AQM_INTERVAL]
     else:
         above = t >= m[q + Queue.FIRST_ABOVE_TIME]
-    return place, above
+    return buffer, above
 
 
 @noinline
-def _drop_in_state(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -> Any:
+def _drop_in_state(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any) -> Any:
     # In the dropping state, when the next one is due.
     while m[q + Queue.DROPPING] != 0 and t >= m[q + Queue.DROP_NEXT]:
         m[q + Queue.COUNT] += 1
-        word, marked = fates.mark(m, b, m[place + Buffer.PACKET])
+        word, marked = fates.mark(m, b, m[buffer + Buffer.PACKET])
         above = True
         if marked:
-            m[place + Buffer.PACKET] = word
+            m[buffer + Buffer.PACKET] = word
         else:
-            _drop(p, m, b, t, place)
-            place, above = _dodequeue(m, b, s, q, t)
+            _drop(p, m, b, t, buffer)
+            buffer, above = _dodequeue(m, b, s, q, t)
         if above:
             count, interval = m[q + Queue.COUNT], m[b + Link.AQM_INTERVAL]
             m[q + Queue.DROP_NEXT] = control_law(m[q + Queue.DROP_NEXT], interval, count)
@@ -62,18 +62,18 @@ def _drop_in_state(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -
             m[q + Queue.DROPPING] = 0
         if marked:
             break
-    return place
+    return buffer
 
 
 @noinline
-def _enter_dropping(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) -> Any:
+def _enter_dropping(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any) -> Any:
     # The sojourn time has been above the target for an interval.
-    word, marked = fates.mark(m, b, m[place + Buffer.PACKET])
+    word, marked = fates.mark(m, b, m[buffer + Buffer.PACKET])
     if marked:
-        m[place + Buffer.PACKET] = word
+        m[buffer + Buffer.PACKET] = word
     else:
-        _drop(p, m, b, t, place)
-        place, _ = _dodequeue(m, b, s, q, t)
+        _drop(p, m, b, t, buffer)
+        buffer, _ = _dodequeue(m, b, s, q, t)
     interval = m[b + Link.AQM_INTERVAL]
     before = m[q + Queue.COUNT] - m[q + Queue.LAST_COUNT]
     soon = t - m[q + Queue.DROP_NEXT] < _RECENT_INTERVALS * interval
@@ -81,12 +81,12 @@ def _enter_dropping(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, place: Any) 
     m[q + Queue.COUNT] = before if before > 1 and soon else 1
     m[q + Queue.DROP_NEXT] = control_law(t, interval, m[q + Queue.COUNT])
     m[q + Queue.LAST_COUNT] = m[q + Queue.COUNT]
-    return place
+    return buffer
 
 
-def _drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
+def _drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
     m[b + LinkWord.COUNTS + LinkOut.EARLY] += 1
-    fates.drop(p, m, b, t, place)
+    fates.drop(p, m, b, t, buffer)
 
 
 @noinline

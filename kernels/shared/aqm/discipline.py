@@ -88,26 +88,28 @@ def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
     """The transmitter asks for a packet at `t`: it, or NONE, and when it asks again [ns], or NO_EVENT."""
     s, kind = m[b + LinkWord.DISCIPLINE], m[b + Link.AQM]
     if kind == FQ_CODEL:
-        place = fq.dequeue(p, m, b, s, t)
+        buffer = fq.dequeue(p, m, b, s, t)
     elif kind == CODEL:
-        place = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t)
+        buffer = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t)
     else:
         pie.run_updates(m, b, s, t)
-        place = buffers.pop(m, s, s + Discipline.SIZE)
-    word, again = np.int64(NONE), np.int64(NO_EVENT)
-    if place != NULL:
-        word = m[place + Buffer.PACKET]
-        takes = on_wire(m[place + Buffer.BYTES], m[b + Link.BYTE_TIME])
+        buffer = buffers.pop(m, s, s + Discipline.SIZE)
+    word, next_service = np.int64(NONE), np.int64(NO_EVENT)
+    if buffer != NULL:
+        word = m[buffer + Buffer.PACKET]
+        duration = on_wire(m[buffer + Buffer.BYTES], m[b + Link.BYTE_TIME])
         if kind == PIE:
-            m[s + Discipline.QDELAY] -= takes
-        again = t + takes
+            m[s + Discipline.QDELAY] -= duration
+        next_service = t + duration
         if VARYING:
-            came = m[place + Buffer.ARRIVED]  # it may leave at any opportunity since
-            _, again = varying.transmission_of(p, links, m, b, came, m[place + Buffer.BYTES], takes)
-        m[b + LinkWord.FREE] = again
-        count_transmission(p, m, b, m[place + Buffer.ARRIVED], t, again)
-    m[b + LinkWord.SERVICE] = again
-    return word, again
+            arrived = m[buffer + Buffer.ARRIVED]  # it may leave at any opportunity since
+            _, next_service = varying.transmission_of(
+                p, links, m, b, arrived, m[buffer + Buffer.BYTES], duration
+            )
+        m[b + LinkWord.FREE] = next_service
+        count_transmission(p, m, b, m[buffer + Buffer.ARRIVED], t, next_service)
+    m[b + LinkWord.SERVICE] = next_service
+    return word, next_service
 
 
 def start_transmission(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
@@ -120,11 +122,11 @@ def report(p: Any, m: Any, b: Any) -> None:
     """Count what still waits at the end."""
     s = m[b + LinkWord.DISCIPLINE]
     for k in range(queues_of(p, m, b)):
-        place = m[s + Discipline.SIZE + Queue.SIZE * k + Queue.FIRST]
-        while place != NULL:
-            word = m[place + Buffer.PACKET]
+        buffer = m[s + Discipline.SIZE + Queue.SIZE * k + Queue.FIRST]
+        while buffer != NULL:
+            word = m[buffer + Buffer.PACKET]
             m[b + LinkWord.COUNTS + LinkOut.WAITING] += 1
-            fates.count_wait(p, m, b, m[place + Buffer.ARRIVED], p[P.END])
+            fates.count_wait(p, m, b, m[buffer + Buffer.ARRIVED], p[P.END])
             if word & packet.BACKWARD == 0 and packet.is_payload(word):
                 m[block_of(m, packet.flow_of(m, word)) + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1
-            place = m[place + Buffer.NEXT]
+            buffer = m[buffer + Buffer.NEXT]

@@ -20,23 +20,23 @@ TRACED: Any = slot("traced")
 
 
 @noinline
-def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
+def drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
     """The packet in a place, which has left its queue, is dropped at `t`."""
-    came, word = m[place + Buffer.ARRIVED], m[place + Buffer.PACKET]
+    arrived, word = m[buffer + Buffer.ARRIVED], m[buffer + Buffer.PACKET]
     m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
-    m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
+    m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += arrived < p[Shared.WARM_UP]
     flow = block_of(m, packet.flow_of(m, word))
     count_loss(m, flow, word, Fate.DROPPED)
     if TRACED:
-        event_log.log(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[place + Buffer.BYTES], False)
+        event_log.log(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[buffer + Buffer.BYTES], False)
     if ARRIVALS:
         arrivals.on_packet_left(m, flow, t)
-    count_wait(p, m, b, came, t)
+    count_wait(p, m, b, arrived, t)
 
 
-def count_wait(p: Any, m: Any, b: Any, came: Any, until: Any) -> None:
+def count_wait(p: Any, m: Any, b: Any, arrived: Any, until: Any) -> None:
     """A packet has waited for nothing, or still waits."""
-    waited = max(min(until, p[P.END]) - max(came, p[Shared.WARM_UP]), np.int64(0))
+    waited = max(min(until, p[P.END]) - max(arrived, p[Shared.WARM_UP]), np.int64(0))
     add(m, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
 
 

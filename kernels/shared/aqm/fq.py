@@ -32,8 +32,8 @@ def on_arrival(m: Any, b: Any, s: Any, q: Any) -> None:
 
 def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
     """What leaves at `t`: its place, or NOTHING."""
-    place = np.int64(NULL)
-    while place == NULL and (m[s + Discipline.NEW_QUEUES] != NULL or m[s + Discipline.OLD_QUEUES] != NULL):
+    buffer = np.int64(NULL)
+    while buffer == NULL and (m[s + Discipline.NEW_QUEUES] != NULL or m[s + Discipline.OLD_QUEUES] != NULL):
         is_new = m[s + Discipline.NEW_QUEUES] != NULL
         queues = s + (Discipline.NEW_QUEUES if is_new else Discipline.OLD_QUEUES)
         q = m[queues + List.FIRST]
@@ -42,16 +42,16 @@ def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
             _remove_first(m, queues)
             _append(m, s + Discipline.OLD_QUEUES, q)
         else:
-            place = codel.dequeue(p, m, b, s, q, t)
-            if place != NULL:
-                m[q + Queue.CREDITS] -= m[place + Buffer.BYTES]
+            buffer = codel.dequeue(p, m, b, s, q, t)
+            if buffer != NULL:
+                m[q + Queue.CREDITS] -= m[buffer + Buffer.BYTES]
             else:
                 _remove_first(m, queues)
                 if is_new:  # it is not new again at once
                     _append(m, s + Discipline.OLD_QUEUES, q)
                 else:
                     m[q + Queue.IS_ACTIVE] = 0
-    return place
+    return buffer
 
 
 @noinline

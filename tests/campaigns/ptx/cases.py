@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from netcarlo.kernels.senders import NEWRENO, UDP
-from netcarlo.kernels.shared.layout import MOST_FLOWS, MOST_LINKS
+from netcarlo.kernels.shared.layout import MAX_FLOWS, MAX_LINKS
 from tests import covering
 from tests.twins.rows import rows_of
 
@@ -37,7 +37,7 @@ def many() -> Any:
     from tests.kernels.shared.test_many import ring
 
     kinds = [UDP, NEWRENO, NEWRENO]
-    sizes = (200, 100), (7, 40), (MOST_FLOWS, MOST_LINKS)
+    sizes = (200, 100), (7, 40), (MAX_FLOWS, MAX_LINKS)
     return concatenate([ring(*size, end=400 * MS, kinds=kinds) for size in sizes])
 
 

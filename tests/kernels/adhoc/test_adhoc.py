@@ -39,7 +39,7 @@ from netcarlo.kernels.adhoc.layout import (
 from netcarlo.kernels.adhoc.state import NODES, Node
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.rows import take
-from netcarlo.kernels.linux import reordered
+from netcarlo.kernels.linux import unordered_acks
 from netcarlo.kernels.linux.state import ACK_WORDS
 from netcarlo.kernels.linux.state import Tcp as LinuxWord
 from netcarlo.kernels.runtime import launch
@@ -170,8 +170,8 @@ def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
     s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
     s[LinuxWord.ACK_RING], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
     s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
-    assert reordered.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
-    reordered.size_of_ack(p, s, np.int64(3))
+    assert unordered_acks.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
+    unordered_acks.size_of_ack(p, s, np.int64(3))
     assert s[LinuxWord.OVERFULL]
 
 

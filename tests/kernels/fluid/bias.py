@@ -222,7 +222,7 @@ OF_A_FLOW = [FlowOut[name] for name in (
     "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "CWND_SUM", "RTT_SUM",
 )]  # fmt: skip
 OF_A_LINK = [LinkOut[name] for name in (
-    "ARRIVALS", "DROPS", "EARLY", "SENT", "BUSY", "QUEUE_SUM", "WAIT_MOST",
+    "ARRIVALS", "DROPS", "EARLY", "SENT", "BUSY", "QUEUE_SUM", "WAIT_MAX",
 )]  # fmt: skip
 OF_A_ROUTE = [ManetOut[name] for name in (
     "DELIVERED", "RETRANSMITTED", "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "PROBES", "PROBE_CYCLES",

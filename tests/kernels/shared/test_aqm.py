@@ -126,9 +126,9 @@ def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
     assert k["DROPS"][0, 0] > 20
     for one, same in ((f, f_aqm), (k, k_aqm)):
         for column in one:
-            if column not in ("WAIT_MOST", "WAITING", "IN_FLIGHT", "USEFUL", "QUEUE_SUM", "BUSY"):
+            if column not in ("WAIT_MAX", "WAITING", "IN_FLIGHT", "USEFUL", "QUEUE_SUM", "BUSY"):
                 assert (one[column] == same[column]).all(), column
-    assert (k["WAIT_MOST"] >= k_aqm["WAIT_MOST"]).all()  # which does not count what waits at the end
+    assert (k["WAIT_MAX"] >= k_aqm["WAIT_MAX"]).all()  # which does not count what waits at the end
     assert k["QUEUE_SUM"][0].tolist() == k_aqm["QUEUE_SUM"][0].tolist()
     assert k["BUSY"][0].tolist() == k_aqm["BUSY"][0].tolist()
 
@@ -167,7 +167,7 @@ def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int)
     window = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": packets, "INITIAL_SSTHRESH": packets}
     free = dumbbell([window], seconds=5, seed=seed, QUEUE=0)
     _, links = split(free, run(free))
-    longest = int(links["WAIT_MOST"][0, 0])
+    longest = int(links["WAIT_MAX"][0, 0])
     assume(longest > 0)
     rows = dumbbell([window], seconds=5, seed=seed, **managed(aqm, QUEUE=0, AQM_TARGET=longest + 1))
     _, links = split(rows, run(rows))

@@ -9,7 +9,7 @@ import pytest
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out, P
-from netcarlo.kernels.linux import clocks, copies
+from netcarlo.kernels.linux import clocks, transmission_ids
 from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
@@ -91,10 +91,10 @@ def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
     p, s = scratch()
     s[Tcp.CLOCK_PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
-        copy = copies.transmission_id(s, first)
+        copy = transmission_ids.transmission_id(s, first)
         for again in (first, first + 400, first + 250 * SECOND):
             s[packet_at(p, s, FIRST) + Packet.SENT] = again // clocks.US
-            copies.note_transmission(p, s, FIRST, copy)
+            transmission_ids.note_transmission(p, s, FIRST, copy)
             assert clocks.timestamp_of(s, s[Tcp.RCV_TSVAL]) == clocks.timestamp_of(s, first)
 
 

@@ -13,7 +13,7 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS, UDP
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import MOST_FLOWS, MOST_LINKS, Link, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import MAX_FLOWS, MAX_LINKS, Link, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.state import Fifo, FlowWord, Word
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import (
@@ -47,7 +47,7 @@ def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9)) -
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("flows", "links", "end"),
-    [(64, 64, 2 * SECOND), (65, 100, SECOND), (200, 100, SECOND), (MOST_FLOWS, MOST_LINKS, 300 * MS)],
+    [(64, 64, 2 * SECOND), (65, 100, SECOND), (200, 100, SECOND), (MAX_FLOWS, MAX_LINKS, 300 * MS)],
 )
 def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
     rows = ring(flows, links, end=end)
@@ -68,7 +68,7 @@ def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
 @pytest.mark.full
 def test_flows_of_a_crowd_are_treated_alike() -> None:
     """1,024 flows of one kind that start in the same nanosecond: nobody has the last word in every tie."""
-    rows = dumbbell([TCP | {"KIND": NEWRENO}] * MOST_FLOWS, seconds=20, QUEUE=2000)
+    rows = dumbbell([TCP | {"KIND": NEWRENO}] * MAX_FLOWS, seconds=20, QUEUE=2000)
     rows.links[0, :, Link.BYTE_TIME] //= 100  # 100 times as fast
     f, _ = split(rows, launch.run(models.model("shared_newreno"), rows))
     got = f["DELIVERED"][0].reshape(16, -1).mean(axis=1)
@@ -100,14 +100,14 @@ def words(rows: SharedRows) -> int:
 
 def test_scratch_is_as_large_as_what_a_row_has() -> None:
     """Not as what it could have, nor as what rows beside it have; and it grows no faster than they do."""
-    small, large = ring(3, 40, end=SECOND), ring(MOST_FLOWS, MOST_LINKS, end=SECOND)
+    small, large = ring(3, 40, end=SECOND), ring(MAX_FLOWS, MAX_LINKS, end=SECOND)
     joint = concatenate([small, large])
     assert words(take(joint, [0])) == words(small)
     assert words(joint) == words(large)
     parts = [words(ring(1, 40, end=SECOND)), words(ring(2, 40, end=SECOND))]
     flow = parts[1] - parts[0]
-    assert words(ring(MOST_FLOWS, 40, end=SECOND)) < parts[0] + MOST_FLOWS * (flow + 16)
-    assert words(ring(2, MOST_LINKS, end=SECOND)) - parts[1] < (MOST_LINKS - 40) * 300
+    assert words(ring(MAX_FLOWS, 40, end=SECOND)) < parts[0] + MAX_FLOWS * (flow + 16)
+    assert words(ring(2, MAX_LINKS, end=SECOND)) - parts[1] < (MAX_LINKS - 40) * 300
 
 
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
@@ -128,7 +128,7 @@ def test_all_of_it_is_laid_out() -> None:
 # Numbers.
 
 
-@pytest.mark.parametrize("flows", [1, 2, 3, 64, 65, MOST_FLOWS])
+@pytest.mark.parametrize("flows", [1, 2, 3, 64, 65, MAX_FLOWS])
 def test_a_packet_says_whose_it_is_and_which(flows: int) -> None:
     m = np.zeros(Word.SIZE, np.int64)
     m[Word.FLOW_BITS] = (flows - 1).bit_length()

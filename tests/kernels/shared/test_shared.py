@@ -170,9 +170,9 @@ def test_links_carry_no_more_than_they_can(seed: int) -> None:
     largest = 1500
     assert (k["BUSY"] <= window_ns(rows)[:, None]).all()
     limit = rows.links[:, :, Link.QUEUE]
-    assert ((limit == 0) | (k["WAIT_MOST"] <= limit * (largest * byte_time + 1))).all()
+    assert ((limit == 0) | (k["WAIT_MAX"] <= limit * (largest * byte_time + 1))).all()
     all_of_it = rows.parameters[:, Shared.WARM_UP] == 0
-    assert (k["QUEUE_SUM"] <= k["WAIT_MOST"] * k["ARRIVALS"])[all_of_it].all()
+    assert (k["QUEUE_SUM"] <= k["WAIT_MAX"] * k["ARRIVALS"])[all_of_it].all()
 
 
 @pytest.mark.full
@@ -286,7 +286,7 @@ def test_an_overloaded_link_is_always_busy() -> None:
     sent = 10 * SECOND // (SIZE * LINK_BYTE)
     assert abs(k["SENT"][0, 0] - sent) <= 3
     assert abs(k["DROPS"][0, 0] - sent) <= 8
-    assert 3 * SIZE * LINK_BYTE < k["WAIT_MOST"][0, 0] <= 4 * SIZE * LINK_BYTE
+    assert 3 * SIZE * LINK_BYTE < k["WAIT_MAX"][0, 0] <= 4 * SIZE * LINK_BYTE
     assert f["DROPS_QUEUE"][0].sum() == k["DROPS"][0, 0]
     assert abs(k["QUEUE_SUM"][0, 0] / (10 * SECOND) - 4) < 0.6  # the fifth place is empty half of the time
 
@@ -395,10 +395,10 @@ def test_a_lone_sctp_flow_is_a_path() -> None:
 
 
 def test_red_without_memory_or_chance_is_a_shorter_queue() -> None:
-    """The mean of weight 1 is the queue itself; up to RED_MOST nothing is hit, from there on everything."""
+    """The mean of weight 1 is the queue itself; up to RED_MAX_TH nothing is hit, from there on everything."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
     tail = dumbbell(flows, seconds=10, QUEUE=8)
-    red = dumbbell(flows, seconds=10, QUEUE=0, RED=RED_DROPS, RED_MOST=8)
+    red = dumbbell(flows, seconds=10, QUEUE=0, RED=RED_DROPS, RED_MAX_TH=8)
     (f, k), (f_red, k_red) = split(tail, run(tail)), split(red, run(red))
     assert k["DROPS"][0, 0] > 20
     assert k_red["EARLY"][0, 0] == k_red["DROPS"][0, 0]
@@ -408,12 +408,12 @@ def test_red_without_memory_or_chance_is_a_shorter_queue() -> None:
 
 
 def test_red_hits_with_its_probability() -> None:
-    """Of two arrivals per transmission one finds the queue full and one 4 packets: half way to RED_MOST.
+    """Of two arrivals per transmission one finds the queue full and one 4 packets: half way to RED_MAX_TH.
 
     With p = 1 / 20 the gaps between marks are uniform from 1 to 19.
     """
     load = DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2, "ECN": 1}
-    rows = dumbbell([load], seconds=60, QUEUE=5, RED=RED_MARKS, RED_MOST=8, RED_PROBABILITY=6554)
+    rows = dumbbell([load], seconds=60, QUEUE=5, RED=RED_MARKS, RED_MAX_TH=8, RED_MAX_P=6554)
     _, k = split(rows, run(rows))
     asked = k["SENT"][0, 0] + k["WAITING"][0, 0]
     spread = np.sqrt((19**2 - 1) / 12)
@@ -428,8 +428,8 @@ def test_marks_replace_losses() -> None:
         | {"KIND": KINDS.index("newreno"), "ECN": 1, "START": k * 1001, "WINDOW": 64, "INITIAL_SSTHRESH": 8}
         for k in range(4)
     ]
-    red = {"QUEUE": 200, "RED": RED_MARKS, "RED_LEAST": 5, "RED_MOST": 30, "RED_PROBABILITY": 6554}
-    red |= {"RED_WEIGHT": 5, "RED_GENTLE": 1, "RED_PACKET": SIZE * LINK_BYTE}
+    red = {"QUEUE": 200, "RED": RED_MARKS, "RED_MIN_TH": 5, "RED_MAX_TH": 30, "RED_MAX_P": 6554}
+    red |= {"RED_WEIGHT": 5, "RED_GENTLE": 1, "RED_PACKET_TIME": SIZE * LINK_BYTE}
     rows = dumbbell(ecn, seconds=20, **red)
     f, k = split(rows, run(rows))
     assert k["MARKS"][0, 0] > 50 and k["DROPS"][0, 0] == 0
@@ -444,11 +444,11 @@ def test_marks_replace_losses() -> None:
 
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_red_that_marks_equals_its_twin() -> None:
-    """Check two flows that react to marks and one that does not; the mean queue often passes RED_LEAST."""
+    """Check two flows that react to marks and one that does not; the mean queue often passes RED_MIN_TH."""
     tcp = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": 64, "INITIAL_SSTHRESH": 32}
     flows = [tcp | {"ECN": ecn, "START": k * 10_001_001} for k, ecn in enumerate((1, 1, 0))]
-    red = {"QUEUE": 40, "RED": RED_MARKS, "RED_LEAST": 3, "RED_MOST": 12, "RED_PROBABILITY": 6554}
-    rows = dumbbell(flows, seconds=3, **red, RED_WEIGHT=2, RED_PACKET=SIZE * LINK_BYTE)
+    red = {"QUEUE": 40, "RED": RED_MARKS, "RED_MIN_TH": 3, "RED_MAX_TH": 12, "RED_MAX_P": 6554}
+    rows = dumbbell(flows, seconds=3, **red, RED_WEIGHT=2, RED_PACKET_TIME=SIZE * LINK_BYTE)
     out = run_as_python("shared_newreno", rows)
     _, k = split(rows, out)
     assert k["MARKS"][0, 0] > 20 and k["EARLY"][0, 0] > 5

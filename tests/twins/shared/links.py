@@ -192,7 +192,7 @@ class Link:
         self.counts[LinkOut.SENT] = sum(service.begun and service.begins >= p.WARM_UP for service in sent)
         self.counts[LinkOut.BUSY] = sum(max(0, min(s.ends, p.END) - max(s.begins, p.WARM_UP)) for s in sent)
         self.counts[LinkOut.WAITING] = len(self.services) - len(sent)
-        self.counts[LinkOut.WAIT_MOST] = self.longest_wait(self.services)
+        self.counts[LinkOut.WAIT_MAX] = self.longest_wait(self.services)
         waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
         self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
         return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]

@@ -109,7 +109,7 @@ class ManagedLink(Link):
         still = [Service(packet.came, p.END + 1, p.END + 1) for packet in self.queue.packets]
         sent, self.services = self.services, [*self.services, *still]
         super().values()
-        self.counts[LinkOut.WAIT_MOST] = self.longest_wait(sent)
+        self.counts[LinkOut.WAIT_MAX] = self.longest_wait(sent)
         self.services = [*sent, *self.dropped, *still]
         waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
         self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)

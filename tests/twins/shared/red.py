@@ -25,10 +25,10 @@ class Red:
         """A packet finds `held` others; `idle` is how long ago the last one left [ns], if it did."""
         c = self.columns
         self._follow(held, idle)
-        if self.mean < c.RED_LEAST:
+        if self.mean < c.RED_MIN_TH:
             self.count = -1
             return Verdict.PASS
-        if self.mean >= (2 * c.RED_MOST if c.RED_GENTLE else c.RED_MOST):
+        if self.mean >= (2 * c.RED_MAX_TH if c.RED_GENTLE else c.RED_MAX_TH):
             self.count = 0
             return Verdict.DROP
         self.count += 1
@@ -39,8 +39,8 @@ class Red:
 
     def _follow(self, held: int, idle: int | None) -> None:
         weight = 2.0**-self.columns.RED_WEIGHT
-        if idle is not None and self.columns.RED_PACKET > 0:
-            missed = idle // self.columns.RED_PACKET  # packets that would have found the queue empty
+        if idle is not None and self.columns.RED_PACKET_TIME > 0:
+            missed = idle // self.columns.RED_PACKET_TIME  # packets that would have found the queue empty
             power = 1.0 - weight
             for digit in reversed(f"{missed:b}"):
                 if digit == "1":
@@ -50,10 +50,10 @@ class Red:
 
     def _probability(self) -> float:
         c = self.columns
-        top = float(c.RED_PROBABILITY / 65536.0)
-        if self.mean >= c.RED_MOST:
-            return float((self.mean - c.RED_MOST) * (1.0 - top) / c.RED_MOST + top)
-        return float(top * (self.mean - c.RED_LEAST) / (c.RED_MOST - c.RED_LEAST))
+        top = float(c.RED_MAX_P / 65536.0)
+        if self.mean >= c.RED_MAX_TH:
+            return float((self.mean - c.RED_MAX_TH) * (1.0 - top) / c.RED_MAX_TH + top)
+        return float(top * (self.mean - c.RED_MIN_TH) / (c.RED_MAX_TH - c.RED_MIN_TH))
 
     def _strikes(self, probability: float) -> bool:
         """Hits spread evenly: the gap between two is uniform, twice 1 / probability at most."""

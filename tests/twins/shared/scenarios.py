@@ -12,7 +12,7 @@ from netcarlo.kernels.senders import ALONE, KINDS, LINUX_KINDS, LINUX_RENO, NEWR
 from netcarlo.kernels.shared.layout import (
     CODEL,
     FQ_CODEL,
-    MOST_HOPS,
+    MAX_HOPS,
     NOWHERE,
     PERIOD,
     PIE,
@@ -66,7 +66,7 @@ class Net:
         for line, columns in zip(links[0], self.links, strict=True):
             _fill(line, columns, Link)
         flows = np.zeros((1, len(self.flows), Flow.COLUMNS), np.int64)
-        flows[0, :, Flow.ROUTE : Flow.BACK + MOST_HOPS] = NOWHERE
+        flows[0, :, Flow.ROUTE : Flow.BACK + MAX_HOPS] = NOWHERE
         for line, (columns, route, back) in zip(flows[0], self.flows, strict=True):
             _fill(line, columns | {"HOPS": len(route), "BACK_HOPS": len(back)}, P, Flow)
             line[Flow.ROUTE : Flow.ROUTE + len(route)] = route
@@ -167,7 +167,7 @@ def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     """The same networks, half of whose flows take the routes of another one from time to time."""
-    words, most = 3 + 2 * MOST_HOPS, 4
+    words, most = 3 + 2 * MAX_HOPS, 4
     flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, words + 2 * most)])
     at = rows.flows.shape[2]
     for k, row in enumerate(flows):
@@ -178,11 +178,11 @@ def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
             other = here[int(rng.integers(len(here)))]
             tcp = flow[Flow.KIND] != UDP
             lengths = other[[Flow.HOPS, Flow.BACK_HOPS]]
-            if rng.random() < 0.5 or lengths.max() >= MOST_HOPS or (tcp and lengths[1] == 0):
+            if rng.random() < 0.5 or lengths.max() >= MAX_HOPS or (tcp and lengths[1] == 0):
                 continue
             times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(1, most + 1)))) * unit
             times = times[: 2 * (len(times) // 2)]
-            routes = other[Flow.ROUTE : Flow.BACK + MOST_HOPS]
+            routes = other[Flow.ROUTE : Flow.BACK + MAX_HOPS]
             found = [*lengths, *routes, len(times) // 2, *times]
             flow[Flow.BACKUP], flow[at : at + len(found)] = at, found
     return rows._replace(flows=flows)
@@ -326,11 +326,13 @@ def _red(rng: Generator, link: Columns) -> Columns:
     least = int(rng.integers(0, 6))
     return {
         "QUEUE": pick(rng, link["QUEUE"], 10, 30),
-        "RED": pick(rng, RED_DROPS, RED_MARKS, RED_MARKS), "RED_LEAST": least,
-        "RED_MOST": least + int(rng.integers(0, 16)),
-        "RED_PROBABILITY": pick(rng, 0, 655, 6554, 6554, 32768, 65536),
+        "RED": pick(rng, RED_DROPS, RED_MARKS, RED_MARKS), "RED_MIN_TH": least,
+        "RED_MAX_TH": least + int(rng.integers(0, 16)),
+        "RED_MAX_P": pick(rng, 0, 655, 6554, 6554, 32768, 65536),
         "RED_WEIGHT": pick(rng, 0, 1, 2, 4, 6, 9), "RED_GENTLE": int(rng.integers(0, 2)),
-        "RED_PACKET": pick(rng, 0, rng.integers(1, 20 * MS), (1000 * link["BYTE_TIME"]) >> BYTE_TIME_BITS),
+        "RED_PACKET_TIME": pick(
+            rng, 0, rng.integers(1, 20 * MS), (1000 * link["BYTE_TIME"]) >> BYTE_TIME_BITS
+        ),
     }  # fmt: skip
 
 
@@ -381,7 +383,7 @@ def describe(rows: SharedRows, row: int) -> str:
     lines += [f"link {k}: {line(rows.links[row, k], Link)}" for k in range(values[Shared.LINKS])]
     for k in range(values[Shared.FLOWS]):
         flow = rows.flows[row, k]
-        forth, back = (flow[at : at + MOST_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
+        forth, back = (flow[at : at + MAX_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
         route = f"{forth[: flow[Flow.HOPS]]}, back {back[: flow[Flow.BACK_HOPS]]}"
         kind = (*KINDS, "alone", *LINUX_KINDS)[flow[Flow.KIND]]
         lines.append(f"flow {k}: {kind} over {route}: {line(flow, P, Flow)}")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared.layout import MOST_HOPS, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import MAX_HOPS, Flow, Link, Shared, SharedRows
 from tests.twins.random_numbers import Streams
 
 NEVER_LOSES = 0xFFFFFFFF
@@ -39,10 +39,10 @@ class Tables:
         flow.route = [int(line[Flow.ROUTE + k]) for k in range(flow.HOPS)]
         flow.detours = None
         if at := flow.BACKUP:
-            hops, back_hops, routes = int(line[at]), int(line[at + 1]), line[at + 2 : at + 2 + 2 * MOST_HOPS]
+            hops, back_hops, routes = int(line[at]), int(line[at + 1]), line[at + 2 : at + 2 + 2 * MAX_HOPS]
             flow.backup = [int(link) for link in routes[:hops]]
-            flow.backup_back = [int(link) for link in routes[MOST_HOPS : MOST_HOPS + back_hops]]
-            count, *times = (int(word) for word in line[at + 2 + 2 * MOST_HOPS :])
+            flow.backup_back = [int(link) for link in routes[MAX_HOPS : MAX_HOPS + back_hops]]
+            count, *times = (int(word) for word in line[at + 2 + 2 * MAX_HOPS :])
             flow.detours = [(times[2 * k], times[2 * k + 1]) for k in range(count)]
         flow.back = [int(line[Flow.BACK + k]) for k in range(flow.BACK_HOPS)]
         return flow

@@ -1,4 +1,4 @@
-"""What the ad hoc engine asks of an association besides: there packets overtake each other."""
+"""Functions of an association for ad hoc networks, where packets overtake each other."""
 
 from typing import Any
 
@@ -10,9 +10,10 @@ from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """As `association.size_of_ack`, which engines ask whenever the packet goes on the air.
+    """Return the size of an ACK, as `association.size_of_ack` does; an engine asks at every transmission
+    of a frame.
 
-    Later ones may have arrived before, and still later ones need its place in the ring.
+    Later ACKs may have arrived earlier, and still later ones need its place in the ring.
     """
     if s[Tcp.NEXT_ACK_ID] - ack_id > p[P.RING]:
         s[Tcp.OVERFULL] = 1
@@ -20,13 +21,13 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
-    """What a trace calls a packet of the sender: data are numbered from 1, and nothing else."""
+    """Return the number of a sender's packet in traces, NONE if it carries no data."""
     return association.sequence_of(p, s, packet) if packet >= FIRST else np.int64(NONE)
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:
-    """A packet that has reached the sink destroyed is lost, and nothing else."""
+    """Do nothing: a packet that reaches the receiver corrupted is lost."""
 
 
 def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """A broken link is no concern of the sender's."""
+    """Do nothing: the sender does not react to broken links."""
