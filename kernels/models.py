@@ -107,7 +107,7 @@ def _endpoints(address: Address, own: ModuleType | None) -> tuple[Endpoint, dict
     """Return the endpoint of the flows, and those of other kinds by number; `own` is a user's control."""
     sender, control = address.sender, address.control
     if sender == "udp":
-        return Endpoint(), {}
+        return _module("udp.endpoint").of(address), {}
     if sender == "sctp":
         return _module("sctp.endpoint").of(), {}
     if sender == "linux":

@@ -71,7 +71,7 @@ def simulate(
     if m[Word.NO_START] != 0:
         out[ManetOut.STATUS] = STATUS_NO_START
         return np.int64(0)
-    hosts.rekey(m)
+    hosts.first_event(m, f, constants, trace)
     if trace.shape[0] > 0:
         trace_start(m, trace)
     end = _run(m, f, constants, times, places, losses, trace)
@@ -102,7 +102,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
         if m[Word.TOPOLOGY_AT] == t:
             _at_topology(m, times, places, t, trace)
         elif who == n:
-            hosts.at_flow(m, f, constants, t, trace)
+            hosts.on_event(m, f, constants, t, trace)
         else:
             _at_node(m, f, constants, losses, who, key, trace)
         if m[Word.FULL] != 0 or (completion and m[COUNTS + ManetOut.FINISHED] != NEVER):
@@ -199,11 +199,11 @@ def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, fram
     j = node(frame.route, hop_of(frame.head) + 1)
     if routing.hear(m, j, t, frame):
         if goes_forth(frame.head):
-            hosts.at_sink(m, f, losses, t, frame.head, trace)
+            hosts.at_sink(m, f, constants, losses, t, frame.head, trace)
         else:
             hosts.at_source(m, f, constants, losses, t, frame.head, trace)
     elif m[Word.NOTICE] != 0:
-        hosts.noticed(m, f, constants, t, trace)
+        hosts.on_notice(m, f, constants, t, trace)
     routing.overheard(m, i, j, t, frame)
 
 
@@ -223,4 +223,4 @@ def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None
     if m[at + Node.SERVING] == 0:
         next_frame(m, i, t)
     if m[Word.NOTICE] != 0:
-        hosts.noticed(m, f, constants, t, trace)
+        hosts.on_notice(m, f, constants, t, trace)

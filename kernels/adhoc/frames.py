@@ -42,7 +42,7 @@ CONTROL = 1 << 3
 
 HOP_SHIFT, SALVAGE_SHIFT, TRANSMISSION_SHIFT = 4, 8, 12
 PACKET_SHIFT: Any = slot("packet_shift")
-"""The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
+"""The bits above are the number of the packet; those from TRANSMISSION_SHIFT on tell its copies apart."""
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
 TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20

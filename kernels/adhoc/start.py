@@ -34,7 +34,7 @@ _PARAMETERS = int(Manet.COLUMNS)
 
 
 def words(rows: ManetRows, association: int) -> int:
-    """Words of scratch that any row of `rows` needs; `association` words for TCP, or for the sink."""
+    """Words of scratch that any row of `rows` needs; an association needs `association` words."""
     n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
     tables = (n + 1) + n + 3 * n * n + queue + ROUTING_FRAMES  # keys, levels, pairs and requests seen, aside
     of_node = NODE_WORDS + CACHE + FRAME_WORDS * (queue + ROUTING_FRAMES)

@@ -26,7 +26,7 @@ class Word(IntEnum):
     PAIRS = auto()  # next changes of the link and sense bit of each pair of nodes i < j [ns]
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
-    ASSOCIATION = auto()  # the association, or the sink of datagrams
+    ASSOCIATION = auto()  # the association
     DELAYS = auto()  # how long data take, see `delays`
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
@@ -42,8 +42,6 @@ class Word(IntEnum):
     ROUTE = auto()  # of the last data packet that the source has put out, 0: there was none
     NOTICE = auto()  # 1: the source has learnt of a broken link
     FULL = auto()  # 1: too many packets on their way
-    KNOWN = auto()  # datagrams with jitter: one whose time is known, words as in `udp.source.Known`
-    KNOWN_OFFSET = auto()
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
     # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
     GAP_OF_DATA = auto()  # data segments until the sink's host loses one
@@ -204,10 +202,10 @@ class Phase(IntEnum):
 
 
 DELAYS: Any = slot("delays")
-"""Whether delays of data are measured, see `delays`."""
+"""True if delays of data are measured, see `delays`."""
 
 hosts: Any = slot("hosts")
-"""The hosts of source and sink: of an association (`flow`) or of datagrams (`datagrams`)."""
+"""Source and sink of the flow (`hosts`)."""
 
 UNKNOWN = -1
 """Of MEMO: the route has to be looked up."""

@@ -1,7 +1,7 @@
 """Functions that look up the kind of a flow and call that kind's own function.
 
-Flows of a mixture may have associations of different transports: then an engine calls all functions of its
-slots `hosts` and `ends` by kind.
+Flows of a network may have associations of different transports: then an engine calls the functions of its
+slot `hosts` by kind.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import Binder, Filled, Namespace, Step, compiled_by, once, together
 
-Choice = Callable[[int, Any, Any], Any]
-"""Makes the function that calls `this` for flows of the kind `number`, and `rest` for all others."""
+KindOf = Callable[..., Any]
+"""Returns the kind of a flow from the first two arguments of a function that is called by kind."""
 
-Chosen = Mapping[str, tuple[ModuleType, Mapping[str, Choice]]]
-"""Functions of a module by the slot that they fill, each with how it finds the kind of its flow."""
+Chosen = Mapping[str, tuple[ModuleType, Collection[str]]]
+"""Module and names of the functions that are called by kind, by the slot that they fill."""
 
 REST = -1
 """Number that stands for all kinds without an entry."""
@@ -24,32 +24,45 @@ def choose(
     step: Step,
     kinds: Mapping[int, Sequence[Filled]],
     chosen: Chosen,
+    kind_of: KindOf,
     *,
+    found: Mapping[str, Namespace] = {},
     inlined: Collection[ModuleType] = (),
     asked: set[str],
 ) -> dict[str, Namespace]:
-    """Return the slots that are `chosen` by kind.
+    """Return the slots whose functions are `chosen` by kind, with those `found` before.
 
-    `kinds` are the filled slots of each kind by number, with REST last. The slots that their functions look
-    up are added to `asked`.
+    `kinds` are the filled slots of each kind by number, with REST last. Functions of a slot find those chosen
+    for the slots before it. The slots that they look up are added to `asked`.
     """
     compiled = compiled_by(step)
-    binders = [
-        (number, Binder(step, together(*filled), inlined, compiled, asked))
-        for number, filled in kinds.items()
-    ]
-    spaces = {}
-    for slot, (module, functions) in chosen.items():
-        spaces[slot] = Namespace(slot)
-        for name, by in functions.items():
-            each = [(number, binder.value(getattr(module, name), ())) for number, binder in binders]
-            setattr(spaces[slot], name, chain(step, each, by))
+    spaces = dict(found)
+    for slot, (module, names) in chosen.items():
+        binders = [
+            (number, Binder(step, {**together(*filled), **spaces}, inlined, compiled, asked))
+            for number, filled in kinds.items()
+        ]
+        space = Namespace(slot)
+        for name in names:
+            each = [(number, binder.function(getattr(module, name))) for number, binder in binders]
+            setattr(space, name, chain(step, each, kind_of))
+        spaces[slot] = space
     return spaces
 
 
-def chain(step: Step, functions: Sequence[tuple[int, Any]], by: Choice) -> Any:
+def chain(step: Step, functions: Sequence[tuple[int, Any]], kind_of: KindOf) -> Any:
     """Return one function that calls that of the kind; the last one serves all other kinds."""
+    looked_up = Binder(step, compiled=compiled_by(step)).function(kind_of)
     *others, (_, found) = functions
     for number, function in reversed(others):
-        found = once(step, by, number, function, found)
+        found = once(step, _choice, looked_up, number, function, found)
     return found
+
+
+def _choice(kind_of: Any, number: int, this: Any, rest: Any) -> Any:
+    def choice(first: Any, second: Any, *others: Any) -> Any:
+        if kind_of(first, second) == number:
+            return this(first, second, *others)
+        return rest(first, second, *others)
+
+    return choice

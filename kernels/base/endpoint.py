@@ -16,7 +16,7 @@ def no_words(window: Any, ring: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A sender and its receiver; the defaults are those of UDP, which has no association."""
+    """A sender and its receiver."""
 
     slots: Callable[[Step], Slots] = lambda step: Slots()
     """The slots that they fill in an engine and below it."""
@@ -38,6 +38,8 @@ class Endpoint:
     """True if the sender may pause and send probe segments."""
     typed_packets: bool = False
     """True if packets carry their type, and the receiver has timers of its own."""
+    one_way: bool = False
+    """True if nothing is acknowledged or retransmitted: datagrams."""
     arrival_before_departure: bool = True
     """True if a packet that leaves a queue at the time of an arrival is still counted in it, as in ns-2."""
     has_fast_path: bool = False

@@ -61,7 +61,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         if others:
             of = {number: (filled, one.slots(step)) for number, one in others.items()}
             of[kinds.REST] = records
-            chosen = kinds.choose(step, of, by_kind.CHOSEN, inlined=inlined, asked=asked)
+            chosen = kinds.choose(step, of, by_kind.CHOSEN, by_kind.kind_of, inlined=inlined, asked=asked)
             records = replace(filled, hosts=chosen["hosts"], ends=chosen["ends"]), records[1]
         return bind(engine.simulate, step, *records, inlined=inlined, asked=asked)
 

@@ -57,10 +57,11 @@ def of_senders(step: Step, *, delays: bool) -> TcpSlots:
     by_row = {"on_ack_in_recovery", "grow", "on_dup_ack", "on_old_ack", "on_timeout"}
     for name in OF_RECOVERY:
         parts = [(number, getattr(way, name)) for number, way in ways.items()]
-        setattr(variant, name, chain(step, parts, _by_row if name in by_row else _by_word))
+        setattr(variant, name, chain(step, parts, _kind_of_row if name in by_row else _kind_of_words))
     for name in OF_KIND:
-        setattr(kind, name, chain(step, [(n, getattr(part, name)) for n, part in kinds.items()], _by_flow))
-    lay_out = chain(step, [(number, way.prepare) for number, way in ways.items()], _by_word)
+        parts = [(number, getattr(part, name)) for number, part in kinds.items()]
+        setattr(kind, name, chain(step, parts, _kind_of_flow))
+    lay_out = chain(step, [(number, way.prepare) for number, way in ways.items()], _kind_of_words)
     variant.prepare = once(step, _prepare, lay_out)  # type: ignore[attr-defined]
     facts = Binder(step, compiled=compiled)
     kind.first_of, kind.sack_of = facts.function(first_of), facts.function(sack_of)  # type: ignore[attr-defined]
@@ -90,28 +91,16 @@ def _prepare(lay_out: Any) -> Any:
     return prepare
 
 
-def _by_flow(number: int, this: Any, rest: Any) -> Any:
-    def choose(p: Any, *others: Any) -> Any:
-        if p[COLUMN] == number:
-            return this(p, *others)
-        return rest(p, *others)
-
-    return choose
+def _kind_of_flow(p: Any, second: Any) -> Any:
+    """Return the kind of the flow with these parameters."""
+    return p[COLUMN]
 
 
-def _by_word(number: int, this: Any, rest: Any) -> Any:
-    def choose(m: Any, *others: Any) -> Any:
-        if m[KIND] == number:
-            return this(m, *others)
-        return rest(m, *others)
-
-    return choose
+def _kind_of_words(m: Any, second: Any) -> Any:
+    """Return the kind of the association with these words."""
+    return m[KIND]
 
 
-def _by_row(number: int, this: Any, rest: Any) -> Any:
-    def choose(row: Any, *others: Any) -> Any:
-        if row.m[KIND] == number:
-            return this(row, *others)
-        return rest(row, *others)
-
-    return choose
+def _kind_of_row(row: Any, second: Any) -> Any:
+    """Return the kind of the association with these arrays."""
+    return row.m[KIND]

@@ -31,10 +31,12 @@ from netcarlo.kernels.wireless.layout import (
 )
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
-from netcarlo.kernels.wireless.state import ASSOCIATED, START_OF_KEYS, Phase, Word, flow_at
+from netcarlo.kernels.wireless.state import START_OF_KEYS, Phase, Word, flow_at
 from netcarlo.kernels.wireless.trace import record, record_notes, record_sent
 
 hosts: Any = slot("hosts")
+senders: Any = slot("senders")
+ONE_WAY: Any = slot("one_way")
 
 FAILING: Any = slot("failing")
 """Whether the gateway may go down, see `outages`."""
@@ -84,9 +86,9 @@ def simulate(
         elif who < n + n_legs:
             _on_leg(m, f, constants, t, who - n)
         elif FAILING and who == before_outage:
-            _on_outage(m, f, nodes, network, t)
+            _on_outage(m, f, constants, nodes, network, t)
         else:
-            hosts.on_event(m, f, constants, t, who - n - n_legs)
+            hosts.on_event(m, who - n - n_legs, f, constants, t)
         if tracing and m[Word.NOTES] > 0:
             record_notes(m, f, trace, t)
     if warm_up <= end:
@@ -119,26 +121,26 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
         if frame != NOBODY:
             lose(m, frame, np.int64(FlowOut.RETRY_LOST), node)
     if left != NOBODY:
-        if ASSOCIATED and m[Radio.BACK_PRESSURE] != 0:
-            _on_room(m, f, t, left)
+        if not ONE_WAY and m[Radio.BACK_PRESSURE] != 0:
+            _on_room(m, f, constants, t, left)
         exchange.conclude(m, left, t)
 
 
 @noinline
-def _on_outage(m: Any, f: Any, nodes: Any, network: Any, t: Any) -> None:
+def _on_outage(m: Any, f: Any, constants: Any, nodes: Any, network: Any, t: Any) -> None:
     """The gateway goes down, or comes back."""
     node = outages.change(m, nodes, network, t)
-    if ASSOCIATED and node != NOBODY and m[Radio.BACK_PRESSURE] != 0:
-        _on_room(m, f, t, node)
+    if not ONE_WAY and node != NOBODY and m[Radio.BACK_PRESSURE] != 0:
+        _on_room(m, f, constants, t, node)
 
 
 @noinline
-def _on_room(m: Any, f: Any, t: Any, node: Any) -> None:
+def _on_room(m: Any, f: Any, constants: Any, t: Any, node: Any) -> None:
     """A frame has left the queue of a node, for which sources may have waited."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
-            hosts.on_room(m, f, t, flow, node)
+            senders.on_room(m, flow, f, constants, t, node)
 
 
 @noinline
@@ -154,7 +156,7 @@ def _forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
         if leg != NOBODY:
             to_leg(m, leg, t, frame)
         else:
-            hosts.arrive(m, f, constants, t, frame, False)
+            hosts.arrive(m, frame & FLOW_MASK, f, constants, t, frame, False)
 
 
 @noinline
@@ -166,5 +168,5 @@ def _on_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
         if frame >> FLOW_BITS & HOP_MASK == 0:
             to_queue(m, t, frame)
         else:
-            hosts.arrive(m, f, constants, t, frame, k < count - 1)
+            hosts.arrive(m, frame & FLOW_MASK, f, constants, t, frame, k < count - 1)
     legs.read_on(m, leg, t)

@@ -24,6 +24,7 @@ from netcarlo.kernels.wireless.station import enqueue
 from netcarlo.kernels.wireless.trace import note
 
 
+@noinline
 def inject(m: Any, t: Any, frame: Any) -> None:
     """A packet leaves its end host."""
     at = flow_at(m, frame & FLOW_MASK)
@@ -34,6 +35,7 @@ def inject(m: Any, t: Any, frame: Any) -> None:
         to_queue(m, t, frame)
 
 
+@noinline
 def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
     """A frame comes to a leg, or is lost where that has no room."""
     if not legs.enter(m, leg, t, size_of(m, frame), frame):

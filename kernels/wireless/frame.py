@@ -4,17 +4,11 @@ from typing import Any
 
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.layout import MOST_FLOWS, Flow, Rate
-from netcarlo.kernels.wireless.state import (
-    ASSOCIATED,
-    Mac,
-    Word,
-    flow_at,
-    link_at,
-    rate_at,
-)
+from netcarlo.kernels.wireless.state import Mac, Word, flow_at, link_at, rate_at
 
-ends: Any = slot("ends")
+sizes: Any = slot("sizes")
 
 FLOW_BITS = MOST_FLOWS.bit_length() - 1
 _HOP_BITS = 7
@@ -23,7 +17,7 @@ _PROBE = _DIRECTION + 1
 _CONTROL = _PROBE + 1
 TRANSMISSION_SHIFT = _CONTROL + 1
 PACKET_SHIFT: Any = slot("packet_shift")
-"""The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
+"""The bits above are the number of the packet; those from TRANSMISSION_SHIFT on tell its copies apart."""
 FLOW_MASK = (1 << FLOW_BITS) - 1
 HOP_MASK = (1 << _HOP_BITS) - 1
 HOPS = HOP_MASK << FLOW_BITS
@@ -70,13 +64,10 @@ def link_of(m: Any, frame: Any) -> Any:
     return link_at(m, m[m[Word.PATHS] + path + hop])
 
 
+@noinline
 def size_of(m: Any, frame: Any) -> Any:
-    """The size of a frame's packet, with the headers of transport and network layer [byte]."""
-    at = flow_at(m, frame & FLOW_MASK)
-    if ASSOCIATED and m[at + Flow.TCP] != 0:
-        return ends.size_of(m, at, frame)
-    short = m[at + Flow.SHORT] if (frame >> PACKET_SHIFT) + 1 == m[at + Flow.LIMIT] else 0
-    return m[at + Flow.SIZE] + m[at + Flow.HEADER] - short
+    """Return the size of a frame's packet, with the headers of transport and network layer [byte]."""
+    return sizes.size_of(m, frame & FLOW_MASK, frame)
 
 
 def air_time(m: Any, size: Any, rate: Any) -> Any:

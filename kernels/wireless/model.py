@@ -1,4 +1,4 @@
-"""Models of 802.11 networks: of flows of one transport, and of flows that have their own."""
+"""Models of 802.11 networks: of UDP flows and of flows of one other sender or of several."""
 
 import functools
 from collections.abc import Mapping
@@ -7,30 +7,42 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import by_kind as kinds
+from netcarlo.kernels import senders
+from netcarlo.kernels.base import by_kind
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import UNFILLED, Slots, Step, bind
+from netcarlo.kernels.base.bind import Slots, Step, bind
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
-from netcarlo.kernels.wireless import by_kind, cost, ends, engine, host
+from netcarlo.kernels.udp import endpoint as udp
+from netcarlo.kernels.wireless import cost, engine, hosts, port
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
 from netcarlo.kernels.wireless.state import OWN_WORDS
+
+OF_EACH: by_kind.Chosen = {
+    "sizes": (hosts, ("size_of",)),
+    "hosts": (hosts, ("prepare", "on_event", "arrive", "add_counters")),
+}
+"""Functions that are called by kind for all flows."""
+OF_TWO_WAY: by_kind.Chosen = {"senders": (hosts, ("on_room", "data_waiting", "show"))}
+"""Functions that are called by kind for all flows but datagrams."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WirelessSlots(Slots):
     """Slots of the 802.11 engine."""
 
-    hosts: Any = host
-    """Events of the hosts of a flow, by its kind if there are several associations."""
-    ends: Any = ends
-    """Sizes, samples and counters of a flow, by its kind likewise."""
-    associated: bool
-    """True if there may be flows with an association; False leaves out all code for them."""
-    association: Any = UNFILLED
-    """None without associations; else it is the endpoint's."""
+    hosts: Any = hosts
+    """Source and sink of a flow, by its kind if there are several associations."""
+    senders: Any = hosts
+    """Senders that hear of their network, likewise."""
+    sizes: Any = hosts
+    """Size of a packet, likewise."""
+    port: Any = port
+    """Their connection with the network."""
+    one_way: bool
+    """True if nothing is acknowledged or retransmitted."""
     own_transports: bool
-    """True if each flow has a transport of its own, whose columns stand before its association."""
+    """True if flows have transports of their own, whose columns precede the association."""
     packet_shift: int
     """Number of the lowest bit of the number of a frame's packet."""
     gauged: bool
@@ -40,24 +52,33 @@ class WirelessSlots(Slots):
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
-    """Return the model of an address whose flows have the endpoint of `others` with the number of their kind,
-    else the first one."""
-    own, each = address.sender == "mixed", (endpoint, *others.values())
-    associated = address.sender != "udp"
+    """Return the model of an address.
 
-    def make(step: Step) -> Any:
-        filled = WirelessSlots(
-            associated=associated, association=UNFILLED if associated else None, own_transports=own,
-            packet_shift=TRANSMISSION_SHIFT + max(one.transmission_bits for one in each),
+    Flows have the endpoint of `others` with the number of their kind, else the first one.
+    """
+    own = address.sender == "mixed"
+    if not endpoint.one_way:
+        others = {senders.UDP: udp.of(address), **others}
+    each = endpoint, *others.values()
+
+    def slots_of(one: Endpoint) -> WirelessSlots:
+        return WirelessSlots(
+            one_way=one.one_way, own_transports=own and not one.one_way,
+            packet_shift=TRANSMISSION_SHIFT + max(other.transmission_bits for other in each),
             gauged=address.delays, failing=address.varying,
         )  # fmt: skip
-        records, asked = (filled, endpoint.slots(step)), set[str]()
+
+    def make(step: Step) -> Any:
+        filled, asked = slots_of(endpoint), set[str]()
         if others:
-            of = {number: (filled, one.slots(step)) for number, one in others.items()}
-            of[kinds.REST] = records
-            chosen = kinds.choose(step, of, by_kind.CHOSEN, asked=asked)
-            records = replace(filled, hosts=chosen["hosts"], ends=chosen["ends"]), records[1]
-        return bind(engine.simulate, step, *records, asked=asked)
+            of = {number: (slots_of(one), one.slots(step)) for number, one in others.items()}
+            of[by_kind.REST] = filled, endpoint.slots(step)
+            found = by_kind.choose(step, of, OF_EACH, hosts.kind_of, asked=asked)
+            del of[senders.UDP]
+            found = by_kind.choose(step, of, OF_TWO_WAY, hosts.kind_of, found=found, asked=asked)
+            hosts_of, senders_of, sizes = found["hosts"], found["senders"], found["sizes"]
+            filled = replace(filled, hosts=hosts_of, senders=senders_of, sizes=sizes)
+        return bind(engine.simulate, step, filled, endpoint.slots(step), asked=asked)
 
     def words(window: Any, ring: Any) -> Any:
         found = functools.reduce(np.maximum, [one.words(window, ring) for one in each])

@@ -13,7 +13,6 @@ from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import (
-    ASSOCIATED,
     FLOW_COUNTS,
     NODE_COUNTS,
     FlowState,
@@ -25,7 +24,9 @@ from netcarlo.kernels.wireless.state import (
     node_at,
 )
 
-ends: Any = slot("ends")
+hosts: Any = slot("hosts")
+senders: Any = slot("senders")
+ONE_WAY: Any = slot("one_way")
 
 GAUGED: Any = slot("gauged")
 
@@ -39,8 +40,7 @@ def end_warm_up(m: Any, t: Any) -> None:
             if column < FlowOut.FIRST_RX or column > FlowOut.SOURCE_DONE:
                 m[at + FLOW_COUNTS + column] = 0
         m[at + FlowState.DELAY_NS] = 0
-        if ASSOCIATED and m[at + Flow.TCP] != 0:
-            ends.add_counters(m, at, np.int64(-1))
+        hosts.add_counters(m, flow, np.int64(-1))
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
@@ -91,8 +91,8 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         m[at + FLOW_COUNTS + flow_column] = 0
-        if ASSOCIATED and m[at + Flow.TCP] != 0:
-            m[at + FLOW_COUNTS + flow_column] = ends.data_waiting(m, at)
+        if not ONE_WAY and m[at + Flow.TCP] != 0:
+            m[at + FLOW_COUNTS + flow_column] = senders.data_waiting(m, flow)
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]
@@ -113,12 +113,8 @@ def _count_data(m: Any, frame: Any, column: Any) -> None:
 
 def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
     """Write the outcomes of a flow from column `to` on."""
-    at = flow_at(m, flow)
-    counts = at + FLOW_COUNTS
-    if ASSOCIATED and m[at + Flow.TCP] != 0:
-        ends.add_counters(m, at, np.int64(1))
-        if ends.overfull(m, at):
-            m[Word.FULL] = 1
+    counts = flow_at(m, flow) + FLOW_COUNTS
+    hosts.add_counters(m, flow, np.int64(1))
     for column in range(FlowOut.COLUMNS):
         out[to + column] = m[counts + column]
 

@@ -6,20 +6,18 @@ from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import NEVER
+from netcarlo.kernels.senders import ALONE, UDP
 from netcarlo.kernels.wireless import delays, outages
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
-    ASSOCIATED,
     FLOW_COUNTS,
     FLOW_WORDS,
     LEG_WORDS,
     LINK_WORDS,
     NO_EVENT,
     NODE_WORDS,
-    OWN,
-    OWN_WORDS,
     RATE_WORDS,
     START_OF_KEYS,
     AirTime,
@@ -33,19 +31,17 @@ from netcarlo.kernels.wireless.state import (
     link_at,
     node_at,
     rate_at,
+    set_key,
 )
 
 hosts: Any = slot("hosts")
-ends: Any = slot("ends")
 
 GAUGED: Any = slot("gauged")
 FAILING: Any = slot("failing")
 
-_CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
 _RTS_BYTES = 20
 _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
-_TRANSPORT = len(P)
 
 
 @noinline
@@ -150,20 +146,10 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> Any:
         m[at + FlowState.BIN] = -1
         for column in range(FlowOut.FIRST_RX, FlowOut.SOURCE_DONE + 1):
             m[at + FLOW_COUNTS + column] = NEVER
-        if ASSOCIATED and m[at + Flow.TCP] != 0:
-            if OWN:
-                free = _set_up_transport(m, network, flow, free)
-            m[at + FlowState.ASSOCIATION] = free
-            free += ends.prepare(m, at, f, flow, _CLOCK_STEP * flow)
-        elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
-            m[at + FlowState.NEXT] = FOREVER
-        hosts.schedule(m, flow)
+        if m[at + Flow.TCP] == 0:
+            m[at + Flow.KIND] = UDP
+        elif m[at + Flow.KIND] == UDP:  # not of a list of flows
+            m[at + Flow.KIND] = ALONE
+        free = hosts.prepare(m, flow, f, network, free)
+        set_key(m, flow, m[at + Flow.START])
     return free
-
-
-def _set_up_transport(m: Any, network: Any, flow: Any, free: Any) -> Any:
-    """The transport of a flow, with the rings of the row, and its kind; returns the word behind them."""
-    _copy(m, free, network, m[Radio.TRANSPORTS_AT] + flow * _TRANSPORT, _TRANSPORT)
-    m[free + P.RING] = m[P.RING]
-    m[free + _TRANSPORT] = m[flow_at(m, flow) + Flow.KIND]
-    return free + OWN_WORDS

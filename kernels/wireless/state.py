@@ -13,16 +13,12 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut, DelayState
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
-ASSOCIATED: Any = slot("associated")
-"""Whether there may be flows of TCP, or of SCTP; False leaves out all code for them."""
-association: Any = slot("association")
-"""The functions of an association."""
 OWN: Any = slot("own_transports")
-"""Whether each flow has a transport of its own: the columns of `P`, and behind them its kind, stand before
-its association."""
+"""True if flows have transports of their own: the columns of `P` and the kind of the flow, which precede its
+association."""
 OWN_WORDS = len(P) + 1
 
 
@@ -197,13 +193,9 @@ LEG_WORDS = max(LegState) + 1
 class FlowState(IntEnum):
     """A flow, behind the columns of `Flow`."""
 
-    NEXT = len(Flow)  # UDP: its next packet is put out; else: it begins; or FOREVER
-    NUMBER = auto()  # UDP: packets put out
-    ARRIVED = auto()  # UDP: packets that arrived
+    NEXT = len(Flow)  # it starts, or FOREVER
     UNCOUNTED = auto()  # UDP: packets put out before the end of the warm-up
-    KNOWN = auto()  # UDP with jitter: a packet whose time is known, words as in `udp.source.Known`
-    KNOWN_OFFSET = auto()
-    ASSOCIATION = auto()  # not UDP: the word where its association begins
+    ASSOCIATION = auto()  # the word where its association begins
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
@@ -245,13 +237,14 @@ def flow_at(m: Any, flow: Any) -> Any:
     return m[Word.FLOWS] + flow * FLOW_WORDS
 
 
-def transport_at(m: Any, at: Any) -> Any:
-    """The word where the transport (as in `P`) of the flow at word `at` begins: the row's, or its own."""
-    return m[at + FlowState.ASSOCIATION] - OWN_WORDS if OWN else 0
+def set_key(m: Any, flow: Any, t: Any) -> None:
+    """Set the key of a flow to an event at time t [ns]."""
+    key = t << 2 | Phase.FLOW if t < FOREVER else np.int64(NO_EVENT)
+    m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
 
 
 def words(rows: WifiRows, each: int) -> int:
-    """Words of scratch that any row of `rows` needs; `each` for a flow that is not UDP."""
+    """Words of scratch that any row of `rows` needs; `each` for the association of a flow."""
     p = rows.parameters
     queues = rows.nodes[..., Node.QUEUE].sum(axis=1)
     rooms = np.zeros(len(p), np.int64)

@@ -21,7 +21,6 @@ from netcarlo.kernels.wireless.frame import (
 )
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
-    ASSOCIATED,
     FIRST_NOTE,
     NOTE_ROOM,
     NOTE_WORDS,
@@ -32,7 +31,8 @@ from netcarlo.kernels.wireless.state import (
     node_at,
 )
 
-ends: Any = slot("ends")
+senders: Any = slot("senders")
+ONE_WAY: Any = slot("one_way")
 
 
 @noinline
@@ -48,9 +48,8 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
     if begin(trace, n, t * 1e-9, event, number, node):
         flow = frame & FLOW_MASK
         trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
-        at = flow_at(m, flow)
-        if ASSOCIATED and m[at + Flow.TCP] != 0:
-            ends.show(m, at, f, trace, n, frame, number)
+        if not ONE_WAY and m[flow_at(m, flow) + Flow.TCP] != 0:
+            senders.show(m, flow, f, trace, n, frame, number)
     m[Word.TRACED] = n + 1
 
 

@@ -1,0 +1,34 @@
+"""Endpoint of UDP."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import Slots
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.udp import association
+
+
+@dataclass(frozen=True, kw_only=True)
+class UdpSlots(Slots):
+    """Slots of a stream of datagrams."""
+
+    association: Any = association
+    """Functions that an engine calls."""
+    overtakes: bool
+    """True if datagrams may overtake each other or arrive twice."""
+
+
+def of(address: Address) -> Endpoint:
+    """Return the endpoint of a stream of datagrams."""
+    overtakes = address.family != "wireless"
+    words = association.scratch_words if overtakes else _words_in_order
+    filled = UdpSlots(overtakes=overtakes)
+    return Endpoint(
+        slots=lambda step: filled, words=words, state_words=association.WORDS, floats=association.FLOATS,
+        one_way=True,
+    )  # fmt: skip
+
+
+def _words_in_order(window: Any, ring: Any) -> Any:
+    return association.WORDS
