@@ -5,7 +5,7 @@ the words of a row, `q` and `f` the words and floats of a path, `hops` the row's
 """
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,25 @@ class PathFloat(IntEnum):
     SIZE = 3
 
 
+class Row(NamedTuple):
+    """Arrays of a row."""
+
+    p: Any
+    """Columns of the scenario (`P`)."""
+    hops: Any
+    """Columns of the hops (`Hop`), [path, hop, column]."""
+    outages: Any
+    """Beginning and end of each outage [ns], [path, hop, outage, 2]."""
+    losses: Any
+    """Loss table, see `base.loss`."""
+    m: Any
+    """Scratch: words of the flow (`FlowWord`), of the association (`Word`) and of its paths (`PathWord`)."""
+    g: Any
+    """Floats of the paths (`PathFloat`)."""
+    out: Any
+    """Outcomes (`Out`)."""
+
+
 def place_of(hops: Any, path: Any) -> Any:
     """Where the words of a path begin."""
     return Word.PATHS + path * (PathWord.WAY + words(hops.shape[1]))
@@ -83,64 +102,70 @@ def window_of(m: Any, f: Any) -> Any:
     return max(min(whole, m[Word.MOST]), np.int64(1))
 
 
-def missing(m: Any, out: Any) -> Any:
+def missing(row: Row) -> Any:
     """Return what has not got through of a finite transfer, negative if more has than there is [packet,
     ONE_BITS]."""
+    m, out = row.m, row.out
     through = m[FlowWord.SENT] - (lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
     return m[FlowWord.LIMIT] - through
 
 
-def at_most_missing(m: Any, out: Any, packets: Any) -> Any:
+def at_most_missing(row: Row, packets: Any) -> Any:
     """Return so many packets, or as many as have not got through, but at least one."""
-    return min(packets, max((missing(m, out) + ONE - 1) >> ONE_BITS, np.int64(1)))
+    return min(packets, max((missing(row) + ONE - 1) >> ONE_BITS, np.int64(1)))
 
 
-def target(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
+def target(row: Row, path: Any, t: Any) -> Any:
     """Where chunks that were lost on a path are sent again at `t`."""
-    if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and is_active(hops, m, path, t)):
+    p = row.p
+    if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and is_active(row, path, t)):
         return path
-    return other(p, hops, m, path, t)
+    return other(row, path, t)
 
 
-def other(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
+def other(row: Row, path: Any, t: Any) -> Any:
     """The next path that is not inactive at `t`."""
+    p = row.p
     found = 1 - path
-    if p[P.N_PATHS] == 1 or (not is_active(hops, m, found, t) and is_active(hops, m, path, t)):
+    if p[P.N_PATHS] == 1 or (not is_active(row, found, t) and is_active(row, path, t)):
         found = path
     return found
 
 
-def is_active(hops: Any, m: Any, path: Any, t: Any) -> Any:
+def is_active(row: Row, path: Any, t: Any) -> Any:
     """Whether a path is active at `t` [ns]."""
+    hops, m = row.hops, row.m
     return t >= m[place_of(hops, path) + PathWord.REVIVES]
 
 
-def return_to_primary(p: Any, hops: Any, m: Any, t: Any) -> None:
+def return_to_primary(row: Row, t: Any) -> None:
     """Make the first path current if it is active, with `P.FAILBACK`; otherwise the other path, if only that
     is active.
 
     The first path begins with its present window, without a stream of SACKs.
     """
+    p, m = row.p, row.m
     if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
         return
     for path in range(p[P.N_PATHS]):
-        if is_active(hops, m, path, t):
+        if is_active(row, path, t):
             if path != m[Word.CURRENT]:
                 m[Word.CURRENT] = path
                 m[Word.FLOWING] = 0
             return
 
 
-def until_revived(p: Any, hops: Any, m: Any, t: Any, end: Any) -> Any:
+def until_revived(row: Row, t: Any, end: Any) -> Any:
     """Return when a path becomes active that new data then use, after `t` and before `end`; otherwise `end`
     [ns].
 
     With `P.FAILBACK` this is the first path, or any path while the current one is inactive. Without it, it is
     always `end`.
     """
+    p, hops, m = row.p, row.hops, row.m
     if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
         return end
-    stranded = not is_active(hops, m, m[Word.CURRENT], t)
+    stranded = not is_active(row, m[Word.CURRENT], t)
     for path in range(p[P.N_PATHS]):
         revives = m[place_of(hops, path) + PathWord.REVIVES]
         if t < revives < end and (path == 0 or stranded):
@@ -148,8 +173,9 @@ def until_revived(p: Any, hops: Any, m: Any, t: Any, end: Any) -> Any:
     return end
 
 
-def put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
+def put_out(row: Row, path: Any, flow: Any) -> None:
     """`flow` [packet, ONE_BITS] is put out on a path."""
+    m, out = row.m, row.out
     m[FlowWord.SENT] += flow
     if path == 1:
         m[FlowWord.TWICE] += flow  # what is left of whole packets
@@ -157,8 +183,9 @@ def put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
         m[FlowWord.TWICE] &= ONE - 1
 
 
-def acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
+def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
     """It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2)."""
+    p, m = row.p, row.m
     q[PathWord.ERRORS] = 0
     q[PathWord.REVIVES] = 0
     m[Word.ERRORS] = 0
@@ -175,19 +202,21 @@ def acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: An
         f[PathFloat.CWND] = cwnd
 
 
-def halved(p: Any, m: Any, f: Any) -> Any:
+def halved(row: Row, f: Any) -> Any:
     """The threshold after a loss [packet]."""
+    p = row.p
     floor = float(p[P.SSTHRESH_FLOOR]) / float(p[P.DATA] + p[P.CHUNK_HEADER])
     return max(f[PathFloat.CWND] / 2.0, floor)
 
 
-def expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -> None:
+def expire(row: Row, path: Any, t: Any) -> None:
     """A timeout of a path (RFC 4960 sections 6.3.3 and 8.2)."""
+    p, hops, m, g = row.p, row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
     m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     if f[PathFloat.CWND] > 1.0:
-        f[PathFloat.SSTHRESH] = halved(p, m, f)
+        f[PathFloat.SSTHRESH] = halved(row, f)
         f[PathFloat.CWND] = 1.0
     if q[PathWord.ERRORS] == 0:
         q[PathWord.SILENT_SINCE] = t - q[PathWord.RTO]
@@ -198,15 +227,16 @@ def expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -
         if q[PathWord.ERRORS] > p[P.PATH_MAX_RETRANS]:
             q[PathWord.REVIVES] = FOREVER
             if path == m[Word.CURRENT]:
-                m[Word.CURRENT] = other(p, hops, m, path, t)
+                m[Word.CURRENT] = other(row, path, t)
                 if m[Word.CURRENT] != path:
                     m[Word.FAILOVER] = max(m[Word.FAILOVER], t - q[PathWord.SILENT_SINCE])
             if p[P.HEARTBEAT] > 0 and p[P.N_PATHS] > 1:
-                _probe(p, hops, outages, q, path, t)
+                _probe(row, q, path, t)
 
 
-def _probe(p: Any, hops: Any, outages: Any, q: Any, path: Any, t: Any) -> None:
+def _probe(row: Row, q: Any, path: Any, t: Any) -> None:
     # Heartbeats on a path that is inactive since `t`, until one is answered.
+    p, hops, outages = row.p, row.hops, row.outages
     w, timer = q[PathWord.WAY :], q[PathWord.RTO]
     find_outage(hops, outages, w, path, t)
     while is_down(w, t) and t < p[P.END]:

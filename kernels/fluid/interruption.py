@@ -12,6 +12,7 @@ from netcarlo.kernels.fluid import gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
     PathWord,
+    Row,
     Word,
     acknowledged,
     at_most_missing,
@@ -25,27 +26,25 @@ from netcarlo.kernels.fluid.way import Way, WayWord
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 
 
-def meet_outage(
-    p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, path: Any, packets: Any,
-    t: Any, rtt: Any,
-) -> Any:  # fmt: skip
+def meet_outage(row: Row, way: Way, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """A round trip in which data or SACKs are lost in an outage, which takes both directions of a hop.
 
     Returns when the next begins [ns].  SACKs clock data out: without them nothing more goes, nor is lost.
     """
+    p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
-    packets = at_most_missing(m, out, packets)
+    packets = at_most_missing(row, packets)
     goes, again = packets, t + np.int64(rtt)
     clocked = m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0
     if clocked and w[WayWord.RESUME] > t + np.int64(float(packets) * way.each):
         goes = by(w[WayWord.STOP], t, way, packets)
     hits = by(w[WayWord.UP], t, way, goes) - by(w[WayWord.DOWN], t, way, goes)
     through = goes - hits
-    new = max(at_most_missing(m, out, packets + through) - packets, np.int64(0))
+    new = max(at_most_missing(row, packets + through) - packets, np.int64(0))
     more = min(by(w[WayWord.STOP], again, way, through), new) if goes == packets else np.int64(0)
     also = by(w[WayWord.UP], again, way, more) - by(w[WayWord.DOWN], again, way, more)
-    put_out(m, out, path, (goes + more) << ONE_BITS)
+    put_out(row, path, (goes + more) << ONE_BITS)
     out[Out.DROPS_OUTAGE] += hits + also
     at_random = gaps.lose(p, hops, losses, w, path, (through + more - also) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
@@ -59,11 +58,11 @@ def meet_outage(
     hits += also + at_random
     if last > 0 and (told >= w[WayWord.RESUME] or told < w[WayWord.STOP]):
         m[Word.FLOWING] = 1
-        acknowledged(p, m, q, f, through << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
+        acknowledged(row, q, f, through << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
         if told >= w[WayWord.RESUME]:
             again = max(again, w[WayWord.RESUME])
         if hits > 0:
-            again = repair(p, hops, outages, losses, m, g, out, path, goes + more, hits, again, rtt)
+            again = repair(row, path, goes + more, hits, again, rtt)
         return again
     m[Word.FLOWING] = 0
     expires = t
@@ -75,23 +74,21 @@ def meet_outage(
     if m[Word.DEBT] == 0:  # what goes first has arrived before
         m[Word.DEBT] = ONE
         m[FlowWord.REPEATED] += ONE
-    return wait_for_timer(p, hops, outages, m, g, out, path, expires + q[PathWord.RTO])
+    return wait_for_timer(row, path, expires + q[PathWord.RTO])
 
 
-def move(
-    p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, path: Any, packets: Any,
-    t: Any, rtt: Any,
-) -> Any:  # fmt: skip
+def move(row: Row, way: Way, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """A round trip in which the host changes its router: a part of it is lost, a part comes late.
 
     Returns when the next begins [ns].  What arrived before is answered and lets as much out again.
     """
+    p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w, room = q[PathWord.WAY :], m[journey_of(hops) + handovers.Word.ROOM]
     again = t + np.int64(rtt)
-    packets = at_most_missing(m, out, packets)
+    packets = at_most_missing(row, packets)
     early, lost_by = by(w[WayWord.DOWN], t, way, packets), by(w[WayWord.UP], t, way, packets)
-    goes = at_most_missing(m, out, packets + early)
+    goes = at_most_missing(row, packets + early)
     more = min(by(w[WayWord.UP], again, way, early), goes - packets)  # lost, too
     hits = lost_by - early + more
     late = goes - early - hits
@@ -101,7 +98,7 @@ def move(
         out[Out.DROPS_BUFFER] += over
     late -= over
     out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
-    put_out(m, out, path, goes << ONE_BITS)
+    put_out(row, path, goes << ONE_BITS)
     at_random = gaps.lose(p, hops, losses, w, path, (early + late) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
     hits += over + at_random
@@ -110,7 +107,7 @@ def move(
     expires = t  # after the last SACK that has come
     if early > 0:
         measures = pay(m, early << ONE_BITS)
-        acknowledged(p, m, q, f, early << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
+        acknowledged(row, q, f, early << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
         expires = again + np.int64(float(early) * way.each)
     elif m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0:
         expires += np.int64(float(packets) * way.each)
@@ -120,23 +117,23 @@ def move(
     if late == 0:
         m[Word.FLOWING] = 0
         m[Word.DEBT] += hits << ONE_BITS
-        return wait_for_timer(p, hops, outages, m, g, out, path, expires)
+        return wait_for_timer(row, path, expires)
     m[Word.FLOWING] = 1
     if expires < comes:  # the timer has gone off, for nothing
         while expires < min(comes, p[P.END]) and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
-            expire(p, hops, outages, m, g, path, expires)
-            put_out(m, out, path, np.int64(ONE))
+            expire(row, path, expires)
+            put_out(row, path, np.int64(ONE))
             m[FlowWord.REPEATED] += ONE
             expires += q[PathWord.RTO]
         if m[Word.ERRORS] > ASSOCIATION_MAX_RETRANS:
             return expires
     elif hits > 0:
         pay(m, late << ONE_BITS)
-        return repair(p, hops, outages, losses, m, g, out, path, goes, hits, comes, rtt)
+        return repair(row, path, goes, hits, comes, rtt)
     measures = pay(m, late << ONE_BITS)
     m[Word.DEBT] += hits << ONE_BITS
     seen = max(rtt, float(comes - max(t, w[WayWord.UP])))
-    acknowledged(p, m, q, f, late << ONE_BITS, seen, hits > 0 or t < m[Word.REPAIRED], measures)
+    acknowledged(row, q, f, late << ONE_BITS, seen, hits > 0 or t < m[Word.REPAIRED], measures)
     return comes
 
 

@@ -14,6 +14,7 @@ from netcarlo.kernels.fluid import gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
     PathWord,
+    Row,
     Word,
     acknowledged,
     expire,
@@ -37,8 +38,9 @@ def journey_of(hops: Any) -> Any:
     return place_of(hops, 1)
 
 
-def find_fixed(hops: Any, outages: Any, m: Any, path: Any, t: Any) -> None:
+def find_fixed(row: Row, path: Any, t: Any) -> None:
     """The next outage to what is put out at `t` or later; those of a radio link are handovers."""
+    hops, outages, m = row.hops, row.outages, row.m
     w = m[place_of(hops, path) + PathWord.WAY :]
     if MOBILE:
         find_outage(hops[:, : handovers.radio_of(hops)], outages, w, path, t)
@@ -46,9 +48,10 @@ def find_fixed(hops: Any, outages: Any, m: Any, path: Any, t: Any) -> None:
         find_outage(hops, outages, w, path, t)
 
 
-def look_out(p: Any, hops: Any, outages: Any, m: Any, path: Any, t: Any, rtt: Any, packets: Any) -> None:
+def look_out(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> None:
     """The next outage or handover, when round trips last `rtt` [ns] with so many packets out."""
-    find_fixed(hops, outages, m, path, t)
+    p, hops, m = row.p, row.hops, row.m
+    find_fixed(row, path, t)
     if MOBILE:
         q = m[place_of(hops, path) :]
         wait = max(rtt - q[PathWord.BASE], np.int64(0))
@@ -77,35 +80,34 @@ def pay(m: Any, flow: Any) -> Any:
     return new or not MOBILE
 
 
-def repair(
-    p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, packets: Any,
-    hits: Any, t: Any, rtt: Any,
-) -> Any:  # fmt: skip
+def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> Any:
     """At `t` the SACKs of a window begin to tell of its losses; when the sender has begun to repair [ns]."""
+    hops, m, g = row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[Word.DEBT] += hits << ONE_BITS
     m[Word.OWING] = path
-    wait = _until_reported(p, m, packets, hits, rtt)
+    wait = _until_reported(row, packets, hits, rtt)
     if 0 <= wait < q[PathWord.RTO]:
         t += wait
-        f[PathFloat.SSTHRESH] = halved(p, m, f)
+        f[PathFloat.SSTHRESH] = halved(row, f)
         f[PathFloat.CWND] = f[PathFloat.SSTHRESH]
         m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
         m[Word.REPAIRED] = t + np.int64(rtt)
         m[Word.REFILLED] = m[Word.REPAIRED] + np.int64(rtt)
         m[Word.LEFT] = max(m[Word.MOST] - packets + hits, np.int64(1))  # what came waits for what is missing
-        if not _gets_through(p, hops, losses, m, out, hits, t):
-            path = target(p, hops, m, path, t)
-            t = wait_for_timer(p, hops, outages, m, g, out, path, t + m[place_of(hops, path) + PathWord.RTO])
+        if not _gets_through(row, hits, t):
+            path = target(row, path, t)
+            t = wait_for_timer(row, path, t + m[place_of(hops, path) + PathWord.RTO])
     else:
-        t = wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
+        t = wait_for_timer(row, path, t + q[PathWord.RTO])
     return t
 
 
-def _until_reported(p: Any, m: Any, packets: Any, hits: Any, rtt: Any) -> Any:
+def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
     # How long it takes until enough SACKs report the losses [ns]; -1: it needs the timer.  Each SACK with a
     # gap lets another packet out, unless the receiver has no more room.
+    p, m = row.p, row.m
     follow = packets - hits
     if follow < (p[P.DUPACKS] if packets >= m[Word.MOST] else 1):
         return np.int64(-1)
@@ -113,60 +115,61 @@ def _until_reported(p: Any, m: Any, packets: Any, hits: Any, rtt: Any) -> Any:
     return np.int64(rtt) * rounds
 
 
-def _gets_through(p: Any, hops: Any, losses: Any, m: Any, out: Any, hits: Any, t: Any) -> Any:
+def _gets_through(row: Row, hits: Any, t: Any) -> Any:
     # Whether what is sent again is not lost again: reports have a chunk sent again only once.  If it is, it
     # is put out here; else it goes with the windows.
-    path = target(p, hops, m, m[Word.OWING], t)
+    p, hops, losses, m, out = row.p, row.hops, row.losses, row.m, row.out
+    path = target(row, m[Word.OWING], t)
     w = m[place_of(hops, path) + PathWord.WAY :]
     if gaps.least(hops, w, path) >= hits << ONE_BITS:
         return True
-    put_out(m, out, path, hits << ONE_BITS)
+    put_out(row, path, hits << ONE_BITS)
     lost = gaps.lose(p, hops, losses, w, path, hits << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
     m[Word.DEBT] += (lost - hits) << ONE_BITS
     return False
 
 
-def wait_for_timer(p: Any, hops: Any, outages: Any, m: Any, g: Any, out: Any, path: Any, t: Any) -> Any:
+def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
     """Let the timer of a path expire at `t`, and the next ones until a packet gets through or another path
     becomes current; returns when that is [ns]."""
+    p, hops, m, out = row.p, row.hops, row.m, row.out
     waits = True
     while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
-        expire(p, hops, outages, m, g, path, t)
+        expire(row, path, t)
         m[Word.OWING] = path
-        path = target(p, hops, m, path, t)
+        path = target(row, path, t)
         q = m[place_of(hops, path) :]
-        look_out(p, hops, outages, m, path, t, q[PathWord.BASE], np.int64(1))
+        look_out(row, path, t, q[PathWord.BASE], np.int64(1))
         waits = is_down(q[PathWord.WAY :], t)
         if waits:
-            put_out(m, out, path, np.int64(ONE))
+            put_out(row, path, np.int64(ONE))
             if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
                 out[Out.DROPS_HANDOVER] += 1
             else:
                 out[Out.DROPS_OUTAGE] += 1
             expires = t + q[PathWord.RTO]
-            t = until_revived(p, hops, m, t, expires)
+            t = until_revived(row, t, expires)
             waits = t == expires
     m[Word.ONE_ONLY] = 1
     return t
 
 
-def repeat_elsewhere(
-    p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, t: Any
-) -> Any:
+def repeat_elsewhere(row: Row, path: Any, t: Any) -> Any:
     """What is to be sent again goes out on the other path; until when [ns].
 
     New data wait until all of it has.
     """
+    p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
     find_outage(hops, outages, w, path, t)
     debt = (m[Word.DEBT] + ONE - 1) >> ONE_BITS
     packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else min(debt, window_of(m, f))
-    put_out(m, out, path, packets << ONE_BITS)
+    put_out(row, path, packets << ONE_BITS)
     if is_down(w, t):
         out[Out.DROPS_OUTAGE] += packets
-        return wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
+        return wait_for_timer(row, path, t + q[PathWord.RTO])
     lost = gaps.lose(p, hops, losses, w, path, packets << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
     base, room, chance = q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE]
@@ -175,8 +178,8 @@ def repeat_elsewhere(
     m[Word.DEBT] = (debt - packets + lost) << ONE_BITS
     if lost > 0:
         m[Word.OWING] = path
-        return wait_for_timer(p, hops, outages, m, g, out, path, t + np.int64(rtt) + q[PathWord.RTO])
-    acknowledged(p, m, q, f, packets << ONE_BITS, rtt, False, True)
+        return wait_for_timer(row, path, t + np.int64(rtt) + q[PathWord.RTO])
+    acknowledged(row, q, f, packets << ONE_BITS, rtt, False, True)
     if m[Word.DEBT] > 0 or m[Word.ONE_ONLY] == 1:
         t += np.int64(rtt)
     m[Word.ONE_ONLY] = 0

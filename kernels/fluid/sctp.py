@@ -18,6 +18,7 @@ from netcarlo.kernels.fluid import arrivals, gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
     PathWord,
+    Row,
     Word,
     acknowledged,
     at_most_missing,
@@ -69,13 +70,14 @@ def simulate(
     m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
     m[Word.MOST] = p[P.RWND] // chunk
     m[Word.FAILOVER] = NEVER
-    t = _connect(p, hops, outages, losses, m)
+    row = Row(p, hops, outages, losses, m, g, out)
+    t = _connect(row)
     for path in range(p[P.N_PATHS]):
-        _prepare_path(p, hops, outages, losses, m, g, out, path, float(chunk))
+        _prepare_path(row, path, float(chunk))
         before = (2 if path == 0 else 0) + p[P.PROBE_FIRST]
         gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.WAY :], path, before)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
-        t = _advance(p, hops, outages, losses, m, g, out, t)
+        t = _advance(row, t)
     report(p, m, out)
     out[Out.SENT_ALTERNATE] = min(out[Out.SENT_ALTERNATE], out[Out.SENT])  # without what is beyond the end
     if p[P.N_PATHS] == PATHS:
@@ -83,9 +85,10 @@ def simulate(
     return 0
 
 
-def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
+def _connect(row: Row) -> Any:
     # Two exchanges on the first path, and a heartbeat on each if they are to be confirmed: when the first
     # data are put out [ns].
+    p, hops, losses, m = row.p, row.hops, row.losses, row.m
     t, probed = p[P.START], np.int64(0)
     for path in range(p[P.N_PATHS]):
         q = m[place_of(hops, path) :]
@@ -93,12 +96,12 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
         base = prepare(p, hops, losses, q[PathWord.WAY :], path, np.int64(HEARTBEAT_BYTES)).base
         if MOBILE:
             base += 2 * p[P.MAP_TO_AR]
-        find_fixed(hops, outages, m, path, t)
+        find_fixed(row, path, t)
         if path == 0:
             while is_down(q[PathWord.WAY :], t) and t < p[P.END]:
                 t += q[PathWord.RTO]
                 q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
-                find_fixed(hops, outages, m, path, t)
+                find_fixed(row, path, t)
             t += 2 * base
         if p[P.PROBE_FIRST] == 1:
             measure(p, q, base)
@@ -106,9 +109,8 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
     return t + probed
 
 
-def _prepare_path(
-    p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, chunk: Any
-) -> None:
+def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
+    p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
     way = prepare(p, hops, losses, q[PathWord.WAY :], path, size)
@@ -122,19 +124,20 @@ def _prepare_path(
     f[PathFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH]) / chunk
 
 
-def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, t: Any) -> Any:
+def _advance(row: Row, t: Any) -> Any:
     # What is to be sent again elsewhere, or a round trip on the current path; when the next begins [ns].
-    return_to_primary(p, hops, m, t)
-    left = missing(m, out)
+    p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
+    return_to_primary(row, t)
+    left = missing(row)
     if left <= 0:  # the last packets got through in an interruption, or on the other path
         m[FlowWord.SENT] += left
         out[Out.COMPLETED] = t + m[place_of(hops, m[Word.CURRENT]) + PathWord.FORTH]
         return t
     if m[Word.DEBT] > 0:
-        to = target(p, hops, m, m[Word.OWING], t)
+        to = target(row, m[Word.OWING], t)
         if to != m[Word.CURRENT]:
-            after = repeat_elsewhere(p, hops, outages, losses, m, g, out, to, t)
-            return _settle(p, hops, m, g, out, to, t, after)
+            after = repeat_elsewhere(row, to, t)
+            return _settle(row, to, t, after)
     path = m[Word.CURRENT]
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
@@ -144,7 +147,7 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
     rtt: Any = round_trip(p, way, packets)
     if MOBILE or w[WayWord.UP] <= t:
-        look_out(p, hops, outages, m, path, t, np.int64(rtt), packets)
+        look_out(row, path, t, np.int64(rtt), packets)
     wanted = packets
     if t < m[Word.REFILLED]:
         packets = min(packets, m[Word.LEFT] + (p[P.MAX_BURST] if t >= m[Word.REPAIRED] else 0))
@@ -154,13 +157,13 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     meets = w[WayWord.DOWN] < t + burst or w[WayWord.STOP] < t + np.int64(rtt) + burst
     if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
         if w[WayWord.DOWN] < t + burst:
-            after = move(p, hops, outages, losses, way, m, g, out, path, packets, t, rtt)
-            after = _settle(p, hops, m, g, out, path, before, after)
+            after = move(row, way, path, packets, t, rtt)
+            after = _settle(row, path, before, after)
             sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
             return after
     elif meets and w[WayWord.RESUME] > t and gaps.least(hops, w, path) >= packets << ONE_BITS:
-        after = meet_outage(p, hops, outages, losses, way, m, g, out, path, packets, t, rtt)
-        after = _settle(p, hops, m, g, out, path, before, after)
+        after = meet_outage(row, way, path, packets, t, rtt)
+        after = _settle(row, path, before, after)
         sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
         return after
     span = until_event(
@@ -173,25 +176,26 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
         length = arrivals.complete(out, way, length, flow, left, t)
         flow = left
         cause = Cause.NOTHING
-    put_out(m, out, path, flow)
+    put_out(row, path, flow)
     out[Out.DROPS_RANDOM] += gaps.lose(p, hops, losses, w, path, flow)
     measures = pay(m, flow)
     if flow > 0:
         limited = t < m[Word.REPAIRED] or (t < m[Word.REFILLED] and packets < wanted)
-        acknowledged(p, m, q, f, flow, rtt, limited, measures)
+        acknowledged(row, q, f, flow, rtt, limited, measures)
         m[Word.ONE_ONLY] = 0
     t += length
     if cause != Cause.NOTHING:
-        t = _suffer(p, hops, outages, losses, way, m, g, out, path, cause, t, rtt)
+        t = _suffer(row, way, path, cause, t, rtt)
     m[Word.FLOWING] = 0 if m[Word.ONE_ONLY] == 1 else 1
-    t = _settle(p, hops, m, g, out, path, before, t)
+    t = _settle(row, path, before, t)
     sample(p, f[PathFloat.CWND], out, before, min(t, p[P.END]), rtt)
     return t
 
 
-def _settle(p: Any, hops: Any, m: Any, g: Any, out: Any, path: Any, begin: Any, after: Any) -> Any:
+def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
     # When the next step begins, if nothing limits it before `after` [ns]: at most two windows are put out in
     # one, and what is longer is a wait for a timer.
+    p, hops, m, g, out = row.p, row.hops, row.m, row.g, row.out
     q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.EACH]
     more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.SEEN]
     windows = begin + 2 * (q[PathWord.BASE] + arrivals.served(more, each))
@@ -205,19 +209,17 @@ def _answered(p: Any, way: Way, packets: Any) -> Any:
     return packets - (packets & 1) if p[P.ACK_EVERY] > 1 and packets > 1 and idle else packets
 
 
-def _suffer(
-    p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, path: Any, cause: Any,
-    t: Any, rtt: Any,
-) -> Any:  # fmt: skip
+def _suffer(row: Row, way: Way, path: Any, cause: Any, t: Any, rtt: Any) -> Any:
     # Packets are lost at `t`; returns when the sender has begun to repair that [ns].
+    p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     if cause == Cause.OVERFLOW:
         f[PathFloat.CWND] = min(f[PathFloat.CWND], float(way.room + 1))
-    packets = at_most_missing(m, out, np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f))
-    put_out(m, out, path, packets << ONE_BITS)
+    packets = at_most_missing(row, np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f))
+    put_out(row, path, packets << ONE_BITS)
     measures = pay(m, packets << ONE_BITS)
     hits = np.int64(0)
-    acknowledged(p, m, q, f, packets << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
+    acknowledged(row, q, f, packets << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
     if cause == Cause.OVERFLOW:
         hits = min(max(window_of(m, f) - way.room, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
@@ -227,4 +229,4 @@ def _suffer(
     m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += max(at_random - 1, np.int64(0))  # each is seen by itself
     m[Word.ONE_ONLY] = 0
     t += np.int64(rtt)
-    return repair(p, hops, outages, losses, m, g, out, path, packets, hits, t, rtt)
+    return repair(row, path, packets, hits, t, rtt)
