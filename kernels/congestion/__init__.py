@@ -1,1 +1,1 @@
-"""Congestion controls: how a window grows and by what it is reduced."""
+"""Congestion controls: growth and reduction of the window."""

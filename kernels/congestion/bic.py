@@ -1,8 +1,8 @@
-"""BIC: binary search for the window at which packets were last lost, growth by steps beyond it.
+"""BIC: binary search for the window at the latest loss, and accelerating growth beyond it.
 
-Source: Xu, Harfoush and Rhee, "Binary increase congestion control for fast long-distance networks"
-(INFOCOM 2004), with the parameters and the whole numbers of Linux 2.6: a window of whole packets that
-grows by one every so many ACKs, time in ms.
+Source: Xu, Harfoush and Rhee, "Binary increase congestion control for fast long-distance networks" (INFOCOM
+2004), with the parameters and integer arithmetic of Linux 2.6: the window is in whole packets and grows by
+one per `cnt` ACKs; time is in ms.
 """
 
 from typing import Any
@@ -29,12 +29,12 @@ _WORDS = 7
 
 
 def acked(packets: Any, memory: Any) -> None:
-    """Take notice of an ACK of new data for so many packets."""
+    """Update the average number of packets per ACK (Linux: `delayed_ack`)."""
     memory[_DELAYED_ACK] += packets - ((32 + int(memory[_DELAYED_ACK])) >> 4)
 
 
 def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The congestion window after an ACK of new data [packet]."""
+    """Return the congestion window after an ACK of new data [packets]."""
     if cwnd <= ssthresh:
         return cwnd + 1.0
     ms = now // MS
@@ -64,7 +64,7 @@ def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: A
 
 
 def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The window to continue with when `window` packets turned out too many [packet]."""
+    """Return the window after a loss at `window` packets [packets]."""
     packets = int(window)
     if timeout:
         for word in range(_WORDS):

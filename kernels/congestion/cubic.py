@@ -1,8 +1,8 @@
-"""CUBIC: the window is a cubic function of the time since packets were last lost.
+"""CUBIC: the window is a cubic function of the time since the latest loss.
 
-Source: Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant" (ACM SIGOPS Operating
-Systems Review 42(5), 2008) and RFC 8312, with the parameters and the whole numbers of Linux 2.6.2x: no
-HyStart, a window of whole packets that grows by one every so many ACKs, time in ms and in 1/1024 s.
+Source: Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant" (ACM SIGOPS Operating Systems
+Review 42(5), 2008) and RFC 8312, with the parameters and integer arithmetic of Linux 2.6.2x: no HyStart; the
+window is in whole packets and grows by one per `cnt` ACKs; time is in ms and in 1/1024 s.
 """
 
 from typing import Any
@@ -38,12 +38,12 @@ _WORDS = 13
 
 
 def acked(packets: Any, memory: Any) -> None:
-    """Take notice of an ACK of new data for so many packets."""
+    """Update the average number of packets per ACK (Linux: `delayed_ack`)."""
     memory[_DELAYED_ACK] += packets - ((32 + int(memory[_DELAYED_ACK])) >> 4)
 
 
 def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The congestion window after an ACK of new data [packet]."""
+    """Return the congestion window after an ACK of new data [packets]."""
     ms = now // MS + 1
     epoch = int(memory[_EPOCH_START])
     least = int(memory[_DELAY_MIN])
@@ -98,7 +98,7 @@ def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: A
 
 
 def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The window to continue with when `window` packets turned out too many [packet]."""
+    """Return the window after a loss at `window` packets [packets]."""
     packets = int(window)
     if timeout:
         for word in range(_WORDS):

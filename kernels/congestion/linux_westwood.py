@@ -1,9 +1,9 @@
-"""Westwood+ as Linux 2.6 has it: a recovery leaves what the measured bandwidth fills in a round trip.
+"""Westwood+ as in Linux 2.6: the window in recovery is the measured bandwidth times the minimum RTT.
 
 Source: Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
-congestion control" (CCR 34(2), 2004).  One bandwidth sample per round trip of at least 50 ms and two filters,
-in whole bytes and ms; the least smoothed RTT.  ssthresh is half of the old window: that is the window after a
-recovery, unless the measured one is larger.
+congestion control" (CCR 34(2), 2004). There is one bandwidth sample per round trip of at least 50 ms and two
+filters, in whole bytes and ms. The RTT is the minimum smoothed RTT. ssthresh is half of the old window: that
+is the window after a recovery, unless the measured one is larger.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ reduce = linux_reno.reduce
 
 
 def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
-    """An ACK has arrived; see `linux26`."""
+    """Update bandwidth and RTT (see `tcp.linux26`)."""
     memory[linux_reno.SND_CWND_CNT] += packets
     ms = now // MS
     first = memory[_RTT] == 0.0
@@ -68,5 +68,5 @@ def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory
 
 
 def min_cwnd(ssthresh: Any, size: Any, memory: Any) -> Any:
-    """The window during a recovery [packet]."""
+    """Return the window during a recovery [packets]."""
     return max(int(memory[_BW_EST]) * int(memory[_RTT_MIN]) // size, 2)

@@ -1,8 +1,8 @@
 """A user's own congestion control: a Python file with the functions of `aimd`.
 
 The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py` and `on_ack` like
-`westwood.py`, and may list its `CONSTANTS` with defaults.  For a sender that paces, today's Linux, both
-return (window, rate), packets and packets per second.
+`westwood.py`, and may list its `CONSTANTS` with defaults. For a sender that paces (today's Linux), `grow` and
+`reduce` return (window, rate) in packets and packets per second.
 """
 
 import math
@@ -18,12 +18,12 @@ import numpy as np
 
 
 class RefusedError(ValueError):
-    """A compiler refuses a user's file; one line that says where and why."""
+    """Refusal of a user's file by a compiler; one line with place and reason."""
 
 
 @contextmanager
 def refusals(file: Path | None) -> Iterator[None]:
-    """What a compiler says of a model with the user's `file` becomes a RefusedError."""
+    """Turn a compiler's errors about a model with the user's `file` into RefusedError."""
     try:
         yield
     except Exception as error:
@@ -42,14 +42,12 @@ def refusals(file: Path | None) -> Iterator[None]:
 
 
 def load(path: Path, content: bytes, *, paced: bool = False) -> ModuleType:
-    """Run the content of the file as a module and try its functions once, in plain Python.
+    """Run the content of a file as a module and call its functions once, in plain Python.
 
-    For a sender that is `paced` they return a rate, too; for all others a window alone.
+    For a sender that is `paced` they return a window and a rate, for all others a window. The content is
+    passed in, so that what runs is what was checked; no bytecode is written.
 
-    The file is not read again: what runs is what was checked, and no bytecode beside it.
-
-    Raises ValueError (or whatever the file itself raises) when it cannot serve as a congestion
-    control.
+    Raises ValueError, or what the file itself raises, if it cannot serve as a congestion control.
     """
     name = f"netcarlo_user_{path.stem}_{zlib.crc32(str(path.resolve()).encode()):08x}"
     module = ModuleType(name)

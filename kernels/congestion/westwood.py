@@ -1,10 +1,10 @@
-"""Westwood+: after a loss, the window is what the measured bandwidth fills in the least round trip.
+"""Westwood+: the window after a loss is the measured bandwidth times the minimum RTT.
 
-Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced
-transport over wireless links" (MobiCom 2001); Grieco and Mascolo, "Performance evaluation and comparison of
-Westwood+, New Reno, and Vegas TCP congestion control" (CCR 34(2), 2004).  One bandwidth sample per round
-trip, two filters and the whole numbers of Linux 2.6: bytes, ms and a window of whole packets, which grows by
-one per window of packets acknowledged.
+Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport
+over wireless links" (MobiCom 2001); Grieco and Mascolo, "Performance evaluation and comparison of Westwood+,
+New Reno, and Vegas TCP congestion control" (CCR 34(2), 2004). There is one bandwidth sample per round trip,
+two filters and the integer arithmetic of Linux 2.6: bytes, ms and a window of whole packets, which grows by
+one per window of acknowledged packets.
 """
 
 from typing import Any
@@ -26,7 +26,10 @@ _CWND_CNT = 7  # packets acknowledged since the window grew
 
 
 def on_ack(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
-    """An ACK has arrived: for so many new packets, 0 for a duplicate; `rtt` is that measured before [ns]."""
+    """Update bandwidth and minimum RTT with an ACK.
+
+    `packets` are newly acknowledged, 0 for a duplicate ACK; `rtt` is the latest measurement before it [ns].
+    """
     ms = now // MS
     if memory[_FIRST_ACK_SEEN] == 0.0:
         memory[_FIRST_ACK_SEEN] = 1.0
@@ -58,12 +61,12 @@ def on_ack(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
 
 
 def acked(packets: Any, memory: Any) -> None:
-    """Take notice of an ACK of new data for so many packets, outside of a recovery."""
+    """Count newly acknowledged packets, outside of recovery."""
     memory[_CWND_CNT] += packets
 
 
 def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The congestion window after an ACK of new data [packet]."""
+    """Return the congestion window after an ACK of new data [packets]."""
     if cwnd <= ssthresh:
         return cwnd + 1.0
     if memory[_CWND_CNT] < cwnd:
@@ -73,7 +76,7 @@ def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: A
 
 
 def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-    """The window to continue with when packets were lost [packet]."""
+    """Return the window after a loss [packets]."""
     packets = int(memory[_BW_EST]) * int(memory[_RTT_MIN]) // SEGMENT
     memory[_CWND_CNT] = 0.0
     if timeout:

@@ -1,7 +1,7 @@
-"""The receiver of an association: what it acknowledges, and when.
+"""Receiver of an association: which ACKs it sends, and when.
 
-Acknowledgements in flight are kept in a ring by their id; where they hold nothing but what is acknowledged
-(PLAIN), the id is the packet that is expected next, and there is no ring.
+ACKs in flight are kept in a ring by id. If an ACK carries nothing but the cumulative acknowledgement
+(ACKS_ARE_IMPLICIT), its id is the next expected packet, and there is no ring.
 """
 
 from typing import Any
@@ -15,26 +15,26 @@ from netcarlo.kernels.tcp.receiver import arrive, write_sack_blocks
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 FULL = -2
-"""More acknowledgements on their way than `P.RING`."""
+"""Value returned when more ACKs are in flight than `P.RING`."""
 
 ACKS_ARE_IMPLICIT: Any = slot("acks_are_implicit")
 LOSS_MARKS: Any = slot("loss_marks")
 TIMESTAMPS: Any = slot("timestamps")
 
 WORDS: Any = slot("ack_words")
-"""Of an acknowledgement in the ring."""
+"""Words of an ACK in the ring."""
 
 variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
 def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
-    """Where an acknowledgement is in scratch."""
+    """Return the word of scratch where an ACK begins."""
     return s[Tcp.ACK_RING] + WORDS * (ack_id & (p[P.RING] - 1))
 
 
 def acknowledge(p: Any, s: Any, packet: Any) -> Any:
-    """Make the acknowledgement of `packet`; its id, or FULL."""
+    """Create the ACK for `packet`; return its id, or FULL."""
     if ACKS_ARE_IMPLICIT:
         return s[Tcp.RCV_NXT]
     ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
@@ -64,7 +64,7 @@ def acknowledge(p: Any, s: Any, packet: Any) -> Any:
 
 
 def store_in_order_ack(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
-    """The acknowledgement of this number says that all packets up to `packet` have come, and no others."""
+    """Write the ACK with this id, which acknowledges all packets up to `packet` and reports no others."""
     ring, at = global_memory(s), ack_at(p, s, ack_id)
     ring[at + Ack.CUMULATIVE] = packet
     ring[at + Ack.SACK_COUNT] = 0
@@ -72,23 +72,24 @@ def store_in_order_ack(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
 
 
 def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
-    """The packet that is about to arrive was put out at `sent` [ns] (RFC 1323: which timestamp is echoed)."""
+    """Update TS.Recent before a packet sent at `sent` [ns] arrives (RFC 7323, section 4.3)."""
     if TIMESTAMPS and packet <= s[Tcp.LAST_ACK_SENT] + 1:
         s[Tcp.TS_RECENT] = max(s[Tcp.TS_RECENT], sent)
 
 
 def note_transmission(p: Any, s: Any, packet: Any, transmission: Any) -> None:
-    """Note which copy of a packet is about to arrive, see `sender.transmission_id`."""
+    """Note the transmission id of the packet that is about to arrive (`sender.transmission_id`)."""
     if TIMESTAMPS:
         note_timestamp(s, packet, variant.sent_at(s, p, packet, transmission))
 
 
 @noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
-    """A packet arrives at time t [ns].
+    """Process the arrival of a packet at time t [ns].
 
-    Returns the id of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
-    packet's first arrival.  If `more` come at once, an acknowledgement that may wait does so.
+    If `more` packets arrive at the same time, an ACK that may be delayed is delayed.
+
+    Returns the id of the ACK to send, NONE or FULL; and True if the packet had not arrived before.
     """
     duplicates = s[Tcp.DUPLICATES]
     expected, highest = arrive(
@@ -110,44 +111,44 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 @noinline
 def on_delay(p: Any, s: Any) -> Any:
-    """PENDING has come: the id of the acknowledgement that goes out."""
+    """Process the expiry of the delayed-ACK timer; return the id of the ACK to send."""
     s[Tcp.DELACK_EXPIRY] = FOREVER
     return acknowledge(p, s, s[Tcp.DELAYED_PACKET])
 
 
 def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """The packet up to which an acknowledgement says that all have come."""
+    """Return the highest packet that an ACK acknowledges cumulatively."""
     return ack_id - 1 if ACKS_ARE_IMPLICIT else global_memory(s)[ack_at(p, s, ack_id) + Ack.CUMULATIVE]
 
 
 def sack_blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
-    """How many SACK blocks an acknowledgement has."""
+    """Return the number of SACK blocks of an ACK."""
     return np.int64(0) if ACKS_ARE_IMPLICIT else global_memory(s)[ack_at(p, s, ack_id) + Ack.SACK_COUNT]
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """The packet of an acknowledgement [byte]."""
+    """Return the size of an ACK [bytes]."""
     return p[P.ACK] + p[P.SACK_BLOCK] * sack_blocks_of(p, s, ack_id)
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
-    """Time since the packet was first put out [ns]."""
+    """Return the time since a packet was first sent [ns]."""
     return t - global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[P.RING] - 1))]
 
 
 def complete(p: Any, s: Any) -> Any:
-    """The receiver has all the data that there is."""
+    """Return True if the receiver has all data."""
     if TIMESTAMPS:  # data may come before the SYN
         return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.OUT_OF_ORDER] > s[Tcp.LAST_PACKET]
     return s[Tcp.RCV_NXT] > s[Tcp.LAST_PACKET]
 
 
 def in_order(p: Any, s: Any) -> Any:
-    """Packets that the receiver has without a gap, the data among them."""
+    """Return the number of data packets received without a gap."""
     return max(s[Tcp.RCV_NXT] - kind.first_of(p), np.int64(0))
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:
-    """A packet reaches the receiver destroyed by an error."""
+    """Process a packet that reaches the receiver corrupted."""
     if LOSS_MARKS:
         variant.corrupted(s, p, packet, s[Tcp.RCV_NXT])

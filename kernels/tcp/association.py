@@ -1,6 +1,7 @@
-"""A TCP association as a machine that an engine drives with events: all that an engine may call.
+"""TCP association as a state machine that an engine drives with events: all functions that it may call.
 
-`sctp.association` has the same functions; engines name one of them in their slot `association`.
+`sctp.association` and `linux.association` have the same functions. The slot `association` names the module
+that an engine uses.
 """
 
 from enum import IntEnum

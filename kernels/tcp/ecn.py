@@ -1,6 +1,6 @@
-"""Explicit congestion notification: what the echo of a mark does to the sender.
+"""Explicit congestion notification: reaction of the sender to an ECN echo.
 
-Source: RFC 3168, once per window as in ns-2.
+Source: RFC 3168, section 6.1.2, at most once per window as in ns-2.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ kind: Any = slot("kind")
 
 @noinline
 def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """The acknowledgement that is about to arrive echoes a mark."""
+    """Reduce the window for the ECN echo of the ACK that is about to arrive."""
     ack = ack_id - 1 if ACKS_ARE_IMPLICIT else s[ack_at(p, s, ack_id) + Ack.CUMULATIVE]
     first = kind.first_of(p)
     recovers = s[Tcp.PHASE] != Phase.NORMAL and first == 1  # Vegas never returns to NORMAL

@@ -1,8 +1,9 @@
-"""TCP with explicit link failure notification: frozen from the notice of a broken link until a probe returns.
+"""TCP with explicit link failure notification: frozen from the notice of a broken route until a probe
+returns.
 
 Source: Holland and Vaidya, "Analysis of TCP performance over mobile ad hoc networks" (MobiCom 1999), on
-NewReno.  Timer and window stand still; a probe segment goes out at once and every 2 s, and with the first
-reply the sender repairs what is missing with the window and the timeout that it had.
+NewReno. Timer and window are frozen. A probe segment is sent at once and every 2 s. At the first reply the
+sender retransmits what is missing, with its earlier window and timeout.
 """
 
 from typing import Any
@@ -17,17 +18,17 @@ PAUSES = True
 REQUIRED_REPLIES = 1
 COMPARES_RTT = False
 PROBE_INTERVAL = 2_000_000_000
-"""Between probes [ns]."""
+"""Time between probes [ns]."""
 PAUSES_ON_ROUTE_FAILURE = True
 
 
 def timeout_action(estimate: Any, previous: Any, backoff: Any) -> Any:
-    """Timeouts are as ever."""
+    """Return the ordinary action at a timeout."""
     return TimeoutAction.FALL_BACK
 
 
 def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
-    """Never asked: nothing judges the replies."""
+    """Return the window unchanged; never called, as replies are not compared with the RTT."""
     return cwnd, 0
 
 

@@ -1,8 +1,8 @@
-"""TCP with explicit loss notification: a packet that the receiver saw destroyed is sent again, without a cut.
+"""TCP with explicit loss notification: corrupted packets are retransmitted without reducing the window.
 
 Source: Balakrishnan and Katz, "Explicit loss notification and wireless web performance" (IEEE Globecom
-Internet Mini-Conference 1998), on NewReno: a third duplicate acknowledgement with the mark, which means that
-the packet it asks for was seen destroyed, starts a recovery with the window as it is.  Timeouts are as ever.
+Internet Mini-Conference 1998), on NewReno. A third duplicate ACK with a mark means that the receiver saw the
+requested packet corrupted: recovery starts and the window is kept. Timeouts are those of NewReno.
 """
 
 from enum import IntEnum
@@ -20,12 +20,12 @@ LOSS_MARKS = True
 
 
 class Eln(IntEnum):
-    """Own words of scratch."""
+    """Scratch words of explicit loss notification."""
 
     BITMAP = Tcp.SCHEME
-    """Where the bitmap of the packets begins that the receiver saw destroyed."""
+    """First word of the bitmap of packets that the receiver saw corrupted."""
     RECEIVED_BELOW = Tcp.SCHEME + 1
-    """Packets below have arrived."""
+    """All packets below this one have arrived."""
 
 
 @noinline
@@ -40,14 +40,14 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 
 def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
-    """The receiver sees that a packet was destroyed by an error."""
+    """Note a packet that the receiver sees corrupted."""
     if packet >= expected:
         set_bit(m, m[Eln.BITMAP], p[P.RING] - 1, packet)
 
 
 @noinline
 def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
-    """The receiver asks for `expected` with the ACK at `at`: was that packet destroyed?"""
+    """Mark the ACK at word `at` if the packet `expected`, which it requests, was seen corrupted."""
     mask = p[P.RING] - 1
     while m[Eln.RECEIVED_BELOW] < expected:
         clear_bit(m, m[Eln.BITMAP], mask, m[Eln.RECEIVED_BELOW])
@@ -56,7 +56,7 @@ def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """A third with the mark resends the packet, and leaves the window as it is."""
+    """Retransmit and keep the window at a third duplicate ACK with a mark."""
     m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
     third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
     if third and m[at + Ack.SACK_BLOCK] != 0:

@@ -1,4 +1,4 @@
-"""Endpoints of the TCPs of ns-2, and of all of them in one kernel."""
+"""Endpoints of the TCPs of ns-2, of one kind or of any kind."""
 
 import functools
 from types import ModuleType
@@ -12,10 +12,11 @@ IN_ORDER = "path", "shared"
 """Networks in which packets of a flow do not overtake each other."""
 
 INLINED = sender, acks, timer
+"""Modules whose functions become part of the engine."""
 
 
 def of(address: Address, scheme: ModuleType, control: ModuleType) -> Endpoint:
-    """Return the endpoint with this scheme of loss recovery and this congestion control."""
+    """Return the endpoint with this loss recovery and this congestion control."""
     found = slots.of_sender(
         scheme, control, in_order=address.family in IN_ORDER, delays=_delays(address),
         has_transmission_ids=address.family != "path",
@@ -30,7 +31,7 @@ def of(address: Address, scheme: ModuleType, control: ModuleType) -> Endpoint:
 
 
 def of_any_sender(address: Address) -> Endpoint:
-    """Return the endpoint of flows of any kind that `heterogeneous` knows."""
+    """Return the endpoint of flows of any kind in `heterogeneous`."""
     scheme = heterogeneous.LARGEST
     return Endpoint(
         slots=lambda step: heterogeneous.of_senders(step, delays=_delays(address)),

@@ -1,16 +1,16 @@
-"""A sender like that of Linux 2.6: SACK and forward acknowledgement, timestamps, rate halving.
+"""Sender like that of Linux 2.6: SACK and forward acknowledgement, timestamps, rate halving.
 
 Source: Sarolahti and Kuznetsov, "Congestion control in Linux TCP" (USENIX 2002), in the simplified form of
 ns-2 (`Agent/TCP/Linux`): Wei and Cao, "NS-2 TCP-Linux" (WNS2 2006).
 
-The sender keeps a number of packets in flight: cwnd or, after a cut, what is left of the old window, which
-shrinks by a packet for every packet sent and so by one per two ACKs.  Lost packets go first.
+The sender keeps cwnd packets in flight. After a loss, the old window shrinks by one packet for every packet
+sent, which is one per two ACKs, until it reaches the new one. Lost packets are sent first.
 
-A congestion control is a module like `aimd`: `grow` gives cwnd, `reduce` ssthresh, `acked` is called outside
-of recoveries only, `rtt` is 0 at an ACK that is no good for measurement.  It may also have
+A congestion control is a module like `aimd`: `grow` returns cwnd and `reduce` ssthresh. `acked` is called
+outside of recovery only, and `rtt` is 0 at an ACK that gives no RTT sample. Optional are
 `on_linux_ack(packets, plain, now, rtt, size, memory)`, called at every ACK with the smoothed RTT [ns] and the
-packets' payload (`plain`: it acknowledges new data, reports nothing out of order, and nothing is being
-recovered), and `min_cwnd(ssthresh, size, memory)`, the window during a recovery, else ssthresh.
+payload of a packet [bytes] (`plain`: the ACK acknowledges new data in order, outside of recovery), and
+`min_cwnd(ssthresh, size, memory)`, the window during a recovery; the default is ssthresh.
 """
 
 from enum import IntEnum
@@ -40,38 +40,41 @@ TIMESTAMPS = True
 HOT_WORDS = scoreboard.Scoreboard.FREE + 3 - Tcp.SCHEME
 
 BURST = 3
-"""After a recovery cwnd is at most so much above what is in flight [packet]."""
+"""Maximum excess of cwnd over the packets in flight after a recovery [packets]."""
 
 MS = 1_000_000  # [ns]
 
 HAS_TRANSMISSION_IDS: Any = slot("has_transmission_ids")
-"""Packets carry the numbers of copies, see `transmissions`."""
+"""True if packets carry transmission ids (`transmissions`)."""
 
 control: Any = slot("control")
 
 
 class Linux26(IntEnum):
-    """Own words of scratch, behind those of the scoreboard."""
+    """Scratch words of the sender, after those of the scoreboard."""
 
     CWND = scoreboard.Scoreboard.FREE
-    """[packet]"""
+    """Congestion window [packets]."""
     RATE_HALVING = scoreboard.Scoreboard.FREE + 1
-    """In a recovery as many packets may be in flight, if more; else 0."""
+    """Window [packets] during rate halving, if larger than cwnd; 0 outside of recovery."""
     HIGHEST_ACK = scoreboard.Scoreboard.FREE + 2
-    """Highest packet acknowledged."""
+    """Highest packet that is cumulatively acknowledged."""
     TRANSMISSION = scoreboard.Scoreboard.FREE + 3
-    """Number of the copy that was put out last,"""
+    """Id of the latest transmission."""
     TRANSMISSIONS = scoreboard.Scoreboard.FREE + 4
-    """and where what is known of all copies begins in scratch."""
+    """First word of the table of transmissions."""
 
 
 def measure(sent: Any, now: Any, phase: Any, tick: Any) -> Any:
-    """The RTT from a timestamp, to the nearest tick."""
+    """Return the RTT of an echoed timestamp, rounded to the nearest tick."""
     return max((now - sent + (tick >> 1)) // tick, np.int64(1))
 
 
 def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
-    """As in `rto`, but a sample far below the mean raises the deviation by an eighth of the usual only."""
+    """Return the new (srtt, rttvar) as in `rto.smooth`, except after a sample far below the mean.
+
+    Such a sample raises the deviation by only an eighth of the usual amount.
+    """
     if srtt == 0:
         return rtt << np.int64(3), rtt << np.int64(1)
     delta = rtt - (srtt >> np.int64(3))
@@ -82,7 +85,7 @@ def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
 
 
 def reduced_ssthresh(row: Any, clock: Any, timeout: Any) -> Any:
-    """The slow start threshold after a loss [packet]."""
+    """Return the slow start threshold after a loss [packets]."""
     cwnd = float(row.m[Linux26.CWND])
     return control.reduce(cwnd, timeout, clock.now, clock.rtt, row.constants, row.f)
 
@@ -100,24 +103,24 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
-    """A packet is put out."""
+    """Record the sending of a packet."""
     if HAS_TRANSMISSION_IDS:
         m[Linux26.TRANSMISSION] = transmissions.record(m, p, m[Linux26.TRANSMISSIONS], packet, now)
 
 
 def transmission_id(m: Any) -> Any:
-    """Number of the copy that was put out last."""
+    """Return the id of the latest transmission."""
     return m[Linux26.TRANSMISSION]
 
 
 def sent_at(m: Any, p: Any, packet: Any, transmission: Any) -> Any:
-    """When that copy of a packet was put out [ns]."""
+    """Return the send time of a transmission of a packet [ns]."""
     return transmissions.sent_at(m, p, m[Linux26.TRANSMISSIONS], packet, transmission)
 
 
 @noinline
 def update_recovery(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
-    """A recovery ends or begins; returns the slow start threshold and the actions."""
+    """Start or end a recovery; return the slow start threshold and the actions."""
     m, f, p = row.m, row.f, row.p
     if m[Tcp.PHASE] != Phase.NORMAL and ack >= m[Tcp.RECOVER]:
         m[Tcp.PHASE] = Phase.NORMAL
@@ -136,7 +139,7 @@ def update_recovery(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, sst
 
 
 def on_mark(row: Any, clock: Any, snd_max: Any, ssthresh: Any) -> Any:
-    """A router has marked a packet: the window shrinks as after a loss.  Returns the slow start threshold."""
+    """Reduce the window for an ECN echo, as after a loss; return the slow start threshold."""
     here = Clock(clock.now + row.p[P.CLOCK_PHASE], clock.rtt)
     after, _ = update_recovery(row, here, True, row.m[Linux26.HIGHEST_ACK], snd_max, ssthresh)
     return after
@@ -145,7 +148,10 @@ def on_mark(row: Any, clock: Any, snd_max: Any, ssthresh: Any) -> Any:
 def on_ack(
     row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, snd_max: Any, ssthresh: Any
 ) -> Any:
-    """An ACK of `ack` for a packet put out at `echo`; returns the window to show, ssthresh, the actions."""
+    """Process an ACK of `ack` for a packet sent at `echo` [ns].
+
+    Returns the window for traces [packets], ssthresh [packets] and the actions.
+    """
     m, f, p = row.m, row.f, row.p
     highest_ack = m[Linux26.HIGHEST_ACK]
     packets = ack - highest_ack
@@ -176,7 +182,7 @@ def on_ack(
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
-    """Everything that was not reported is lost; begin again with one packet."""
+    """Mark every packet without a SACK as lost, and restart with one packet."""
     m, p = row.m, row.p
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
     ssthresh = int(reduced_ssthresh(row, here, True))
@@ -189,12 +195,12 @@ def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
 
 
 def has_room(m: Any, highest_ack: Any, snd_nxt: Any) -> Any:
-    """Whether the window has room for a packet."""
+    """Return True if the window has room for a packet."""
     return in_flight(m, highest_ack, snd_nxt) < max(m[Linux26.CWND], m[Linux26.RATE_HALVING])
 
 
 def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
-    """The first lost packet, or new data, while the window has room."""
+    """Return the first lost packet, or new data, while the window has room."""
     if not has_room(m, highest_ack, snd_nxt):
         return NONE
     out = in_flight(m, highest_ack, snd_nxt)

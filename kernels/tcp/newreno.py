@@ -1,7 +1,7 @@
-"""TCP NewReno: fast recovery that repairs one hole per partial ACK.
+"""TCP NewReno: fast recovery that retransmits one hole per partial ACK.
 
-Source: RFC 2582, in the form of ns-2 (`Agent/TCP/Newreno`: partial window deflation, the timer is
-restarted by the first partial ACK only, at most two packets per ACK during recovery).
+Source: RFC 2582, in the form of ns-2 (`Agent/TCP/Newreno`): partial window deflation, only the first partial
+ACK restarts the timer, and an ACK releases at most two packets during recovery.
 """
 
 from typing import Any
@@ -16,7 +16,13 @@ BASE = reno
 
 @noinline
 def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
-    """Recovery ends when all that was out at its beginning is acknowledged; before, resend the next hole."""
+    """Process an ACK of new data in fast recovery (RFC 2582, section 3, step 5).
+
+    An ACK of everything that was in flight at the start ends recovery. A partial ACK deflates the window and
+    retransmits the next hole; only the first one restarts the timer.
+
+    Returns the window [packets], the actions, and the packet to retransmit or NONE.
+    """
     m = row.m
     if ack >= m[Tcp.RECOVER]:
         m[Tcp.PHASE] = Phase.NORMAL
@@ -37,12 +43,15 @@ def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any)
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """As Reno's, but not directly after another recovery, and with at most two packets per ACK."""
+    """Process a duplicate ACK as Reno does, but with at most two packets per ACK.
+
+    A fast retransmit does not directly follow another recovery.
+    """
     return reno.react_to_duplicate(row, clock, sent, window, SEND_TWO, False)
 
 
 @noinline
 def on_old_ack(row: Any) -> Any:
-    """As Reno's, but at most two packets in a recovery."""
+    """Process an old ACK as Reno does, but with at most two packets during a recovery."""
     actions = reno.on_old_ack(row)
     return SEND_TWO if actions == SEND and row.m[Tcp.DUPACKS] > 0 else actions

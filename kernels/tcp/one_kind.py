@@ -1,4 +1,4 @@
-"""Flows of one kind: loss recovery and the congestion control are those of the model."""
+"""Flows of one kind: loss recovery and congestion control are those of the model."""
 
 from typing import Any
 
@@ -11,26 +11,26 @@ SACK: Any = slot("sack")
 
 control: Any = slot("control")
 inner: Any = slot("inner")
-"""The congestion control itself, where loss recovery stands before it (`new_probing`)."""
+"""Congestion control without the functions that loss recovery replaces (`new_probing`)."""
 
 
 def first_of(p: Any) -> Any:
-    """The first data packet: 1 behind a handshake, else 0."""
+    """Return the number of the first data packet: 1 after a handshake, else 0."""
     return np.int64(FIRST)
 
 
 def sack_of(p: Any) -> Any:
-    """Whether ACKs carry SACK blocks."""
+    """Return True if ACKs carry SACK blocks."""
     return SACK
 
 
 def on_ack(p: Any, packets: Any, now: Any, rtt: Any, f: Any) -> None:
-    """An ACK arrives, for so many new packets."""
+    """Tell the congestion control of an ACK of this many new packets."""
     control.on_ack(packets, now, rtt, f)
 
 
 def reduce(p: Any, f: Any, constants: Any, now: Any, rtt: Any, window: Any) -> Any:
-    """What a mark makes of the window (RFC 3168) [packet]."""
+    """Return the window after an ECN echo [packets] (RFC 3168)."""
     if FIRST == 0:  # Vegas
         return window * 0.75
     return inner.reduce(window, False, now, rtt, constants, f)

@@ -1,16 +1,19 @@
-"""Pauses: a sender that stops sending data and asks with probe segments whether the network is in order.
+"""Pauses in which the sender sends probe segments instead of data.
 
-In a pause no data goes out and the window stays.  When enough probes have come back, one after the other, the
-sender goes on with the window that it had, or does what it would have done without the pause.  A scheme
-of recovery that pauses (`probing`, `new_probing`, `elfn`) has
+In a pause no data are sent and the window is kept. After enough consecutive replies to probes the sender
+resumes with its earlier window, or does what it would have done without the pause. A recovery scheme with
+pauses (`probing`, `new_probing`, `elfn`) has
 
-    REPLIES, JUDGED, INTERVAL, NOTICED                 see `probing`
-    decide(current, before, backoff) -> Then           at a timeout, from those that the estimator found last
-                                                       and before [ns] and the factor of the back-off
-    on_paused_ack(m, p, at, ack, acked)                an ACK of `ack` >= `acked` arrives in a pause
-    repair(m, p, acked, snd_max, dupacks) -> (forced, back)
-                                                       after it: what is missing; `back`: go back to acked
-    lowered(row, clock, cwnd) -> (cwnd, ssthresh)      after one that found the network worse
+    REQUIRED_REPLIES, COMPARES_RTT, PROBE_INTERVAL, PAUSES_ON_ROUTE_FAILURE
+        Constants, see `probing`.
+    timeout_action(estimate, previous, backoff) -> TimeoutAction
+        Return the action at a timeout, by the last two estimates [ns] and the back-off factor.
+    on_ack_in_pause(m, p, at, ack, highest_ack)
+        Process an ACK of `ack` >= `highest_ack` in a pause.
+    repair_after_pause(m, p, highest_ack, snd_max, dupacks) -> (forced, back)
+        Start the retransmission of missing packets; `back`: continue from `highest_ack` + 1.
+    reduced_after_pause(row, clock, cwnd) -> (cwnd, ssthresh)
+        Reduce the window after a pause in which the RTT had grown.
 """
 
 from typing import Any
@@ -27,7 +30,7 @@ from netcarlo.kernels.tcp.timer import clock, fall_back
 from netcarlo.kernels.tcp.window import allow, clock_of, row_of
 
 RTT_TOLERANCE = 2
-"""Eighths by which a probe's round trip may exceed the smoothed RTT."""
+"""Tolerated excess of a probe's round trip over the smoothed RTT, in eighths."""
 
 PAUSES: Any = slot("pauses")
 
@@ -35,7 +38,7 @@ variant: Any = slot("variant")
 
 
 def request_probe(p: Any, s: Any, now: Any) -> None:
-    """A round trip of probes begins."""
+    """Start a round trip of probes."""
     s[Tcp.PROBE_WANTED] = 1
     wait = timeout_of(s[Tcp.RTO_ESTIMATE], 1, p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
     s[Tcp.TIMER_EXPIRY] = now + (variant.PROBE_INTERVAL if variant.PROBE_INTERVAL > 0 else wait)
@@ -45,7 +48,7 @@ def request_probe(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
-    """Data stops, and the first probe is to be put out."""
+    """Stop sending data, and request the first probe."""
     s[Tcp.PROBING] = 1
     s[Tcp.PROBING_SINCE] = now
     s[Tcp.PROBE_CYCLES] += 1
@@ -61,14 +64,14 @@ def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
 
 
 def end_pause(s: Any, now: Any) -> None:
-    """Data goes on."""
+    """End the pause."""
     s[Tcp.PROBING] = 0
     s[Tcp.PROBE_TIME] += now - s[Tcp.PROBING_SINCE]
 
 
 @noinline
 def resume_sending(p: Any, s: Any, g: Any, now: Any) -> None:
-    """Repair what is missing, with the window as it is."""
+    """Retransmit what is missing, with the earlier window."""
     forced, back = variant.repair_after_pause(s, p, s[Tcp.HIGHEST_ACK], s[Tcp.SND_MAX], s[Tcp.DUPACKS])
     recovers = s[Tcp.PHASE] == Phase.RECOVERY
     s[Tcp.DUPACKS] = max(s[Tcp.DUPACKS], p[P.DUPACKS]) if recovers else 0
@@ -81,7 +84,7 @@ def resume_sending(p: Any, s: Any, g: Any, now: Any) -> None:
 
 @noinline
 def note_ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
-    """An acknowledgement arrives in a pause: nothing is sent for it."""
+    """Process an ACK in a pause; it releases no data."""
     highest_ack, last = s[Tcp.HIGHEST_ACK], s[Tcp.LAST_PACKET]
     if ack < highest_ack:
         return
@@ -101,7 +104,7 @@ def note_ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
 
 
 def probe(p: Any, s: Any, now: Any) -> Any:
-    """The number of a probe segment to put out, or NONE; asked once after `next_segment`."""
+    """Return the number of the probe segment to send, or NONE. Call it once after `next_segment`."""
     if not PAUSES or s[Tcp.PROBE_WANTED] == 0:
         return np.int64(NONE)
     s[Tcp.PROBE_WANTED] = 0
@@ -112,7 +115,7 @@ def probe(p: Any, s: Any, now: Any) -> Any:
 
 @noinline
 def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
-    """The reply to a probe segment arrives at the sender."""
+    """Process the reply to a probe segment."""
     if PAUSES and s[Tcp.PROBING] != 0 and number >= s[Tcp.OLDEST_PROBE]:
         if variant.COMPARES_RTT:
             ticks = clock.measure(s[Tcp.PROBE_SENT_AT], now, s[Tcp.CLOCK_PHASE], p[P.TICK])
@@ -136,7 +139,7 @@ def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> N
 
 
 def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """A notice that a link of the route is broken reaches the sender."""
+    """Process the notice that a link of the route is broken."""
     if PAUSES:
         under_way = s[Tcp.HIGHEST_ACK] >= 0 and s[Tcp.HIGHEST_ACK] < s[Tcp.LAST_PACKET]
         if variant.PAUSES_ON_ROUTE_FAILURE and s[Tcp.PROBING] == 0 and under_way:

@@ -1,8 +1,8 @@
-"""TCP-Probing: before the window is reduced, probe segments ask whether the network is in order.
+"""TCP-Probing: probe segments check the network before the window is reduced.
 
 Source: Tsaoussidis and Badr, "TCP-Probing: towards an error control schema with energy and throughput
-performance gains" (ICNP 2000), on the recovery of NewReno.  A timeout and a third duplicate acknowledgement
-both begin a pause; after two undisturbed round trips, none much above the smoothed RTT, the window stays.
+performance gains" (ICNP 2000), on the recovery of NewReno. A timeout and a third duplicate ACK both start a
+pause. After two probe round trips without loss, neither much above the smoothed RTT, the window is kept.
 """
 
 from enum import IntEnum
@@ -18,32 +18,32 @@ BASE = newreno
 PAUSES = True
 
 REQUIRED_REPLIES = 2
-"""Round trips of probes that must come back one after the other;"""
+"""Number of consecutive replies to probes that end a pause."""
 COMPARES_RTT = True
-"""they are compared with the smoothed RTT, and a lost probe makes the count begin anew."""
+"""True if probe round trips are compared with the smoothed RTT, and a lost probe restarts the count."""
 PROBE_INTERVAL = 0
-"""Between probes that are not answered: the retransmission timeout, not backed off."""
+"""Time between unanswered probes [ns]; 0: the retransmission timeout without back-off."""
 PAUSES_ON_ROUTE_FAILURE = False
-"""A notice of a broken link begins no pause."""
+"""True if the notice of a broken route starts a pause."""
 
 
 class Probing(IntEnum):
-    """Own words of scratch."""
+    """Scratch words of TCP-Probing."""
 
     RESUMED = Tcp.SCHEME
-    """The packet that was acknowledged last when a pause ended."""
+    """Highest packet acknowledged when the latest pause ended."""
     DUPACKS_SINCE = Tcp.SCHEME + 1
-    """Duplicates since then: what was sent before has arrived or is lost, so they speak of the repair."""
+    """Duplicate ACKs since then, which are caused by packets sent after the pause."""
 
 
 def prepare(m: Any, p: Any, free: Any) -> Any:
-    """No pause has ended yet."""
+    """Initialise the state: no pause has ended."""
     m[Probing.RESUMED] = NONE
     return free
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """The third begins a pause, and so does the third after a pause that still asks for the same packet."""
+    """Start a pause at the third duplicate ACK, also at the third after a pause for the same packet."""
     m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
     third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
     if m[Probing.RESUMED] == highest_ack:
@@ -57,12 +57,12 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
 
 def timeout_action(estimate: Any, previous: Any, backoff: Any) -> Any:
-    """Every timeout begins a pause."""
+    """Return PAUSE: every timeout starts a pause."""
     return TimeoutAction.PAUSE
 
 
 def on_ack_in_pause(m: Any, p: Any, at: Any, ack: Any, highest_ack: Any) -> None:
-    """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
+    """Update the number of packets after the hole that have arrived."""
     if m[Tcp.PHASE] == Phase.RECOVERY:
         m[Tcp.INFLATION] = (
             m[Tcp.INFLATION] + 1 if ack == highest_ack else max(m[Tcp.INFLATION] - (ack - highest_ack - 1), 0)
@@ -71,7 +71,10 @@ def on_ack_in_pause(m: Any, p: Any, at: Any, ack: Any, highest_ack: Any) -> None
 
 @noinline
 def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: Any) -> Any:
-    """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
+    """Continue as NewReno in a recovery, or as after a timeout if most packets in flight are missing.
+
+    Returns the packet to retransmit or NONE, and True to continue from the first unacknowledged packet.
+    """
     arrived = m[Tcp.INFLATION] if m[Tcp.PHASE] == Phase.RECOVERY else dupacks
     m[Probing.RESUMED] = highest_ack
     m[Probing.DUPACKS_SINCE] = 0
@@ -88,6 +91,6 @@ def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: 
 
 
 def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
-    """The window and ssthresh after a pause that found the network worse: what duplicate ACKs do without."""
+    """Return the window and ssthresh that duplicate ACKs would set without a pause."""
     half = reno.reduced_window(row, clock, reno.usable_window(cwnd, 0, row.p[P.WINDOW]), False)
     return half, max(int(half), reno.MIN_SSTHRESH)

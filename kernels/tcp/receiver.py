@@ -1,7 +1,7 @@
-"""The receiver: in-order prefix, out-of-order packets as a bitmap, SACK blocks.
+"""TCP receiver: in-order prefix, bitmap of out-of-order packets, SACK blocks.
 
-Source: RFC 2018 and RFC 793; the choice and order of SACK blocks follow ns-2's `Sacker` (the block
-of the newest packet first, then the most recent others, three in all).
+Source: RFC 2018 and RFC 9293. Choice and order of SACK blocks follow ns-2's `Sacker`: the block of the newest
+packet first, then the most recent others, three in all.
 """
 
 from typing import Any
@@ -12,17 +12,17 @@ from netcarlo.kernels.base.bits import clear_bits, run_begin, run_end, set_bit, 
 from netcarlo.kernels.base.inline import global_memory, noinline
 
 BLOCKS = 3
-"""SACK blocks an ACK carries at most."""
+"""Maximum number of SACK blocks in an ACK."""
 
 SACK_STACK_WORDS = 1 + 2 * BLOCKS
-"""Words that `write_sack_blocks` keeps between packets: how many, then (left, right) pairs, newest first."""
+"""Words of the list of recent SACK blocks: their number, then pairs (left, right), newest first."""
 
 
 @noinline
 def _out_of_order(
     m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
 ) -> Any:
-    """A packet that is not simply the next: entered into the bitmap, or counted as a duplicate."""
+    """Process a packet that is not simply the next: set its bit, or count a duplicate."""
     if packet < expected or (packet <= highest and test_bit(m, bits, mask, packet)):
         m[counts + 1] += 1
         return expected, highest
@@ -38,10 +38,10 @@ def _out_of_order(
 
 
 def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
-    """A packet comes in; returns the new (expected, highest).
+    """Process the arrival of a packet; return the new (expected, highest).
 
-    `expected` is the first packet that is missing, `highest` the highest that has arrived; `m[counts]`
-    counts the packets held out of order, `m[counts + 1]` duplicates.
+    `expected` is the first missing packet and `highest` the highest received. `m[counts]` counts the packets
+    held out of order, `m[counts + 1]` duplicates.
     """
     if packet == expected and highest < expected:
         return expected + 1, packet
@@ -51,9 +51,9 @@ def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any
 def write_sack_blocks(
     m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any
 ) -> Any:  # fmt: skip
-    """Write the SACK blocks of the ACK for `packet` to `m[at:]`; returns their number.
+    """Write the SACK blocks of the ACK for `packet` to `m[at:]`; return their number.
 
-    A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
+    A block is a pair [left, right). The SACK_STACK_WORDS words from `stack` on hold the most recent blocks.
     """
     count, memory = 0, global_memory(m)
     if expected > highest:

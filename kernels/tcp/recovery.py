@@ -1,23 +1,30 @@
-"""What schemes of loss recovery share: the actions they ask for, and what holds for what they leave out.
+"""Interface of a loss recovery scheme, its defaults, and the actions that a scheme returns.
 
-A scheme (tahoe, reno, newreno, sack, vegas, ...) is a module with some of these functions; what
-it leaves out is that of its `BASE`, at last of this module.  `at` is the ACK's place in scratch (`Ack`),
-`actions` a sum of those below, and `forced` a packet to send at once, or NONE.
+A scheme (tahoe, reno, newreno, sack, vegas, ...) is a module with some of these functions. Functions that it
+does not define are those of its `BASE`, in the end those of this module. `at` is the word of scratch where
+the ACK begins (`Ack`), `actions` is a sum of the constants below, `forced` is a packet to send at once, or
+NONE.
 
-    prepare(m, p, free) -> free                       lay out own scratch from word `free` on
-    new_ack(row, at, ack, acked, cwnd) -> (cwnd, actions, forced)
-                                                      new data acknowledged while the phase is not NORMAL
-    grow(row, clock, ack, before, snd_nxt, window) -> (window, forced)
-                                                      `ack` follows `before`: dupacks begin anew
-    dup_ack(row, clock, at, sent, window) -> (window, actions, forced)
-    old_ack(row) -> actions                           others have overtaken an ACK
-    timeout(row, clock, snd_max, window) -> window
-    next_packet(m, p, acked, snd_nxt, last, cwnd) -> int
-                                                      the next packet of a recovery, or NONE
-    on_send(m, p, packet, now)                        a packet is put out
-    is_normal(m) -> bool                              `on_ack_in_recovery` would change nothing
+    prepare(m, p, free) -> free
+        Lay out the scheme's scratch from word `free` on; return the next free word.
+    on_ack_in_recovery(row, at, ack, highest_ack, cwnd) -> (cwnd, actions, forced)
+        Process an ACK of new data while the phase is not NORMAL.
+    grow(row, clock, ack, previous_ack, snd_nxt, window) -> (window, forced)
+        Process an ACK of new data that may open the window; reset the duplicate ACKs.
+    on_dup_ack(row, clock, at, sent, window) -> (window, actions, forced)
+        Process a duplicate ACK.
+    on_old_ack(row) -> actions
+        Process an ACK that later ones have overtaken.
+    on_timeout(row, clock, snd_max, window) -> window
+        Reduce the window at a retransmission timeout.
+    next_packet(m, p, highest_ack, snd_nxt, last, cwnd) -> int
+        Return the next packet to send in recovery, or NONE.
+    on_send(m, p, packet, now)
+        Note that a packet is sent.
+    is_normal(m) -> bool
+        Return True if `on_ack_in_recovery` would change nothing.
 
-Facts about it are constants of the module; those below hold unless it says otherwise.
+Properties of a scheme are constants of its module. Those below are the defaults.
 """
 
 from typing import Any
@@ -25,20 +32,26 @@ from typing import Any
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp
 
 FIRST = 1
-"""The first data packet; 0 for a scheme without handshake."""
+"""Number of the first data packet: 1 after a handshake, 0 for a scheme without handshake."""
 SACK = False
-"""ACKs carry SACK blocks and recovery is driven by `next_packet`."""
+"""True if ACKs carry SACK blocks and recovery sends the packets of `next_packet`."""
 PAUSES = False
-"""It sometimes stops and puts out probe segments, see `pausing`."""
+"""True if the sender may pause and send probe segments (`pausing`)."""
 LOSS_MARKS = False
-"""The receiver marks ACKs: `corrupted(m, p, packet, expected)` when it sees a packet destroyed by an
-error, `mark(m, p, at, expected)` when it asks for `expected`."""
+"""True if the receiver marks ACKs of corrupted packets.
+
+The scheme then has `corrupted(m, p, packet, expected)`, called when the receiver sees a corrupted packet, and
+`mark(m, p, at, expected)`, called for each ACK, which asks for packet `expected`.
+"""
 TIMESTAMPS = False
-"""ACKs carry timestamps; the sender keeps its window to itself, and `next_packet` decides what goes out:
-`on_ack(row, clock, srtt, echo, at, ack, snd_max, ssthresh) -> (cwnd, ssthresh, actions)` and
-`on_mark(row, clock, snd_max, ssthresh) -> ssthresh` replace the rest."""
+"""True if ACKs carry timestamps and the sender keeps its own window.
+
+The scheme then decides with `next_packet` what is sent, and has instead of the other functions `on_ack(row,
+clock, srtt, echo, at, ack, snd_max, ssthresh) -> (cwnd, ssthresh, actions)` and `on_mark(row, clock, snd_max,
+ssthresh) -> ssthresh`.
+"""
 HOT_WORDS = 0
-"""Own words of scratch, from `Tcp.SCHEME` on, that every packet touches."""
+"""Number of the scheme's words, from `Tcp.SCHEME` on, that every packet accesses."""
 
 # Actions of the sender.
 SEND = 1  # fill the window
@@ -56,7 +69,7 @@ PAUSE = 2048  # stop sending data, and ask with probe segments
 
 
 def prepare(m: Any, p: Any, free: Any) -> Any:
-    """It needs no scratch."""
+    """Return `free`: the scheme needs no scratch."""
     return free
 
 
@@ -66,14 +79,14 @@ def on_old_ack(row: Any) -> Any:
 
 
 def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
-    """It asks for no packet."""
+    """Return NONE: recovery chooses no packets."""
     return NONE
 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
-    """It takes no notice of what is put out."""
+    """Do nothing."""
 
 
 def is_normal(m: Any) -> Any:
-    """Nothing is being recovered."""
+    """Return True if no loss is being recovered."""
     return m[Tcp.PHASE] == Phase.NORMAL

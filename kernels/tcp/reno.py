@@ -1,7 +1,7 @@
 """TCP Reno: fast retransmit and fast recovery with an inflated window.
 
-Source: Jacobson (1990), RFC 2581 section 3.2, in the form of ns-2 (`Agent/TCP/Reno`).  Tahoe and
-NewReno differ from it in the functions that their files replace.
+Source: Jacobson (1990) and RFC 2581, section 3.2, in the form of ns-2 (`Agent/TCP/Reno`). Tahoe and NewReno
+replace some of its functions.
 """
 
 from typing import Any
@@ -16,38 +16,38 @@ from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 BASE = recovery
 
 MIN_SSTHRESH = 2
-"""Least ssthresh [packet]."""
+"""Minimum ssthresh [packets]."""
 
 control: Any = slot("control")
 
 
 def usable_window(cwnd: Any, inflation: Any, limit: Any) -> Any:
-    """The usable window, not rounded [packet]."""
+    """Return the usable window, not rounded [packets]."""
     return min(cwnd + inflation, float(limit))
 
 
 def reduced_window(row: Any, clock: Any, window: Any, timeout: Any) -> Any:
-    """The window to continue with when a usable one [packet] was too large."""
+    """Return the window after a loss at this usable window [packets]."""
     return control.reduce(window, timeout, clock.now, clock.rtt, row.constants, row.f)
 
 
 @noinline
 def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
-    """Recovery ends with the first new data."""
+    """End recovery with the first ACK of new data."""
     row.m[Tcp.PHASE] = Phase.NORMAL
     row.m[Tcp.INFLATION] = 0
     return cwnd, SEND, NONE
 
 
 def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window: Any) -> Any:
-    """What the congestion control makes of it."""
+    """Grow the window as the congestion control says."""
     control.acked(ack - previous_ack, row.f)
     cwnd = control.grow(window.cwnd, window.ssthresh, clock.now, clock.rtt, row.constants, row.f)
     return Window(cwnd, window.ssthresh, 0), NONE
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """Halve, resend the hole, inflate; a fast retransmit may follow directly on another."""
+    """Halve the window, retransmit, inflate; a fast retransmit may directly follow another."""
     return react_to_duplicate(row, clock, sent, window, SEND, True)
 
 
@@ -79,14 +79,14 @@ def react_to_duplicate(row: Any, clock: Any, sent: Any, window: Any, send: Any, 
 
 @noinline
 def on_old_ack(row: Any) -> Any:
-    """Send what the window allows, but for the first duplicates."""
+    """Send what the window allows, except after the first duplicate ACKs."""
     dupacks = row.m[Tcp.DUPACKS]
     return SEND if dupacks == 0 or dupacks >= row.p[P.DUPACKS] else 0
 
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
-    """Begin again with a window of one packet."""
+    """Restart with a window of one packet."""
     m = row.m
     half = reduced_window(row, clock, usable_window(max(window.cwnd, 1.0), 0, row.p[P.WINDOW]), True)
     m[Tcp.PHASE] = Phase.NORMAL

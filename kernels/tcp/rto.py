@@ -1,8 +1,8 @@
-"""The retransmission timeout of a BSD-style sender with a coarse clock.
+"""Retransmission timeout of a BSD-style sender with a coarse clock.
 
-Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), appendix A, with the RFC 2988
-order (floor first, then back-off) that ns-2 uses by default.  RTT is measured in whole ticks; srtt
-carries 3 fraction bits and rttvar 2.
+Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), appendix A, with the order of RFC 2988
+(minimum first, then back-off) that is ns-2's default. The RTT is measured in whole ticks; srtt has 3 fraction
+bits and rttvar 2.
 """
 
 from typing import Any
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 BACKOFF_FORGETS = 8
-"""Backed off beyond this factor, the smoothed RTT is given up (ns-2, `rtt_backoff`)."""
+"""Back-off factor above which the smoothed RTT is discarded (ns-2: `rtt_backoff`)."""
 
 
 def measure(sent: Any, now: Any, phase: Any, tick: Any) -> Any:
-    """The RTT in ticks of a clock that is `phase` ahead; times in ns."""
+    """Return the RTT in ticks of a clock that is `phase` ahead; times in ns."""
     ticks = ((sent + phase) % tick + (now - sent)) // tick
     return max(ticks, np.int64(1))
 
 
 def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
-    """New (srtt, rttvar) [tick / 8, tick / 4] after an RTT [tick]."""
+    """Return the new (srtt, rttvar) [ticks / 8, ticks / 4] after an RTT sample [ticks]."""
     if srtt == 0:
         return rtt << np.int64(3), rtt << np.int64(1)
     delta = rtt - (srtt >> np.int64(3))
@@ -30,12 +30,12 @@ def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
 
 
 def timeout_of(current: Any, backoff: Any, minimum: Any, maximum: Any, tick: Any) -> Any:
-    """The timer's length [ns] for an estimate `current`, backed off by a factor."""
+    """Return the timeout [ns] for the estimate `current` [ns], backed off by a factor."""
     return max(min(max(current, minimum) * backoff, maximum), 2 * tick)
 
 
 def back_off(backoff: Any, srtt: Any, rttvar: Any, timeout: Any, maximum: Any) -> Any:
-    """New (backoff, srtt, rttvar) after a timeout of this length [ns]."""
+    """Return the new (backoff, srtt, rttvar) after a timeout of this length [ns]."""
     if backoff < 64 or timeout < maximum:
         backoff <<= 1
     if backoff > BACKOFF_FORGETS:

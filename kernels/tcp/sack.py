@@ -1,7 +1,7 @@
-"""TCP with selective acknowledgements: recovery driven by a scoreboard and an estimate of the pipe.
+"""TCP SACK: recovery with a scoreboard and an estimate of the packets in the pipe.
 
-Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP" (CCR 1996), in
-the form of ns-2 (`Agent/TCP/Sack1`).
+Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP" (CCR 1996), in the form of
+ns-2 (`Agent/TCP/Sack1`).
 """
 
 from enum import IntEnum
@@ -28,26 +28,26 @@ SACK = True
 HOT_WORDS = 4
 
 PAUSING: Any = slot("pauses")
-"""Recovery may begin with nothing in the pipe, after a pause."""
+"""True if recovery may begin after a pause, with an empty pipe."""
 
 
 class Scoreboard(IntEnum):
-    """Own words of scratch."""
+    """Scratch words of SACK recovery."""
 
     PIPE = Tcp.SCHEME
-    """Packets thought to be in the network."""
+    """Estimated number of packets in the network (RFC 6675: pipe)."""
     NEXT_HOLE = Tcp.SCHEME + 1
-    """Holes below this packet have been sent again."""
+    """Holes below this packet have been retransmitted."""
     HIGHEST_SACKED = Tcp.SCHEME + 2
-    """Highest packet that a block reported, NONE: empty scoreboard."""
+    """Highest packet reported by a SACK block; NONE if the scoreboard is empty."""
     BITMAP = Tcp.SCHEME + 3
-    """Where the scoreboard, a bitmap, begins in scratch."""
+    """First word of the bitmap of packets reported by SACK blocks."""
     LOST_UP_TO = Tcp.SCHEME + 4
-    """Packets up to this one that no block reported are lost: they are holes, and not in the pipe."""
+    """Packets up to this one without a SACK are lost: they are holes, and not in the pipe."""
     WATCHED_HOLE = Tcp.SCHEME + 5
-    """The first hole that was resent is the one behind this packet;"""
+    """Packet before the first retransmitted hole, whose retransmission is watched for loss."""
     SENT_LATER = Tcp.SCHEME + 6
-    """packets from this one on have been put out later."""
+    """First packet that was sent after the latest retransmission of the watched hole."""
 
 
 @noinline
@@ -75,7 +75,7 @@ def reset(m: Any, p: Any) -> None:
 
 @noinline
 def record_blocks(m: Any, p: Any, at: Any) -> Any:
-    """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
+    """Enter the SACK blocks of an ACK, 64 packets at a time; return True if they report anything new."""
     news = False
     mask, ring = p[P.RING] - 1, global_memory(m)
     for block in range(ring[at + Ack.SACK_COUNT]):
@@ -94,13 +94,17 @@ def record_blocks(m: Any, p: Any, at: Any) -> Any:
 
 
 def forget_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
-    """Packets that have been acknowledged leave the scoreboard."""
+    """Remove cumulatively acknowledged packets from the scoreboard."""
     clear_bits(m, m[Scoreboard.BITMAP], p[P.RING] - 1, highest_ack + 1, ack + 1)
 
 
 @noinline
 def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
-    """A partial ACK leaves two packets less in the pipe; recovery ends as in NewReno."""
+    """Process an ACK of new data in recovery.
+
+    A partial ACK takes two packets out of the pipe: the one it acknowledges and the retransmitted hole.
+    Recovery ends as in NewReno.
+    """
     m, p = row.m, row.p
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         m[Tcp.PHASE] = Phase.NORMAL
@@ -119,7 +123,7 @@ def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any)
 
 
 def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window: Any) -> Any:
-    """As Reno, with an empty scoreboard."""
+    """Grow the window as Reno does, with an empty scoreboard."""
     m, p = row.m, row.p
     if m[Scoreboard.HIGHEST_SACKED] != NONE:
         reset(m, p)
@@ -128,14 +132,14 @@ def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window
 
 @noinline
 def on_old_ack(row: Any) -> Any:
-    """A recovery goes on; the first duplicates send nothing."""
+    """Continue a recovery; send nothing after the first duplicate ACKs."""
     return SEND if row.m[Tcp.PHASE] == Phase.RECOVERY or row.m[Tcp.DUPACKS] == 0 else 0
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """Take in the blocks; the third that reports something new begins recovery.
+    """Process the SACK blocks of a duplicate ACK; the third one with news starts recovery.
 
-    A sender that pauses sees when the first hole, resent, is lost again: packets put out later are reported.
+    A sender that pauses detects the loss of its first retransmission when packets sent later are reported.
     """
     m, p, highest_ack, dupacks = row.m, row.p, sent.highest_ack, window.dupacks
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
@@ -178,7 +182,7 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
-    """As Reno's; what was reported is forgotten."""
+    """Restart as Reno does, with an empty scoreboard."""
     reset(row.m, row.p)
     after = reno.on_timeout(row, clock, snd_max, window)
     row.m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
@@ -187,7 +191,7 @@ def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
 
 @noinline
 def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
-    """The first hole that was not resent, or new data, while the pipe has room."""
+    """Return the first hole that was not retransmitted, or new data, while the pipe has room."""
     if PAUSING and m[Scoreboard.WATCHED_HOLE] != highest_ack:
         m[Scoreboard.WATCHED_HOLE] = highest_ack
         m[Scoreboard.SENT_LATER] = snd_nxt
@@ -214,14 +218,14 @@ def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd:
 
 
 def on_ack_in_pause(m: Any, p: Any, at: Any, ack: Any, highest_ack: Any) -> None:
-    """An acknowledgement in a pause (see `pausing`)."""
+    """Process an ACK in a pause (`pausing`)."""
     forget_acked(m, p, ack, highest_ack)
     record_blocks(m, p, at)
 
 
 @noinline
 def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: Any) -> Any:
-    """After a pause: recover all that was not reported, with nothing in the pipe."""
+    """Start recovery after a pause, with an empty pipe: every packet without a SACK is lost."""
     if highest_ack == snd_max:
         m[Tcp.PHASE] = Phase.NORMAL
         reset(m, p)

@@ -1,11 +1,11 @@
-"""What a Linux-like sender knows of the packets it has out: reported, lost, sent again.
+"""Scoreboard of a sender like that of Linux 2.6: SACKed, lost and retransmitted packets.
 
 Source: Mathis and Mahdavi, "Forward acknowledgement: refining TCP congestion control" (SIGCOMM 1996), with
 the detection of lost retransmissions of Linux 2.6, in the form of ns-2 (`Agent/TCP/Linux`).
 
-A packet is lost once one `P.DUPACKS` or more above it has been reported.  Retransmissions are logged in the
-order of sending: one is lost when data first sent after it has arrived, or a retransmission more than
-`P.DUPACKS` later.  `acked` is the highest packet acknowledged, `snd_nxt` the next new one.
+A packet is lost when one at least `P.DUPACKS` above it has been SACKed. Retransmissions are logged in order
+of sending. A retransmission is lost when data first sent after it has arrived, or a retransmission more than
+`P.DUPACKS` later. `highest_ack` is the highest packet cumulatively acknowledged, `snd_nxt` the next new one.
 """
 
 from enum import IntEnum
@@ -18,46 +18,46 @@ from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 
 class Scoreboard(IntEnum):
-    """Own words of scratch."""
+    """Scratch words of the scoreboard."""
 
     LOST_OUT = Tcp.SCHEME
-    """Packets that are lost and not sent again."""
+    """Packets that are lost and not retransmitted (Linux: `lost_out`)."""
     SACKED_OUT = Tcp.SCHEME + 1
-    """Packets above the cumulative acknowledgement that have been reported."""
+    """SACKed packets above the cumulative acknowledgement (Linux: `sacked_out`)."""
     HIGHEST_SACKED = Tcp.SCHEME + 2
-    """Highest packet reported."""
+    """Highest SACKed packet."""
     MARKED_UP_TO = Tcp.SCHEME + 3
-    """Every packet up to this one that was not reported is lost or has been sent again."""
+    """Every packet up to this one without a SACK is marked lost or has been retransmitted."""
     NEXT_LOST = Tcp.SCHEME + 4
-    """No packet below is lost."""
+    """No packet below this one is lost."""
     DELIVERED_RETRANS = Tcp.SCHEME + 5
     """Number of the latest retransmission known to have arrived."""
     LOG_FIRST = Tcp.SCHEME + 6
-    """Number of the first retransmission in the log,"""
+    """Number of the first retransmission in the log."""
     LOG_END = Tcp.SCHEME + 7
-    """and the one behind the last."""
+    """Number of the next retransmission to be logged."""
     SACKED_BITMAP = Tcp.SCHEME + 8
-    """Where the bitmap of reported packets begins in scratch,"""
+    """First word of the bitmap of SACKed packets."""
     LOST_BITMAP = Tcp.SCHEME + 9
-    """that of lost ones,"""
+    """First word of the bitmap of lost packets."""
     RETRANS_NUMBER = Tcp.SCHEME + 10
-    """by packet, the number of its latest retransmission,"""
+    """First word of the ring, by packet, of the number of its latest retransmission."""
     LOG_PACKET = Tcp.SCHEME + 11
-    """by number, the packet,"""
+    """First word of the log's ring, by number, of the retransmitted packet."""
     LOG_SND_NXT = Tcp.SCHEME + 12
-    """and the first new packet sent later."""
+    """First word of the log's ring, by number, of the next new packet at that time."""
     FREE = Tcp.SCHEME + 13
     """First word that the scoreboard leaves to others."""
 
 
 def scratch_words(ring: Any) -> Any:
-    """Words of scratch, behind those of the state, for rings of `ring` packets."""
+    """Return the words of scratch after the state, for rings of `ring` packets."""
     return 2 * (ring // 64) + 3 * ring
 
 
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
-    """Lay out scratch from word `free` on; returns the next free word."""
+    """Lay out scratch from word `free` on; return the next free word."""
     ring = p[P.RING]
     m[Scoreboard.HIGHEST_SACKED] = NONE
     m[Scoreboard.MARKED_UP_TO] = NONE
@@ -73,13 +73,13 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 
 def in_flight(m: Any, highest_ack: Any, snd_nxt: Any) -> Any:
-    """Packets in flight, those lost left out."""
+    """Return the packets in flight, without lost ones."""
     return snd_nxt - 1 - highest_ack - m[Scoreboard.LOST_OUT] - m[Scoreboard.SACKED_OUT]
 
 
 @noinline
 def remove_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
-    """Packets behind `acked` up to `ack` leave the scoreboard."""
+    """Remove the packets after `highest_ack` up to `ack` from the scoreboard."""
     mask, last = p[P.RING] - 1, min(ack, max(m[Scoreboard.HIGHEST_SACKED], m[Scoreboard.MARKED_UP_TO]))
     packet = highest_ack + 1
     while packet <= last:  # reported ones, a word of 64 packets at a time, and one that is not
@@ -92,13 +92,13 @@ def remove_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
 
 
 def acknowledge(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
-    """Packets up to `ack` have arrived."""
+    """Process the cumulative acknowledgement of packets up to `ack`."""
     if highest_ack < m[Scoreboard.HIGHEST_SACKED] or highest_ack < m[Scoreboard.MARKED_UP_TO]:
         remove_acked(m, p, ack, highest_ack)
 
 
 def mark_sacked(m: Any, mask: Any, packet: Any) -> None:
-    """A packet has been reported."""
+    """Mark a packet as SACKed."""
     set_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet)
     m[Scoreboard.SACKED_OUT] += 1
     if packet <= m[Scoreboard.MARKED_UP_TO]:
@@ -117,7 +117,7 @@ def _mark_delivered(m: Any, mask: Any, packet: Any) -> None:
 
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
-    """A packet is lost, and not sent again yet."""
+    """Mark a packet as lost and not retransmitted."""
     set_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
     m[Scoreboard.LOST_OUT] += 1
     m[Scoreboard.NEXT_LOST] = min(m[Scoreboard.NEXT_LOST], packet)
@@ -125,7 +125,7 @@ def mark_lost(m: Any, mask: Any, packet: Any) -> None:
 
 @noinline
 def process_blocks(m: Any, p: Any, at: Any, ack: Any) -> Any:
-    """`process_ack` where there is something to do."""
+    """Process the SACK blocks of an ACK and mark lost packets (slow path of `process_ack`)."""
     mask = p[P.RING] - 1
     distance = p[P.DUPACKS]
     arrived = m[
@@ -171,7 +171,10 @@ def process_blocks(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 
 def process_ack(m: Any, p: Any, at: Any, ack: Any) -> Any:
-    """Take in the blocks of the ACK at `at`, of `ack`: did it report packets, are more lost?"""
+    """Process the SACK blocks of the ACK at word `at`, which acknowledges `ack`.
+
+    Returns True if packets are newly SACKed, and True if more packets are lost.
+    """
     if (
         global_memory(m)[at + Ack.SACK_COUNT] > 0
         or ack < m[Scoreboard.HIGHEST_SACKED]
@@ -183,7 +186,7 @@ def process_ack(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 @noinline
 def next_lost(m: Any, p: Any, highest_ack: Any) -> Any:
-    """The first lost packet, or NONE."""
+    """Return the first lost packet, or NONE."""
     if m[Scoreboard.LOST_OUT] == 0:
         return NONE
     mask = p[P.RING] - 1
@@ -196,7 +199,7 @@ def next_lost(m: Any, p: Any, highest_ack: Any) -> Any:
 
 @noinline
 def retransmit(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
-    """A lost packet is sent again; `snd_nxt` is the next new one."""
+    """Record the retransmission of a lost packet; `snd_nxt` is the next new one."""
     mask = p[P.RING] - 1
     clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
     m[Scoreboard.LOST_OUT] -= 1
@@ -208,7 +211,7 @@ def retransmit(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
 
 @noinline
 def mark_all_lost(m: Any, p: Any, highest_ack: Any, snd_nxt: Any) -> None:
-    """Everything that was not reported is lost."""
+    """Mark every packet without a SACK as lost."""
     mask = p[P.RING] - 1
     for packet in range(highest_ack + 1, snd_nxt):
         lost = packet <= m[Scoreboard.MARKED_UP_TO] and test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
@@ -221,7 +224,7 @@ def mark_all_lost(m: Any, p: Any, highest_ack: Any, snd_nxt: Any) -> None:
 
 @noinline
 def reset(m: Any, p: Any, ack: Any) -> None:
-    """Forget everything but that packets up to `ack` have arrived."""
+    """Clear the scoreboard; packets up to `ack` have arrived."""
     for word in range(m[Scoreboard.SACKED_BITMAP], m[Scoreboard.RETRANS_NUMBER]):
         global_memory(m)[word] = 0
     m[Scoreboard.LOST_OUT] = 0

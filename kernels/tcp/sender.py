@@ -1,9 +1,9 @@
-"""The sender of a TCP association: what goes out, and what acknowledgements and the timer do.
+"""Sender of a TCP association: sending, and the processing of ACKs and timeouts.
 
-Semantics are those of ns-2's one-way agents: the sender is driven by ACKs and one coarse timer, the window
-counts packets.  An engine drives it with events; its state is words of scratch (`state.Tcp`).  In all
-functions `p` is an array with the columns of `P`, `s` the association's scratch, `g` its FLOATS floats: cwnd
-and the memory of the congestion control.
+Semantics are those of ns-2's one-way agents: ACKs and one coarse timer drive the sender, and the window
+counts packets. An engine drives it with events. In all functions `p` is an array with the columns of `P`, `s`
+the association's scratch (words of `state.Tcp`), and `g` its FLOATS floats: cwnd [packets] and the memory of
+the congestion control.
 """
 
 from typing import Any
@@ -40,13 +40,14 @@ from netcarlo.kernels.tcp.window import (
 )
 
 CONTROL_WORDS = 16
-"""Float words that a congestion control may keep, behind the cwnd."""
+"""Number of floats that a congestion control may keep, after cwnd."""
 FLOATS = 1 + CONTROL_WORDS
+"""Number of floats of an association."""
 
 PAUSES: Any = slot("pauses")
 TIMESTAMPS: Any = slot("timestamps")
 DELAYS: Any = slot("delays")
-"""Whether the engine asks for the delay of packets."""
+"""True if the engine measures the delay of packets."""
 
 variant: Any = slot("variant")
 kind: Any = slot("kind")
@@ -54,9 +55,9 @@ kind: Any = slot("kind")
 
 @noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """Before the start; `limit` packets, the clock `phase` [ns] ahead, association `flow` of the row.
+    """Initialise an association that sends `limit` packets; its clock is `phase` ahead [ns].
 
-    Rings are laid out from word `free` of `s` on; returns the next free one.
+    Lay out its rings from word `free` of `s` on. Return the next free word.
     """
     for i in range(END):
         s[i] = 0
@@ -101,20 +102,20 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 
 def first_of(p: Any) -> Any:
-    """The first data packet."""
+    """Return the number of the first data packet."""
     return kind.first_of(p)
 
 
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
-    """The application begins to send."""
+    """Start sending."""
     allow_all(p, s, g)
 
 
 @noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL; to be called until NONE comes.
+    """Return the next packet to send, NONE, or FULL. Call it until it returns NONE.
 
-    While the engine says `blocked`, only a forced retransmission comes.
+    While the engine blocks the sender (`blocked`), only a forced retransmission is returned.
     """
     packet = s[Tcp.FORCED]
     last = s[Tcp.LAST_WRITTEN]
@@ -142,7 +143,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 
 
 def note_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
-    """A packet is put out: count it, start the timer, time its round trip."""
+    """Process the sending of a packet: count it, start the timer, start an RTT measurement."""
     variant.on_send(s, p, packet, now)
     if s[Tcp.HIGHEST_ACK] == s[Tcp.SND_MAX]:  # nothing else is out
         s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
@@ -163,14 +164,14 @@ def note_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
 
 
 def transmission_id(s: Any, now: Any) -> Any:
-    """Number of the copy that `next_segment` gave last, for `note_transmission` at the receiver."""
+    """Return the id of the latest transmission, for `note_transmission` at the receiver."""
     if TIMESTAMPS:
         return variant.transmission_id(s)
     return np.int64(0)
 
 
 def resume(p: Any, s: Any, g: Any) -> Any:
-    """No longer blocked; returns whether it has waited for that."""
+    """Process the end of blocking; return True if a packet was held back."""
     if s[Tcp.WAS_BLOCKED] == 0:
         return False
     s[Tcp.WAS_BLOCKED] = 0
@@ -183,12 +184,12 @@ def resume(p: Any, s: Any, g: Any) -> Any:
 
 
 def finished(s: Any) -> Any:
-    """All data have been acknowledged."""
+    """Return True if all data are acknowledged."""
     return s[Tcp.HIGHEST_ACK] == s[Tcp.LAST_PACKET]
 
 
 def advance(p: Any, s: Any, ack: Any) -> None:
-    """Packets up to `ack` have been acknowledged: the writer may fill the socket buffer again."""
+    """Advance the cumulative acknowledgement to `ack`, and let the application refill the socket buffer."""
     s[Tcp.HIGHEST_ACK] = ack
     if p[P.SEND_BUFFER] > 0 and s[Tcp.LAST_WRITTEN] - ack <= p[P.SEND_WAKE]:
         s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], ack + p[P.SEND_BUFFER])
@@ -196,7 +197,7 @@ def advance(p: Any, s: Any, ack: Any) -> None:
 
 @noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """An acknowledgement arrives at the sender."""
+    """Process an ACK that arrives at the sender."""
     if ACKS_ARE_IMPLICIT:
         at, ack = np.int64(0), ack_id - 1
     else:
@@ -225,7 +226,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 
 def on_timestamped_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
-    """An ACK with a timestamp, for a sender that keeps its window to itself."""
+    """Process an ACK with a timestamp, for a scheme that keeps its own window."""
     echo = global_memory(s)[at + Ack.TIMESTAMP]
     s[Tcp.RTT_TS] = echo
     timer.measure_rtt(p, s, now)
@@ -243,7 +244,7 @@ def on_timestamped_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any
 
 
 def on_new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
-    """An ACK of new data."""
+    """Process an ACK of new data."""
     row = row_of(p, s, g, constants)
     previous_ack = s[Tcp.HIGHEST_ACK]
     actions, forced, cwnd = np.int64(SEND), np.int64(NONE), g[0]
@@ -282,7 +283,7 @@ def on_new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: 
 
 
 def on_duplicate_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None:
-    """An ACK of nothing new while something is out."""
+    """Process a duplicate ACK while data are in flight."""
     row = row_of(p, s, g, constants)
     window, actions, forced = variant.on_dup_ack(row, clock_of(s, now), at, sent_of(s), window_of(s, g))
     if actions & REDUCE:
@@ -308,7 +309,7 @@ def on_duplicate_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) 
 
 @noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """DEADLINE has come."""
+    """Process the expiry of the retransmission or probe timer."""
     if PAUSES and s[Tcp.PROBING] != 0:  # a probe or its reply was lost
         s[Tcp.PROBE_REPLIES] = 0
         s[Tcp.RTT_WORSE] = 0

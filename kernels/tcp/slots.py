@@ -1,4 +1,4 @@
-"""What a model fills in: a scheme of loss recovery and a congestion control, and what follows from them."""
+"""Slots of a TCP of ns-2: loss recovery, congestion control, and the properties that follow from them."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -21,7 +21,7 @@ from netcarlo.kernels.tcp.state import Ack
 
 
 def whole(scheme: ModuleType) -> Namespace:
-    """A scheme of loss recovery, completed by what it takes from its bases."""
+    """Return a loss recovery scheme with the functions that it inherits from its bases."""
     modules = [scheme]
     while modules[0] is not recovery:
         modules.insert(0, modules[0].BASE)
@@ -37,40 +37,40 @@ class TcpSlots(Slots):
     association: Any = association
     """Functions that an engine calls."""
     variant: Any
-    """Loss recovery (`recovery`)."""
+    """Loss recovery scheme (`recovery`)."""
     kind: Any
-    """Functions that depend on the kind of flow: `one_kind`, or `heterogeneous`, which look up the kind."""
+    """Functions that depend on the kind of flow: `one_kind`, or `heterogeneous`, which looks the kind up."""
     clock: Any
-    """Measurement of round trips: `rto` or `linux26`."""
+    """RTT measurement: `rto` or `linux26`."""
     control: Any = UNFILLED
-    """Congestion control; UNFILLED in a mixture, where `variant` and `kind` have it."""
+    """Congestion control; UNFILLED for heterogeneous flows, where `variant` and `kind` contain it."""
     inner: Any = UNFILLED
-    """Congestion control without what the loss recovery replaces in it (`new_probing`)."""
+    """Congestion control without the functions that loss recovery replaces (`new_probing`)."""
     first: Any = UNFILLED
-    """Number of the first data packet; UNFILLED in a mixture."""
+    """Number of the first data packet; UNFILLED for heterogeneous flows."""
     sack: Any = UNFILLED
-    """True if ACKs carry SACK blocks; UNFILLED in a mixture."""
+    """True if ACKs carry SACK blocks; UNFILLED for heterogeneous flows."""
     pauses: bool
     """True if the sender may pause and send probe segments."""
     loss_marks: bool
-    """True if ACKs may carry marks of an error or of a broken route."""
+    """True if ACKs may carry a mark of a corrupted packet."""
     timestamps: bool
     """True if packets carry timestamps."""
     ack_words: int
     """Words of an ACK in the ring."""
     acks_are_implicit: bool
-    """True if the number of the next expected packet is all that an ACK says: nothing overtakes, no SACK."""
+    """True if an ACK carries only the next expected packet: no reordering, no SACK."""
     has_transmission_ids: Any = UNFILLED
-    """True if packets carry the numbers of copies; UNFILLED without timestamps."""
+    """True if packets carry transmission ids; UNFILLED without timestamps."""
     delays: bool
-    """True if the engine asks for the delay of packets."""
+    """True if the engine measures the delay of packets."""
 
 
 def of_sender(
     scheme: ModuleType, control: ModuleType, *,
     in_order: bool = False, delays: bool = True, has_transmission_ids: bool = True,
 ) -> TcpSlots:  # fmt: skip
-    """Return the slots of flows of one kind; `in_order` where no packet overtakes another."""
+    """Return the slots of flows of one kind. `in_order`: packets do not overtake each other."""
     control = stacked(control.__name__, aimd, defaults, control)
     inner = control
     if scheme is new_probing:
@@ -87,7 +87,7 @@ def of_sender(
 
 
 def ack_words(variant: Any) -> int:
-    """Return the words of an ACK in the ring with this scheme of loss recovery."""
+    """Return the words of an ACK in the ring with this loss recovery scheme."""
     return (
         int(Ack.TIMESTAMP) + variant.TIMESTAMPS if variant.SACK or variant.LOSS_MARKS else int(Ack.SACK_BLOCK)
     )
@@ -100,7 +100,7 @@ def _only(module: ModuleType, *names: str) -> Namespace:
 
 
 def scratch_words(scheme: ModuleType, window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this scheme of recovery, see `state.scratch_words`."""
+    """Return the words of scratch of an association with this loss recovery (`state.scratch_words`)."""
     words = state.scratch_words(window, ring)
     if scheme is linux26:
         words += scoreboard.scratch_words(ring) + transmissions.scratch_words(ring)

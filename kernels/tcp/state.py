@@ -1,4 +1,4 @@
-"""Where a TCP association keeps its state: words of its scratch by name, and the records that steps pass."""
+"""State of a TCP association: its words of scratch by name, and the records that functions pass."""
 
 from enum import IntEnum, auto
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ NONE = -1
 
 
 class Phase(IntEnum):
-    """Of loss recovery."""
+    """Phase of loss recovery."""
 
     NORMAL = 0
     RECOVERY = 1
@@ -18,18 +18,18 @@ class Phase(IntEnum):
 
 
 class TimeoutAction(IntEnum):
-    """What to do when the retransmission timer expires."""
+    """Action at the expiry of the retransmission timer."""
 
     FALL_BACK = 0
-    """As TCP does: reduce the window to one packet, and go back to the first unacknowledged one."""
+    """Reduce the window to one packet and continue from the first unacknowledged one, as TCP does."""
     KEEP_WINDOW = 1
-    """Retransmit at once with the window as it is."""
+    """Retransmit at once and keep the window."""
     PAUSE = 2
     """Pause, and send probe segments."""
 
 
 class PauseCause(IntEnum):
-    """Why the sender pauses."""
+    """Event that made the sender pause."""
 
     TIMER = 0
     DUPLICATES = 1
@@ -37,213 +37,220 @@ class PauseCause(IntEnum):
 
 
 class Tcp(IntEnum):
-    """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns.
+    """Words of scratch of an association. Packets are numbered from 0 (the SYN); times are in ns.
 
-    Those that every packet touches lie together (`hot_words`).
+    Words that every packet accesses are adjacent (`hot_words`).
     """
 
     # What the schemes of loss recovery share.
     PHASE = 0
     RECOVER = 1
-    """Highest packet sent when the window was last reduced."""
+    """Highest packet sent when the window was last reduced (RFC 6582: recover)."""
     INFLATION = 2
-    """Packets added to the window by duplicate ACKs."""
+    """Packets by which duplicate ACKs inflate the window [packets] (ns-2: `dupwnd_`)."""
     SEEN_PARTIAL = 3
-    """A partial ACK has been seen in this recovery."""
+    """1 if a partial ACK has arrived in this recovery (ns-2: `firstpartial_`)."""
     SCHEME = 4
-    """Words from here on belong to the scheme of recovery."""
+    """First of the words that the loss recovery scheme uses for itself."""
     KIND = 23
-    """Which of several TCPs this one is (`heterogeneous`)."""
+    """Number of the sender (`senders.NUMBERS`) in a heterogeneous model."""
 
     # The sender, with every packet.
     RTT = 24
-    """Latest measurement."""
+    """Latest RTT measurement [ns]."""
     RTT_SEQ = auto()
-    """The packet whose round trip is measured, or ENDLESS."""
+    """Packet whose round trip is being measured, or ENDLESS (ns-2: `rtt_seq_`)."""
     HIGHEST_ACK = auto()
-    """Highest packet acknowledged with all before it."""
+    """Highest packet that is cumulatively acknowledged, SND.UNA - 1 (ns-2: `highest_ack_`)."""
     SND_NXT = auto()
-    """The next packet to send."""
+    """Next packet to send (RFC 9293: SND.NXT; ns-2: `t_seqno_`)."""
     SND_MAX = auto()
-    """Highest packet put out (ns-2: `maxseq_`)."""
+    """Highest packet sent (ns-2: `maxseq_`)."""
     LAST_PACKET = auto()
-    """Last packet there is."""
+    """Last packet of the transfer."""
     LAST_WRITTEN = auto()
-    """Last packet that the application has written into the socket buffer."""
+    """Last packet that the application has written to the socket buffer."""
     DUPACKS = auto()
-    """Duplicate ACKs in a row."""
+    """Consecutive duplicate ACKs."""
     SSTHRESH = auto()
-    """Slow start threshold [packet]."""
+    """Slow start threshold [packets]."""
     RTO = auto()
-    """Length of the retransmission timer."""
+    """Current retransmission timeout, backed off [ns]."""
     FORCED = auto()
-    """A packet to send at once, or NONE."""
+    """Packet to retransmit at once, whatever the window, or NONE."""
     SEND_LIMIT = auto()
-    """The latest event allows packets up to this one, or NONE."""
+    """Highest packet that the window allowed at the latest event, or NONE."""
     RECOVERY_MAY_SEND = auto()
-    """1: the latest event also allows the packets that loss recovery asks for (`next_packet`)."""
+    """1 if the latest event also allows the packets that loss recovery chooses (`next_packet`)."""
     WAS_BLOCKED = auto()
-    """1: the window had a packet while the sender was blocked."""
+    """1 if the window allowed a packet while the engine blocked the sender."""
     TIMER_EXPIRY = auto()
-    """When the retransmission timer (in a pause: that of the probes) expires, or FOREVER."""
+    """Expiry of the retransmission timer, in a pause of the probe timer, or FOREVER [ns]."""
     SENT = auto()
-    """Data packets put out, retransmissions included."""
+    """Data packets sent, retransmissions included."""
 
     # The receiver, with every packet.
     RCV_NXT = auto()
-    """The next packet in order."""
+    """Next packet expected in order (RFC 9293: RCV.NXT)."""
     RCV_HIGHEST = auto()
-    """Highest packet that has arrived."""
+    """Highest packet received."""
     OUT_OF_ORDER = auto()
-    """Packets held out of order."""
+    """Packets that the receiver holds out of order."""
     DUPLICATES = auto()
-    """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
+    """Packets received again. This word must follow OUT_OF_ORDER (`receiver.arrive`)."""
     RCV_BITMAP = auto()
-    """The receiver's bitmap of packets that have arrived."""
+    """First word of the receiver's bitmap of packets received out of order."""
 
     # The acknowledgements on their way.
     NEXT_ACK = auto()
     """Id of the next ACK."""
     CONSUMED = auto()
-    """ACKs with a smaller id are not needed any more."""
+    """ACKs with a smaller id have reached the sender; their places in the ring are free."""
     ACK_RING = auto()
-    """Ring of ACKs in flight (`Ack`)."""
+    """First word of the ring of ACKs in flight (`Ack`)."""
     SACK_STACK = auto()
-    """The receiver's memory of SACK blocks."""
+    """First word of the receiver's list of recent SACK blocks (`receiver.write_sack_blocks`)."""
 
     # The sender, now and then.
     SRTT = SACK_STACK + SACK_STACK_WORDS  # type: ignore[operator]
-    """Smoothed RTT [tick / 8]."""
+    """Smoothed RTT, with 3 fraction bits [ticks / 8]."""
     RTTVAR = auto()
-    """Smoothed deviation [tick / 4]."""
+    """Smoothed RTT deviation, with 2 fraction bits [ticks / 4]."""
     RTO_ESTIMATE = auto()
-    """Timeout by the estimator, neither floored nor backed off."""
+    """Timeout of the estimator, before minimum, maximum and back-off [ns]."""
     PREVIOUS_RTO_ESTIMATE = auto()
-    """CURRENT before the latest measurement."""
+    """RTO_ESTIMATE before the latest measurement [ns]."""
     BACKOFF = auto()
-    """Factor of the back-off."""
+    """Factor of the exponential back-off of the timer."""
     RTT_TS = auto()
-    """When TIMED was put out."""
+    """Time at which RTT_SEQ was sent [ns] (ns-2: `rtt_ts_`)."""
     CLOCK_PHASE = auto()
-    """How far the coarse clock is ahead of the simulation's [ns]."""
+    """Offset of the sender's coarse clock from the simulation's clock [ns]."""
     INITIAL_WINDOW = auto()
-    """Window after the handshake [packet]."""
+    """Congestion window after the handshake [packets]."""
     RETRANSMITTED = auto()
-    """Data packets put out again."""
+    """Data packets retransmitted."""
     HANDSHAKES = auto()
-    """SYNs put out."""
+    """SYNs sent."""
     TIMEOUTS = auto()
+    """Retransmission timeouts."""
     FAST_RETRANSMITS = auto()
+    """Fast retransmits."""
     REDUCTIONS = auto()
-    """Reductions of the window."""
+    """Reductions of the congestion window."""
     AVOIDED = auto()
-    """Reductions avoided: losses after which the window stayed as it was."""
+    """Losses after which the window was not reduced."""
     CWR_PENDING = auto()
-    """ECN: 1: the window was reduced for a mark, and no packet has carried CWR since (RFC 3168)."""
+    """1 if the window was reduced for ECN and no packet has carried CWR since (RFC 3168)."""
     ECN_RECOVER = auto()
-    """ECN: SND_MAX when the window was last reduced for a mark."""
+    """SND_MAX when the window was last reduced for ECN; ACKs up to it cause no further reduction."""
     SEND_TIMES = auto()
-    """By packet, when it was first put out [ns]."""
+    """First word of the ring of first send times by packet [ns]."""
 
     # Probe segments (`pausing`).
     PROBING = auto()
-    """1 while the sender pauses: it puts out probe segments instead of data."""
+    """1 in a pause, in which the sender sends probe segments instead of data."""
     PROBING_SINCE = auto()
-    """When the pause began."""
+    """Start of the current pause [ns]."""
     PROBES = auto()
-    """Probe segments put out."""
+    """Probe segments sent."""
     PROBE_CYCLES = auto()
-    """Pauses begun."""
+    """Pauses started."""
     PROBE_TIME = auto()
-    """Time in pauses that have ended."""
+    """Total duration of the pauses that have ended [ns]."""
     PAUSE_CAUSE = auto()
-    """Why the sender pauses (`PauseCause`)."""
+    """Cause of the current pause (`PauseCause`)."""
     PROBE_REPLIES = auto()
-    """Round trips of probes that came back, one after the other."""
+    """Consecutive replies to probes in this pause."""
     RTT_WORSE = auto()
-    """1: the round trip of one of REPLIES exceeds the smoothed RTT by more than `pausing.RTT_TOLERANCE`."""
+    """1 if a probe in this pause took longer than the smoothed RTT by more than `pausing.RTT_TOLERANCE`."""
     PROBE_WANTED = auto()
-    """1: a probe is to be put out."""
+    """1 if a probe is to be sent."""
     OLDEST_PROBE = auto()
-    """First probe whose reply counts."""
+    """Number of the first probe whose reply counts."""
     PROBE_SENT_AT = auto()
-    """When the latest probe was put out."""
+    """Time at which the latest probe was sent [ns]."""
 
     # The receiver, now and then.
     DELAYED_PACKET = auto()
-    """The packet that made the receiver delay its ACK."""
+    """Packet whose ACK the receiver delays."""
     DELACK_EXPIRY = auto()
-    """When a delayed ACK goes out, or FOREVER."""
+    """Expiry of the delayed-ACK timer, or FOREVER [ns]."""
     TS_RECENT = auto()
-    """The timestamp that the receiver echoes: when that packet was put out."""
+    """Timestamp that the receiver echoes, the send time of a packet [ns] (RFC 7323: TS.Recent)."""
     LAST_ACK_SENT = auto()
-    """What the latest ACK acknowledges (RFC 7323: Last.ACK.sent)."""
+    """Cumulative acknowledgement of the latest ACK (RFC 7323: Last.ACK.sent)."""
 
 
 END = Tcp.LAST_ACK_SENT + 1
-"""Words of an association before what is laid out at the start."""
+"""Words of an association before the rings, which are laid out at the start."""
 
 
 def hot_words(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
-    """Words [from, to) that every packet touches, the first `own` of the scheme's among them; and those of
-    the ring of `acks` if there is one."""
+    """Return the ranges of words [from, to) that every packet accesses.
+
+    They include the first `own` words of the loss recovery scheme and, if `acks`, those of the ring of ACKs.
+    """
     end = Tcp.SACK_STACK + 1 if acks else Tcp.NEXT_ACK
     return (int(Tcp.PHASE), Tcp.SEEN_PARTIAL), (int(Tcp.SCHEME), Tcp.SCHEME + own), (int(Tcp.RTT), int(end))
 
 
 class Ack(IntEnum):
-    """Words of an acknowledgement in the ring."""
+    """Words of an ACK in the ring."""
 
     SACK_COUNT = 0
-    """SACK blocks."""
+    """Number of SACK blocks."""
     CUMULATIVE = 1
-    """Highest packet acknowledged, with all before it."""
+    """Highest packet that is cumulatively acknowledged."""
     SACK_BLOCK = 2
-    """Pairs (left, right); or a mark (`eln`)."""
+    """First word of the SACK blocks, pairs [left, right); with `eln` the loss mark."""
     TIMESTAMP = SACK_BLOCK + 2 * BLOCKS
-    """When the packet that it answers was put out (`linux26`)."""
+    """Echoed timestamp: send time of the packet that caused the ACK [ns] (`linux26`)."""
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this window and `P.RING`, or of many."""
+    """Return the words of scratch of an association with this window [packets] and `P.RING`.
+
+    Both may be arrays.
+    """
     return END + ring // 64 * 2 + ring * (int(Ack.TIMESTAMP) + 2) + 2 * window + 8
 
 
 class Row(NamedTuple):
-    """The arrays of an association."""
+    """Arrays of an association."""
 
     p: Any
-    """Parameters: the columns of `P`."""
+    """Parameters (columns of `P`)."""
     constants: Any
-    """Of the congestion control."""
+    """Constants of the congestion control."""
     m: Any
-    """Scratch: the words of `Tcp`."""
+    """Scratch (words of `Tcp`)."""
     f: Any
     """Float memory of the congestion control."""
 
 
 class Clock(NamedTuple):
-    """When an event is, and how long a round trip took last [ns]."""
+    """Time of the current event and latest RTT measurement [ns]."""
 
     now: Any
     rtt: Any
 
 
 class SendState(NamedTuple):
-    """How far the sender is."""
+    """Sequence state of the sender."""
 
     highest_ack: Any
-    """Highest packet acknowledged with all before it."""
+    """Highest packet that is cumulatively acknowledged."""
     snd_nxt: Any
-    """The next to send."""
+    """Next packet to send."""
     snd_max: Any
-    """Highest put out."""
+    """Highest packet sent."""
 
 
 class Window(NamedTuple):
-    """The congestion window and what decides on it [packet]."""
+    """Congestion window, slow start threshold [packets] and duplicate ACKs."""
 
     cwnd: Any
     ssthresh: Any
     dupacks: Any
-    """Duplicate ACKs in a row."""
+    """Consecutive duplicate ACKs."""

@@ -1,7 +1,6 @@
 """TCP Tahoe: fast retransmit, then slow start from the first hole.
 
-Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), in the form of ns-2
-(`Agent/TCP`).
+Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), in the form of ns-2 (`Agent/TCP`).
 """
 
 from typing import Any
@@ -16,7 +15,7 @@ BASE = reno
 
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """The third begins slow start from the first unacknowledged packet."""
+    """Start slow start from the first unacknowledged packet at the third duplicate ACK."""
     m, dupacks, threshold = row.m, window.dupacks + 1, row.p[P.DUPACKS]
     counted = Window(window.cwnd, window.ssthresh, dupacks)
     if dupacks < threshold:
@@ -35,6 +34,6 @@ def on_old_ack(row: Any) -> Any:
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
-    """As Reno's, but Tahoe goes on counting duplicates."""
+    """Restart as Reno does, but keep the count of duplicate ACKs."""
     after = reno.on_timeout(row, clock, snd_max, window)
     return Window(after.cwnd, after.ssthresh, window.dupacks)

@@ -1,4 +1,4 @@
-"""The retransmission timer of an association: its length, its measurements, and what it does."""
+"""Retransmission timer of an association: timeout, RTT measurement, and the reaction to its expiry."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ TIMESTAMPS: Any = slot("timestamps")
 
 variant: Any = slot("variant")
 clock: Any = slot("clock")
-"""`measure` and `smooth` (`rto`, or those of `linux26`)."""
+"""RTT measurement, functions `measure` and `smooth` (`rto` or `linux26`)."""
 
 
 def length(p: Any, s: Any) -> Any:
-    """How long the timer would run if it were started now [ns]."""
+    """Return the current retransmission timeout [ns]."""
     return timeout_of(s[Tcp.RTO_ESTIMATE], s[Tcp.BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
 
 
 def measure_rtt(p: Any, s: Any, now: Any) -> None:
-    """The timed packet has been acknowledged."""
+    """Take an RTT sample: the timed packet is acknowledged."""
     tick = p[P.TICK]
     ticks = clock.measure(s[Tcp.RTT_TS], now, s[Tcp.CLOCK_PHASE], tick)
     s[Tcp.SRTT], s[Tcp.RTTVAR] = clock.smooth(ticks, s[Tcp.SRTT], s[Tcp.RTTVAR])
@@ -38,7 +38,7 @@ def measure_rtt(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def back_off_timer(p: Any, s: Any) -> None:
-    """It runs twice as long from now on."""
+    """Double the timeout (exponential back-off)."""
     s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR] = back_off(
         s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR], s[Tcp.RTO], p[P.MAX_RTO]
     )
@@ -46,7 +46,7 @@ def back_off_timer(p: Any, s: Any) -> None:
 
 
 def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """What a timeout does: reduce, back off, begin again behind what has been acknowledged."""
+    """React to a timeout: reduce the window, back off, continue from the first unacknowledged packet."""
     s[Tcp.REDUCTIONS] += 1
     row = row_of(p, s, g, constants)
     set_window(s, g, variant.on_timeout(row, clock_of(s, now), s[Tcp.SND_MAX], window_of(s, g)))

@@ -1,9 +1,9 @@
-"""TCP Vegas: a window steered by the difference between expected and actual rate.
+"""TCP Vegas: a window controlled by the difference between expected and actual rate.
 
-Source: Brakmo and Peterson, "TCP Vegas" (JSAC 1995), in the form of ns-2 (`Agent/TCP/Vegas`): no
-handshake and no header, cwnd may grow every other round trip in slow start, a fine-grained timeout
-judged at duplicate ACKs, a send-time table as long as the window.  Times are integer nanoseconds.  It is its
-own congestion control.
+Source: Brakmo and Peterson, "TCP Vegas" (JSAC 1995), in the form of ns-2 (`Agent/TCP/Vegas`): no handshake
+and no header, cwnd grows in every other round trip of slow start, duplicate ACKs check a fine-grained
+timeout, and the table of send times is as long as the window. Times are integer nanoseconds. It needs no
+congestion control.
 """
 
 from enum import IntEnum
@@ -23,38 +23,38 @@ HOT_WORDS = 15
 
 
 class Vegas(IntEnum):
-    """Own words of scratch; times [ns] are relative to the first sending."""
+    """Scratch words of Vegas; times [ns] are relative to FIRST_SENT."""
 
     FIRST_SENT = Tcp.SCHEME
-    """When the first packet was sent."""
+    """Send time of the first packet [ns]."""
     BASE_RTT = Tcp.SCHEME + 1
-    """Least RTT seen, NONE before the first ACK."""
+    """Minimum RTT [ns], NONE before the first ACK (ns-2: `v_baseRTT_`)."""
     SRTT = Tcp.SCHEME + 2
-    """Smoothed RTT, 3 fraction bits."""
+    """Smoothed fine-grained RTT, 3 fraction bits [ns / 8] (ns-2: `v_sa_`)."""
     RTTVAR = Tcp.SCHEME + 3
-    """Smoothed deviation, 2 fraction bits."""
+    """Smoothed deviation, 2 fraction bits [ns / 4] (ns-2: `v_sd_`)."""
     TIMEOUT = Tcp.SCHEME + 4
-    """Fine-grained timeout."""
+    """Fine-grained timeout [ns] (ns-2: `v_timeout_`)."""
     BEG_SEQ = Tcp.SCHEME + 5
-    """The packet whose ACK ends the round trip,"""
+    """Packet whose ACK ends the current round trip (ns-2: `v_begseq_`)."""
     BEG_TIME = Tcp.SCHEME + 6
-    """and when that began."""
+    """Start of the current round trip [ns] (ns-2: `v_begtime_`)."""
     SUM_RTT = Tcp.SCHEME + 7
-    """RTTs of this round trip,"""
+    """Sum of the RTTs in this round trip [ns] (ns-2: `v_sumRTT_`)."""
     CNT_RTT = Tcp.SCHEME + 8
-    """and their number."""
+    """Number of RTTs in this round trip (ns-2: `v_cntRTT_`)."""
     INC_FLAG = Tcp.SCHEME + 9
-    """1: slow start: this is a round trip of growth."""
+    """1 in a round trip of slow start in which cwnd grows (ns-2: `v_inc_flag_`)."""
     WORRIED = Tcp.SCHEME + 10
-    """ACKs after a retransmission that still check the timeout."""
+    """Number of ACKs after a retransmission that still check the fine-grained timeout (ns-2: `worried_`)."""
     NEW_CWND = Tcp.SCHEME + 11
-    """cwnd to return to after the inflation [packet]."""
+    """Window [packets] after the inflation by duplicate ACKs ends."""
     CWND_CHANGED = Tcp.SCHEME + 12
-    """When cwnd was last cut."""
+    """Time of the latest reduction of cwnd [ns] (ns-2: `t_cwnd_changed_`)."""
     PACKETS = Tcp.SCHEME + 13
-    """Packets there are to send."""
+    """Number of packets of the transfer."""
     SEND_TABLE = Tcp.SCHEME + 14
-    """Where (send time, transmissions) of the packets begins."""
+    """First word of the table of (send time, transmissions) by packet."""
 
 
 _INCR = 0  # f[0]: growth of cwnd per ACK in this round trip
@@ -75,7 +75,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
-    """Note when a packet was put out, and how often."""
+    """Record the send time and the number of transmissions of a packet."""
     slots, table = p[P.WINDOW], global_memory(m)
     if packet == 0:
         m[Vegas.FIRST_SENT] = now
@@ -88,7 +88,7 @@ def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
 
 
 def start_measurement(m: Any, t: Any) -> None:
-    """The first ACK sets all that is measured."""
+    """Initialise the RTT estimates with the first ACK."""
     if m[Vegas.BASE_RTT] == NONE:
         m[Vegas.BASE_RTT] = t
         m[Vegas.SRTT] = 8 * t
@@ -97,17 +97,17 @@ def start_measurement(m: Any, t: Any) -> None:
 
 
 def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any) -> Any:
-    """The phase lasts until the next duplicate ACK that acts."""
+    """Keep the window: the phase lasts until the next duplicate ACK that retransmits."""
     return cwnd, SEND, NONE
 
 
 def is_normal(m: Any) -> Any:
-    """New data are the same in every phase."""
+    """Return True: an ACK of new data is processed alike in every phase."""
     return True
 
 
 def fine_timeout_expired(m: Any, p: Any, highest_ack: Any, t: Any) -> Any:
-    """Whether the packet behind `acked` was put out longer ago than the fine-grained timeout."""
+    """Return True if the packet after `highest_ack` was sent longer ago than the fine timeout."""
     if highest_ack + 1 >= m[Vegas.PACKETS]:  # no such packet
         return False
     return (
@@ -117,7 +117,7 @@ def fine_timeout_expired(m: Any, p: Any, highest_ack: Any, t: Any) -> Any:
 
 @noinline
 def adjust_window(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: Any, ssthresh: Any) -> Any:
-    """Once per round trip: compare the rate with what the base RTT promises."""
+    """Compare the actual rate with the expected one, once per round trip; return (cwnd, ssthresh)."""
     rtt = m[Vegas.SUM_RTT] // m[Vegas.CNT_RTT] if m[Vegas.CNT_RTT] > 0 else t - m[Vegas.BEG_TIME]
     m[Vegas.SUM_RTT] = 0
     m[Vegas.CNT_RTT] = 0
@@ -149,7 +149,7 @@ def adjust_window(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: 
 
 
 def measure_fine_rtt(m: Any, p: Any, t: Any, ack: Any, previous_ack: Any) -> None:
-    """The fine-grained RTT of `ack`, if it was sent once; forget what has been acknowledged."""
+    """Take the fine-grained RTT of `ack` if it was sent once; clear the table up to it."""
     slots = p[P.WINDOW]
     begin, table = m[Vegas.SEND_TABLE], global_memory(m)
     entry = begin + 2 * (ack % slots)
@@ -177,7 +177,7 @@ def measure_fine_rtt(m: Any, p: Any, t: Any, ack: Any, previous_ack: Any) -> Non
 
 
 def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window: Any) -> Any:
-    """Steer once per round trip, measure, and check the timeout after a retransmission."""
+    """Process an ACK of new data: adjust the window once per round trip, measure, check the fine timeout."""
     m, f, p, now = row.m, row.f, row.p, clock.now
     cwnd, ssthresh, dupacks = window.cwnd, window.ssthresh, window.dupacks
     t = now - m[Vegas.FIRST_SENT]
@@ -204,7 +204,11 @@ def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window
 
 @noinline
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
-    """The third, or an expired timeout, resends; the window shrinks once per packet that is resent."""
+    """Retransmit at the third duplicate ACK or when the fine timeout has expired.
+
+    The window is reduced once per retransmitted packet, by a quarter, or by half if it was retransmitted
+    before.
+    """
     m, p, highest_ack, snd_nxt = row.m, row.p, sent.highest_ack, sent.snd_nxt
     cwnd, ssthresh = window.cwnd, window.ssthresh
     t = clock.now - m[Vegas.FIRST_SENT]
@@ -243,7 +247,7 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
-    """Slow start from two packets."""
+    """Restart with slow start from two packets."""
     m = row.m
     m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
     m[Tcp.RECOVER] = snd_max

@@ -1,4 +1,4 @@
-"""What an engine asks an association for: when its timers go off, how far it is, what its packets are."""
+"""Queries of an engine about an association: timers, progress, and properties of packets."""
 
 from typing import Any
 
@@ -16,17 +16,17 @@ kind: Any = slot("kind")
 
 
 def due(s: Any) -> Any:
-    """When the sender's timer goes off [ns]."""
+    """Return the expiry of the sender's timer [ns]."""
     return s[Tcp.TIMER_EXPIRY]
 
 
 def due_at_receiver(s: Any) -> Any:
-    """When the receiver's timer goes off [ns]."""
+    """Return the expiry of the delayed-ACK timer [ns]."""
     return s[Tcp.DELACK_EXPIRY]
 
 
 def may_send(p: Any, s: Any) -> Any:
-    """If not, `next_segment` and `probe` would give none."""
+    """Return False if `next_segment` and `probe` would return NONE."""
     repairs = s[Tcp.RECOVERY_MAY_SEND] != 0
     if TIMESTAMPS:
         repairs = repairs and variant.has_room(s, s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT])
@@ -35,54 +35,54 @@ def may_send(p: Any, s: Any) -> Any:
 
 
 def all_sent(s: Any) -> Any:
-    """All there is has been put out."""
+    """Return True if all data have been sent."""
     return s[Tcp.SND_MAX] == s[Tcp.LAST_PACKET]
 
 
 def data_waiting(p: Any, s: Any) -> Any:
-    """None: what is blocked is not put out."""
+    """Return 0: a blocked packet is not taken out of the sender."""
     return np.int64(0)
 
 
 def acked(p: Any, s: Any) -> Any:
-    """Packets with data that are acknowledged with all before them."""
+    """Return the number of data packets that are cumulatively acknowledged."""
     return max(s[Tcp.HIGHEST_ACK] - kind.first_of(p) + 1, 0)
 
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
-    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    """Return the smaller of congestion and receive window [packets / 1024]."""
     return np.int64(min(g[0], float(p[P.WINDOW])) * 1024.0)
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:
-    """Return whether a packet of the sender carries data."""
+    """Return True if a packet of the sender carries data."""
     return packet >= kind.first_of(p)
 
 
 def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """Whether a packet of the receiver acknowledges data."""
+    """Return True: every packet of the receiver acknowledges data."""
     return True
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
-    """A packet of the sender [byte]."""
+    """Return the size of a packet of the sender [bytes]."""
     if packet < kind.first_of(p):
         return p[P.HANDSHAKE]
     return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:
-    """Return whether a packet of the sender is the last with data, which may be shorter than the others."""
+    """Return True if a packet of the sender is the last with data, which may be shorter than the others."""
     return packet == s[Tcp.LAST_PACKET]
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
-    """What a trace calls a packet of the sender."""
+    """Return the number of a packet of the sender in a trace."""
     return packet
 
 
 def show(s: Any, g: Any, trace: Any, n: Any) -> None:
-    """The state of the sender in row n of a trace."""
+    """Write the state of the sender to row n of a trace."""
     trace[n, Trace.CWND] = g[0]
     trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
     trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
@@ -90,7 +90,7 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
 
 
 def carries_cwr(s: Any, packet: Any) -> Any:
-    """Whether a packet carries CWR: the window has been reduced for a mark (RFC 3168)."""
+    """Return True if a packet carries CWR: the window was reduced for ECN (RFC 3168)."""
     if s[Tcp.CWR_PENDING] != 0 and packet > s[Tcp.ECN_RECOVER]:
         s[Tcp.CWR_PENDING] = 0
         return True
@@ -98,5 +98,5 @@ def carries_cwr(s: Any, packet: Any) -> Any:
 
 
 def overfull(s: Any) -> Any:
-    """Never: no packet on its way is kept in a place that another may need."""
+    """Return False: no packet in flight occupies a place that another may need."""
     return False

@@ -1,4 +1,4 @@
-"""The window of an association: what an event allows to send."""
+"""Window of an association: what an event allows the sender to send."""
 
 from typing import Any
 
@@ -12,38 +12,38 @@ from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Row, SendState, Tcp, 
 TIMESTAMPS: Any = slot("timestamps")
 
 kind: Any = slot("kind")
-"""What depends on the kind of a flow where there are several (`one`, `heterogeneous`)."""
+"""Functions that depend on the kind of flow (`one_kind`, `heterogeneous`)."""
 
 
 def row_of(p: Any, s: Any, g: Any, constants: Any) -> Any:
-    """The arrays of an association as a record."""
+    """Return the arrays of an association as a record."""
     return Row(p, constants, s, g[1:])
 
 
 def clock_of(s: Any, now: Any) -> Any:
-    """The time, and the latest RTT."""
+    """Return the time and the latest RTT as a record."""
     return Clock(now, s[Tcp.RTT])
 
 
 def sent_of(s: Any) -> Any:
-    """How far the sender is."""
+    """Return the sequence state of the sender as a record."""
     return SendState(s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX])
 
 
 def window_of(s: Any, g: Any) -> Any:
-    """The window as it is."""
+    """Return the window as a record."""
     return Window(g[0], s[Tcp.SSTHRESH], s[Tcp.DUPACKS])
 
 
 def set_window(s: Any, g: Any, window: Any) -> None:
-    """The window changes."""
+    """Store the window."""
     g[0] = window.cwnd
     s[Tcp.SSTHRESH] = window.ssthresh
     s[Tcp.DUPACKS] = window.dupacks
 
 
 def allow_all(p: Any, s: Any, g: Any) -> None:
-    """All that the window has room for may go out."""
+    """Allow all packets for which the window has room."""
     if TIMESTAMPS:
         s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
@@ -51,12 +51,15 @@ def allow_all(p: Any, s: Any, g: Any) -> None:
 
 
 def allows_limited_transmit(s: Any, cwnd: Any, highest_ack: Any, snd_nxt: Any) -> Any:
-    """Whether limited transmit lets the packet `snd_nxt` out."""
+    """Return True if limited transmit allows the packet `snd_nxt` (RFC 3042)."""
     return float(snd_nxt) <= float(highest_ack) + cwnd + float(s[Tcp.DUPACKS])
 
 
 def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
-    """What an event allows to send: by its actions, with this cwnd; and `forced`, a packet or NONE."""
+    """Set what the sender may send after an event with these `actions` and this cwnd.
+
+    `forced` is a packet to send at once, or NONE.
+    """
     if forced != NONE:
         s[Tcp.FORCED] = forced
     if TIMESTAMPS:
