@@ -9,22 +9,22 @@ from typing import Any
 
 from netcarlo.kernels.base.layout import MS
 
-MAX_INCREMENT = 16  # most packets per round trip
-LOW_WINDOW = 14  # up to this window it is standard TCP [packet]
-SMOOTH_PART = 20  # near the old maximum: round trips for a search range
-BICTCP_B = 4  # a search step covers this part of the distance
-BETA, BETA_ONE = 819, 1024  # share of the window kept after a loss
-INITIAL_MAX_CNT = 20  # most ACKs per packet of growth before the first loss
-CNT_VALID_MS = 31  # time that `_CNT` holds while the window stays [ms]
+MAX_INCREMENT = 16  # maximum growth [packets per round trip]
+LOW_WINDOW = 14  # up to this window [packets] BIC is standard TCP
+SMOOTH_PART = 20  # round trips spent in the search range near the old maximum
+BICTCP_B = 4  # a step of the binary search covers 1 / BICTCP_B of the distance
+BETA, BETA_ONE = 819, 1024  # BETA / BETA_ONE is the share of the window kept after a loss
+INITIAL_MAX_CNT = 20  # maximum of ACKs per packet of growth before the first loss
+CNT_VALID_MS = 31  # validity of `_CNT` for an unchanged window [ms]
 
 # Words of memory; all are 0 at the start and after a timeout.
-_CNT = 0  # the window grows by one packet after more ACKs than this
-_CWND_CNT = 1  # ACKs since the window grew
-_LAST_MAX_CWND = 2  # where packets were lost last, or a little less [packet]
+_CNT = 0  # ACKs per packet of growth (Linux: `cnt`)
+_CWND_CNT = 1  # ACKs since the window grew (Linux: `snd_cwnd_cnt`)
+_LAST_MAX_CWND = 2  # window at the latest loss, less with fast convergence [packets]
 _LOSS_SEEN = 3  # 1 after a loss
-_LAST_CWND = 4  # for which window, and
-_LAST_TIME = 5  # when `_CNT` was found [ms]
-_DELAYED_ACK = 6  # packets that an ACK acknowledges, averaged: sixteenths beyond 2 packets
+_LAST_CWND = 4  # window for which `_CNT` was computed [packets]
+_LAST_TIME = 5  # time at which `_CNT` was computed [ms]
+_DELAYED_ACK = 6  # average packets per ACK, in sixteenths beyond 2 packets
 _WORDS = 7
 
 
@@ -48,9 +48,9 @@ def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: A
             step = min(below // BICTCP_B, MAX_INCREMENT)
             if below > -BICTCP_B and step <= 1:  # near the maximum
                 every = window * SMOOTH_PART // BICTCP_B
-            elif below > 0:  # on the way to it
+            elif below > 0:  # below the maximum
                 every = window // step
-            else:  # beyond it, ever faster
+            else:  # beyond the maximum, accelerating
                 every = max(window * (BICTCP_B - 1) // -below, window // MAX_INCREMENT)
             if memory[_LOSS_SEEN] == 0.0:
                 every = min(every, INITIAL_MAX_CNT)
@@ -70,7 +70,7 @@ def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory
         for word in range(_WORDS):
             memory[word] = 0.0
     else:
-        lower = packets < memory[_LAST_MAX_CWND]  # others need room: leave them some (fast convergence)
+        lower = packets < memory[_LAST_MAX_CWND]  # fast convergence: release capacity to new flows
         memory[_LAST_MAX_CWND] = packets * (BETA_ONE + BETA) // (2 * BETA_ONE) if lower else packets
         memory[_LOSS_SEEN] = 1.0
         memory[_CWND_CNT] = 0.0

@@ -9,31 +9,31 @@ from typing import Any
 
 from netcarlo.kernels.base.layout import MS
 
-BETA, BETA_ONE = 819, 1024  # share of the window kept after a loss
+BETA, BETA_ONE = 819, 1024  # BETA / BETA_ONE is the share of the window kept after a loss
 CUBE_RTT_SCALE = 410  # C = 410 / 1024 packets / s^3
-CUBE_FACTOR = (1 << 40) // CUBE_RTT_SCALE  # K^3 [(s / 1024)^3] of a packet below the maximum
-CUBE_ROOT_BITS = 18  # K is shorter than 256 s
-MAX_OFFSET = 1 << CUBE_ROOT_BITS  # |t - K| beyond it counts as this [s / 1024]: the cube fits in 63 bits
-BETA_SCALE = 23  # standard TCP with the same BETA grows a packet per 23/8 windows of ACKs
-MAX_INCREMENT = 16  # most packets per 0.1 s beyond the old maximum
+CUBE_FACTOR = (1 << 40) // CUBE_RTT_SCALE  # K^3 [(s / 1024)^3] per packet below the maximum
+CUBE_ROOT_BITS = 18  # bits of K [s / 1024], which is shorter than 256 s
+MAX_OFFSET = 1 << CUBE_ROOT_BITS  # limit of |t - K| [s / 1024], so that the cube fits in 63 bits
+BETA_SCALE = 23  # standard TCP with this BETA grows by a packet per 23/8 windows of ACKs
+MAX_INCREMENT = 16  # maximum growth beyond the old maximum [packets per 0.1 s]
 INITIAL_MAX_CNT = 50  # ACKs per packet of growth before the first loss
-CNT_VALID_MS = 31  # time that `_CNT` holds while the window stays [ms]
-RTT_IGNORE_MS = 1000  # after a loss no measurement counts for the least RTT
+CNT_VALID_MS = 31  # validity of `_CNT` for an unchanged window [ms]
+RTT_IGNORE_MS = 1000  # time after a loss in which RTT samples do not update `_DELAY_MIN` [ms]
 
 # Words of memory; all are 0 at the start and after a timeout.
-_CNT = 0  # the window grows by one packet after more ACKs than this
-_CWND_CNT = 1  # ACKs since the window grew
-_LAST_MAX_CWND = 2  # where packets were lost last, or a little less [packet]
+_CNT = 0  # ACKs per packet of growth (Linux: `cnt`)
+_CWND_CNT = 1  # ACKs since the window grew (Linux: `snd_cwnd_cnt`)
+_LAST_MAX_CWND = 2  # window at the latest loss, less with fast convergence [packets]
 _LOSS_SEEN = 3  # 1 after a loss
-_LAST_CWND = 4  # for which window, and
-_LAST_TIME = 5  # when `_CNT` was found [ms]
-_DELAYED_ACK = 6  # packets that an ACK acknowledges, averaged: sixteenths beyond 2 packets
-_EPOCH_START = 7  # when growth began after a loss [ms], 0: not yet
-_ORIGIN_POINT = 8  # plateau of the cubic [packet]
-_K = 9  # from the epoch to the plateau [s / 1024]
-_DELAY_MIN = 10  # [ms / 8]
-_ACK_CNT = 11  # ACKs that `_TCP_CWND` has not seen
-_TCP_CWND = 12  # the window that standard TCP would have [packet]
+_LAST_CWND = 4  # window for which `_CNT` was computed [packets]
+_LAST_TIME = 5  # time at which `_CNT` was computed [ms]
+_DELAYED_ACK = 6  # average packets per ACK, in sixteenths beyond 2 packets
+_EPOCH_START = 7  # start of growth after a loss [ms]; 0: not yet
+_ORIGIN_POINT = 8  # plateau of the cubic function [packets]
+_K = 9  # time from the epoch to the plateau [s / 1024]
+_DELAY_MIN = 10  # minimum RTT [ms / 8]; 0: unknown
+_ACK_CNT = 11  # ACKs not yet counted in `_TCP_CWND`
+_TCP_CWND = 12  # window of standard TCP in the same epoch [packets]
 _WORDS = 13
 
 
@@ -104,7 +104,7 @@ def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory
         for word in range(_WORDS):
             memory[word] = 0.0
     else:
-        lower = packets < memory[_LAST_MAX_CWND]  # others need room: leave them some (fast convergence)
+        lower = packets < memory[_LAST_MAX_CWND]  # fast convergence: release capacity to new flows
         memory[_LAST_MAX_CWND] = packets * (BETA_ONE + BETA) // (2 * BETA_ONE) if lower else packets
         memory[_LOSS_SEEN] = 1.0
         memory[_CWND_CNT] = 0.0

@@ -11,17 +11,17 @@ from typing import Any
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.congestion import linux_reno
 
-WESTWOOD_RTT_MIN_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
-WESTWOOD_INIT_RTT_MS = 20_000  # the RTT as long as there is none
+WESTWOOD_RTT_MIN_MS = 50  # minimum duration of a bandwidth sample, which also covers a round trip [ms]
+WESTWOOD_INIT_RTT_MS = 20_000  # RTT before the first measurement [ms]
 
-# Words of memory behind those of Reno; all are 0 at the start.
-_RTT_WIN_SX = 1  # the bandwidth sample began [ms]
-_BK = 2  # acknowledged since then
-_BW_NS_EST = 3  # bandwidth, filtered once and
-_BW_EST = 4  # twice [byte / ms]
-_RTT = 5  # smoothed [ms], 0: no ACK yet
-_RTT_MIN = 6  # [ms], 0: take the next
-_ACCOUNTED = 7  # bytes of duplicate ACKs that an ACK of new data will name again
+# Words of memory after those of Reno; all are 0 at the start.
+_RTT_WIN_SX = 1  # start of the bandwidth sample [ms]
+_BK = 2  # bytes acknowledged in the bandwidth sample
+_BW_NS_EST = 3  # bandwidth, filtered once [bytes / ms]
+_BW_EST = 4  # bandwidth, filtered twice [bytes / ms]
+_RTT = 5  # smoothed RTT [ms]; 0: no ACK yet
+_RTT_MIN = 6  # minimum RTT [ms]; 0: take the next sample
+_ACCOUNTED = 7  # bytes counted at duplicate ACKs, which an ACK of new data acknowledges again
 
 grow = linux_reno.grow
 reduce = linux_reno.reduce
@@ -55,7 +55,7 @@ def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory
         if news == 0:
             news = size
             memory[_ACCOUNTED] += size
-        elif news > size:  # some of it has been counted at duplicates
+        elif news > size:  # part of it was counted at duplicate ACKs
             if memory[_ACCOUNTED] >= news:
                 memory[_ACCOUNTED] -= news
                 news = size

@@ -52,7 +52,7 @@ def load(path: Path, content: bytes, *, paced: bool = False) -> ModuleType:
     name = f"netcarlo_user_{path.stem}_{zlib.crc32(str(path.resolve()).encode()):08x}"
     module = ModuleType(name)
     module.__file__ = str(path)
-    sys.modules[name] = module  # Numba looks it up there when it loads compiled functions from disk
+    sys.modules[name] = module  # Numba looks the module up when it loads compiled functions from disk
     exec(compile(content, str(path), "exec"), vars(module))
     if hasattr(module, "heard"):  # name of `on_ack` in earlier versions
         vars(module).setdefault("on_ack", module.heard)

@@ -11,16 +11,16 @@ from typing import Any
 
 from netcarlo.kernels.base.layout import MS
 
-SEGMENT = 1460  # bytes that a packet counts as; only rounding depends on it
-WESTWOOD_RTT_MIN_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
+SEGMENT = 1460  # payload of a packet [bytes]; it affects only rounding
+WESTWOOD_RTT_MIN_MS = 50  # minimum duration of a bandwidth sample, which also covers a round trip [ms]
 
 # Words of memory; all are 0 at the start.
-_RTT_WIN_SX = 0  # the bandwidth sample began [ms]
-_BK = 1  # acknowledged since then
-_BW_NS_EST = 2  # bandwidth, filtered once and
-_BW_EST = 3  # twice [byte / ms]
-_RTT_MIN = 4  # [ms], 0: take the next
-_ACCOUNTED = 5  # bytes of duplicate ACKs that an ACK of new data will name again
+_RTT_WIN_SX = 0  # start of the bandwidth sample [ms]
+_BK = 1  # bytes acknowledged in the bandwidth sample
+_BW_NS_EST = 2  # bandwidth, filtered once [bytes / ms]
+_BW_EST = 3  # bandwidth, filtered twice [bytes / ms]
+_RTT_MIN = 4  # minimum RTT [ms]; 0: take the next sample
+_ACCOUNTED = 5  # bytes counted at duplicate ACKs, which an ACK of new data acknowledges again
 _FIRST_ACK_SEEN = 6  # 1 after the first ACK
 _CWND_CNT = 7  # packets acknowledged since the window grew
 
@@ -49,7 +49,7 @@ def on_ack(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
     if packets == 0:
         news = SEGMENT
         memory[_ACCOUNTED] += SEGMENT
-    elif packets > 1:  # some of them have been counted at duplicates; the one that came last has not
+    elif packets > 1:  # some were counted at duplicate ACKs, except the latest
         counted = min(int(memory[_ACCOUNTED]), news)
         news = max(news - counted, SEGMENT)
         memory[_ACCOUNTED] -= counted

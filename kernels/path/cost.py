@@ -1,4 +1,4 @@
-"""What a path costs: the packets that its sender puts out, and those of cross traffic."""
+"""Estimated cost of a path: packets of its sender and of cross traffic."""
 
 from typing import Any
 
@@ -10,19 +10,22 @@ from netcarlo.kernels.base.loss import probabilities
 from netcarlo.kernels.base.wire import on_wire
 
 MIN_SHARE = 0.01
-"""Of a hop, at least, by cross traffic."""
+"""Minimum share of a hop's capacity that cross traffic leaves to the sender."""
 
 SAMPLES = 10
-"""So many samples cost about as much as a packet."""
+"""Number of samples that cost as much as a packet."""
 
 
 def cost(rows: Rows, window: Any) -> Floats:
-    """About the packets of each row, float64[n], by its first path; `window` [n]: most in flight."""
+    """Return the approximate number of packets of each row, float64[n], by its first path.
+
+    `window` [n] is the maximum number of packets in flight.
+    """
     p, hops = rows.parameters, rows.hops[:, 0]
     wire = on_wire((p[:, P.DATA] + p[:, P.HEADER])[:, None], hops[..., Hop.BYTE_TIME])
     rtt = (wire + hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
     crossing = on_wire(hops[..., Hop.CROSS_SIZE], hops[..., Hop.BYTE_TIME])
-    taken = datagrams(crossing, hops[..., Hop.CROSS_EVERY])  # the share of a hop
+    taken = datagrams(crossing, hops[..., Hop.CROSS_EVERY])  # share of the capacity of a hop
     packet = (wire / np.maximum(1.0 - taken, MIN_SHARE)).max(axis=1, initial=1.0)
     queue = np.where(hops[..., Hop.QUEUE] > 0, hops[..., Hop.QUEUE], ENDLESS).min(axis=1, initial=ENDLESS)
     buffer = np.where(p[:, P.SEND_BUFFER] > 0, p[:, P.SEND_BUFFER], ENDLESS)

@@ -1,7 +1,6 @@
-"""A stream of datagrams over a path: nothing comes back, so it is put out as if nobody were there.
+"""UDP source over a path. There is no feedback, so datagrams are sent on a fixed schedule.
 
-To a mobile host datagrams can overtake each other and come twice, over hops that reorder they overtake only;
-see `engine`.
+To a mobile host datagrams may be reordered and duplicated; hops that reorder only reorder them (`engine`).
 """
 
 from typing import Any
@@ -36,11 +35,11 @@ REORDERS: Any = slot("reorders")
 OUT_OF_ORDER: Any = slot("out_of_order")
 DELAYS: Any = slot("delays")
 forwarding: Any = slot("forwarding")
-"""See `engine`."""
+"""Module that forwards reordered packets, see `engine`."""
 
 
 def scratch_words(rows: Rows, *, mobile: bool, reorders: bool) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     words = hops.scratch_words(rows) + ASSOCIATION
     ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
     if reorders:
@@ -51,7 +50,7 @@ def scratch_words(rows: Rows, *, mobile: bool, reorders: bool) -> tuple[int, int
 
 
 def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
-    """A datagram put out at `sent` has arrived at time t [ns]."""
+    """Count the arrival at time t [ns] of a datagram sent at `sent`."""
     what = np.int64(sink.NEW)
     if MOBILE:
         what = sink.arrive(m, p, m[Path.ACK_RING], number)
@@ -70,7 +69,7 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
 def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
-    """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
+    """Simulate one row; return the number of trace rows. `base.model.Model` describes the arguments."""
     free = init(p, of_hops, outages, losses, m, out)
     traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
     number, upcoming, due = np.int64(0), first(p), np.int64(FOREVER)

@@ -1,13 +1,12 @@
-"""A one-way transfer of an association, TCP or SCTP, over a path, packet by packet.
+"""One-way transfer of an association, TCP or SCTP, over a path, packet by packet.
 
-Because the path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs
-wait in a ring in order of arrival, and the next event is the smaller of its head and the timer.  Each turn of
-the one loop takes at most an event and a packet, and all ways through it meet at its end: rows that run side
-by side on a device stay in step.
+On a FIFO path the fate of a packet, and the ACK that it causes, are known when it is sent. ACKs wait in a
+ring in order of arrival, and the next event is the earlier of its head and the timer. An iteration of the
+event loop processes at most one event and one packet, and all branches join at its end, so that rows that run
+side by side on a device stay in lockstep.
 
-To a mobile host packets can overtake each other on the way from the MAP on, on other paths behind hops that
-reorder: there they wait in a queue in order of time (see `mobility.access`, `reordering`), and go on before
-the sender's next event.
+Packets to a mobile host can overtake each other after the MAP, others behind hops that reorder. There they
+wait in a queue ordered by time (`mobility.access`, `reordering`) until the engine forwards them.
 """
 
 from collections.abc import Callable
@@ -46,42 +45,44 @@ association: Any = slot("association")
 fast_path: Any = slot("fast_path")
 
 HAS_FAST_PATH: Any = slot("has_fast_path")
-"""There are stretches that nothing disturbs, see `fast_path`."""
+"""True if there is a fast path (`fast_path`)."""
 MOBILE: Any = slot("mobile")
-"""The last hop is a radio link, and access routers and a MAP stand before it."""
+"""True if the last hop is a radio link behind access routers and a MAP."""
 REORDERS: Any = slot("reorders")
-"""There may be hops on which packets overtake each other."""
+"""True if packets may overtake each other on some hops."""
 OUT_OF_ORDER: Any = slot("out_of_order")
-"""The one or the other: packets wait in a queue of `forwarding`, one of"""
+"""True if MOBILE or REORDERS: packets wait in a queue ordered by time."""
 forwarding: Any = slot("forwarding")
-"""`mobility.access` and `reordering`."""
+"""Module that forwards packets of that queue: `mobility.access` or `reordering`."""
 FIRST: Any = slot("first")
-"""The first data packet: 1 behind a handshake, else 0."""
+"""Number of the first data packet: 1 after a handshake, else 0."""
 PAUSES: Any = slot("pauses")
 TYPED_PACKETS: Any = slot("typed_packets")
-"""Packets say themselves what they are, and the receiver has timers of its own, which go off before a packet
-that arrives in the same nanosecond."""
+"""True if packets carry their type and the receiver has timers of its own.
+
+These timers expire before a packet that arrives in the same nanosecond is processed.
+"""
 
 QUEUES: Any = slot("queues")
-"""How long packets are held is measured."""
+"""True if the time that packets spend on hops is measured."""
 DELAYS: Any = slot("delays")
-"""How long data take is measured; the outcomes stand behind those of queues."""
+"""True if delays of data are measured; their outcomes follow those of queues."""
 MESSAGES: Any = slot("messages")
-"""The application writes messages, whose outcomes stand behind all others."""
+"""True if the application writes messages; their outcomes follow all others."""
 
 OUT = len(Out)
 QUEUED = len(Queues)
 
 PROBE = FULL - 1
-"""A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
-first, the second, ..."""
+"""Number of the first probe segment and of the reply to it; further ones count downwards."""
 
 
 def scratch_words(
     rows: Rows, of_association: Callable[[int, int], Any], *, mobile: bool, reorders: bool
 ) -> int:
-    """Words of int64 scratch that any row of `rows` needs; `of_association(window, ring)` says how many an
-    association does.
+    """Return the words of int64 scratch that any row of `rows` needs.
+
+    `of_association(window, ring)` returns those of an association.
     """
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
@@ -95,7 +96,7 @@ def scratch_words(
 
 @noinline
 def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
-    """Lay out scratch for the path; returns the next free word."""
+    """Lay out scratch for the path; return the next free word."""
     for i in range(ASSOCIATION):
         m[i] = 0
     free = hops.prepare(p, of_hops, outages, losses, m)
@@ -128,7 +129,7 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> A
 
 @noinline
 def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
-    """Take the samples that are due by time `until` [ns] from the sender's present state."""
+    """Take the samples of cwnd and RTT that are due by time `until` [ns]."""
     while m[Path.NEXT_SAMPLE] <= until:
         add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, association.cwnd_of(p, s, g))
         rtt = s[association.Counter.RTT]
@@ -141,7 +142,7 @@ def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
 
 @noinline
 def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) -> Any:
-    """An event at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
+    """Write an event at time t [ns], with the sender's state, to row n of the trace; return n + 1."""
     if begin_row(trace, n, t * 1e-9, event, number, 0):
         association.show(s, g, trace, n)
     return n + 1
@@ -149,7 +150,7 @@ def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) 
 
 @noinline
 def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
-    """The same of a packet of the sender; returns the number of rows."""
+    """Write an event of a packet of the sender to the trace; return the number of rows."""
     if TYPED_PACKETS and not association.is_data(p, s, packet):
         return n
     return record(trace, n, t, event, association.sequence_of(p, s, packet), s, g)
@@ -157,14 +158,14 @@ def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s
 
 @noinline
 def record_ack(p: Any, trace: Any, n: Any, t: Any, ack_id: Any, s: Any, g: Any) -> Any:
-    """The same of an acknowledgement that reaches the sender."""
+    """Write the arrival of an ACK at the sender to the trace; return the number of rows."""
     if not association.is_ack(p, s, ack_id):
         return n
     return record(trace, n, t, EVENT_ACK, association.cumulative_ack(p, s, ack_id), s, g)
 
 
 def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
-    """An event of `packet` at time t [ns] as row n of the trace; returns n + 1."""
+    """Write an event of `packet` at time t [ns] to row n of the trace; return n + 1."""
     begin_row(trace, n, t * 1e-9, event, packet, 0)
     return n + 1
 
@@ -172,7 +173,7 @@ def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
 def send_ack(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tail: Any
 ) -> Any:
-    """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
+    """Send an ACK from the receiver at time t [ns]; return the new end of the ring of ACKs."""
     wire = p[P.HEADER]
     if not PAUSES or ack_id > PROBE:
         wire = association.size_of_ack(p, s, ack_id)
@@ -184,7 +185,10 @@ def send_ack(
 
 
 def store_ack(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: Any, tail: Any) -> Any:
-    """What has become of an ACK by time `back` [ns]; returns the ring's new end."""
+    """Store an ACK in the ring if it arrives; return the new end of the ring.
+
+    `back` is the time of its arrival or loss [ns].
+    """
     if REORDERS and fate == IN_QUEUE:
         return tail
     if fate == ARRIVED:
@@ -202,7 +206,7 @@ def forward_ack(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tag: Any, size: Any,
     tail: Any,
 ) -> Any:  # fmt: skip
-    """An ACK in the queue goes on at time t [ns]; returns the ring's new end."""
+    """Forward an ACK of the queue at time t [ns]; return the new end of the ring."""
     fate, back = reordering.step_back(p, outages, losses, m, t, ack_id, tag, size)
     if reordering.is_forgotten(p, m, ack_id):
         m[Path.OVERFLOW] = 1
@@ -211,7 +215,7 @@ def forward_ack(
 
 @noinline
 def send_delayed_ack(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
-    """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
+    """Process a timer of the receiver, which may send a delayed ACK; return the new end of the ring."""
     due = association.due_at_receiver(s)
     ack_id = association.on_delay(p, s)
     if ack_id < 0:
@@ -222,7 +226,7 @@ def send_delayed_ack(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any
 
 
 def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
-    """A packet put out at `sent` has arrived at time t [ns]."""
+    """Count a packet sent at `sent` that arrives at time t [ns]."""
     if association.is_data(p, s, packet):
         if not fresh:
             m[Path.DUPLICATES] += 1
@@ -234,12 +238,12 @@ def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: 
 
 
 def record_delay(p: Any, m: Any, delay: Any) -> None:
-    """Data that had not come before arrive `delay` [ns] after they were first put out."""
+    """Record the delay [ns] of data since they were first sent, at their first arrival."""
     delays.arrived(p, m, np.int64(Path.LATEST), m[Path.DELAYS], delay)
 
 
 def record_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
-    """Data put out at `sent` has arrived at time t [ns]."""
+    """Record the arrival at time t [ns] of data sent at `sent`."""
     if t > m[Path.RECORD_AFTER]:
         record_first_arrival(m, out, t, sent)
     if MOBILE:
@@ -253,7 +257,7 @@ def record_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
 
 @noinline
 def record_first_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
-    """The first data ever, or after the first outage began."""
+    """Record the first arrival of data, and the first one after the first outage began."""
     if out[Out.FIRST_RX] == NEVER:
         out[Out.FIRST_RX] = t
         m[Path.RECORD_AFTER] = m[Path.FIRST_OUTAGE]
@@ -264,7 +268,7 @@ def record_first_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
-    """The size of a packet of the sender [byte]."""
+    """Return the size of a packet of the sender [bytes]."""
     if TYPED_PACKETS:
         return association.size_of(p, s, packet)
     size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
@@ -278,9 +282,9 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
 def send_packet(
     p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any, counts: Any, wire: Any
 ) -> Any:
-    """The sender puts a packet of `wire` bytes out; it `counts` if it carries data.
+    """Send a packet of `wire` bytes over the path; `counts` is True if it carries data.
 
-    Returns (fate, time) as `transmit`, and its tag at an access router or NONE.
+    Returns (fate, time) as `hops.transmit`, and the packet's tag at an access router or NONE.
     """
     tag = np.int64(NONE)
     if MOBILE:
@@ -307,7 +311,7 @@ def send_packet(
 def receive(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, packet: Any, sent: Any, tail: Any
 ) -> Any:
-    """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
+    """Process the arrival at time t [ns] of a packet sent at `sent`; return the new end of the ring."""
     if TYPED_PACKETS:
         while association.due_at_receiver(s) <= t:
             tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
@@ -358,35 +362,35 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
 
 
 def queue_is_next(p: Any, m: Any, s: Any, arrival: Any) -> Any:
-    """Whether a packet in the queue goes on before the next ACK arrives, or anything else happens."""
+    """Return True if the first packet of the queue precedes the next ACK and all timers."""
     timers = min(association.due(s), association.due_at_receiver(s))
     return forwarding.due(p, m) <= min(min(timers, p[P.END]), arrival)
 
 
 def next_ack_arrival(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
-    """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
+    """Return the arrival time of the first ACK of the ring at the sender, or FOREVER [ns]."""
     return global_memory(m)[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
 
 def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
-    """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
+    """Simulate one row; return the number of trace rows. `base.model.Model` describes the arguments."""
     ring, mask, s = init(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
     m[Path.ACK_RING] = ring
     free = ring + ENTRY * p[P.RING] - ASSOCIATION
     association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = TYPED_PACKETS or p[P.ACK_EVERY] > 1
-    head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
+    head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK in flight, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.OVERFLOW] = 1
     sample(p, m, s, g, min(now, end))
-    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)  # the next sample, or the end
+    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)  # time of the next sample, or just after the end
     association.start(p, s, g, now)
     use_fast_path = HAS_FAST_PATH and not traced and fast_path.is_worthwhile(m)
     simple = HAS_FAST_PATH and fast_path.is_simple(p, m)
-    busy = True  # the last event may let more packets out
+    busy = True  # the latest event may allow more packets
     while m[Path.OVERFLOW] == 0 and now <= end:
         loop_header()
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
@@ -402,8 +406,8 @@ def simulate(
             sent, busy = now, packet != NONE or association.may_send(p, s)
             next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
         if not busy:
-            # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can
-            # overtake any more.
+# The next event: an ACK, a timer of the sender, or a timer of the receiver (a delayed ACK), which
+# no packet can precede any more.
             arrival = next_ack_arrival(m, ring, mask, head, tail)
             upcoming = min(arrival, association.due(s))
             if delayed and association.due_at_receiver(s) < upcoming:
@@ -435,7 +439,7 @@ def simulate(
                             missing = s[association.Counter.ACKED] + 1
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 
-        # At most one packet: the sender's, or one that waits at an access router; received if it arrives.
+# At most one packet: a new one, or one of the queue; it is received if it arrives.
         carried = HAS_FAST_PATH and packet != NONE
         busy = now <= end
         if busy and not carried:

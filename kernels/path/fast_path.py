@@ -1,9 +1,9 @@
-"""A stretch of a transfer that nothing disturbs: ACKs of new data, and the packets that they let out.
+"""Fast path of a transfer in steady state: ACKs of new data, and the packets that they release.
 
-Between losses, timers, samples and outages a sender does the same few things again and again.  Here they are
-done with all that they change in registers: the association's numbers and the first hop of each direction;
-packets go through the hops behind it as anywhere.  Everything is looked at before it changes: what comes
-next and is anything else is left to the engine as it was.
+Between losses, timers, samples and outages a sender repeats the same steps. They are executed here with all
+changing state in registers: that of the association and of the first hop of each direction. Other hops are
+simulated as usual. A step is checked before it changes anything; the engine processes whatever does not
+qualify.
 """
 
 from typing import Any, NamedTuple
@@ -32,27 +32,27 @@ kind: Any = slot("kind")
 
 
 class HopConstants(NamedTuple):
-    """What of a hop stays the same."""
+    """Constants of a hop during the fast path."""
 
     at: Any
-    """Where its words begin."""
+    """First word of the hop."""
     time: Any
-    """That a packet takes [ns]."""
+    """Transmission time of a packet [ns]."""
     delay: Any
-    """[ns]"""
+    """Propagation delay [ns]."""
     limit: Any
-    """Most packets held; 0: no limit."""
+    """Maximum number of packets held; 0: unlimited."""
     ring: Any
-    """Where their departure times begin."""
+    """First word of the ring of departure times."""
     quiet: Any
-    """What reaches the far end before is not disturbed [ns]."""
+    """Time before which arrivals at the far end meet no outage, cross traffic or tick [ns]."""
 
 
 class HopState(NamedTuple):
-    """What changes with every packet."""
+    """State of a hop that changes with every packet."""
 
     free: Any
-    """The server is free from then on [ns]."""
+    """Time from which the server is free [ns]."""
     slot: Any
     """Next place in the ring of departure times."""
     gap: Any
@@ -60,7 +60,7 @@ class HopState(NamedTuple):
 
 
 def constants_of(m: Any, direction: Any, size: Any) -> Any:
-    """The first hop of a direction, for packets of `size` bytes."""
+    """Return the constants of the first hop of a direction, for packets of `size` bytes."""
     at = hops.hop_at(MAIN, direction, np.int64(0))
     quiet = min(m[at + HopWord.CHECK_FROM], m[at + HopWord.SAFE_UNTIL] + 1)
     time = on_wire(size, m[at + HopWord.BYTE_TIME])
@@ -68,29 +68,29 @@ def constants_of(m: Any, direction: Any, size: Any) -> Any:
 
 
 def state_of(m: Any, at: Any) -> Any:
-    """A hop as it is."""
+    """Return the state of a hop."""
     return HopState(m[at + HopWord.FREE_AT], m[at + HopWord.NEXT_PLACE], m[at + HopWord.GAP])
 
 
 def store(m: Any, at: Any, state: Any) -> None:
-    """A hop as it is now."""
+    """Store the state of a hop."""
     m[at + HopWord.FREE_AT] = state.free
     m[at + HopWord.NEXT_PLACE] = state.slot
     m[at + HopWord.GAP] = state.gap
 
 
 def is_full(m: Any, hop: Any, state: Any, t: Any) -> Any:
-    """Whether the queue has no room for a packet that comes at time t [ns]."""
+    """Return True if the queue has no room for a packet that arrives at time t [ns]."""
     return hop.limit > 0 and hops.is_held(m[hop.ring + state.slot], t)
 
 
 def can_enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
-    """Whether a packet that comes at time t [ns] passes undisturbed but for random loss."""
+    """Return True if a packet that arrives at time t [ns] meets nothing but, perhaps, random loss."""
     return not is_full(m, hop, state, t) and max(t, state.free) + hop.time + hop.delay < hop.quiet
 
 
 def enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
-    """It does: how the hop is afterwards."""
+    """Return the state of a hop after a packet for which `can_enqueue` is true."""
     free, place = max(t, state.free) + hop.time, state.slot
     if hop.limit > 0:
         m[hop.ring + place] = free
@@ -99,30 +99,30 @@ def enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
 
 
 def forward_rest(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
-    """A packet goes on behind the first hop at time t [ns]; returns its fate and when that happened."""
+    """Forward a packet over the hops after the first one at time t [ns]; return its fate and the time."""
     count = hops.hop_count(m, MAIN, direction) - 1
     return hops.forward(p, outages, losses, m, MAIN, direction, np.int64(1), count, t, size)
 
 
 @noinline
 def measure(p: Any, s: Any, now: Any) -> None:
-    """The timed packet has been acknowledged."""
+    """Take an RTT sample: the timed packet is acknowledged."""
     measure_rtt(p, s, now)
 
 
 def is_worthwhile(m: Any) -> Any:
-    """Nothing on the first hop ends a stretch again and again: cross traffic, a tick."""
+    """Return True if the first hop has no cross traffic or tick, which would end the fast path often."""
     at = hops.hop_at(MAIN, FORWARD, np.int64(0))
     return m[at + HopWord.CROSS] == FOREVER and m[at + HopWord.TICK] == 0
 
 
 def is_simple(p: Any, m: Any) -> Any:
-    """One hop, every packet acknowledged at once, no limit of the socket buffer."""
+    """Return True for one hop, an ACK per packet and an unlimited socket buffer."""
     return hops.hop_count(m, MAIN, FORWARD) == 1 and p[P.ACK_EVERY] == 1 and p[P.SEND_BUFFER] == 0
 
 
 def is_steady(p: Any, s: Any) -> Any:
-    """All that was sent has been received, in order, and no recovery, pause or handshake is going on."""
+    """Return True if all packets sent have arrived in order, outside of recovery, pause and handshake."""
     top = s[Tcp.SND_NXT]
     normal = (
         variant.is_normal(s)
@@ -140,12 +140,12 @@ def run(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, next_sample: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """Go on while nothing disturbs, from a moment that `is_steady`, until before `next_sample` [ns].
+    """Run the fast path from a steady state (`is_steady`) until before `next_sample` [ns].
 
-    `simple`: what `is_simple` said, as a constant: compilers leave out what is not needed.
+    `simple` is the result of `is_simple` as a constant, so that compilers omit unused code.
 
-    Returns the time, head and tail of the ring of ACKs; and, if a packet is on its way to the receiver where
-    something will happen, its number and arrival, else NONE.
+    Returns the time, head and tail of the ring of ACKs, and, if a packet is in transit to the receiver that
+    the engine must process, its number and arrival time, else NONE.
     """
     ring, mask, end = m[Path.ACK_RING], p[P.RING] - 1, p[P.END]
     horizon = min(m[Path.RECORD_AFTER], end)
@@ -159,13 +159,13 @@ def run(
     deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
     next_ack, last_rx = s[Tcp.NEXT_ACK], m[Path.LAST_RX]
     limit, snd_nxt, t, in_transit, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
-    # Before this packet nothing is lost on the first hops, and there is room and more to send.
+# Packets below `bound` meet no random loss on the first hops, have room, and are not the last one.
     bound = min(min(forward_hop.gap, backward_hop.gap), mask - (tail - head))
     if not ACKS_ARE_IMPLICIT:
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
     bound = min(first + bound, s[Tcp.LAST_PACKET])
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
-    if first <= allowed and acked == first - 1:  # nothing is out
+    if first <= allowed and acked == first - 1:  # nothing is in flight
         deadline = now + rto
     steady = True
     if DELAYS:

@@ -1,15 +1,15 @@
-"""A path: FIFO drop-tail hops in tandem, with random loss, outages, cross traffic and clocked release.
+"""Path of FIFO drop-tail hops in tandem, with random loss, outages, cross traffic and clocked release.
 
-Packets of one direction stay in order, so a packet's whole journey is known the moment it is
-handed over: each hop direction needs only when its server is free, the departure times of the
-packets it still holds (a ring as long as its queue limit), and how many packets pass until the
-next random loss.  No events, no queues of packets.
+Packets of one direction stay in order, so the whole journey of a packet is known when it is sent. The state
+of a hop in one direction is: the time from which its server is free, the departure times of the packets that
+it holds (a ring as long as the queue limit), and the number of packets until the next random loss. There are
+no events and no queues of packets.
 
-A packet that is handed over in the very nanosecond of a departure still finds the departing packet
-in the queue, as with ns-2, or does not (see `ARRIVAL_BEFORE_DEPARTURE`).  ACK clocking makes that tie common.
+A packet that arrives in the nanosecond of a departure finds the departing packet still in the queue, as in
+ns-2, or not (`ARRIVAL_BEFORE_DEPARTURE`). ACK clocking makes this tie common.
 
-In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
-lane (a path in one direction) has, then hop by hop the `HopWord`s of all lanes, then the rings.
+In all functions `m` is the scratch. The state of the hops begins at word `BASE`: the number of hops of each
+lane (a path in one direction), then hop by hop the words (`HopWord`) of all lanes, then the rings.
 """
 
 from enum import IntEnum, auto
@@ -25,25 +25,27 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_
 from netcarlo.kernels.base.sums import add
 
 BASE: Any = slot("hops_base")
-"""The word of scratch where the state of the hops begins."""
+"""Word of scratch where the state of the hops begins."""
 
 FIRST_HOP_SPECIALISED: Any = slot("first_hop_specialised")
-"""The first hop has code of its own, in which its place is a constant (see `HOT_WORDS`)."""
+"""True if the first hop has its own code, with constant addresses (`HOT_WORDS`)."""
 QUEUES: Any = slot("queues")
-"""Measure how long packets are held."""
+"""True if the time that packets spend on hops is measured."""
 ARRIVAL_BEFORE_DEPARTURE: Any = slot("arrival_before_departure")
-"""What leaves in this very nanosecond is still in the queue: ns-2 had scheduled the arrival before the
-departure.  In a network a host takes its time to answer, and what leaves has left."""
-VARYING: Any = slot("varying")
-"""Whether hops may have what changes from packet to packet, see `varying`."""
+"""True if a packet that departs at the time of an arrival is still in the queue, as in ns-2.
 
-# Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
+ns-2 schedules the arrival before the departure. A real host takes time to reply, so that the packet has left.
+"""
+VARYING: Any = slot("varying")
+"""True if hops may be time-varying (`base.varying`)."""
+
+# Paths and directions, as NumPy integers: Numba compiles a function anew for each literal.
 MAIN = np.int64(0)
 FORWARD = np.int64(0)  # carries data
-BACKWARD = np.int64(1)  # carries acknowledgements
+BACKWARD = np.int64(1)  # carries ACKs
 
-# The fate of a packet.
-IN_QUEUE = -1  # it has not come to its end
+# Fates of a packet.
+IN_QUEUE = -1  # it is in the queue of a node, its fate is not known
 ARRIVED = 0
 QUEUE_FULL = 1
 LOST = 2
@@ -54,35 +56,35 @@ DESTROYED = 4
 class HopWord(IntEnum):
     """Words of scratch of a hop in one direction."""
 
-    FREE_AT = 0  # the server is free from then on [ns]
-    SAFE_UNTIL = auto()  # what reaches the far end by then is neither destroyed nor held for a tick [ns]
-    BYTE_TIME = auto()  # as Hop.BYTE_TIME
-    DELAY = auto()  # propagation [ns]
-    LIMIT = auto()  # most packets held; 0: no limit
-    RING = auto()  # the word where the ring of departure times begins
+    FREE_AT = 0  # time from which the server is free [ns]
+    SAFE_UNTIL = auto()  # latest arrival at the far end that meets no outage and no tick [ns]
+    BYTE_TIME = auto()  # see `Hop.BYTE_TIME`
+    DELAY = auto()  # propagation delay [ns]
+    LIMIT = auto()  # maximum number of packets held; 0: unlimited
+    RING = auto()  # first word of the ring of departure times
     NEXT_PLACE = auto()  # next place in that ring
-    CHECK_FROM = auto()  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
-    GAP = auto()  # packets until the next random loss; this and what follows as in `Channel`
-    GAPS = auto()  # gaps drawn so far
+    CHECK_FROM = auto()  # earlier of DOWN_AT and CROSS: no slow path before [ns]
+    GAP = auto()  # packets until the next random loss; first of the words of `Channel`
+    GAPS = auto()  # gaps drawn
     LOSS = auto()  # row of the loss table
-    CHANCES = auto()  # what happens to the packet behind a gap
-    OTHER_LOSS = auto()  # the same two in, or outside, bursts
-    OTHER_CHANCES = auto()
-    DOWN_AT = auto()  # start of the next outage, or of the one that lasts [ns]
-    UP_AT = auto()  # its end [ns]
-    OUTAGE_INDEX = auto()  # its number
+    CHANCES = auto()  # probabilities for the packet at the end of a gap, see `Hop.CHANCES`
+    OTHER_LOSS = auto()  # row of the loss table in the other state of the channel
+    OTHER_CHANCES = auto()  # probabilities in the other state of the channel
+    DOWN_AT = auto()  # start of the next or current outage [ns]
+    UP_AT = auto()  # end of that outage [ns]
+    OUTAGE_INDEX = auto()  # number of that outage
     CROSS = auto()  # arrival of the next packet of cross traffic [ns]
-    CROSS_EVERY = auto()  # time from one to the next [ns]
-    CROSS_TIME = auto()  # time that the server needs for one [ns]
-    TICK = auto()  # packets leave the far end at multiples of this; 0: at any time [ns]
-    TICK_PHASE = auto()  # plus this [ns]
-    PATH = auto()  # the hop's path
-    HOP = auto()  # its place on that path, seen from the sender
+    CROSS_EVERY = auto()  # interval of cross traffic [ns]
+    CROSS_TIME = auto()  # transmission time of a packet of cross traffic [ns]
+    TICK = auto()  # packets leave the far end at multiples of this plus TICK_PHASE [ns]; 0: at any time
+    TICK_PHASE = auto()  # phase of the ticks [ns]
+    PATH = auto()  # number of the path
+    HOP = auto()  # place of the hop on the path, counted from the sender
     STREAM = auto()  # random stream of the gaps
-    HELD = auto()  # time that packets of the sender were held, summed [ns]; what exceeds a word:
-    HELD_HIGH = auto()
-    VARIES = auto()  # the word where the state of what varies begins; 0: nothing does
-    CROSS_SIZE = auto()  # a packet of cross traffic [byte]
+    HELD = auto()  # sum of the times that packets of the sender spent on the hop [ns], low word
+    HELD_HIGH = auto()  # high word of that sum (`sums`)
+    VARIES = auto()  # first word of the state of a time-varying hop; 0: constant
+    CROSS_SIZE = auto()  # size of a packet of cross traffic [bytes]
 
 
 _SIZE = len(HopWord)
@@ -93,12 +95,14 @@ _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
 HOT_WORDS = (0, 2), *((at, at + HopWord.GAPS) for at in (_LANES, _LANES + _SIZE))
-"""Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of
-the first of each direction what stands before GAPS."""
+"""Ranges of words from BASE on [from, to) that every packet of the main path accesses.
+
+They are the numbers of hops and, of the first hop of each direction, the words before GAPS.
+"""
 
 
 def scratch_words(rows: Rows) -> int:
-    """Words of scratch that the hops of any row of `rows` need."""
+    """Return the words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
     size = _SIZE + varying.WORDS * bool(rows.hops[..., [Hop.VARIES, Hop.R_VARIES]].any())
     states = _LANES * (1 + rows.hops.shape[2] * size)
@@ -107,7 +111,7 @@ def scratch_words(rows: Rows) -> int:
 
 @noinline
 def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
-    """Lay out the state of the hops; returns the first free word of scratch."""
+    """Lay out the state of the hops; return the first free word of scratch."""
     n_hops = hops.shape[1]
     free = BASE + _LANES * (1 + n_hops * _SIZE)
     for path in range(PATHS):
@@ -133,7 +137,7 @@ def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> An
 def _prepare_hop(
     parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, at: Any, direction: Any
 ) -> None:
-    """Fill the words `at` of a hop whose PATH, HOP and RING are known."""
+    """Fill the words `at` of a hop whose PATH, HOP and RING are set."""
     path, hop = m[at + HopWord.PATH], m[at + HopWord.HOP]
     m[at + HopWord.BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME + _R * direction]
     m[at + HopWord.DELAY] = hops[path, hop, Hop.DELAY + _R * direction]
@@ -178,9 +182,9 @@ def _prepare_varying(hops: Any, m: Any, at: Any, direction: Any) -> None:
 def transmit(
     parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
 ) -> Any:
-    """Hand a packet of `size` bytes to a path at time `t` [ns] (per path and direction in order of time).
+    """Send a packet of `size` bytes over a path at time `t` [ns]; times must not decrease.
 
-    Returns its fate and when that happened [ns].
+    Returns its fate and the time of its arrival or loss [ns].
     """
     count = hop_count(m, path, direction)
     if not FIRST_HOP_SPECIALISED:
@@ -197,7 +201,7 @@ def forward(
     parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, first: Any, count: Any,
     t: Any, size: Any,
 ) -> Any:  # fmt: skip
-    """As `transmit`, for `count` of the hops from the `first` in this direction on."""
+    """Send a packet over `count` hops, beginning with hop `first` of a direction; return as `transmit`."""
     at = hop_at(path, direction, first)
     for _ in range(count):
         fate, t = _traverse(parameters, outages, losses, m, at, t, size)
@@ -208,7 +212,7 @@ def forward(
 
 
 def _traverse(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
-    """As `transmit`, for the hop whose words begin at `at`."""
+    """Send a packet over the hop whose words begin at `at`; return as `transmit`."""
     time = (size * m[at + HopWord.BYTE_TIME] + _ROUND) >> _BITS
     if t >= m[at + HopWord.CHECK_FROM]:
         if _advance_to(outages, m, at, t):
@@ -240,20 +244,20 @@ def _traverse(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: An
 
 
 def reorders(outages: Any, m: Any, path: Any, direction: Any, hop: Any) -> Any:
-    """Whether packets may overtake each other on a hop, counted in its direction."""
+    """Return True if packets may overtake each other on a hop, numbered in its direction."""
     at = hop_at(path, direction, hop)
     table = outages[m[at + HopWord.PATH], m[at + HopWord.HOP]]
     return m[at + HopWord.VARIES] > 0 and varying.reorders(table, global_memory(m), m[at + HopWord.VARIES])
 
 
 def hop_count(m: Any, path: Any, direction: Any) -> Any:
-    """The number of hops of a path."""
+    """Return the number of hops of a path."""
     return m[BASE + 2 * path + direction]
 
 
 @noinline
 def longest_held(m: Any) -> Any:
-    """Of the hops of the main path, the longest time that packets of the sender were held, in two words."""
+    """Return the time that packets spent on the hop where it is longest [ns], in two words (`sums`)."""
     low, high = np.int64(0), np.int64(0)
     for hop in range(hop_count(m, MAIN, FORWARD)):
         at = hop_at(MAIN, FORWARD, hop)
@@ -275,7 +279,7 @@ def empty_queue(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: An
 
 @noinline
 def disable_outages(m: Any, path: Any, direction: Any, hop: Any) -> None:
-    """Make a hop know no outages."""
+    """Remove the outages of a hop."""
     at = hop_at(path, direction, hop)
     m[at + HopWord.DOWN_AT] = FOREVER
     m[at + HopWord.SAFE_UNTIL] = FOREVER
@@ -284,23 +288,24 @@ def disable_outages(m: Any, path: Any, direction: Any, hop: Any) -> None:
 
 
 def hop_at(path: Any, direction: Any, hop: Any) -> Any:
-    """Where the words of a hop begin, counted in its direction."""
+    """Return the word where a hop begins, numbered in its direction."""
     return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
 
 
 def is_held(leaves: Any, t: Any) -> Any:
-    """Whether a packet that leaves a hop then is in its queue at time t [ns]."""
+    """Return True if a packet that departs at `leaves` is in the queue at time t [ns]."""
     return leaves >= t if ARRIVAL_BEFORE_DEPARTURE else leaves > t
 
 
 def _enqueue(m: Any, at: Any, t: Any, duration: Any) -> Any:
-    """The server takes a packet over at time `t`; returns when it is done, or -1 if the queue is full."""
+    """Let a packet enter the server's queue at time `t`; return its departure time, or -1 if the queue is
+    full."""
     limit = m[at + HopWord.LIMIT]
     free = max(t, m[at + HopWord.FREE_AT]) + duration
     if limit > 0:
         number = m[at + HopWord.NEXT_PLACE]
         ring, place = global_memory(m), m[at + HopWord.RING] + number
-        if is_held(ring[place], t):  # the packet `limit` places ahead is still there
+        if is_held(ring[place], t):  # the packet `limit` places ahead is still held
             return np.int64(-1)
         ring[place] = free
         number += 1
@@ -311,7 +316,7 @@ def _enqueue(m: Any, at: Any, t: Any, duration: Any) -> Any:
 
 @noinline
 def _advance_to(outages: Any, m: Any, at: Any, t: Any) -> Any:
-    """Cross traffic and outages up to time `t`; returns whether the hop is down then."""
+    """Process cross traffic and outages up to time `t`; return True if the hop is down."""
     while min(m[at + HopWord.DOWN_AT], m[at + HopWord.CROSS]) <= t:
         cross = m[at + HopWord.CROSS]
         if cross < m[at + HopWord.DOWN_AT]:
@@ -321,7 +326,7 @@ def _advance_to(outages: Any, m: Any, at: Any, t: Any) -> Any:
             if time >= 0:
                 _enqueue(m, at, cross, time)
             m[at + HopWord.CROSS] += m[at + HopWord.CROSS_EVERY]
-        elif cross <= t and cross < m[at + HopWord.UP_AT]:  # vanishes in the outage
+        elif cross <= t and cross < m[at + HopWord.UP_AT]:  # dropped in the outage
             m[at + HopWord.CROSS] += m[at + HopWord.CROSS_EVERY]
         elif t >= m[at + HopWord.UP_AT]:
             _next_outage(outages, m, at)
@@ -332,7 +337,7 @@ def _advance_to(outages: Any, m: Any, at: Any, t: Any) -> Any:
 
 
 def _check_from(m: Any, at: Any) -> Any:
-    """From when on a packet has to be looked at more closely [ns]."""
+    """Return the time from which packets need the slow path of a hop [ns]."""
     if VARYING and m[at + HopWord.VARIES] > 0:
         return np.int64(_LONG_AGO)
     return min(m[at + HopWord.DOWN_AT], m[at + HopWord.CROSS])
@@ -340,9 +345,9 @@ def _check_from(m: Any, at: Any) -> Any:
 
 @noinline
 def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
-    """How long the server is busy with a packet that comes at time `t`, where it is not the usual `time`.
+    """Return the service time [ns] of a packet that arrives at time `t`; -1 if it is dropped.
 
-    -1 if it is dropped.
+    `time` is its transmission time at the constant rate of the hop [ns].
     """
     block, table, words = (
         m[at + HopWord.VARIES],
@@ -361,9 +366,10 @@ def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -
 
 @noinline
 def _arrival(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
-    """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
+    """Return the arrival time at the far end of a packet transmitted at time `free`, and True if it
+    is lost."""
     t, is_lost, block = free + m[at + HopWord.DELAY], False, m[at + HopWord.VARIES]
-    if free >= varying.STALLED:  # no other hop has to do with it
+    if free >= varying.STALLED:  # the packet never leaves, so that it reaches no other hop
         return free, True
     if block > 0:
         table, stream = outages[m[at + HopWord.PATH], m[at + HopWord.HOP]], m[at + HopWord.STREAM]
@@ -375,14 +381,14 @@ def _arrival(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
 
 @noinline
 def _next_release(m: Any, at: Any, t: Any) -> Any:
-    """When the far end lets go of a packet that arrives there at time `t`."""
+    """Return the time at which the far end releases a packet that arrives there at time `t` [ns]."""
     tick = m[at + HopWord.TICK]
     return t + (m[at + HopWord.TICK_PHASE] - t) % tick if tick > 0 else t
 
 
 @noinline
 def _next_outage(outages: Any, m: Any, at: Any) -> None:
-    """The hop is up (again), its queue empty, the server idle; looks out for the next outage."""
+    """Start an up period of the hop, with an empty queue and an idle server; look up the next outage."""
     _empty(m, at)
     m[at + HopWord.OUTAGE_INDEX] += 1
     m[at + HopWord.DOWN_AT] = FOREVER

@@ -1,8 +1,8 @@
-"""A stretch of a transfer of today's Linux that nothing disturbs: see `steady`.
+"""Fast path of today's Linux in steady state, see `path.fast_path`.
 
-What an ACK of new data does, and the bursts that it lets out, is done by the sender's own functions; left out
-is what would find nothing (a loss, a block, a packet sent again).  Timers are not set: it is enough to know
-before which time they do not go off, and one that is still running at the end is set then.
+The sender's own functions process ACKs of new data and send bursts; what would find nothing to do (losses,
+SACK blocks, retransmissions) is left out. Timers are not set: a lower bound on their expiry suffices, and a
+timer that runs at the end is set then.
 """
 
 from typing import Any, NamedTuple
@@ -36,19 +36,19 @@ QUEUES: Any = slot("queues")
 DELAYS: Any = slot("delays")
 
 IDLE = (tso.DEFER_US + 1) * clocks.US
-"""When nothing has left for so long [ns] no burst is put off."""
+"""Idle time [ns] after which a burst is not deferred (TSO deferral)."""
 
 NO_BURST = -1
-"""Packets left of a burst when it is known that none goes out before the next ACK."""
+"""Value of `remaining` if no packet can be sent before the next ACK."""
 
 
 def is_simple(p: Any, m: Any) -> Any:
-    """One hop."""
+    """Return True if the path has one hop."""
     return hops.hop_count(m, MAIN, FORWARD) == 1
 
 
 def is_steady(p: Any, s: Any) -> Any:
-    """The sender misses nothing, has taken in its latest event, and will not run out of packets now."""
+    """Return True if nothing is missing, the latest event is processed, and more than this flight remains."""
     una = s[Tcp.SND_UNA]
     settled = s[Tcp.TRY_SEND] == 0 and s[Tcp.FORCED] == NONE and s[Tcp.REXMIT] == Rexmit.NONE
     normal = (
@@ -61,18 +61,20 @@ def is_steady(p: Any, s: Any) -> Any:
 
 
 class Route(NamedTuple):
-    """What of the path and of the receiver stays the same."""
+    """Constants of the path and the receiver."""
 
     forward: Any
+    """First hop in the direction of the data."""
     backward: Any
-    """The first hop of each direction."""
+    """First hop in the direction of the ACKs."""
     rings: Any
+    """Rings of the sender and the receiver."""
     ring: Any
-    """Where the ring of ACKs on their way begins."""
+    """First word of the ring of ACKs in flight."""
     delay: Any
-    """A delayed ACK goes out so long after a packet, or later [ns]."""
+    """Minimum delay of a delayed ACK [ns]."""
     receiver_rto: Any
-    """After a longer one the receiver has quick ACKs again [ns]."""
+    """Pause in the arrivals after which the receiver sends quick ACKs again [ns]."""
     pair: Any
     """2 if `send_small_burst` may send two packets of which the second is acknowledged at once, else FULL."""
     odd: Any
@@ -82,7 +84,7 @@ class Route(NamedTuple):
 
 
 def route_of(p: Any, m: Any, s: Any, single: Any) -> Any:
-    """They stay as they are; `single`: there is one hop."""
+    """Return the constants of the path and the receiver. `single`: the path has one hop."""
     forward = constants_of(m, FORWARD, p[P.DATA] + p[P.HEADER])
     backward = constants_of(m, BACKWARD, p[P.ACK])
     delay, receiver_rto, none = p[P.ACK_DELAY] - p[P.TICK], receiver.receiver_rto(s), np.int64(FULL)
@@ -95,35 +97,37 @@ def route_of(p: Any, m: Any, s: Any, single: Any) -> Any:
 
 
 class Flow(NamedTuple):
-    """What packets and their ACKs change."""
+    """State that packets and their ACKs change."""
 
     nxt: Any
-    """The next new packet."""
+    """Next new packet."""
     forward_hop: Any
+    """State of the first hop in the direction of the data."""
     backward_hop: Any
-    """The first hop of each direction."""
+    """State of the first hop in the direction of the ACKs."""
     receiving: Any
+    """State of the receiver."""
     waiting: Any
-    """When a packet came whose ACK is delayed until a time that is not found yet [ns], or NONE."""
+    """Arrival time of a packet whose delayed-ACK timer is not computed yet [ns], or NONE."""
     tail: Any
-    """Number of the next ACK on its way."""
+    """Number of the next ACK in flight."""
     queue_time: Any
-    """Time that packets were held on the first hop [ns]."""
+    """Time that packets spent on the first hop [ns]."""
 
 
 class Limits(NamedTuple):
-    """Before which nothing can happen but what is plain."""
+    """Limits up to which only plain events occur."""
 
     until: Any
-    """The latest arrival of an ACK [ns]."""
+    """Latest arrival time of an ACK [ns]."""
     quiet: Any
-    """Packets land before [ns]."""
+    """Time before which packets must arrive [ns]."""
     bound: Any
-    """Packets have smaller numbers: none is lost on the first hops, and there is room for their ACKs."""
+    """Packets below this number meet no random loss on the first hops, and their ACKs have room."""
 
 
 def limits_of(m: Any, s: Any, route: Any, flow: Any, next_sample: Any, horizon: Any, consumed: Any) -> Any:
-    """They move on when they have been reached."""
+    """Return the current limits; call it again when one is reached."""
     until, quiet = min(next_sample - 1, s[Tcp.COMPRESSED_ACK_DEADLINE]), min(route.forward.quiet, horizon + 1)
     places = route.rings.mask - (flow.receiving.next_ack_id - consumed)
     count = min(min(flow.forward_hop.gap, flow.backward_hop.gap), min(places, s[Tcp.LAST] - flow.nxt))
@@ -131,7 +135,7 @@ def limits_of(m: Any, s: Any, route: Any, flow: Any, next_sample: Any, horizon: 
 
 
 def next_ack(m: Any, s: Any, route: Any, flow: Any, limits: Any, una: Any, head: Any) -> Any:
-    """The next ACK: its arrival [ns] and id, the first packet that it misses, and whether it is plain."""
+    """Return the next ACK: arrival time [ns], id, first missing packet, and True if it is plain."""
     at = numbered(route.ring, route.rings.mask, ENTRY, head)
     arrival, ack_id = m[at], m[at + 1]
     at = fast_path.ack_in_ring(route.rings, ack_id)
@@ -142,16 +146,16 @@ def next_ack(m: Any, s: Any, route: Any, flow: Any, limits: Any, una: Any, head:
 
 
 class TimerBound(NamedTuple):
-    """How long no timer goes off, as can be told without its time."""
+    """Lower bound of the expiry of timers, without their exact time."""
 
     margin: Any
-    """Beside the round trip [us],"""
+    """Minimum time beyond a round trip [us]."""
     longest: Any
-    """and at most [us]."""
+    """Maximum timeout [us]."""
 
 
 def timer_bound_of(p: Any, s: Any) -> Any:
-    """It stays the same."""
+    """Return the lower bound of timers; it is constant."""
     longest = s[Tcp.MAX_RTO_JIFFIES] * s[Tcp.JIFFY_US]
     return TimerBound(min(clocks.us_of(p[P.MIN_RTO]), timer.TIMER_SLACK_US), longest)
 
@@ -160,9 +164,9 @@ def is_in_time(
     p: Any, s: Any, bound: Any, sending: Any, nxt: Any, since: Any, arrival: Any, waited: Any,
     advancing: Any,
 ) -> Any:  # fmt: skip
-    """Whether no timer goes off before an ACK that comes at `arrival` [ns], as `deadline_of` says.
+    """Return True if an ACK that arrives at `arrival` [ns] precedes all timers (`deadline_of`).
 
-    `waited`: the time since the first packet that is out [us].
+    `waited` is the time since the first unacknowledged packet was sent [us].
     """
     if waited < sending.rto_us:
         wait = (sending.estimate.srtt_us >> np.int64(2)) + bound.margin
@@ -173,7 +177,8 @@ def is_in_time(
 
 
 def store_ack(p: Any, m: Any, out: Any, route: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
-    """An ACK with this fate at time t [ns] enters the ring if it arrives; returns the ring's new end."""
+    """Store an ACK with this fate at time t [ns] in the ring if it arrives; return the new end of
+    the ring."""
     if fate == ARRIVED:
         at = numbered(route.ring, route.rings.mask, ENTRY, tail)
         m[at] = t
@@ -185,20 +190,23 @@ def store_ack(p: Any, m: Any, out: Any, route: Any, ack_id: Any, fate: Any, t: A
 
 
 def store_receiving(m: Any, s: Any, receiving: Any, consumed: Any) -> None:
-    """The receiver as it is now, and which ACKs the sender has taken."""
+    """Store the state of the receiver and the number of consumed ACKs."""
     s[Tcp.ACKS_CONSUMED] = consumed
     m[Path.LAST_RX] = max(m[Path.LAST_RX], receiving.lrcvtime)
     fast_path.store_receiver(s, receiving)
 
 
 def next_ack_is_later(s: Any, rings: Any, sending: Any, now_us: Any) -> Any:
-    """Whether the next ACK is not due so soon that a burst might be put off."""
+    """Return True if the next ACK is expected too late for the deferral of a burst."""
     due_us = fast_path.send_time(s, rings, sending.snd_una) + (sending.estimate.srtt_us >> np.int64(3))
     return due_us - now_us > min(sending.estimate.srtt_us >> np.int64(4), tso.DEFER_US)
 
 
 def note_limit(s: Any, una: Any, nxt: Any, pushed: Any, deferred: Any) -> None:
-    """As `sender.note_limit`, where nothing more goes out: it may be that a burst is put off."""
+    """Update whether the window limits the sender, as `sender.note_limit` does after a burst.
+
+    `deferred` is True if a burst was deferred.
+    """
     out = nxt - una
     if deferred or out >= s[Tcp.CWND]:
         s[Tcp.IS_CWND_LIMITED] = 1
@@ -212,7 +220,7 @@ def note_limit(s: Any, una: Any, nxt: Any, pushed: Any, deferred: Any) -> None:
 
 @noinline
 def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
-    """Before this time [ns] no timer goes off: neither that which runs, nor one set at `since`."""
+    """Return a time [ns] before which no timer expires: neither a running one nor one set at `since`."""
     if s[Tcp.DEADLINE] < FOREVER:
         return s[Tcp.DEADLINE]
     longest = s[Tcp.MAX_RTO_JIFFIES] * s[Tcp.JIFFY_US]
@@ -223,9 +231,9 @@ def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
 def finish(
     p: Any, s: Any, una: Any, now: Any, first: Any, nxt: Any, remaining: Any, large: Any, advancing: Any
 ) -> None:
-    """The stretch, in which packets from `first` on went out, ends with so many of a burst left.
+    """End the fast path, in which packets from `first` on were sent, with `remaining` packets of a burst.
 
-    If there is none, timers run since the last ACK, at `now`, unless UNA is what it was.
+    Without such packets timers run since the last ACK, at `now`, unless SND_UNA is unchanged.
     """
     s[Tcp.SND_NXT] = nxt
     s[Tcp.SENT] += nxt - first
@@ -238,32 +246,33 @@ def finish(
 
 
 def has_room_for_two(m: Any, hop: Any, state: Any, t: Any) -> Any:
-    """Whether the queue, which is not one of a single packet, has room for two that come at time t [ns]."""
+    """Return True if the queue has room for two packets at time t [ns]; its limit is not 1."""
     place = state.slot + 1 if state.slot + 1 < hop.limit else np.int64(0)
     return not (hop.limit > 0 and hops.is_held(m[hop.ring + place], t))
 
 
 def can_enqueue_two(m: Any, hop: Any, state: Any, t: Any, later: Any) -> Any:
-    """As `can_enqueue`, for two packets of which the other comes later."""
+    """Return True if `can_enqueue` holds for two packets, of which the second arrives at `later`."""
     free = max(max(t, state.free) + hop.time, later)
     return has_room_for_two(m, hop, state, t) and free + hop.time + hop.delay < hop.quiet
 
 
 def send(p: Any, s: Any, route: Any, packet: Any, now: Any, now_us: Any, push: Any) -> None:
-    """A new packet goes out."""
+    """Send a new packet."""
     fast_path.send(s, route.rings, packet, now_us, push)
     if DELAYS:
         first_sent.note_first_sent(p, s, packet, now)
 
 
 def record_arrival_delay(p: Any, m: Any, now: Any, t: Any) -> None:
-    """What went out at `now` is received at time t [ns]."""
+    """Record the delay of a packet sent at `now` that arrives at time t [ns]."""
     if DELAYS:
         engine.record_delay(p, m, t - now)
 
 
 def send_pair(p: Any, m: Any, s: Any, route: Any, flow: Any, now: Any, now_us: Any) -> Any:
-    """Two packets go out as one burst; returns the first hop behind them, and how long it holds them [ns]."""
+    """Send two packets as one burst; return the state of the first hop, and the time that it holds
+    them [ns]."""
     send(p, s, route, flow.nxt, now, now_us, False)
     send(p, s, route, flow.nxt + 1, now, now_us, True)
     forward_hop = enqueue(m, route.forward, enqueue(m, route.forward, flow.forward_hop, now), now)
@@ -274,9 +283,9 @@ def send_pair(p: Any, m: Any, s: Any, route: Any, flow: Any, now: Any, now_us: A
 def send_small_burst(
     p: Any, m: Any, s: Any, out: Any, route: Any, limits: Any, flow: Any, now: Any, now_us: Any, count: Any
 ) -> Any:
-    """A burst of one packet or two goes out at `now`, arrives and is acknowledged as most of them are.
+    """Send a burst of one or two packets at `now` if it arrives and is acknowledged as usual.
 
-    If it does not, nothing is changed; what happens is the same as packet by packet in `run`.
+    Otherwise nothing changes. The result is the same as packet by packet in `run`.
     """
     rings, forward, backward, receiving = route.rings, route.forward, route.backward, flow.receiving
     nxt, tail, forward_hop, backward_hop = flow.nxt, flow.tail, flow.forward_hop, flow.backward_hop
@@ -342,10 +351,9 @@ def send_one(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, route: Any, flow: Any, now: Any, now_us: Any,
     push: Any, horizon: Any, single: Any,
 ) -> Any:  # fmt: skip
-    """A packet goes out at `now`, which the first hop lets pass.
+    """Send a packet at `now` that the first hop accepts.
 
-    Returns the flow, whether all went on as it mostly does, and if not the packet's fate and when that
-    happened [ns].
+    Returns the flow, True if everything went as usual, and otherwise the packet's fate and its time [ns].
     """
     nxt, forward_hop, backward_hop, receiving, waiting, tail, queue_time = flow
     send(p, s, route, nxt, now, now_us, push)
@@ -383,11 +391,11 @@ def run(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, next_sample: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """As `steady.run`; what befalls a packet does not end it, but an ACK that tells of that does.
+    """Run the fast path, see `fast_path.run`. A loss does not end it, but the ACK that reports it does.
 
-    The inner loops take what is plain: an ACK, the burst that it lets out, which is mostly a pair, and what
-    the receiver does of it.  The outer one takes the rest: what is lost, finds a queue full, comes out of
-    order, or is acknowledged late; and samples.
+    The inner loops process plain events: an ACK, the burst that it releases (mostly two packets), and their
+    reception. The outer loop processes the rest: losses, full queues, packets out of order, delayed ACKs and
+    samples.
     """
     end, window, single = p[P.END], p[P.WINDOW], simple or hops.hop_count(m, MAIN, FORWARD) == 1
     route, bound = route_of(p, m, s, single), timer_bound_of(p, s)
@@ -419,9 +427,7 @@ def run(
                     allowed, remaining = ack + min(cwnd, window), np.int64(0)
                     room = allowed - before
                     small = 0 < room <= tso.MIN_TSO_SEGS and cwnd >= 2 * tso.MIN_TSO_SEGS and before < last
-                    if small and (
-                        far_apart or next_ack_is_later(s, rings, sending, now_us)
-                    ):  # it is not put off
+                    if small and (far_apart or next_ack_is_later(s, rings, sending, now_us)):  # not deferred
                         remaining, large = room, room > 1
                         flow = send_small_burst(p, m, s, out, route, limits, flow, now, now_us, room)
                         if flow.nxt > before:

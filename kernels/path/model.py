@@ -1,4 +1,4 @@
-"""Models of paths: of one association, of SCTP over one path or two, and of a stream of datagrams."""
+"""Models of paths: one association, SCTP over one or two paths, and UDP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ class HopSlots(Slots):
     hops_base: int
     """Word of scratch where the state of the hops begins."""
     first_hop_specialised: bool = False
-    """True if the first hop has code of its own, in which its place is a constant."""
+    """True if the first hop has its own code, with constant addresses."""
     queues: bool = False
-    """True if the time that packets are held is measured."""
+    """True if the time that packets spend on hops is measured."""
     arrival_before_departure: bool
-    """True if a packet that leaves a queue at the time of an arrival is still counted in it."""
+    """True if a packet that departs at the time of an arrival is still in the queue."""
     varying: bool
-    """True if hops may have what changes from packet to packet."""
+    """True if hops may be time-varying."""
     flat_table: bool = False
-    """True if numbers of a table stand pair after pair, as for shared links."""
+    """True if the table of time-varying links is one-dimensional, as for shared links."""
     reorders: bool
     """True if jitter may reorder packets."""
     delays: bool
@@ -52,9 +52,9 @@ class RouteSlots(Slots):
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
     out_of_order: bool
-    """True if packets may overtake each other, and wait in a queue."""
+    """True if packets may overtake each other, and wait in a queue ordered by time."""
     forwarding: Any
-    """Where they do: `mobility.access` or `reordering`."""
+    """Module that forwards packets of that queue: `mobility.access` or `reordering`."""
     access_base: int = state.ACCESS
     """Word of scratch where the state of that queue begins."""
 
@@ -74,7 +74,7 @@ class PathSlots(Slots):
     has_fast_path: bool
     """True if there is a fast path."""
     fast_path: Any
-    """Fast path, or None."""
+    """Module of the fast path, or None."""
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
@@ -103,13 +103,13 @@ def _route(address: Address) -> RouteSlots:
 
 
 def _columns(address: Address, *, queues: bool = False) -> int:
-    """Return the columns of outcomes, without those of failovers."""
+    """Return the number of columns of outcomes, without those of failovers."""
     of_queues, of_messages = len(Queues) * queues, Messages.COLUMNS * address.messages
     return len(Out) + of_queues + of_messages + one_flow.WORDS * address.delays
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what estimates the cost of rows from the most packets in flight."""
+    """Return a function that estimates the cost of rows from the maximum packets in flight."""
     return lambda rows: cost.cost(rows, window(rows.parameters))
 
 
@@ -141,7 +141,7 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
         )
         return words + one_flow.WORDS * address.delays, endpoint.floats
 
-    # Where packets overtake each other many places of the code call for a hop, and none is constant.
+# With reordering, the code addresses hops from many places, and no address is constant.
     hot_words = () if out_of_order else state.hot_words(endpoint.hot_words, endpoint.state_words)
     columns = _columns(address, queues=queues)
     return Model(
@@ -151,7 +151,7 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
 
 
 def _multihomed(address: Address, endpoint: Endpoint) -> Model:
-    """Return the model of SCTP over one path or two."""
+    """Return the model of SCTP over one or two paths."""
 
     def make(step: Step) -> Any:
         return bind(multihomed.simulate, step, _hops(address, multihomed.HOPS))
@@ -168,7 +168,7 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
 
 
 def _datagrams(address: Address) -> Model:
-    """Return the model of a stream of datagrams over one path."""
+    """Return the model of UDP over one path."""
 
     def make(step: Step) -> Any:
         return bind(datagrams.simulate, step, _hops(address, state.ASSOCIATION), _route(address))

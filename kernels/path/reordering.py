@@ -1,11 +1,11 @@
-"""Hops on which packets overtake each other: the way of data and acknowledgements over a path that has some.
+"""Hops on which packets overtake each other, and the forwarding of data and ACKs over such a path.
 
-A packet goes at once as far as behind the next hop that reorders, see `base.varying`.  There it waits in a
-queue in order of time, in which those of both directions are: so each of the hops that follow meets its
-packets in the order in which they come, and the receiver, too.  Behind the last such hop of a direction they
-go on to the end at once, in order.
+A packet is forwarded at once up to the end of the next hop that reorders (`base.varying`). There it waits in
+a queue ordered by time, which holds packets of both directions. So each of the following hops, and the
+receiver, processes packets in order of arrival. After the last such hop of its direction a packet is
+forwarded to the end at once.
 
-In all functions `m` is the scratch, with the `Word`s from word `BASE` on.
+In all functions `m` is the scratch, with the words of `Word` from word `BASE` on.
 """
 
 from enum import IntEnum, auto
@@ -20,33 +20,33 @@ from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, IN_QUEUE, MAI
 from netcarlo.kernels.path.timed_queue import Queue
 
 BASE: Any = slot("access_base")
-"""The word of scratch where the state begins."""
+"""Word of scratch where the state begins."""
 
 
 class Word(IntEnum):
     """Words of scratch."""
 
     QUEUE = 0
-    """The `Queue` ones."""
+    """First word of the queue (`timed_queue.Queue`)."""
     SENT = len(Queue)
-    """Packets that the sender has put out,"""
+    """Number of packets sent."""
     NEWEST_RECEIVED = auto()
-    """the highest number among them that has reached the receiver,"""
+    """Highest number of a packet that has reached the receiver, in order of sending."""
     NEWEST_ACK = auto()
-    """and the highest number of an acknowledgement."""
+    """Highest id of an ACK."""
 
 
 STATE_WORDS = len(Queue) + 3
 
-# A tag: the number of the hops behind the packet, in its direction, and above that its own number.
-_BACK = 1  # it is an acknowledgement
+# Bits of a tag: direction, number of hops that the packet has passed, number of the packet.
+_BACK = 1  # flag of an ACK
 _HOP = 1  # bits below the number of hops
-_PLACE = 0xFF  # both
+_PLACE = 0xFF  # mask of direction and number of hops
 _NUMBER = 8  # bits below the packet's number
 
 
 def prepare(p: Any, m: Any, free: Any) -> Any:
-    """Lay out the queue from word `free` on; returns the next free word."""
+    """Lay out the queue from word `free` on; return the next free word."""
     m[BASE + Word.SENT] = 0
     m[BASE + Word.NEWEST_RECEIVED] = -1
     m[BASE + Word.NEWEST_ACK] = 0
@@ -54,40 +54,40 @@ def prepare(p: Any, m: Any, free: Any) -> Any:
 
 
 def send(p: Any, outages: Any, losses: Any, m: Any, packet: Any, now: Any, wire: Any) -> Any:
-    """The sender puts a packet of `wire` bytes out; returns (fate, time) as `hops.transmit`, or WAITS."""
+    """Send a packet of `wire` bytes; return (fate, time) as `hops.transmit`, or IN_QUEUE."""
     number = m[BASE + Word.SENT]
     m[BASE + Word.SENT] = number + 1
     return _forward(p, outages, losses, m, FORWARD, now, packet, number << _NUMBER, now, wire)
 
 
 def send_ack(p: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, size: Any) -> Any:
-    """The receiver puts an acknowledgement of `size` bytes out; returns as `send`."""
+    """Send an ACK of `size` bytes from the receiver; return as `send`."""
     m[BASE + Word.NEWEST_ACK] = max(m[BASE + Word.NEWEST_ACK], ack_id)
     return _forward(p, outages, losses, m, BACKWARD, t, ack_id, np.int64(_BACK), size, size)
 
 
 def is_forgotten(p: Any, m: Any, ack_id: Any) -> Any:
-    """Whether the place that an acknowledgement has in a ring may have been taken by a later one."""
+    """Return True if a later ACK may have taken the place of an ACK in its ring."""
     return ack_id >= 0 and m[BASE + Word.NEWEST_ACK] - ack_id >= p[P.RING]
 
 
 def due(p: Any, m: Any) -> Any:
-    """When the next packet in the queue is to go on [ns], or FOREVER."""
+    """Return the time of the first packet in the queue [ns], or FOREVER."""
     return timed_queue.due(p, m, np.int64(BASE + Word.QUEUE))
 
 
 def pop(p: Any, m: Any) -> Any:
-    """Take it out of the queue; returns (t, packet, tag, sent); of an acknowledgement `sent` is its size."""
+    """Remove the first packet of the queue; return (t, packet, tag, sent). For an ACK `sent` is its size."""
     return timed_queue.pop(p, m, np.int64(BASE + Word.QUEUE))
 
 
 def overfull(m: Any) -> Any:
-    """Whether the queue was too small."""
+    """Return True if the queue was too small."""
     return m[BASE + Word.QUEUE + Queue.FULL] == 1
 
 
 def is_ack(tag: Any) -> Any:
-    """Whether what was in the queue is on its way back."""
+    """Return True if a packet of the queue is an ACK."""
     return tag & _BACK != 0
 
 
@@ -95,8 +95,9 @@ def step(
     p: Any, outages: Any, losses: Any, m: Any, out: Any,
     t: Any, packet: Any, tag: Any, sent: Any, wire: Any, counts: Any,
 ) -> Any:  # fmt: skip
-    """A packet of the sender goes on at time t [ns]; it `counts` if it carries data.  Returns as `send`,
-    but that data are counted.
+    """Forward a packet of the sender at time t [ns]; `counts` is True if it carries data, which is counted.
+
+    Returns as `send`.
     """
     fate, t = _forward(p, outages, losses, m, FORWARD, t, packet, tag, sent, wire)
     if counts:
@@ -115,7 +116,7 @@ def step(
 def step_back(
     p: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, tag: Any, size: Any
 ) -> Any:  # fmt: skip
-    """An acknowledgement goes on at time t [ns]; returns as `send`."""
+    """Forward an ACK at time t [ns]; return as `send`."""
     return _forward(p, outages, losses, m, BACKWARD, t, ack_id, tag, size, size)
 
 
@@ -123,7 +124,7 @@ def _forward(
     p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, packet: Any, tag: Any, sent: Any,
     wire: Any,
 ) -> Any:  # fmt: skip
-    """On from where the `tag` says, up to behind the next hop that reorders or to the end."""
+    """Forward a packet from the hop in its `tag` to the end of the next hop that reorders, or of the path."""
     hop, count = (tag & _PLACE) >> _HOP, hops.hop_count(m, MAIN, direction)
     while hop < count:
         fate, t = hops.forward(p, outages, losses, m, MAIN, direction, hop, np.int64(1), t, wire)

@@ -11,53 +11,62 @@ class Path(IntEnum):
     """Words of scratch of the engine."""
 
     NEXT_SAMPLE = 0
-    """When the next sample is due [ns]."""
+    """Time of the next sample [ns]."""
     SAMPLES = auto()
+    """Number of samples."""
     RTT_SAMPLES = auto()
+    """Number of samples after the first RTT measurement."""
     CWND_SUM = auto()
-    """[packet / 1024], in two words each (`sums`)"""
+    """Sum of the sampled windows [packets / 1024], low word (`sums`)."""
     CWND_SUM_HIGH = auto()
+    """Sum of the sampled windows, high word."""
     RTT_SUM = auto()
-    """[ns]"""
+    """Sum of the sampled RTTs [ns], low word (`sums`)."""
     RTT_SUM_HIGH = auto()
+    """Sum of the sampled RTTs, high word."""
     DUPLICATES = auto()
-    """Data packets that arrived again."""
+    """Data packets received again."""
     FIRST_OUTAGE = auto()
     """Start of the first outage [ns]."""
     LATEST = auto()
-    """Words as in `delays.DelayState`."""
+    """First of the words of `delays.DelayState`."""
     JITTER = auto()
     OCTAVE = auto()
     DELAYS = auto()
-    """Where the outcomes of delays begin."""
+    """First word of the outcomes of delays."""
 
-    # With every packet.
+# Words that every packet accesses.
     NEWEST_SENT = auto()
-    """When the newest packet received was put out [ns]."""
+    """Latest send time of a packet that has been received [ns]."""
     LAST_RX = auto()
-    """When data arrived last [ns]."""
+    """Time of the latest arrival of data [ns]."""
     RECORD_AFTER = auto()
-    """The first arrival after this time is recorded [ns]."""
+    """Time after which the first arrival is recorded [ns]."""
     OVERFLOW = auto()
-    """1: more is on its way than there is room for."""
+    """1 if more packets are in flight than rings hold."""
     ACK_RING = auto()
-    """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink."""
+    """First word of the ring of ACKs, arrival [ns] and id of each; with UDP the scratch of the receiver."""
     ACCESS = auto()
-    """The state of the access network begins here."""
+    """First word of the state of the access network."""
 
 
 ACCESS = int(Path.ACCESS)
 ASSOCIATION = ACCESS + access.STATE_WORDS
-"""Here that of the association, behind it that of the hops, and behind this the rings of all: what is no ring
-has a constant place."""
+"""First word of the association.
+
+The hops follow it, and all rings follow these, so that words outside of rings have constant addresses.
+"""
 
 ENTRY = 2
 """Words of an ACK in the ring."""
 
 
 def hot_words(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tuple[int, int], ...]:
-    """Words of scratch [from, to) that every packet touches: of the engine, those `of_association` among its
-    `words`, of the first hop of each direction."""
+    """Return the ranges of words of scratch [from, to) that every packet accesses.
+
+    They are those of the engine, those `of_association` among its `words`, and those of the first hop of each
+    direction.
+    """
     begin = ASSOCIATION + words
     return (
         (int(Path.LAST_RX), Path.ACK_RING + 1),

@@ -1,6 +1,6 @@
-"""Packets that overtake each other wait in a queue in order of time, whose places are as many as `P.RING`.
+"""Queue of packets ordered by time, with room for `P.RING` packets.
 
-`w` is the word of scratch `m` where its words begin.
+In all functions `w` is the word of scratch `m` where the words of the queue begin.
 """
 
 from enum import IntEnum
@@ -14,33 +14,33 @@ from netcarlo.kernels.base.ring import numbered
 
 
 class Queue(IntEnum):
-    """Words of scratch."""
+    """Words of a queue."""
 
-    BEGIN = 0  # the word where the places begin
-    HEAD = 1  # entries taken out so far
-    TAIL = 2  # entries put in so far
-    FULL = 3  # 1: there were too few places
+    BEGIN = 0  # first word of the entries
+    HEAD = 1  # entries removed so far
+    TAIL = 2  # entries inserted so far
+    FULL = 3  # 1 after an overflow
 
 
 class Entry(IntEnum):
-    """Words of an entry."""
+    """Words of a packet in the queue."""
 
-    TIME = 0  # [ns]
-    PACKET = 1  # its number
-    TAG = 2  # where it is, and what else must be known of it
-    SENT = 3  # when the sender put it out [ns]
+    TIME = 0  # time at which the packet is forwarded [ns]
+    PACKET = 1  # number of the packet
+    TAG = 2  # position and other state of the packet, defined by the user of the queue
+    SENT = 3  # send time of the packet [ns]
 
 
 _ENTRY = len(Entry)
 
 
 def scratch_words(ring: int) -> int:
-    """Words of scratch for `ring` packets."""
+    """Return the words of scratch for `ring` packets."""
     return _ENTRY * ring
 
 
 def init(p: Any, m: Any, w: Any, free: Any) -> Any:
-    """Lay out an empty queue, whose places lie from word `free` on; returns the next free word."""
+    """Lay out an empty queue with its entries from word `free` on; return the next free word."""
     m[w + Queue.BEGIN] = free
     m[w + Queue.HEAD] = 0
     m[w + Queue.TAIL] = 0
@@ -49,34 +49,33 @@ def init(p: Any, m: Any, w: Any, free: Any) -> Any:
 
 
 def is_empty(m: Any, w: Any) -> Any:
-    """Whether nobody waits."""
+    """Return True if the queue is empty."""
     return m[w + Queue.HEAD] == m[w + Queue.TAIL]
 
 
 def due(p: Any, m: Any, w: Any) -> Any:
-    """The time of the first packet [ns], or FOREVER."""
+    """Return the time of the first packet [ns], or FOREVER."""
     if is_empty(m, w):
         return np.int64(FOREVER)
     return m[entry(p, m, w, m[w + Queue.HEAD]) + Entry.TIME]
 
 
 def pop(p: Any, m: Any, w: Any) -> Any:
-    """Take it out; returns (t, packet, tag, sent)."""
+    """Remove the first packet; return (t, packet, tag, sent)."""
     at = entry(p, m, w, m[w + Queue.HEAD])
     m[w + Queue.HEAD] += 1
     return m[at + Entry.TIME], m[at + Entry.PACKET], m[at + Entry.TAG], m[at + Entry.SENT]
 
 
 def entry(p: Any, m: Any, w: Any, i: Any) -> Any:
-    """Where the words of the entry of that number begin."""
+    """Return the word where the entry of this number begins."""
     return numbered(m[w + Queue.BEGIN], p[P.RING] - 1, _ENTRY, i)
 
 
 @noinline
 def push(p: Any, m: Any, w: Any, t: Any, packet: Any, tag: Any, sent: Any, first: Any) -> None:
-    """Into the queue; of several at the same time those come first in whose tag the bits `first` are more,
-    then those that have been there for longer.
-    """
+    """Insert a packet by time. Ties are ordered by the bits `first` of their tags, larger first,
+    then by age."""
     i, head = m[w + Queue.TAIL], m[w + Queue.HEAD]
     if i - head >= p[P.RING]:
         m[w + Queue.FULL] = 1

@@ -67,7 +67,7 @@ def write_sack_blocks(
         left = packet
         if m[stack] > 0 and memory[stack + 2] == packet:  # the newest block grows
             left = memory[stack + 1]
-            if right == packet + 1:  # that is all, most often
+            if right == packet + 1:  # the most frequent case
                 memory[stack + 2] = right
                 for word in range(2 * m[stack]):
                     memory[at + word] = memory[stack + 1 + word]

@@ -58,14 +58,14 @@ SEND = 1  # fill the window
 SEND_TWO = 2  # at most two packets of the window
 LIMITED_TRANSMIT = 4  # limited transmit (RFC 3042): one new packet beyond cwnd
 GO_BACK = 8  # continue from the first unacknowledged packet
-REDUCE = 16  # the window was reduced: restart the timer, give up the RTT measurement
-PARTIAL_ACK = 32  # a new ACK that stays in recovery: no RTT sample, no growth
+REDUCE = 16  # the window was reduced: restart the timer, discard the RTT measurement
+PARTIAL_ACK = 32  # an ACK of new data within recovery: no RTT sample, no growth
 RESTART_TIMER = 64  # partial ACK: restart the timer
-END_BACKOFF = 128  # partial ACK: end the back-off whatever packet was timed
-NO_GROWTH = 256  # a new ACK that does not open cwnd
-BACK_OFF = 512  # reduce with a backed-off timer
-AVOIDED = 1024  # with REDUCE: the reduction is avoided, the window stays as it is
-PAUSE = 2048  # stop sending data, and ask with probe segments
+END_BACKOFF = 128  # partial ACK: end the back-off, whichever packet was timed
+NO_GROWTH = 256  # an ACK of new data that does not open cwnd
+BACK_OFF = 512  # reduce, and back the timer off
+AVOIDED = 1024  # with REDUCE: the window is not reduced
+PAUSE = 2048  # stop sending data, and send probe segments
 
 
 def prepare(m: Any, p: Any, free: Any) -> Any:

@@ -116,7 +116,7 @@ def on_ack_in_recovery(row: Any, at: Any, ack: Any, highest_ack: Any, cwnd: Any)
         return cwnd, SEND | NO_GROWTH, NONE
     forget_acked(m, p, ack, highest_ack)
     record_blocks(m, p, at)
-    m[Scoreboard.PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
+    m[Scoreboard.PIPE] -= 2  # the packet that the ACK acknowledges, and the retransmission
     if PAUSING and highest_ack < m[Scoreboard.LOST_UP_TO]:
         m[Scoreboard.PIPE] += 1
     return cwnd, SEND | PARTIAL_ACK | RESTART_TIMER | END_BACKOFF, NONE
@@ -203,7 +203,7 @@ def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd:
         m, bits, mask, max(m[Scoreboard.NEXT_HOLE], highest_ack + 1), m[Scoreboard.HIGHEST_SACKED] + 1
     )
     m[Scoreboard.NEXT_HOLE] = hole
-    is_hole = hole < m[Scoreboard.HIGHEST_SACKED]  # something above it has arrived
+    is_hole = hole < m[Scoreboard.HIGHEST_SACKED]  # a packet above it has arrived
     if PAUSING:
         is_hole = is_hole or hole <= m[Scoreboard.LOST_UP_TO]
     packet = hole if is_hole else snd_nxt

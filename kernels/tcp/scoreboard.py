@@ -82,7 +82,7 @@ def remove_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Remove the packets after `highest_ack` up to `ack` from the scoreboard."""
     mask, last = p[P.RING] - 1, min(ack, max(m[Scoreboard.HIGHEST_SACKED], m[Scoreboard.MARKED_UP_TO]))
     packet = highest_ack + 1
-    while packet <= last:  # reported ones, a word of 64 packets at a time, and one that is not
+    while packet <= last:  # SACKed packets, 64 at a time, then one without a SACK
         end = run_end(m, m[Scoreboard.SACKED_BITMAP], mask, packet, last + 1)
         clear_bits(m, m[Scoreboard.SACKED_BITMAP], mask, packet, end)
         m[Scoreboard.SACKED_OUT] -= end - packet
@@ -106,7 +106,7 @@ def mark_sacked(m: Any, mask: Any, packet: Any) -> None:
 
 
 def _mark_delivered(m: Any, mask: Any, packet: Any) -> None:
-    # A packet that was lost, or sent again.
+# The packet was lost or retransmitted.
     if test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet):
         clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
         m[Scoreboard.LOST_OUT] -= 1
@@ -128,9 +128,8 @@ def process_blocks(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Process the SACK blocks of an ACK and mark lost packets (slow path of `process_ack`)."""
     mask = p[P.RING] - 1
     distance = p[P.DUPACKS]
-    arrived = m[
-        Scoreboard.DELIVERED_RETRANS
-    ]  # a retransmission that this ACK reports proves nothing before the next one
+    # A retransmission that this ACK reports proves no loss before the next ACK.
+    arrived = m[Scoreboard.DELIVERED_RETRANS]
     reported = False
     for block in range(global_memory(m)[at + Ack.SACK_COUNT]):
         left = global_memory(m)[at + Ack.SACK_BLOCK + 2 * block]

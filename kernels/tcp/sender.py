@@ -69,7 +69,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     for i in range(s[Tcp.RCV_BITMAP], s[Tcp.ACK_RING]):
         global_memory(s)[i] = 0
     s[Tcp.SEND_TIMES] = s[Tcp.ACK_RING] + ring * WORDS
-    p[P.LIMIT] = limit  # loss recovery reads it there
+    p[P.LIMIT] = limit  # read by loss recovery
     free = variant.prepare(s, p, s[Tcp.SEND_TIMES] + ring)
     first = kind.first_of(p)
     s[Tcp.RTO_ESTIMATE] = p[P.INITIAL_RTO]
@@ -145,7 +145,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
 def note_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
     """Process the sending of a packet: count it, start the timer, start an RTT measurement."""
     variant.on_send(s, p, packet, now)
-    if s[Tcp.HIGHEST_ACK] == s[Tcp.SND_MAX]:  # nothing else is out
+    if s[Tcp.HIGHEST_ACK] == s[Tcp.SND_MAX]:  # nothing else is in flight
         s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
     first = kind.first_of(p)
     if packet >= first:
@@ -205,9 +205,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
         at = ack_at(p, s, ack_id)
         ack = global_memory(s)[at + Ack.CUMULATIVE]
     highest_ack, last = s[Tcp.HIGHEST_ACK], s[Tcp.LAST_PACKET]
-    news = ack > highest_ack or (
-        ack == highest_ack and highest_ack < last
-    )  # after the last ACK there is nothing to repair
+    news = ack > highest_ack or (ack == highest_ack and highest_ack < last)  # false once all is acknowledged
     if TIMESTAMPS:
         if news:
             on_timestamped_ack(p, s, g, constants, now, at, ack)
@@ -278,7 +276,7 @@ def on_new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: 
         if ack == s[Tcp.LAST_PACKET]:  # all data have been acknowledged
             s[Tcp.TIMER_EXPIRY] = FOREVER
             forced = np.int64(NONE)
-    g[0] = cwnd  # kept in a register until here: reading it again is what an ACK would wait for
+    g[0] = cwnd  # last, as ACK processing would wait for memory if it read cwnd again
     allow(p, s, cwnd, actions, forced)
 
 
@@ -317,7 +315,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     else:
         s[Tcp.TIMEOUTS] += 1
         what = np.int64(TimeoutAction.FALL_BACK)
-        if kind.first_of(p) == 1 and s[Tcp.HIGHEST_ACK] < 0:  # a lost SYN: start with one packet
+        if kind.first_of(p) == 1 and s[Tcp.HIGHEST_ACK] < 0:  # lost SYN: start with one packet
             s[Tcp.INITIAL_WINDOW] = min(s[Tcp.INITIAL_WINDOW], np.int64(1))
         elif PAUSES:
             what = np.int64(

@@ -15,8 +15,8 @@ TRANSMISSION_BITS = 4
 TRANSMISSIONS = 1 << TRANSMISSION_BITS
 """Number of transmissions of a packet that have distinct ids."""
 
-_WORDS = 1 + TRANSMISSIONS  # of a packet: the number of its latest copy, and when each was put out [ns]
-_ROUNDS = 2  # windows that are remembered: a copy may come when the packets of the next are out
+_WORDS = 1 + TRANSMISSIONS  # of a packet: id of its latest transmission, then the send time of each id [ns]
+_ROUNDS = 2  # windows kept: a packet may arrive when the next window is in flight
 
 
 def scratch_words(ring: Any) -> Any:

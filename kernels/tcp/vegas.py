@@ -60,7 +60,7 @@ class Vegas(IntEnum):
 _INCR = 0  # f[0]: growth of cwnd per ACK in this round trip
 _UNSENT = -1_000_000_000
 _INITIAL_TIMEOUT = 1_000_000_000_000
-_MIN_CWND = 2.0  # cwnd after a timeout, least cwnd [packet]
+_MIN_CWND = 2.0  # cwnd after a timeout, minimum cwnd [packets]
 
 
 @noinline
@@ -157,7 +157,7 @@ def measure_fine_rtt(m: Any, p: Any, t: Any, ack: Any, previous_ack: Any) -> Non
     transmissions = table[entry + 1]
     k = (previous_ack + 1) % slots
     left = ack - previous_ack
-    while k <= ack % slots and left > 0:  # stops where the table wraps, as in ns-2
+    while k <= ack % slots and left > 0:  # stops where the table wraps around, as in ns-2
         table[begin + 2 * k] = _UNSENT
         table[begin + 2 * k + 1] = 0
         k = (k + 1) % slots
@@ -228,7 +228,7 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     m[Tcp.RECOVER] = sent.snd_max
     m[Vegas.WORRIED] = min(2, snd_nxt - highest_ack)
     m[Vegas.TIMEOUT] += m[Vegas.TIMEOUT] if transmissions > 1 else m[Vegas.TIMEOUT] >> 3
-    if m[Vegas.CWND_CHANGED] < global_memory(m)[entry]:  # cwnd has not changed since this packet was sent
+    if m[Vegas.CWND_CHANGED] < global_memory(m)[entry]:  # no reduction since this packet was sent
         size = np.int64(reno.usable_window(cwnd, 0, p[P.WINDOW]))
         if size <= 3:
             size = np.int64(2)

@@ -1,1 +1,1 @@
-"""Mobile hosts: the schedule of handovers, their signalling and protocols, and the way of a packet."""
+"""Mobile hosts: schedule of handovers, signalling, handover protocols, and forwarding of packets."""

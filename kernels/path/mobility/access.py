@@ -1,11 +1,11 @@
-"""The way of a packet from the MAP over the access routers to a mobile host, and of its ACK back.
+"""Forwarding from the MAP over the access routers to a mobile host, and of ACKs back.
 
-What reaches an access router waits in a queue in order of time, for packets of the old and the new
-router overtake each other.  Everything that a router does with a packet follows from the time at which
-it is there and the timelines of the handovers before and behind that place of the journey.
+Packets at an access router wait in a queue ordered by time, as those of the old and the new router overtake
+each other. The treatment of a packet by a router follows from its time of arrival and from the timelines of
+the handovers before and after that place of the journey.
 
-In all functions `m` is the scratch, with the state from word `BASE` on: the `Word`s, then what all handovers
-share (see `handovers`).
+In all functions `m` is the scratch, with the state from word `BASE` on: the words of `Word`, then those that
+all handovers share (`handovers`).
 """
 
 from enum import IntEnum
@@ -24,50 +24,51 @@ from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 from netcarlo.kernels.path.timed_queue import Entry, Queue
 
 BASE: Any = slot("access_base")
-"""The word of scratch where the state begins."""
+"""Word of scratch where the state begins."""
 
 
 class Word(IntEnum):
     """Words of scratch."""
 
     RADIO = 0  # number of the radio hop
-    COUNT = 1  # handovers
-    TABLE = 2  # the word where their timelines begin
-    QUEUE = 3  # the queue at the access routers, `Queue`
-    SENDER_PLACE = 7  # the place that the sender addresses
-    SENDER_FROM = 8  # the first handover that it may still hear of
-    MAP_PLACE = 9  # the place that the MAP sends to
-    TUNNEL_DELAY = 10  # what the tunnels from the addressed MAP on add to its delay [ns]
-    TUNNELLED = 11  # 1: there is such a tunnel
-    PLACE = 12  # where the radio link was last used
-    ACK_PLACE = 13  # where the last ACK came from
+    COUNT = 1  # number of handovers
+    TABLE = 2  # first word of their timelines
+    QUEUE = 3  # queue at the access routers (`timed_queue.Queue`)
+    SENDER_PLACE = 7  # place that the sender addresses
+    SENDER_FROM = 8  # first handover of which the sender may still learn
+    MAP_PLACE = 9  # place to which the MAP forwards
+    TUNNEL_DELAY = 10  # delay added by the tunnels from the addressed MAP on [ns]
+    TUNNELLED = 11  # 1 if there is such a tunnel
+    PLACE = 12  # place of the latest use of the radio link
+    ACK_PLACE = 13  # place of the latest ACK
     IN_FLIGHT = 14  # data packets on the radio link at the end
 
 
 STATE_WORDS = Word.IN_FLIGHT + 1 + handovers.STATE_WORDS
 
 # Flags of a packet.
-_COUNTS = 1  # it carries data
+_COUNTS = 1  # the packet carries data
 _COPIED = 2  # the MAP has made a copy for the next place
-_DUPLICATED = 4  # a copy has gone to the next place
-_COPY = 8  # it is a copy that waits for what the old router sends on
-_WAITED = 16  # it has waited at this place
+_DUPLICATED = 4  # a copy was sent to the next place
+_COPY = 8  # the packet is a copy, delivered after the packets that the old router forwards
+_WAITED = 16  # the packet has waited at this place
 _TUNNELLED = 32
-_FLAGS = 6  # bits; the place stands above them
+_FLAGS = 6  # number of flag bits; the place is above them
 
 _SHARED = Word.IN_FLIGHT + 1
-_FIRST = np.int64(0)  # hop, in one direction or the other
+_FIRST = np.int64(0)  # first hop of a direction
 _ONE = np.int64(1)
 
 
 def scratch_words(ring: int, planned: int) -> int:
-    """Words of scratch for a queue of `ring` packets and `planned` handovers, behind `STATE_WORDS`."""
+    """Return the words of scratch for a queue of `ring` packets and `planned` handovers, after
+    `STATE_WORDS`."""
     return timed_queue.scratch_words(ring) + WORDS * planned
 
 
 @noinline
 def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: Any) -> Any:
-    """Plan all handovers and lay out the queue from word `free` on; returns the next free word."""
+    """Plan all handovers and lay out the queue from word `free` on; return the next free word."""
     for i in range(STATE_WORDS):
         m[BASE + i] = 0
     radio = link.hop_count(m, MAIN, FORWARD) - 1
@@ -83,10 +84,10 @@ def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: An
 
 
 def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, counts: Any) -> Any:
-    """A packet that the sender put out at `sent` passes the MAP at `t` [ns]; `counts` is 1 for data, else 0.
+    """Process a packet sent at `sent` that passes the MAP at `t` [ns]; `counts` is 1 for data, else 0.
 
-    Returns (ahead, t, tag): it reaches an access router at `t` with this `tag`.  If it is `ahead` of all
-    others there, `step` may handle it at once; otherwise it is in the queue.
+    Returns (ahead, t, tag): the packet reaches an access router at `t` with this `tag`. If it is `ahead` of
+    all others, `step` may process it at once; otherwise it is in the queue.
     """
     count = m[BASE + Word.COUNT]
     known = m[BASE + Word.SENDER_FROM]
@@ -121,12 +122,12 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
 
 
 def due(parameters: Any, m: Any) -> Any:
-    """When the next packet in the queue reaches an access router [ns], or FOREVER."""
+    """Return the time at which the next packet of the queue reaches an access router [ns], or FOREVER."""
     return timed_queue.due(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
 def pop(parameters: Any, m: Any) -> Any:
-    """Take it out of the queue; returns (t, packet, tag, sent)."""
+    """Remove the first packet of the queue; return (t, packet, tag, sent)."""
     return timed_queue.pop(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
@@ -134,9 +135,9 @@ def step(
     parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
     t: Any, packet: Any, tag: Any, sent: Any, wire: Any,
 ) -> Any:  # fmt: skip
-    """What becomes of a packet of `wire` bytes at an access router at `t` [ns]: returns (fate, time).
+    """Process a packet of `wire` bytes at an access router at `t` [ns]; return (fate, time).
 
-    The host receives it at `time`, it is lost, or it WAITS.
+    The host receives it at `time`, or it is lost at `time`, or it is IN_QUEUE.
     """
     counts = _counts(tag)
     count = m[BASE + Word.COUNT]
@@ -151,7 +152,7 @@ def step(
         at = _handover(m, place)
         if place == count or t < m[at + Handover.UP] or m[at + Handover.UP] > m[at + Handover.DOWN]:
             break
-        place += 1  # a false alarm: the same router
+        place += 1  # false alarm: the router is the same
         tag += 1 << _FLAGS
     down = np.int64(FOREVER)
     if place < count:
@@ -193,7 +194,7 @@ def step(
 
 
 def send_ack(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, size: Any) -> Any:
-    """Hand an ACK of `size` bytes from the host to the path; returns (fate, time) as `hops.transmit`."""
+    """Send an ACK of `size` bytes from the host; return (fate, time) as `hops.transmit`."""
     count = m[BASE + Word.COUNT]
     place = m[BASE + Word.ACK_PLACE]
     if place < count and t > m[_handover(m, place) + Handover.DOWN]:
@@ -211,13 +212,13 @@ def send_ack(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id:
 
 
 def overfull(m: Any) -> Any:
-    """Whether the queue was too small."""
+    """Return True if the queue was too small."""
     return m[BASE + Word.QUEUE + Queue.FULL] == 1
 
 
 @noinline
 def in_flight(parameters: Any, m: Any) -> Any:
-    """Data packets in the queue or on the radio link at the end."""
+    """Return the number of data packets in the queue or on the radio link at the end."""
     n, queue = m[BASE + Word.IN_FLIGHT], np.int64(BASE + Word.QUEUE)
     for i in range(m[queue + Queue.HEAD], m[queue + Queue.TAIL]):
         n += _counts(m[timed_queue.entry(parameters, m, queue, i) + Entry.TAG])
@@ -225,41 +226,41 @@ def in_flight(parameters: Any, m: Any) -> Any:
 
 
 def first_down(m: Any) -> Any:
-    """When the host first leaves a router [ns], or FOREVER."""
+    """Return the time at which the host first leaves a router [ns], or FOREVER."""
     if m[BASE + Word.COUNT] > 0:
         return m[_handover(m, 0) + Handover.DOWN]
     return np.int64(FOREVER)
 
 
 def _handover(m: Any, k: Any) -> Any:
-    """Where the words of a handover begin."""
+    """Return the word where a handover begins."""
     return m[BASE + Word.TABLE] + k * WORDS
 
 
 def _counts(tag: Any) -> Any:
-    """1 for data, else 0."""
+    """Return 1 for data, else 0."""
     return tag & _COUNTS
 
 
 def _push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-    """Into the queue; of several at the same time the tunnelled ones, which are older, come first."""
+    """Insert a packet in the queue; of simultaneous packets tunnelled ones, which are older, come first."""
     timed_queue.push(parameters, m, np.int64(BASE + Word.QUEUE), t, packet, tag, sent, np.int64(_TUNNELLED))
 
 
 def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-    """The old router sends a packet on to the next place."""
+    """Tunnel a packet from the old router to the next place."""
     later = t + m[_handover(m, tag >> _FLAGS) + Handover.TUNNEL]
     _push(parameters, m, later, packet, _next(tag), sent)
 
 
 def _next(tag: Any) -> Any:
-    """Of a packet that is tunnelled to the next place."""
+    """Return the tag of a packet that is tunnelled to the next place."""
     return (tag >> _FLAGS) + 1 << _FLAGS | _TUNNELLED | tag & _COUNTS
 
 
 @noinline
 def _bind_sender(m: Any, now: Any) -> None:
-    """The place that the sender's packets are addressed to, from now on."""
+    """Update the place to which the sender addresses packets from `now` on."""
     count, place = m[BASE + Word.COUNT], m[BASE + Word.SENDER_PLACE]
     k = m[BASE + Word.SENDER_FROM]
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= now and _never_heard(m, k):
@@ -278,13 +279,13 @@ def _bind_sender(m: Any, now: Any) -> None:
 
 
 def _never_heard(m: Any, k: Any) -> Any:
-    """Whether the sender never hears of a handover."""
+    """Return True if the sender never learns of a handover."""
     return m[_handover(m, k) + Handover.AT_CN] == FOREVER
 
 
 @noinline
 def _bind_map(m: Any, t: Any) -> None:
-    """The place that the MAP sends them to, from `t` [ns] on."""
+    """Update the place to which the MAP forwards packets from `t` [ns] on."""
     count = m[BASE + Word.COUNT]
     k = m[BASE + Word.MAP_PLACE]
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= t:
@@ -300,7 +301,7 @@ def _bind_map(m: Any, t: Any) -> None:
 
 
 def _past_false_alarms(m: Any, place: Any, t: Any) -> Any:
-    """The place that a host stays at since past false alarms."""
+    """Return the place at which the host stays after false alarms."""
     at = _handover(m, place)
     while (
         place < m[BASE + Word.COUNT]
@@ -314,7 +315,7 @@ def _past_false_alarms(m: Any, place: Any, t: Any) -> Any:
 
 @noinline
 def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
-    """The first packet on the radio link of a new place."""
+    """Empty the radio queue for the first packet at a new place."""
     for k in range(m[BASE + Word.PLACE], place):
         at = _handover(m, k)
         if m[at + Handover.UP] > m[at + Handover.DOWN]:
@@ -324,7 +325,10 @@ def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
 
 @noinline
 def _buffer_at_new_router(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
-    """A packet comes to the new router; returns WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait."""
+    """Process a packet at the new router.
+
+    Returns IN_QUEUE if it is buffered, QUEUE_FULL if the buffer is full, and ARRIVED if it can be delivered.
+    """
     at = _handover(m, (tag >> _FLAGS) - 1)
     if tag & _TUNNELLED:
         m[at + Handover.LAST] = t
@@ -343,14 +347,14 @@ def _buffer_at_new_router(parameters: Any, m: Any, out: Any, t: Any, packet: Any
             out[Out.BUFFERED] += _counts(tag)
         _push(parameters, m, gate, packet, tag | _WAITED, sent)
         return IN_QUEUE
-    if settles:  # packets to the new address wait no longer
+    if settles:  # packets to the new address no longer wait
         m[at + Handover.SETTLE] = 0
     return ARRIVED
 
 
 @noinline
 def _on_departed_host(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
-    """The old router has a packet for a host that left, or will have left when it arrives."""
+    """Process a packet at the old router for a host that has left, or will have left at its arrival."""
     counts = _counts(tag)
     at = _handover(m, tag >> _FLAGS)
     if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
@@ -377,7 +381,7 @@ def _on_departed_host(parameters: Any, m: Any, out: Any, t: Any, packet: Any, ta
 
 @noinline
 def _leaves(m: Any, place: Any) -> Any:
-    """When the host really leaves a router that only a false alarm was raised for [ns]."""
+    """Return the time at which the host leaves the router, after the false alarms there [ns]."""
     for k in range(place, m[BASE + Word.COUNT]):
         at = _handover(m, k)
         if m[at + Handover.UP] > m[at + Handover.DOWN]:

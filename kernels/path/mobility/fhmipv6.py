@@ -1,7 +1,8 @@
-"""FHMIPv6: HMIPv6 whose MAP sends packets to the new router, which holds them, before the host is there.
+"""FHMIPv6: HMIPv6 in which the MAP forwards packets to the new router before the host arrives there.
 
-Source: Jung, Soliman, Koh and Takamiya, "Fast Handover for Hierarchical MIPv6" (IETF draft, 2005).  If the
-answer to the fast binding update does not reach the host in time, the handover is one of HMIPv6.
+Source: Jung, Soliman, Koh and Takamiya, "Fast Handover for Hierarchical MIPv6" (IETF draft, 2005). The new
+router buffers the packets. If the reply to the fast binding update does not reach the host in time, the
+handover is one of HMIPv6.
 """
 
 from typing import Any
@@ -16,7 +17,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)
     if consent <= m[at + Handover.DOWN] - m[delays + Delay.TO_HOST] - parameters[P.MARGIN]:
         start = m[at + Handover.UP] + parameters[P.ANNOUNCE]

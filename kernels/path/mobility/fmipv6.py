@@ -1,9 +1,8 @@
-"""Fast Handovers for Mobile IPv6: the old router tunnels to the new one, which holds the packets.
+"""Fast Handovers for Mobile IPv6: the old router tunnels packets to the new one, which buffers them.
 
-Source: RFC 4068.  The handover is predictive if the fast binding update, the address check of the new
-router and the answer are through, by a margin, while the host is still attached to the old router.
-Otherwise it is reactive: the host sends the update from its new place, and the old router keeps the
-packets until then.
+Source: RFC 4068. The handover is predictive if the fast binding update, the address check of the new router
+and the reply complete, with a margin, while the host is attached to the old router. Otherwise it is reactive:
+the host sends the update from its new place, and the old router buffers packets until then.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     consent = prepare(parameters, m, delays, at, k, trigger, parameters[P.PREPARATION])
     m[at + Handover.FORWARD] = consent
     return complete(parameters, m, delays, at, k, consent)
@@ -26,9 +25,9 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
 
 @noinline
 def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, check: Any) -> Any:
-    """When the old router has the new one's consent, which takes `check` [ns] there.
+    """Return the time at which the old router has the new one's consent [ns], which takes `check` [ns] there.
 
-    FOREVER if the host does not hear of it in time.
+    FOREVER if the reply does not reach the host in time.
     """
     _set_tunnel(parameters, m, at)
     answer_delay = m[delays + Delay.RADIO_DOWN]
@@ -41,7 +40,7 @@ def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any,
 
 @noinline
 def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any) -> Any:
-    """What follows the old router's `consent`, or, where that is FOREVER, the reactive part."""
+    """Complete the timeline after the old router's `consent`, or as a reactive handover if it is FOREVER."""
     if consent < FOREVER:
         start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
         m[at + Handover.RELEASE] = send(parameters, k, Message.ANNOUNCE, start, m[delays + Delay.RADIO_UP])
@@ -54,7 +53,7 @@ def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any
 
 @noinline
 def react(parameters: Any, m: Any, delays: Any, at: Any, k: Any) -> None:
-    """The old router keeps packets until the host sends for them from its new place."""
+    """Let the old router buffer packets until the host requests them from its new place."""
     _set_tunnel(parameters, m, at)
     start = m[at + Handover.UP] + parameters[P.DETECTION]
     delay = m[delays + Delay.RADIO_UP] + m[at + Handover.TUNNEL]

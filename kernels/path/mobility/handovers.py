@@ -1,9 +1,9 @@
-"""All handovers of a run: the schedule, and for each the timeline that the protocol makes of it.
+"""All handovers of a run: their schedule, and the timeline of each by the protocol.
 
-A protocol is a file with `plan(parameters, m, delays, at, k, trigger, back) -> prepared`: it fills the words
-of handover `k` (see `timeline`; DOWN, UP, INTER, DETOUR are there, times are FOREVER and numbers 0).
-The host may signal from `trigger` on (FOREVER: not before the link goes down); `back` is 1 for a return.
-It returns 1 if the new router was prepared before the link went down.
+A protocol is a module with `plan(parameters, m, delays, at, k, trigger, back) -> prepared`, which fills the
+words of handover `k` (`timeline`). DOWN, UP, INTER and DETOUR are set; other times are FOREVER and numbers 0.
+The host may signal from `trigger` on (FOREVER: not before the link goes down); `back` is 1 for a return. It
+returns 1 if the new router was prepared before the link went down.
 """
 
 from typing import Any
@@ -36,13 +36,14 @@ STATE_WORDS = DELAYS + JOURNEY
 def plan_all(
     parameters: Any, hops: Any, outages: Any, m: Any, out: Any, delays: Any, table: Any, radio: Any
 ) -> Any:
-    """Fill the `table` of timelines in scratch (`WORDS` each), and count in `out`; returns their number.
+    """Fill the `table` of timelines in scratch (`WORDS` each) and count in `out`; return the number of
+    handovers.
 
     The words from `delays` on are `Delay` and the journey; `radio` is the number of the radio hop.
     """
     journey = delays + DELAYS
     _fill_delays(parameters, hops, m, delays, radio)
-    # Not a loop over the words: libnvvm unrolls it and then misplaces others of `m` (13.0).
+# No loop over the words: libnvvm 13.0 unrolls it and then overwrites other words of `m`.
     m[journey + Journey.HERE] = 0
     m[journey + Journey.REGULAR] = 0
     m[journey + Journey.CELL] = 0
@@ -93,7 +94,7 @@ def _fill_delays(parameters: Any, hops: Any, m: Any, delays: Any, radio: Any) ->
 
 @noinline
 def _clear(m: Any, at: Any) -> None:
-    """A handover that changes nothing: all words but those that say when the host moves."""
+    """Set a handover that changes nothing: all words except those of the host's movement."""
     for word in range(Handover.DETOUR, WORDS):
         m[at + word] = 0
     for word in (
@@ -105,7 +106,7 @@ def _clear(m: Any, at: Any) -> None:
 
 @noinline
 def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """The timeline of the row's protocol."""
+    """Write the timeline with the protocol of the row."""
     protocol = parameters[P.HANDOVER]
     if protocol == MIPV6:
         return mipv6.plan(parameters, m, delays, at, k, trigger, back)
@@ -126,7 +127,8 @@ def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, b
 
 @noinline
 def _cancel(parameters: Any, m: Any, at: Any, undone: Any) -> None:
-    """The host stays: what a predictive protocol has sent ahead is lost until that is `undone` [ns]."""
+    """Turn a handover into a false alarm that ends at `undone` [ns]; packets forwarded early are lost until
+    then."""
     astray = m[at + Handover.FORWARD]
     if m[at + Handover.AT_MAP] < m[at + Handover.DOWN]:
         astray = min(astray, m[at + Handover.AT_MAP] + parameters[P.MAP_TO_AR])

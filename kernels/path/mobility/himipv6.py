@@ -1,10 +1,10 @@
 """HIMIPv6: the MAP simulcasts numbered packets to the old router and the candidates.
 
-Source: Jeong, Kim, Maeng and Chae, "HIMIPv6" (2006), as revised in Park and Chae (2008).  The new router
-delivers what the host has not seen.  Between two MAPs the old one is a temporary home agent: packets to
-the old address come through a tunnel (p-buffer), those to the new address wait (n-buffer) until the
-tunnel has been quiet for the time of a timer.  The address of a router that the host just left is still
-valid, so a return needs no new address check.
+Source: Jeong, Kim, Maeng and Chae, "HIMIPv6" (2006), as revised in Park and Chae (2008). The new router
+delivers packets that the host has not received. Between two MAPs the old one is a temporary home agent:
+packets to the old address come through a tunnel (p-buffer), those to the new address wait (n-buffer) until
+the tunnel has been idle for `SETTLE`. The address at the router that the host just left remains valid, so a
+return needs no address check.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     request = send(parameters, k, Message.PREPARE, trigger, m[delays + Delay.TO_MAP])
     prepared = 1 if request <= m[at + Handover.DOWN] else 0
     start = m[at + Handover.UP] + parameters[P.DETECTION]

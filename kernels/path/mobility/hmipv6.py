@@ -1,6 +1,6 @@
 """Hierarchical Mobile IPv6: the MAP learns the new address, and the sender only between two MAPs.
 
-Source: RFC 5380.  Nothing is kept: what reaches the old router while the host is gone is lost.
+Source: RFC 5380. Nothing is buffered: packets that reach the old router after the host has left are lost.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     start = m[at + Handover.UP] + parameters[P.DETECTION]
     m[at + Handover.RELEASE] = m[at + Handover.UP]
     if m[at + Handover.INTER] == 1:

@@ -1,4 +1,4 @@
-"""Mobile IPv6: the sender learns the new address; what it sent to the old one is lost.
+"""Mobile IPv6: the sender learns the new address; packets to the old one are lost.
 
 Source: RFC 6275.
 """
@@ -13,7 +13,7 @@ from netcarlo.kernels.path.mobility.timeline import Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     m[at + Handover.RELEASE] = m[at + Handover.UP]
     m[at + Handover.AT_CN] = home(parameters, m, delays, k, m[at + Handover.UP] + parameters[P.DETECTION])
     return 0

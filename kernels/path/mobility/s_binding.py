@@ -1,8 +1,8 @@
-"""Simultaneous bindings: FMIPv6 whose old router sends every packet to both places.
+"""Simultaneous bindings: FMIPv6 in which the old router sends every packet to both places.
 
 Source: El Malki and Soliman, "Simultaneous Bindings for Mobile IPv6 Fast Handovers" (IETF draft, 2005).
-Nobody numbers the copies, so the host receives what both routers deliver twice.  Both bindings stay: a
-host that soon returns needs no new address check.
+Copies are not numbered, so the host receives twice what both routers deliver. Both bindings remain: a host
+that soon returns needs no address check.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from netcarlo.kernels.path.mobility.timeline import Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     check = parameters[P.PREPARATION] if back == 0 else np.int64(0)
     consent = prepare(parameters, m, delays, at, k, trigger, check)
     m[at + Handover.COPY] = consent

@@ -1,8 +1,8 @@
-"""S-MIP: the MAP simulcasts to both routers, and the old one sends on what was not copied.
+"""S-MIP: the MAP simulcasts to both routers, and the old one forwards packets that were not copied.
 
 Source: Hsieh, Zhou and Seneviratne, "S-MIP: a seamless handoff architecture for mobile IP" (INFOCOM 2003).
-The new router delivers the packets sent on by the old one first, then the copies; the copies of packets
-that the old router delivered reach the host twice.
+The new router delivers the packets forwarded by the old one first, then the copies. Copies of packets that
+the old router delivered reach the host twice.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-    """Make the timeline, see `handovers`."""
+    """Write the timeline of a handover, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)
     if consent <= m[at + Handover.DOWN]:
         start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
@@ -38,7 +38,7 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
 
 @noinline
 def ask(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any) -> Any:
-    """When the MAP has the new router's consent [ns]."""
+    """Return the time at which the MAP has the new router's consent [ns]."""
     there_and_back = 2 * (parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR])
     delay = m[delays + Delay.TO_MAP] + there_and_back + parameters[P.PREPARATION]
     return send(parameters, k, Message.PREPARE, trigger, delay)

@@ -1,8 +1,8 @@
-"""The schedule of handovers: given, periodic, or of a host that crosses round cells in straight lines.
+"""Schedule of handovers: given, periodic, or of a host that crosses round cells in straight lines.
 
-A host may soon return to the cell it came from (ping-pong), and an anticipated handover may not come
-(false alarm).  The chord of a round cell at a uniformly distributed distance from its centre is
-sqrt(1 - v**2) of the diameter, on average pi / 4 of it.
+A host may soon return to the previous cell (ping-pong), and an anticipated handover may not take place (false
+alarm). The chord of a round cell at a uniformly distributed distance from its centre is sqrt(1 - v**2) of the
+diameter, on average pi / 4 of it.
 """
 
 import math
@@ -20,13 +20,13 @@ from netcarlo.kernels.path.mobility.timeline import Handover
 class Journey(IntEnum):
     """Words of scratch of a host's journey."""
 
-    HERE = 0  # attached to the present place since [ns]
-    REGULAR = 1  # handovers so far that were no returns
-    CELL = 2  # position
+    HERE = 0  # time of attachment to the present place [ns]
+    REGULAR = 1  # handovers so far that were not returns
+    CELL = 2  # number of the present cell
     BACK = 3  # 1 if the next handover is a return
-    FALSE = 4  # 1 if this one is a false alarm
-    TRIGGER = 5  # from when on the host may signal [ns]
-    RETURN = 6  # 1 if this one is a return
+    FALSE = 4  # 1 if this handover is a false alarm
+    TRIGGER = 5  # time from which the host may signal [ns]
+    RETURN = 6  # 1 if this handover is a return
 
 
 JOURNEY = len(Journey)
@@ -34,10 +34,10 @@ JOURNEY = len(Journey)
 
 @noinline
 def depart(parameters: Any, outages: Any, m: Any, journey: Any, at: Any, k: Any, radio: Any) -> Any:
-    """Fill DOWN, UP and INTER of handover `k` in the words `at` of scratch as if it were real.
+    """Write DOWN, UP and INTER of handover `k` to the words `at` of scratch as for a real handover.
 
-    Moves the `journey` on, and returns when the link goes down [ns], FOREVER if no handover comes.  `radio`
-    is the hop whose outages hold a given schedule.
+    Advances the `journey` and returns the time at which the link goes down [ns], FOREVER if there is no
+    handover. `radio` is the hop whose outages hold a given schedule.
     """
     w0, w1, w2, w3 = draw(
         parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], STREAM_MOBILITY, k
@@ -74,7 +74,7 @@ def depart(parameters: Any, outages: Any, m: Any, journey: Any, at: Any, k: Any,
 
 
 def _planned(parameters: Any, outages: Any, m: Any, journey: Any, word: Any, radio: Any) -> Any:
-    """When the next handover is due that is no return [ns]; `word` are 32 random bits."""
+    """Return the time of the next handover that is not a return [ns]; `word` has 32 random bits."""
     regular = m[journey + Journey.REGULAR]
     down = np.int64(FOREVER)
     if parameters[P.SCHEDULE] == SCHEDULE_GIVEN:
@@ -91,7 +91,7 @@ def _planned(parameters: Any, outages: Any, m: Any, journey: Any, word: Any, rad
 
 
 def _crosses(parameters: Any, cell: Any) -> Any:
-    """1 if the border behind a cell is one between two MAPs, else 0."""
+    """Return 1 if the border after a cell separates two MAP domains, else 0."""
     size = parameters[P.DOMAIN_SIZE]
     if size > 0 and (cell + 1) % size == 0:
         return np.int64(1)

@@ -1,4 +1,4 @@
-"""Signalling messages: they take the propagation delay of their way, and may be lost on the radio link.
+"""Signalling messages: propagation delay, and random loss on the radio link with retransmission.
 
 Source: RFC 6275, sections 6.1.7 and 11.8 (retransmission after 1 s, doubled each time) and 5.2.5 (return
 routability).
@@ -23,27 +23,32 @@ class Message(IntEnum):
     HOME = 2  # binding update to the home agent
     ROUTE = 3  # return routability
     BIND = 4  # binding update to the sender
-    ANNOUNCE = 5  # at the new router
+    ANNOUNCE = 5  # announcement at the new router
 
 
 ATTEMPTS = 6
+"""Maximum number of transmissions of a message."""
 RETRY = 1_000_000_000
-"""First time-out of a message [ns]."""
+"""First retransmission timeout of a message [ns]."""
 
 
 def send(parameters: Any, k: Any, message: Any, t: Any, delay: Any) -> Any:
-    """When a message of handover `k` that is sent from `t` on arrives [ns]; FOREVER if never."""
+    """Return the arrival time of a message of handover `k` that is sent at `t` [ns]; FOREVER if it never
+    arrives."""
     return _deliver(parameters, k, message, t, delay, np.int64(0))
 
 
 def exchange(parameters: Any, k: Any, message: Any, t: Any, round_trip: Any) -> Any:
-    """When the answer to such a message arrives [ns]."""
+    """Return the arrival time of the reply to a message of handover `k` that is sent at `t` [ns]."""
     return _deliver(parameters, k, message, t, round_trip, parameters[P.SIGNAL_LOSS])
 
 
 @noinline
 def home(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
-    """When the sender knows the new address, after the home agent and the test of return routability."""
+    """Return the time at which the sender knows the new address, by way of the home agent [ns].
+
+    It includes the test of return routability.
+    """
     registered = exchange(parameters, k, Message.HOME, t, m[delays + Delay.HOME_TRIP])
     routable = exchange(parameters, k, Message.ROUTE, registered, m[delays + Delay.ROUTABILITY])
     return send(parameters, k, Message.BIND, routable, m[delays + Delay.TO_SENDER])
@@ -51,7 +56,7 @@ def home(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
 
 @noinline
 def abroad(parameters: Any, m: Any, delays: Any, k: Any, t: Any) -> Any:
-    """The same after registration with a new MAP."""
+    """Return the time at which the sender knows the new address after registration with a new MAP [ns]."""
     trip = m[delays + Delay.TO_MAP] + m[delays + Delay.TO_HOST]
     return home(parameters, m, delays, k, exchange(parameters, k, Message.REGISTER, t, trip))
 

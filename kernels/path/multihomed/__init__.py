@@ -1,1 +1,1 @@
-"""An SCTP association over one path or two."""
+"""SCTP association over one or two paths."""

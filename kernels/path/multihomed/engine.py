@@ -1,11 +1,11 @@
-"""An SCTP association over one path or two: bulk transfer, failover, heartbeats.
+"""SCTP association over one or two paths: bulk transfer, failover, heartbeats.
 
-Source: RFC 2960 with the Implementer's Guide, in the form ns-2 gives them (sctp/sctp.cc); which
-release of ns-2 is a matter of parameters.  `docs/models/sctp.md` states every rule and tie-break.
+Source: RFC 2960 with the Implementer's Guide, in the form of ns-2 (sctp/sctp.cc); parameters select the
+release of ns-2. `docs/models/sctp.md` states every rule and tie-break.
 
-Packets of one path and direction stay in order, so the next event is the earliest of sixteen
-times: the arrivals at the heads of four rings and twelve timers.  An end that reacts to an event
-leaves its packets at the tails of the rings; when it is done they are handed to the paths.
+Packets of one path and direction stay in order, so the next event is the earliest of sixteen times: the
+arrivals at the heads of four rings, and twelve timers. An endpoint that processes an event appends its
+packets to the rings; afterwards they are sent over the paths.
 """
 
 from typing import Any
@@ -56,23 +56,23 @@ from netcarlo.kernels.sctp.state import (
 
 _HALF = 1 << (BYTE_TIME_BITS - 1)
 DELAYS: Any = slot("delays")
-"""How long data take is measured; the outcomes stand behind all others."""
+"""True if delays of data are measured; their outcomes follow all others."""
 
 DELAY_STATE = STATE_SIZE
-"""The word where those of delays begin, behind them where their outcomes do,"""
+"""First word of the delay statistics, followed by the word where their outcomes begin."""
 HOPS = DELAY_STATE + DelayState.SIZE + 1
-"""and the state of the hops."""
+"""First word of the state of the hops."""
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     ring = int(rows.parameters[:, P.RING].max(initial=0))
     return hops.scratch_words(rows) + HOPS - STATE_SIZE + int(state.scratch_words(WAYS, ring)), 0
 
 
 @noinline
 def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
-    """Set the state at the start."""
+    """Initialise the state."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
     free = state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
     if DELAYS:
@@ -96,13 +96,13 @@ def simulate(
     parameters: Any, constants: Any, of_hops: Any, outages: Any, losses: Any,
     scratch: Any, memory: Any, out: Any, rows: Any,
 ) -> Any:  # fmt: skip
-    """Simulate one row; see `models` for the arguments.  Returns the number of trace `rows`."""
+    """Simulate one row; return the number of trace `rows`. `base.model.Model` describes the arguments."""
     p, s = parameters, scratch
     begin(p, s, of_hops, outages, losses)
     next_sample = p[P.SAMPLE] // 2
     now, event = next_event(p, s)
     while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
-        # Most often a packet reaches the receiver, then one the sender: both in a turn keep rows in step.
+# Arrivals at receiver and sender mostly alternate; one iteration processes both, in lockstep.
         if event < PATHS:
             next_sample = samples(p, s, next_sample, now)
             arrive_at_receiver(p, s, now, event)
@@ -134,7 +134,7 @@ def simulate(
 
 
 def samples(p: Any, s: Any, next_sample: Any, now: Any) -> Any:
-    """Take the samples that are due by `now`; returns when the next one is."""
+    """Take the samples that are due by `now`; return the time of the next one."""
     while next_sample <= now:
         record.sample(p, s)
         next_sample += p[P.SAMPLE]
@@ -142,13 +142,13 @@ def samples(p: Any, s: Any, next_sample: Any, now: Any) -> Any:
 
 
 def note(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
-    """Add an event that is over to the trace `rows`, if there is one."""
+    """Add a processed event to the trace `rows`, if there is one."""
     if rows.shape[0] > 0:
         record.note_event(p, s, rows, now, event)
 
 
 def next_event(p: Any, s: Any) -> Any:
-    """When the next event happens [ns], and which it is."""
+    """Return the time of the next event [ns] and its number."""
     now, event = s[0], 0
     for i in range(1, EVENTS):
         if s[i] < now:
@@ -160,8 +160,10 @@ def next_event(p: Any, s: Any) -> Any:
 
 @noinline
 def first(p: Any, s: Any, now: Any, way: Any) -> Any:
-    """What goes first when packets, or a packet and the SACK timer, are due at the same time:
-    what ns-2 scheduled first.  It schedules an arrival when the last transmission begins.
+    """Return the first of simultaneous packets, or of a packet and the SACK timer, in ns-2's order of
+    scheduling.
+
+    ns-2 schedules an arrival when the last transmission begins.
     """
     at = packet_at(p, s, way, s[way_at(way) + Way.OLDEST])
     if s[way ^ 1] == now:
@@ -177,7 +179,7 @@ def first(p: Any, s: Any, now: Any, way: Any) -> Any:
 
 
 def take(p: Any, s: Any, way: Any) -> Any:
-    """The oldest packet of a way reaches the other end; returns where its words are."""
+    """Remove the oldest packet of a lane, which reaches the other end; return the word where it begins."""
     w = way_at(way)
     at = packet_at(p, s, way, s[w + Way.OLDEST])
     s[w + Way.OLDEST] += 1
@@ -190,7 +192,7 @@ def take(p: Any, s: Any, way: Any) -> Any:
 
 @noinline
 def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
-    """The oldest packet of a way reaches the receiver, for which that path is way + PATHS."""
+    """Process the oldest packet of a lane at the receiver, for which its path is `way` + PATHS."""
     at, accepted = take(p, s, way), s[Word.ACCEPTED]
     if s[at + Packet.KIND] == Kind.DATA:
         record.count_arrival(s, now, s[at + Packet.SENT])
@@ -202,7 +204,7 @@ def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:
-    """Put the waiting packets of a way on its path; those that will arrive close up in the ring."""
+    """Send the waiting packets of a lane over its path, and keep those that will arrive in the ring."""
     w = way_at(way)
     if s[w + Way.WAITING] == 0:
         return

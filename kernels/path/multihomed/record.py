@@ -1,4 +1,4 @@
-"""What is recorded of an SCTP association: arrivals, losses, the trace, samples of window and RTT."""
+"""Measurements of an SCTP association: arrivals, losses, trace, samples of window and RTT."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ from netcarlo.kernels.sctp.state import (
 
 @noinline
 def count_loss(s: Any, kind: Any, fate: Any) -> None:
-    """Count a packet that a path lost."""
+    """Count a packet lost on a path."""
     if kind == Kind.SACK:
         s[OUTCOMES + Out.ACK_DROPS] += 1
     elif kind == Kind.DATA:
@@ -52,7 +52,7 @@ def count_loss(s: Any, kind: Any, fate: Any) -> None:
 
 
 def count_arrival(s: Any, now: Any, sent: Any) -> None:
-    """Count an arrival of DATA put out at `sent` [ns]."""
+    """Count the arrival of a DATA chunk sent at `sent` [ns]."""
     s[OUTCOMES + Out.RECEIVED] += 1
     if s[OUTCOMES + Out.FIRST_RX] == NEVER:
         s[OUTCOMES + Out.FIRST_RX] = now
@@ -66,7 +66,7 @@ def count_arrival(s: Any, now: Any, sent: Any) -> None:
 
 @noinline
 def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> None:
-    """Add a row to the trace `rows`, or end the simulation where it is full."""
+    """Add a row to the trace `rows`, or end the simulation if it is full."""
     length = s[Word.TRACED]
     if not begin(rows, length, time / 1e9, event, sequence, path):
         s[OUTCOMES + Out.STATUS] = STATUS_TRACE_FULL
@@ -81,7 +81,7 @@ def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> 
 
 @noinline
 def note_event(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
-    """Add the row of an event that is over; a packet that arrived still lies before its ring."""
+    """Add the row of a processed event; a packet that arrived is still before the head of its ring."""
     if Event.T3 <= event < Event.T3 + PATHS:
         note(s, rows, now, EVENT_TIMEOUT, s[Word.CUM] + 1, event - Event.T3)
     elif event < Event.ARRIVAL + WAYS:
