@@ -67,7 +67,7 @@ def process_ack(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     earliest = first if first != NONE else first_sacked
     measured = rtt.ack_update_rtt(p, s, now, echo, acked > 0, earliest, last)
     restarts = acked > 0
-    if acked == 0 and first_sacked != NONE:  # sent after the first that is missing was sent last
+    if acked == 0 and first_sacked != NONE:  # it was sent after the first missing packet
         restarts = now_us - first_sacked > now_us - s[packet_at(p, s, ack) + Packet.SENT]
     if acked > 0 or first_sacked != NONE:
         control.pkts_acked(p, s, now, measured)

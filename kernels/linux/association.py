@@ -164,7 +164,7 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     trace[n, Trace.ACKED] = s[Tcp.SND_UNA] - FIRST
 
 
-# What other TCPs have: marks, probe segments.
+# No-ops for ECN and probe segments.
 
 
 def carries_cwr(s: Any, packet: Any) -> Any:

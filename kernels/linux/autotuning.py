@@ -53,7 +53,7 @@ def _at(p: Any, s: Any, number: Any) -> Any:
     return s[Tcp.AUTOTUNING_RING] + ENTRY_WORDS * (number & (p[P.RING] - 1))
 
 
-# The sender.
+# Sender.
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
@@ -74,7 +74,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     s[Tcp.SND_WND] = s[Tcp.SND_WND_END] - max(s[Tcp.SND_UNA], FIRST)
 
 
-# The receiver.
+# Receiver.
 
 
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:

@@ -91,5 +91,5 @@ def of(address: Address, control: ModuleType | None, own: ModuleType | None = No
 
 
 def _is_timed(address: Address) -> bool:
-    # The 802.11 engine always asks for the delay of packets.
+    # The 802.11 engine always measures the delay of packets.
     return address.delays or address.family == "wireless"

@@ -79,7 +79,7 @@ def process_ack(
         estimate = rtt.with_rto(s, estimate)
         timeout = estimate.rto * s[Tcp.JIFFY_US]
     snd = SenderState(ack, min(snd.min_rtt_us, max(last, 1)), estimate, timeout)
-    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:  # what ends slow start may ask for it
+    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:  # HyStart may read it
         store_for_control(s, snd, nxt)
     control.pkts_acked(p, s, now, last)
     if acks.is_cwnd_limited(s):
@@ -183,7 +183,7 @@ def receive(s: Any, rings: Any, rcv: Any, t: Any, sent: Any, at_once: Any) -> An
     If it is not acknowledged `at_once`, `with_delayed_ack` sets the time of its ACK.
     """
     nxt, rcv_wup = rcv.rcv_nxt + 1, rcv.rcv_wup
-    echo = sent if rcv.rcv_nxt == rcv_wup else rcv.ts_recent  # older than this packet
+    echo = sent if rcv.rcv_nxt == rcv_wup else rcv.ts_recent  # timestamp of the first unacknowledged packet
     next_ack, quick, pending = rcv.next_ack_id, rcv.quick_acks, rcv.ack_deadline
     if at_once:
         receiver.write_ack(s, ack_in_ring(rings, next_ack), nxt, echo)

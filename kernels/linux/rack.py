@@ -104,7 +104,7 @@ def _originals(p: Any, s: Any, before: Any) -> Any:
             if not sent_after(s[Tcp.RACK_XMIT_TIME], s[Tcp.RACK_PACKET], sent, packet):
                 if s[at + Packet.FLAGS] & Flag.EVER_RETRANS == 0:
                     break
-                holds = False  # once lost, but spared: sent later than what follows
+                holds = False  # loss undone: it was sent later than the packets that follow
             elif sent <= before:
                 scoreboard.mark_lost(p, s, packet)
             else:

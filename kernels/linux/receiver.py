@@ -90,7 +90,7 @@ def on_syn(p: Any, s: Any, t: Any) -> Any:
     The echoed timestamp is always that of the first SYN that arrived.
     """
     if s[Tcp.RCV_NXT] <= SYN:
-        s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries nothing that could be missing
+        s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries no data
         s[Tcp.TS_RECENT] = s[Tcp.RCV_TSVAL]
     return _answer_syn(p, s, t)
 
@@ -182,7 +182,7 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
         set_bit(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet)
         s[Tcp.OUT_OF_ORDER] += 1
         if packet > s[Tcp.RCV_HIGHEST] and s[Tcp.NUM_SACKS] > 0 and s[Tcp.SACK_BLOCKS + 1] == packet:
-            s[Tcp.RCV_HIGHEST] = packet  # the newest block grows, as it mostly does
+            s[Tcp.RCV_HIGHEST] = packet  # the common case: the newest block grows
             s[Tcp.SACK_BLOCKS + 1] = packet + 1
             return
         s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
@@ -244,7 +244,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
             _accept(s, t)
         return np.int64(NONE), False
     duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.OUT_OF_ORDER] > 0, False
-    if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: nothing of it is looked at
+    if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: its timestamp is ignored
         _on_duplicate(s, packet)
         return make_ack(p, s), False
     if packet <= s[Tcp.RCV_WUP]:

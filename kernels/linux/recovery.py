@@ -107,7 +107,7 @@ def _process_loss(p: Any, s: Any, echo: Any, info: Any) -> Any:
             return np.int64(Rexmit.NONE)
         if s[Tcp.SND_NXT] > s[Tcp.HIGH_SEQ]:
             if info.newly_sacked or (info.acked == 0 and not info.dsack):
-                s[Tcp.FRTO] = 0  # new packets arrive, the old ones do not
+                s[Tcp.FRTO] = 0  # the timeout was genuine
         elif info.acked > 0 and not recovered:
             s[Tcp.HIGH_SEQ] = s[Tcp.SND_NXT]
             if s[Tcp.SND_NXT] <= s[Tcp.LAST]:
@@ -127,7 +127,7 @@ def process_tlp_ack(p: Any, s: Any, now: Any, info: Any) -> None:
         return
     if s[Tcp.TLP_RETRANS] == 0 or info.dsack:
         s[Tcp.TLP_HIGH_SEQ] = NONE
-    elif ack > s[Tcp.TLP_HIGH_SEQ]:  # it repaired a loss, which nothing else told of
+    elif ack > s[Tcp.TLP_HIGH_SEQ]:  # the probe repaired a loss
         prr.init_cwnd_reduction(p, s, now)
         s[Tcp.CA_STATE] = CaState.CWR
         if not PACED:
@@ -203,4 +203,4 @@ def send_loss_probe(p: Any, s: Any, now: Any) -> None:
     else:
         s[Tcp.FORCED] = s[Tcp.SND_NXT] - 1
         s[Tcp.TLP_RETRANS] = 1
-    s[Tcp.TLP_HIGH_SEQ] = NONE - 1  # until it is out
+    s[Tcp.TLP_HIGH_SEQ] = NONE - 1  # set when the probe is sent

@@ -61,18 +61,18 @@ def process_sack_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
     count = s[at + Ack.NUM_SACKS]
     for _ in range(count):
         left, right = s[Tcp.SND_NXT], s[Tcp.SND_NXT]
-        for k in range(count):  # the lowest that is left
+        for k in range(count):  # the lowest remaining block
             one = s[at + Ack.SACK_BLOCKS + 2 * k]
             if one >= done and one < left:
                 left, right = one, s[at + Ack.SACK_BLOCKS + 2 * k + 1]
         done = max(done, right)
         if left <= s[Tcp.RACK_SCAN_START]:
             s[Tcp.RACK_SCAN_START] = max(s[Tcp.RACK_SCAN_START], right)
-        while left < right:  # a word of 64 packets at a time
+        while left < right:  # 64 packets at a time
             stop = min(right, (left | 63) + 1)
             run, word = span(left, stop), s[s[Tcp.SACKED_BITS] + ((left & mask) >> 6)]
             if word & run != run:
-                begin = max(left, min(highest, stop))  # mostly all below are known
+                begin = max(left, min(highest, stop))  # the common case: all below were reported before
                 if begin > left and ~word & span(left, begin) != 0:
                     begin = run_end(s, s[Tcp.SACKED_BITS], mask, left, stop)
                 for packet in range(begin, stop):

@@ -174,7 +174,7 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
     s[Tcp.SENT] += 1
     if in_cwnd_reduction(s):
         s[Tcp.PRR_OUT] += 1
-    # Where there may be a probe its timer is set when all has been sent.
+    # In OPEN the timer of a loss probe is set after the last packet of the event.
     if s[Tcp.CA_STATE] != CaState.OPEN and (packet == s[Tcp.SND_UNA] or s[Tcp.TIMER] == Timer.LOSS_PROBE):
         timer.rearm_rto(p, s, now)
     s[Tcp.NEW_SENT] = 1
@@ -216,7 +216,7 @@ def _send_forced(p: Any, s: Any, now: Any, packet: Any) -> None:
                 _pace_burst(p, s, now, 1)
             _send_new(p, s, now)
             s[Tcp.NEW_SENT] = 0
-        else:  # it is not counted as in flight twice
+        else:  # not counted as retransmission in flight
             at = packet_at(p, s, packet)
             if PACED:
                 _pace_burst(p, s, now, 1)

@@ -105,7 +105,7 @@ FLAG_BITS = 4
 class Tcp(IntEnum):
     """Words of an association's scratch, first those of the sender, then those of the receiver."""
 
-    # The sender.
+    # Sender.
     SND_UNA = 0
     """First packet that is not acknowledged."""
     SND_NXT = auto()
@@ -186,7 +186,7 @@ class Tcp(IntEnum):
     """No packet below is waiting for retransmission (`retransmit_skb_hint`)."""
     RETRANS_END = auto()
     """No packet from here on was ever retransmitted."""
-    # Round trips and timers.
+    # Round-trip times and timers.
     SRTT_US = auto()
     """Smoothed RTT [us / 8]; 0 if unknown."""
     MDEV_US = auto()
@@ -217,7 +217,7 @@ class Tcp(IntEnum):
     """Longest timeout [jiffies]."""
     CLOCK_PHASE = auto()
     """Advance of the kernel's clocks over the simulation time [ns]."""
-    # What an event allows.
+    # Transmissions that an event permits.
     FORCED = auto()
     """Packet to send regardless of the window, or NONE."""
     REXMIT = auto()
@@ -258,7 +258,7 @@ class Tcp(IntEnum):
     ZERO = auto()
     """Always 0: counter of an event that this sender does not have."""
 
-    # The receiver.
+    # Receiver.
     RCV_NXT = auto()
     """Next packet expected in order."""
     RCV_WUP = auto()
@@ -305,14 +305,14 @@ class Tcp(IntEnum):
     OVERFULL = auto()
     """1 if more packets are in flight than the rings have room for."""
 
-    # A window that is tuned: the sender.
+    # Receive-window autotuning: sender.
     SND_WND = auto()
     """Receive window known to the sender [packets]."""
     SND_WND_END = auto()
     """First packet beyond the receive window known to the sender."""
     NEWEST_ACK_AT = auto()
     """Time at which the most recently sent of the received ACKs was sent [ns], or NONE."""
-    # The receiver.
+    # Receiver.
     RCV_WND = auto()
     """Receive window that the receiver advertises [packets]."""
     WINDOW_CLAMP = auto()
@@ -330,7 +330,7 @@ class Tcp(IntEnum):
     AUTOTUNING_RING = auto()
     """Word at which the ring of `autotuning` begins."""
 
-    # Where things begin in scratch.
+    # Words at which rings, bitmaps and blocks begin.
     PACKETS = auto()
     """Word at which the packets of the sender begin (`Packet`)."""
     RETRANS_LOG = auto()

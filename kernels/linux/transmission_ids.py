@@ -25,7 +25,7 @@ def transmission_id(s: Any, now: Any) -> Any:
 def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """Note the timestamp of a packet that is about to arrive, from its id; it is not newer than the
     latest one."""
-    if packet != ACK_OF_SYN:  # whose timestamp nobody needs
+    if packet != ACK_OF_SYN:  # its timestamp is not used
         newest = clocks.timestamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
         stamp = newest - ((newest - copy) & _MASK)
         s[Tcp.RCV_TSVAL] = stamp * MS - s[Tcp.CLOCK_PHASE]

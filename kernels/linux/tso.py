@@ -31,7 +31,7 @@ def tso_autosize(p: Any, s: Any) -> Any:
     percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] >> 1 else 120
     data, rtt = max(p[P.DATA], 1), max(s[Tcp.SRTT_US], 1)
     sent = max(s[Tcp.CWND], s[Tcp.SND_NXT] - s[Tcp.SND_UNA]) * p[P.DATA] * percent * 80_000
-    if sent < ((MIN_TSO_SEGS + 1) * data << 10) * rtt:  # as on slow links: no need to divide
+    if sent < ((MIN_TSO_SEGS + 1) * data << 10) * rtt:  # slow links: avoids the divisions
         return np.int64(MIN_TSO_SEGS)
     return max(
         quotient(min(quotient(sent, rtt) >> 10, MAX_BYTES), data), MIN_TSO_SEGS

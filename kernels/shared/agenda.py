@@ -1,8 +1,8 @@
-"""What happens next: the keys of all sources of events, and a tournament that finds the earliest.
+"""Event agenda: the keys of all sources of events, and a tournament tree that yields the earliest.
 
-The keys of the four classes but CLOCK and ARRIVAL are the leaves of a tree; a node is the smaller of the two
-below it, and node 1 the earliest event of all.  A tree has as many leaves of a class as the row has flows or
-links, the next power of two.  Arrivals have a tree of their own.
+The keys of all classes except CLOCK and ARRIVAL are the leaves of a tree. A node is the smaller of its two
+children, and node 1 is the earliest event. For each class the tree has as many leaves as the row has flows or
+links, rounded up to a power of two. Arrivals have a tree of their own.
 """
 
 from enum import IntEnum
@@ -14,7 +14,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.shared.state import Word
 
 ARRIVALS: Any = slot("arrivals")
-"""Whether there are flows that come and go."""
+"""True if flows arrive and depart."""
 
 
 class Event(IntEnum):
@@ -22,54 +22,56 @@ class Event(IntEnum):
 
     CLOCK = 0  # samples are due
     DATA = 1  # data of a flow reach the first link of their route
-    ACK = 2  # acknowledgements of a flow do
-    HOST = 3  # something happens at the hosts of a flow
-    FAR_END = 4  # a packet reaches the far end of a link and has another before it
-    ARRIVAL = 5  # a flow comes
+    ACK = 2  # acknowledgements of a flow reach the first link of their route
+    HOST = 3  # an event at the hosts of a flow
+    FAR_END = 4  # a packet reaches the far end of a link and enters the next one
+    ARRIVAL = 5  # a flow arrives
 
 
 NO_EVENT = (1 << 63) - 1
-"""A key is time << 13 | class << 10 | number of the flow or link, whose bits a few bits of the time flip: at
-equal times nobody is always first.  13 days have room in it, and 1,024 flows."""
+"""Key of no event. A key is time << 13 | class << 10 | number of the flow or link, whose bits some bits of
+the time flip, so that no flow always precedes the others at equal times. The range is 13 days and 1,024
+flows.
+"""
 _TIME_SHIFT = 13
 _CLASS_SHIFT = 10
 _NUMBER_MASK = 1023
-_TIE_SHIFT = 11  # the number is flipped with `time >> _TIE_SHIFT`
+_TIE_SHIFT = 11  # shift of the time that flips the bits of the number
 
 
 def earliest(m: Any) -> Any:
-    """The key of the next event."""
+    """Return the key of the next event."""
     key = min(m[Word.CLOCK], m[Word.EARLIEST])
     return min(key, m[m[Word.ARRIVALS] + 1]) if ARRIVALS else key
 
 
 def earliest_of(m: Any, kind: Any) -> Any:
-    """The key of the next event of a class in the tree."""
+    """Return the key of the next event of a class in the tree."""
     return m[Word.TREE + kind + 3]
 
 
 def time_of(key: Any) -> Any:
-    """When an event happens [ns]."""
+    """Return the time of an event [ns]."""
     return key >> _TIME_SHIFT
 
 
 def class_of(key: Any) -> Any:
-    """One of `Event`."""
+    """Return the class of an event (`Event`)."""
     return key >> _CLASS_SHIFT & 7
 
 
 def number_of(key: Any) -> Any:
-    """The flow or link of an event."""
+    """Return the flow or link of an event."""
     return (key ^ (key >> _TIME_SHIFT >> _TIE_SHIFT)) & _NUMBER_MASK
 
 
 def set_clock(m: Any, t: Any) -> None:
-    """The next samples are due at `t` [ns]."""
+    """Set the time of the next samples to `t` [ns]."""
     m[Word.CLOCK] = t << _TIME_SHIFT
 
 
 def bring_arrival_forward(m: Any, i: Any, t: Any) -> None:
-    """Bring the next arrival at source `i` forward to `t` [ns], if it is to come later."""
+    """Bring the next arrival at source `i` forward to `t` [ns], if it is later."""
     _bring_forward(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
 
 
@@ -79,12 +81,13 @@ def reschedule_arrival(m: Any, i: Any, t: Any) -> None:
 
 
 def bring_forward(m: Any, kind: Any, i: Any, t: Any) -> None:
-    """Bring the event of class `kind` of flow or link `i` forward to `t` [ns], if it is to come later."""
+    """Bring the event of class `kind` of flow or link `i` forward to `t` [ns], if it is later."""
     _bring_forward(m, Word.TREE, _leaf_of(m, kind, i), _key(kind, i, t))
 
 
 def reschedule(m: Any, kind: Any, i: Any, t: Any) -> None:
-    """Set the next event of class `kind` of flow or link `i` to `t` [ns], after the earliest has happened."""
+    """Set the next event of class `kind` of flow or link `i` to `t` [ns], after the earliest has
+    happened."""
     _reschedule(m, Word.TREE, _leaf_of(m, kind, i), _key(kind, i, t))
 
 

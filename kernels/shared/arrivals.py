@@ -1,9 +1,10 @@
-"""Flows that come and go: each takes a slot, a flow of the row, which a later one uses again.
+"""Flows that arrive and depart: each occupies a slot, a flow of the row, which later flows use again.
 
 A source is a Poisson process, whose arrivals take the first free one of its slots, or a user with one slot,
-who downloads, thinks when all has arrived, and downloads again.  A slot is free when its sender knows that
-all has arrived and no packet of its flow is under way: so none can be taken for one of the next, which starts
-with fresh ends.  An arrival that finds no free slot is blocked, and lost; its user thinks again.
+who downloads, thinks when all data have arrived, and downloads again. A slot is free when its sender knows
+that all data have arrived and no packet of its flow is in flight: so no packet can be mistaken for one of the
+next flow, which starts with new endpoints. An arrival that finds no free slot is blocked and lost; its user
+thinks again.
 
 `b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
 """
@@ -31,14 +32,16 @@ ends: Any = slot("ends")
 DELAYS: Any = slot("delays")
 TRACED: Any = slot("traced")
 
-_GAP_BITS = np.int64(10)  # gaps come in 1/1024 of their mean
+_GAP_BITS = np.int64(10)
+"""Fraction bits of the mean gap in which gaps are drawn."""
 _TIMES = int(SizeOut.SLOWDOWNS - SizeOut.TIMES)
 _SLOWDOWNS = int(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 
 
 @noinline
 def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
-    """Before the start; outcomes of classes lie from word `free` of scratch on."""
+    """Schedule the first arrivals before the start; outcomes of classes are stored from word `free` of
+    scratch on."""
     m[Word.CLASSES] = free
     last_class = np.int64(0)
     for i in range(p[Shared.FLOWS]):
@@ -58,7 +61,7 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
 
 @noinline
 def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: Any) -> None:
-    """A flow comes at `t` [ns] from source `i`."""
+    """Process the arrival of a flow at `t` [ns] at source `i`."""
     b = block_of(m, i)
     m[b + FlowWord.ARRIVALS] += 1
     size, think = _draw_size(p, constants, m, b, i)
@@ -81,7 +84,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
 
 @noinline
 def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
-    """The last missing packet of a flow arrives at `t` [ns]."""
+    """Process the arrival of the last missing packet of a flow at `t` [ns]."""
     if m[b + Flow.CLASS] > 0:
         at = _outcomes(m, b)
         if t >= p[Shared.WARM_UP]:
@@ -96,20 +99,20 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
 
 @noinline
 def on_acknowledged(p: Any, m: Any, b: Any, t: Any) -> None:
-    """All packets of a flow are acknowledged at `t` [ns]."""
+    """Process the acknowledgement of all data of a flow at its sender at `t` [ns]."""
     if m[b + Flow.CLASS] > 0 and t >= p[Shared.WARM_UP]:
         m[_outcomes(m, b) + ClassOut.SHORT] += m[b + P.SHORT]
 
 
 def on_packet_left(m: Any, b: Any, t: Any) -> None:
-    """A packet of a flow has arrived, or was lost, at `t` [ns]."""
+    """Count a packet of a flow that has arrived or was lost at `t` [ns]."""
     m[b + FlowWord.IN_FLIGHT] -= 1
     m[b + FlowWord.LAST_LEFT] = max(m[b + FlowWord.LAST_LEFT], t)
 
 
 @noinline
 def report(p: Any, m: Any, out: Any) -> None:
-    """The outcomes of all classes."""
+    """Write the outcomes of all classes."""
     last_class = np.int64(0)
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
@@ -126,12 +129,12 @@ def report(p: Any, m: Any, out: Any) -> None:
 
 
 def _outcomes(m: Any, b: Any) -> Any:
-    # Where those of a flow's class are in scratch.
+    """Return the word at which the outcomes of a flow's class begin."""
     return m[Word.CLASSES] + (m[b + Flow.CLASS] - 1) * ClassOut.COLUMNS
 
 
 def _free_slot(m: Any, i: Any, t: Any) -> Any:
-    # The first free slot of source `i` at `t` [ns], or -1.
+    """Return the first free slot of source `i` at `t` [ns], or -1."""
     for k in range(i, i + m[block_of(m, i) + Flow.SLOTS]):
         b = block_of(m, k)
         finished = m[b + FlowWord.COUNTS + FlowOut.FINISHED]
@@ -142,7 +145,7 @@ def _free_slot(m: Any, i: Any, t: Any) -> Any:
 
 
 def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, think: Any) -> None:
-    # A flow of so many bytes begins in slot `i`.
+    """Start a flow of so many bytes in slot `i`."""
     b = block_of(m, i)
     take_samples(p, m, f, i, t)
     if m[b + FlowWord.STARTED] != NEVER:
@@ -166,7 +169,7 @@ def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any,
 
 
 def _count_completion(m: Any, b: Any, at: Any, time: Any) -> None:
-    # A flow that took `time` [ns], in the outcomes of its class at `at`.
+    """Count a flow that took `time` [ns] in the outcomes of its class, which begin at word `at`."""
     ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
     at += ClassOut.SIZE
     limit = np.int64(classes.SMALL)
@@ -183,8 +186,10 @@ def _count_completion(m: Any, b: Any, at: Any, time: Any) -> None:
 
 
 def _time_saved(m: Any, b: Any) -> Any:
-    # How much earlier than a whole packet the last one of a flow can be at the sink [ns]: by what it saves
-    # on the links and cables of the way, or, behind whole packets, on those from the slowest on.
+    """Return the time by which the last packet of a flow can arrive earlier than a full one [ns]: the
+    time saved on the links and cables of the route, or, behind full packets, on those from the slowest
+    one on.
+    """
     whole = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
     alone, slowest = m[b + P.LIMIT] == 1, np.int64(-1)
     total = np.int64(0)
@@ -202,14 +207,15 @@ def _time_saved(m: Any, b: Any) -> Any:
 
 
 def _interarrival(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
-    # From the latest arrival of a source to the next, exponential [ns].
+    """Return the exponential time from the latest arrival of a source to the next [ns]."""
     row, k = m[b + Flow.PERIODS], m[b + FlowWord.ARRIVALS]
     parts = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_ARRIVAL + i, k)
     return ((parts + 1) * m[b + Flow.GAP]) >> _GAP_BITS
 
 
 def _draw_size(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
-    # The size of the latest arrival of a source [byte], and how long its user thinks then [ns].
+    """Return the size of the latest arrival of a source [byte], and the think time of its user after it
+    [ns]."""
     k = m[b + FlowWord.ARRIVALS]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_SIZE + i, k)
     size, think = points.value(constants, m[b + Flow.SIZES], np.int64(w0)), np.int64(0)

@@ -1,4 +1,4 @@
-"""Functions of shared links that look up the kind of a flow, where kinds have their own associations."""
+"""Lookup of the functions of shared links by the kind of a flow, where kinds have their own associations."""
 
 from typing import Any
 

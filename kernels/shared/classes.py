@@ -1,20 +1,20 @@
-"""The outcomes of a class of flows that come and go: counts, and histograms by size of flow."""
+"""Outcomes of a class of flows that arrive and depart: counts, and histograms by flow size."""
 
 from enum import IntEnum
 
 from netcarlo.kernels.base.histogram import bins
 
 SMALL = 10_000
-"""Flows are told apart by size: up to so many bytes, up to ten times as many, and so on,"""
+"""Upper limit of the smallest size class [byte]; each further class reaches ten times as far."""
 SIZES = 4
-"""in so many sizes; the last ones are larger."""
+"""Number of size classes; the last one is unbounded."""
 
 TIME_SHIFT = 10
-"""Times are counted in 2**10 ns,"""
+"""Binary logarithm of the unit of completion times [ns]."""
 SLOWDOWN_BITS = 5
-"""and slowdowns in 1/32."""
+"""Fraction bits of the slowdowns in histograms."""
 MEAN_BITS = 10
-"""Slowdowns are summed up in 1/1024."""
+"""Fraction bits of the sum of slowdowns."""
 
 
 class SizeOut(IntEnum):
@@ -38,6 +38,6 @@ class ClassOut(IntEnum):
     PACKETS = 4  # data packets of COMPLETED
     OFFERED = 5  # payload of ARRIVALS [byte]
     ACTIVE_BEFORE = 6  # flows in progress at the end of the warm-up
-    SHORT = 7  # what last packets lack of whole ones, of flows that were acknowledged in full [byte]
+    SHORT = 7  # bytes by which last packets are shorter, of flows acknowledged in full
     SIZE = 8  # the columns of SizeOut, by size
     COLUMNS = SIZE + SIZES * SizeOut.COLUMNS

@@ -1,4 +1,5 @@
-"""What a network of shared links costs: what its flows ask for, or its links can carry."""
+"""Computing cost of a network of shared links: the packets that its flows request, or that its links can
+carry."""
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
 
 
 def cost(rows: SharedRows) -> Floats:
-    """About the packets of each row on all of its links, float64[n]."""
+    """Return the approximate number of packets of each row on all of its links, float64[n]."""
     p, flows, links = rows.parameters, rows.flows, rows.links
     used = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
     there = np.arange(links.shape[1]) < p[:, Shared.LINKS, None]
@@ -18,7 +19,7 @@ def cost(rows: SharedRows) -> Floats:
     end = p[:, P.END, None]
     span = np.maximum(end - flows[..., P.START], 0)
     access = np.maximum(on_wire(size, flows[..., Flow.ACCESS]), on_wire(size, flows[..., Flow.SINK]))
-    delay = (links[..., Link.DELAY] * there).sum(axis=1) / count  # of a link, on average
+    delay = (links[..., Link.DELAY] * there).sum(axis=1) / count  # mean delay of a link
     hops = flows[..., Flow.HOPS] + flows[..., Flow.BACK_HOPS]
     rtt = 2 * (flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY] + access) + hops * delay[:, None]
     window = flows[..., P.WINDOW]

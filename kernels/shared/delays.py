@@ -1,4 +1,4 @@
-"""How long data of classes of flows take, see `base.delays`: their outcomes are in scratch until the end.
+"""Delay statistics of classes of flows (`base.delays`), which are kept in scratch until the end.
 
 `b` is where the block of a flow begins in scratch `m`, `p` are the columns of the row.
 """
@@ -15,7 +15,8 @@ from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 @noinline
 def allocate(p: Any, m: Any, free: Any) -> Any:
-    """Words from `free` on, which `Flow.DELAY_CLASS` becomes; returns the first word behind them."""
+    """Allocate the statistics from word `free` on, point `Flow.DELAY_CLASS` to them, and return the first
+    word behind them."""
     m[Word.DELAYS] = free
     for i in range(p[Shared.FLOWS]):
         gauge = block_of(m, i) + Flow.DELAY_CLASS
@@ -28,12 +29,12 @@ def allocate(p: Any, m: Any, free: Any) -> Any:
 
 
 def start_flow(m: Any, b: Any) -> None:
-    """A flow begins."""
+    """Reset the delay state of a flow that starts."""
     delays.prepare(m, b + FlowWord.LATEST)
 
 
 def on_delivery(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
-    """New data of a flow are at its sink at `t` [ns], not after the end."""
+    """Count the delay of new data of a flow that reach its sink at `t` [ns], not after the end."""
     at = m[b + Flow.DELAY_CLASS]
     if at > 0:
         counts = t >= p[Shared.WARM_UP]
@@ -42,7 +43,8 @@ def on_delivery(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
 
 @noinline
 def report(p: Any, m: Any, out: Any) -> None:
-    """The outcomes, behind those of classes of flows that come and go; `out` begins with these."""
+    """Write the outcomes behind those of classes of flows that arrive and depart; `out` begins with the
+    latter."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
     for k in range(p[Shared.DELAY_CLASSES]):
         delays.finish(m, m[Word.DELAYS] + k * DelayOut.COLUMNS)

@@ -1,8 +1,8 @@
-"""A flow that takes another route while its own is known to be down.
+"""Detours: a flow takes its backup route while its own route is known to be down.
 
-Behind the columns of `Flow` stand the two routes, links there and back, and the times in which packets that
-come to their first link take them: pairs of begin and end [ns], in order.  Packets of the two routes may
-overtake each other, so those of such a flow wait for their turn at its routers, too: `engine` says where.
+The two routes, in both directions, are stored behind the columns of `Flow`, followed by the times in which
+packets that enter their first link take the backup route: pairs of begin and end [ns], in order. Packets of
+the two routes may overtake each other, so those of such a flow are also ordered at its routers, see `engine`.
 `b` is where the block of flow `i` begins in scratch `m`, `flows` are the flows of the row.
 """
 
@@ -19,20 +19,22 @@ class Backup(IntEnum):
     """Words from column `Flow.BACKUP` of a flow on."""
 
     HOPS = 0  # links on the route of the data
-    REVERSE_HOPS = 1  # links on that of the acknowledgements
+    REVERSE_HOPS = 1  # links on the route of the acknowledgements
     ROUTE = 2  # numbers of the links on the route of the data, MAX_HOPS words
-    REVERSE_ROUTE = ROUTE + MAX_HOPS  # the same of the acknowledgements, MAX_HOPS words
-    DETOURS = REVERSE_ROUTE + MAX_HOPS  # how many times there are; they follow
+    REVERSE_ROUTE = ROUTE + MAX_HOPS
+    """Numbers of the links on the route of the acknowledgements, MAX_HOPS words."""
+    DETOURS = REVERSE_ROUTE + MAX_HOPS  # number of pairs of times, which follow
     TIMES = DETOURS + 1
+    """First pair of times [ns]."""
 
 
 MAX_ROUTE_LINKS = MAX_HOPS - 1
-"""On either route: a packet counts those it has passed."""
+"""Maximum links of either route, because a packet counts those it has passed."""
 
 
 @noinline
 def choose_route(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
-    """The packet, with the mark of a detour if it takes one, when it comes to its first link at `t` [ns]."""
+    """Return the packet, marked if it takes the backup route, when it enters its first link at `t` [ns]."""
     at = m[b + Flow.BACKUP]
     cursor = b + (FlowWord.BACK_DETOUR if word & packet.BACKWARD != 0 else FlowWord.DETOUR)
     k, times = m[cursor], at + Backup.TIMES
@@ -46,8 +48,10 @@ def choose_route(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
 
 @noinline
 def next_link(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
-    """The link before a packet, which has passed `hop` of `hops`, or the last one where it has passed all:
-    returns the block of the link, `hop` and `hops`."""
+    """Return the block of the link before a packet, the links passed and the links of its route.
+
+    After the last link, the block is that of the last link.
+    """
     hop, back, at = packet.hop_of(word), word & packet.BACKWARD != 0, m[b + Flow.BACKUP]
     if word & packet.ON_BACKUP_ROUTE == 0:
         hops = m[b + (Flow.BACK_HOPS if back else Flow.HOPS)]

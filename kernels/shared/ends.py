@@ -1,4 +1,4 @@
-"""What the shared engine asks of the two ends of a flow, beside events: sizes, samples, counters, for traces.
+"""Functions of the endpoints of a flow for the shared engine: sizes, samples, counters and traces.
 
 `b` is where the block of a flow begins in scratch `m`.
 """
@@ -18,11 +18,13 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")
 
-_ACK_MARGIN = 1 << 16  # acknowledgements are no more than data, but for some of timers
+_ACK_MARGIN = 1 << 16
+"""Room for numbers of acknowledgements, which are no more than data packets except for some sent by timers.
+"""
 
 
 def size_of(m: Any, b: Any, word: Any) -> Any:
-    """A packet [byte]."""
+    """Return the size of a packet [byte]."""
     kind = word & packet.SHORT
     if kind == packet.PROBE:
         return m[b + P.HEADER]
@@ -40,7 +42,7 @@ def payload_of(m: Any, b: Any, word: Any) -> Any:
 
 @noinline
 def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
-    """Before the start of association `i`; returns how many words it takes."""
+    """Prepare association `i` before its start, and return the words that it occupies."""
     p, s, g = m[b:], m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
     return association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], i, np.int64(association.WORDS))
 
@@ -76,8 +78,8 @@ def count(m: Any, b: Any, sign: Any) -> None:
 
 @noinline
 def sequence_of(m: Any, b: Any, word: Any) -> Any:
-    """What a trace calls a packet: its number; of an acknowledgement, up to which packet all have come; 0 of
-    any other."""
+    """Return the number of a packet in traces; for an acknowledgement, the last packet received in order;
+    else 0."""
     number = packet.number_of(m, word)
     if m[b + Flow.KIND] == UDP:
         return number
@@ -90,7 +92,7 @@ def sequence_of(m: Any, b: Any, word: Any) -> Any:
 
 @noinline
 def show(m: Any, b: Any, f: Any, i: Any, trace: Any, n: Any) -> None:
-    """The state of sender `i` in row n of a trace."""
+    """Write the state of sender `i` into row n of a trace."""
     s = m[b + FlowWord.ASSOCIATION :]
     association.show(s, f[i * association.FLOATS :], trace, n)
     trace[n, Trace.RTT] = s[association.Counter.RTT] * 1e-9

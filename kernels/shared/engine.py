@@ -1,8 +1,8 @@
-"""Many flows over shared links, packet by packet.
+"""Engine of shared links: many flows, packet by packet.
 
-One thread simulates up to 1,024 flows, of TCP or SCTP and of UDP, on up to 256 links of any topology.
-FIFOs keep packets in the order in which they will arrive, so the earliest event is the smallest of a few
-keys: three a flow and one a link.  Hosts have links of their own, see `hosts`.
+One thread simulates up to 1,024 flows of TCP, SCTP and UDP on up to 256 links of any topology. FIFOs keep
+packets in the order in which they will arrive, so the earliest event is the smallest of a few keys: three per
+flow and one per link. Hosts have access links of their own, see `hosts`.
 """
 
 from typing import Any
@@ -23,16 +23,16 @@ from netcarlo.kernels.shared.setup import init_layout
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
 LOOKAHEAD: Any = slot("lookahead")
-"""True if what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
+"""True if events that nothing can precede are processed early; not on devices, nor with all associations."""
 
 AQM: Any = slot("aqm")
 """True if links may have active queue management that decides when packets leave, see `aqm`."""
 
 ARRIVALS: Any = slot("arrivals")
-"""True if flows come and go, see `arrivals`."""
+"""True if flows arrive and depart, see `arrivals`."""
 
 DELAYS: Any = slot("delays")
-"""True if delays of classes of flows are measured, see `delays`."""
+"""True if delay statistics of classes of flows are measured, see `delays`."""
 
 VARYING: Any = slot("varying")
 """True if links may vary or fail, see `varying` and `outages`, and flows take detours."""
@@ -54,9 +54,9 @@ def simulate(
         lookahead.prepare(p, m)
     if TRACED:
         event_log.prepare(m)
-    means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
+    means = f[flows.shape[0] * association.FLOATS :]  # mean queues (RED)
     end = p[P.END]
-    events = np.int64(0)  # besides arrivals at links
+    events = np.int64(0)  # arrivals at links not included
     key = agenda.earliest(m)
     while m[Word.STATUS] == 0 and agenda.time_of(key) <= end:
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
@@ -77,7 +77,7 @@ def simulate(
                 acts = lookahead.is_due(m, b, next_time, t)
         else:
             word, next_time, leaves = _pop_event(p, links, m, kind, i, t)
-            if LOOKAHEAD:  # now: what is next does not wait for what becomes of this packet
+            if LOOKAHEAD:  # now, because the next event does not depend on this packet
                 taken = True
                 agenda.reschedule(m, kind, i, next_time)
                 i = packet.flow_of(m, word)
@@ -110,8 +110,11 @@ def simulate(
 
 
 def _pop_event(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
-    # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT;
-    # or the one, or NONE, that leaves the queue of a link which is managed, when that asks again, and True.
+    """Return the packet of an event, the time of the next such event [ns] or NO_EVENT, and False.
+
+    If a link with AQM requests a packet, return that packet or NONE, the time of its next request, and
+    True.
+    """
     leaves, link = False, m[Word.LINKS] + LinkWord.SIZE * i
     if AQM and kind == Event.FAR_END and m[link + LinkWord.SERVICE] <= t:
         leaves = True
@@ -131,8 +134,12 @@ def _forward(
     p: Any, flows: Any, links: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any,
     leaves: Any,
 ) -> Any:  # fmt: skip
-    # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
-    # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
+    """Forward a packet that enters a link or leaves its queue: it is lost, or reaches the next link or a
+    host.
+
+    This continues while no other event can precede. Returns the acknowledgement that the source host is
+    to process immediately, or NONE, and its time [ns].
+    """
     i = packet.flow_of(m, word)
     b = block_of(m, i)
     ack, forwards, pending = np.int64(NONE), True, kind != Event.DATA
@@ -170,7 +177,7 @@ def _forward(
             if ARRIVALS:
                 arrivals.on_packet_left(m, b, t)
         elif AQM and fate & Fate.HELD:
-            forwards = False  # it leaves later
+            forwards = False  # AQM decides when it leaves
         elif hop + 1 < hops or (VARYING and not at_end and m[b + Flow.BACKUP] != 0):
             word += packet.ONE_HOP
             forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[b + route + hop + 1], arrival)

@@ -1,8 +1,8 @@
-"""Rows of a trace of shared links: what becomes of packets, and how their senders stand.
+"""Event log of shared links: rows of a trace with the events of packets and the state of their senders.
 
-What happens is noted where it is decided, with the time at which it happens, and written after the event
-with the state of the sender then; so rows are not in the order of time.  Notes lie at the end of scratch, of
-which the engine itself needs the first third (`SHARE`); the last two words count them and the rows.
+An event is logged where it is decided, with the time at which it happens, and written afterwards with the
+state of the sender at that time, so rows are not in the order of time. The log is at the end of scratch, of
+which the engine itself needs the first third (`SCRATCH_FACTOR`); the last two words count entries and rows.
 """
 
 from typing import Any
@@ -39,23 +39,24 @@ DELAYS: Any = slot("delays")
 VARYING: Any = slot("varying")
 
 SCRATCH_FACTOR = 3
-"""Times as much scratch as without a trace."""
+"""Scratch needed with a trace, as a multiple of that without one."""
 
-_ENTRY_WORDS = 6  # of a note: time [ns], event, link, packet, bytes, whether the link is down
+_ENTRY_WORDS = 6
+"""Words of an entry: time [ns], event, link, packet, bytes, and 1 if the link is down."""
 AT_HOST = -1
-"""No link."""
+"""Number that stands for no link."""
 
 
 @noinline
 def prepare(m: Any) -> None:
-    """Before the start: nothing noted, nothing written."""
+    """Clear the log before the start."""
     m[m.shape[0] - 1] = 0
     m[m.shape[0] - 2] = 0
 
 
 @noinline
 def log(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) -> None:
-    """Note what happens at `t` [ns] to a packet of `size` bytes at a link, by its number, or AT_HOST."""
+    """Log an event at `t` [ns] of a packet of `size` bytes at a link, given by its number, or AT_HOST."""
     count = m[m.shape[0] - 1]
     at = m.shape[0] - 2 - _ENTRY_WORDS * (count + 1)
     if at < m.shape[0] // SCRATCH_FACTOR:
@@ -74,8 +75,10 @@ def log(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) 
 def log_at_link(
     p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, arrival: Any, leaves: Any
 ) -> None:  # fmt: skip
-    """A packet came to the link whose block is `b` at `t`, or `leaves` a managed queue then: its fate, and
-    when it is at the far end [ns].  What is lost after the end of the run is so at the end."""
+    """Log the fate of a packet that enters the link with block `b` at `t`, or `leaves` its queue then.
+
+    The packet is at the far end at `arrival` [ns]. A loss after the end of the run is logged at the end.
+    """
     number = m[b + LinkWord.NUMBER]
     if not leaves:
         log(m, t, EVENT_ENTER, number, word, size, False)
@@ -94,7 +97,7 @@ def log_at_link(
 
 @noinline
 def write_rows(m: Any, f: Any, trace: Any) -> None:
-    """Write what has been noted; rows are counted even where the trace is full."""
+    """Write the logged events; rows are counted even if the trace is full."""
     n = m[m.shape[0] - 2]
     for k in range(m[m.shape[0] - 1]):
         at = m.shape[0] - 2 - _ENTRY_WORDS * (k + 1)
@@ -110,7 +113,7 @@ def write_rows(m: Any, f: Any, trace: Any) -> None:
             if event in (EVENT_TIMEOUT, EVENT_RECOVERY):
                 trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
             elif DELAYS and m[b + Flow.KIND] == UDP:
-                trace[n, Trace.SEQUENCE] = np.nan  # `packet.stamp` leaves no number
+                trace[n, Trace.SEQUENCE] = np.nan  # the time of the datagram replaces its number
             else:
                 trace[n, Trace.SEQUENCE] = ends.sequence_of(m, b, word)
         n += 1
@@ -120,7 +123,7 @@ def write_rows(m: Any, f: Any, trace: Any) -> None:
 
 @noinline
 def finish(m: Any, out: Any, trace: Any) -> Any:
-    """The number of rows; says so if there were too many."""
+    """Return the number of rows, and set the status if there were too many."""
     n = m[m.shape[0] - 2]
     if n > trace.shape[0] and out[SharedOut.STATUS] == STATUS_OK:
         out[SharedOut.STATUS] = STATUS_TRACE_FULL
@@ -128,6 +131,7 @@ def finish(m: Any, out: Any, trace: Any) -> Any:
 
 
 def _carries(word: Any) -> Any:
+    """Return the kind of a packet (`Carries`)."""
     if word & packet.SHORT != 0 and not packet.is_short(word):
         return np.int64(Carries.CONTROL)
     return np.int64(Carries.ACK if word & packet.BACKWARD else Carries.DATA)

@@ -1,4 +1,4 @@
-"""FIFOs of packets in the order in which they arrive: rings of pairs (time [ns], packet's word)."""
+"""FIFOs of packets in the order of arrival: rings of pairs (time [ns], packet word)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _WORDS = 2
 
 
 def allocate(m: Any, fifo: Any, free: Any, room: Any) -> None:
-    """Lay out an empty FIFO with room for so many packets, a power of two, from word `free` on."""
+    """Allocate an empty FIFO with room for so many packets, a power of two, from word `free` on."""
     m[fifo + Fifo.HEAD] = 0
     m[fifo + Fifo.TAIL] = 0
     m[fifo + Fifo.BEGIN] = free
@@ -21,13 +21,13 @@ def allocate(m: Any, fifo: Any, free: Any, room: Any) -> None:
 
 
 def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
-    """Append a packet that arrives at `t`; if it is the first, that is an event of class `kind` of `i`."""
+    """Append a packet that arrives at `t`; if it is the first, schedule an event of class `kind` of `i`."""
     if put(m, fifo, t, word):
         agenda.bring_forward(m, kind, i, t)
 
 
 def put(m: Any, fifo: Any, t: Any, word: Any) -> Any:
-    """Append a packet that arrives at `t`; returns whether it is the first."""
+    """Append a packet that arrives at `t`, and return True if it is the first."""
     tail, mask = m[fifo + Fifo.TAIL], m[fifo + Fifo.MASK]
     held = tail - m[fifo + Fifo.HEAD]
     if held > mask:
@@ -41,11 +41,11 @@ def put(m: Any, fifo: Any, t: Any, word: Any) -> Any:
 
 
 def pop(m: Any, fifo: Any) -> Any:
-    """Take the first packet; returns it, and when the next one arrives, or NO_EVENT."""
+    """Remove the first packet, and return it with the arrival time of the next one, or NO_EVENT."""
     head, mask = m[fifo + Fifo.HEAD], m[fifo + Fifo.MASK]
     word = m[numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, head) + 1]
     head += 1
-    if head == m[fifo + Fifo.TAIL]:  # empty: begin anew, where the words are near
+    if head == m[fifo + Fifo.TAIL]:  # empty: start from the first words again, which are cached
         m[fifo + Fifo.HEAD] = 0
         m[fifo + Fifo.TAIL] = 0
         return word, np.int64(NO_EVENT)
@@ -54,7 +54,7 @@ def pop(m: Any, fifo: Any) -> Any:
 
 
 def next_time(m: Any, fifo: Any) -> Any:
-    """When the first packet arrives, or NO_EVENT."""
+    """Return the arrival time of the first packet, or NO_EVENT."""
     head = m[fifo + Fifo.HEAD]
     if head < m[fifo + Fifo.TAIL]:
         return m[numbered(m[fifo + Fifo.BEGIN], m[fifo + Fifo.MASK], _WORDS, head)]
@@ -62,5 +62,5 @@ def next_time(m: Any, fifo: Any) -> Any:
 
 
 def packet_at(m: Any, fifo: Any, entry: Any) -> Any:
-    """A packet in it, with entry from HEAD to TAIL."""
+    """Return a packet in the FIFO, where `entry` is from HEAD to TAIL."""
     return m[numbered(m[fifo + Fifo.BEGIN], m[fifo + Fifo.MASK], _WORDS, entry) + 1]

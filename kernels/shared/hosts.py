@@ -1,8 +1,8 @@
-"""The hosts of a flow: applications, TCP or SCTP, and the cables to the first and last router.
+"""Hosts of a flow: applications, TCP or SCTP, and the cables to the first and last router.
 
-A cable to a host has neither limit nor loss, and the order of its packets is known: what happens behind
-the last link of a route is computed at once.  `b` is where the block of flow `i` begins in scratch `m`, `p`
-are the columns of the row.
+A cable to a host has neither queue limit nor loss, and the order of its packets is known, so everything
+behind the last link of a route is computed immediately. `b` is where the block of flow `i` begins in scratch
+`m`, `p` are the columns of the row.
 """
 
 from typing import Any
@@ -55,9 +55,10 @@ association: Any = slot("association")
 def on_event(
     m: Any, b: Any, p: Any, constants: Any, losses: Any, f: Any, i: Any, t: Any, ack: Any
 ) -> Any:  # fmt: skip
-    """What happens at `t` at the hosts of a flow: `ack` arrives, or what is due then, if that is NONE.
+    """Process the event at `t` at the hosts of a flow: the arrival of `ack`, or what is due if that is
+    NONE.
 
-    Returns when something happens next [ns].
+    Returns the time of the next event at these hosts [ns].
     """
     if m[b + Flow.KIND] == UDP:
         _send_datagram(p, m, b, losses, i, t)
@@ -69,9 +70,10 @@ def on_event(
 
 
 def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size: Any) -> Any:
-    """Data of `size` bytes has passed `link`, its last shared one, and is at the last router at `at` [ns].
+    """Process data of `size` bytes that have passed `link`, their last shared one, and reach the last
+    router at `at` [ns].
 
-    Returns the packet that is sent back, or NONE, and when it is at its first link [ns].
+    Returns the packet that is sent back, or NONE, and the time at which it reaches its first link [ns].
     """
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
@@ -92,17 +94,15 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
 
 
 def return_ack(m: Any, b: Any, at: Any, size: Any) -> Any:
-    """What comes back, `size` bytes, has passed its last shared link and is at the first router at `at` [ns].
-
-    Returns when it is at the source host [ns].
-    """
+    """Return the time at which a packet of `size` bytes reaches the source host, if it is at the first
+    router at `at` [ns]."""
     busy = max(at, m[b + FlowWord.ACCESS_BACK_BUSY]) + on_wire(size, m[b + Flow.ACCESS_BACK])
     m[b + FlowWord.ACCESS_BACK_BUSY] = busy
     return busy + m[b + Flow.SOURCE_DELAY]
 
 
 def next_event(m: Any, b: Any) -> Any:
-    """When something happens next at the hosts of a flow [ns]."""
+    """Return the time of the next event at the hosts of a flow [ns]."""
     event = m[b + FlowWord.NEXT]
     if m[b + Flow.KIND] != UDP:
         s = m[b + FlowWord.ASSOCIATION :]
@@ -113,6 +113,7 @@ def next_event(m: Any, b: Any) -> Any:
 
 @noinline
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
+    """Send a UDP datagram at `t` [ns]."""
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
     word = packet.pack_with_time(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
@@ -126,7 +127,7 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
 def _process(
     p: Any, constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any
 ) -> None:  # fmt: skip
-    # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
+    """Process an event of an association: its start, an acknowledgement or a timer."""
     flow, starts = m[b:], m[b + FlowWord.NEXT] == t
     if word == NONE and not starts and fifo.next_time(m, b + FlowWord.TO_SOURCE) == t:
         word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
@@ -153,7 +154,7 @@ def _process(
                 arrivals.on_acknowledged(p, m, b, t)
     elif association.due(s) == t:
         association.on_timeout(flow, s, g, constants, t)
-    elif association.due_at_receiver(s) == t:  # else it was cancelled
+    elif association.due_at_receiver(s) == t:  # otherwise the timer was cancelled
         _on_receiver_timer(p, m, b, i)
     if TRACED:
         word = packet.pack(m, i, np.int64(0), np.int64(0))
@@ -164,7 +165,7 @@ def _process(
 
 
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
-    # All that the window allows.
+    """Send all packets that the window permits."""
     flow = m[b:]
     number = np.int64(association.NONE)
     sends = association.may_send(flow, s)
@@ -190,7 +191,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
 
 
 def _send_to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
-    # Data goes to its first link.
+    """Send a data packet to its first link."""
     if ARRIVALS:
         m[b + FlowWord.IN_FLIGHT] += 1
     busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS])
@@ -200,6 +201,7 @@ def _send_to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
 
 @noinline
 def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
+    """Count a UDP datagram that arrives at `t` [ns]."""
     counts = b + FlowWord.COUNTS
     if t > p[P.END]:
         m[b + FlowWord.ARRIVING_AFTER_END] += 1
@@ -217,8 +219,10 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
 def _receive_data(
     p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any, size: Any
 ) -> Any:  # fmt: skip
-    # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
-    # end: all that matters is whether it is new.  Returns the answer as `receive`.
+    """Process a packet of an association that reaches the sink host at `t` [ns]; returns as `receive`.
+
+    A packet that arrives after the end is still in flight then; only whether it is new matters.
+    """
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     number, after_end, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
     while association.due_at_receiver(s) <= min(t, p[P.END]):
@@ -263,7 +267,7 @@ def _receive_data(
 
 
 def _reply_to_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
-    # A probe reaches the sink host at `t`, which answers.
+    """Reply to a probe that reaches the sink host at `t` [ns]; returns as `receive`."""
     reply, reply_at = np.int64(NONE), t
     while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
         _on_receiver_timer(p, m, b, i)
@@ -274,8 +278,11 @@ def _reply_to_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
 
 
 def _useful_payload(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) -> Any:
-    # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
-    # the sink, lies in the window: neither passes on more than it can.
+    """Return the part of a packet's payload that is transmitted within the measurement window [byte].
+
+    The transmission is that of the slower of the last link and the cable to the sink: neither can forward
+    more than its rate.
+    """
     duration, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
     if VARYING:
         duration, until = varying.latest_transmission(m, link, duration, until)
@@ -290,7 +297,7 @@ def _useful_payload(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word:
 
 @noinline
 def _on_receiver_timer(p: Any, m: Any, b: Any, i: Any) -> None:
-    # A timer of the receiver goes off.
+    """Process a timer of the receiver."""
     s = m[b + FlowWord.ASSOCIATION :]
     t = association.due_at_receiver(s)
     word, reply_at = _send_ack(p, m, b, i, t, association.on_delay(m[b:], s))
@@ -299,7 +306,8 @@ def _on_receiver_timer(p: Any, m: Any, b: Any, i: Any) -> None:
 
 
 def _send_ack(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
-    # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
+    """Send a packet of the receiver, and return it with the time at which it reaches its first link [ns],
+    or NONE."""
     word, reply_at = np.int64(NONE), t
     if ack_id >= 0:
         word = packet.pack(m, i, ack_id, np.int64(0)) | packet.BACKWARD
@@ -316,7 +324,7 @@ def _send_ack(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
 
 
 def _send_to_reverse_link(m: Any, b: Any, t: Any, word: Any) -> Any:
-    # An acknowledgement, or the reply to a probe, goes to its first link: when it is there.
+    """Send an acknowledgement or a reply, and return the time at which it reaches its first link [ns]."""
     if ARRIVALS:
         m[b + FlowWord.IN_FLIGHT] += 1
     busy = max(t, m[b + FlowWord.SINK_BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])

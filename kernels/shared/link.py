@@ -1,8 +1,8 @@
-"""A link's queue: drop-tail or RED, one transmitter, random loss at the far end.
+"""Queue of a link: drop-tail or RED, one transmitter, random loss at the far end.
 
-A packet's departure is known when it arrives, so a queue is the ring of the departures to come.
-Sources: RED by Floyd and Jacobson (IEEE/ACM Transactions on Networking, 1993), its gentle form by Floyd
-(2000), marks by RFC 3168.
+The departure of a packet is known when it arrives, so a queue is the ring of future departures. Sources: RED
+by Floyd and Jacobson (IEEE/ACM Transactions on Networking, 1993), its gentle form by Floyd (2000), ECN marks
+by RFC 3168.
 
 `b` is where the block of a link begins in scratch `m`, `p` are the columns of the row, and `means` the mean
 queues of all links (RED).
@@ -37,23 +37,24 @@ from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 VARYING: Any = slot("varying")
 
 _WORD = 2.0**32
-_UNIT = 65536.0  # of Link.RED_MAX_P
+_UNIT = 65536.0  # unit of Link.RED_MAX_P
 
 
 class Fate(IntEnum):
-    """What becomes of a packet; MARKED besides the others."""
+    """Fate of a packet at a link; MARKED is added to the others."""
 
     ACCEPTED = 0
-    DROPPED = 1  # by the queue
-    LOST = 2  # at random, or by an outage
+    DROPPED = 1  # dropped by the queue
+    LOST = 2  # lost at random, or by an outage
     MARKED = 4
-    HELD = 8  # by AQM, which decides later
+    HELD = 8  # held by AQM, which decides later
 
 
 def enqueue(
     p: Any, links: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
 ) -> Any:  # fmt: skip
-    """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
+    """Enqueue a packet of `size` bytes that arrives at `t`; return its fate and its time at the far end
+    [ns]."""
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
     fate, arrival = np.int64(Fate.DROPPED), t
@@ -83,8 +84,7 @@ def enqueue(
 
 
 def transmit(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> Any:
-    """The transmission of a packet has begun and ends at `departure`: whether it is lost at the far end, LOST
-    or TAKEN, and when it is there [ns]."""
+    """Transmit a packet until `departure`; return LOST or ACCEPTED, and its time at the far end [ns]."""
     arrival, is_lost = departure + m[b + Link.DELAY], False
     if VARYING:
         arrival, is_lost = varying.arrival_of(p, links, m, b, departure)
@@ -97,7 +97,8 @@ def transmit(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) ->
 
 @noinline
 def _count_destroyed(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
-    # The link goes down while it holds a packet that came at `t`, or has it on the wire.
+    """Count a packet that arrived at `t` and is lost because the link goes down before it is at the far
+    end."""
     down = m[b + LinkWord.DOWN]
     count_transmission(p, m, b, t, min(begin, down), min(departure, down))
     m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and p[Shared.WARM_UP] <= down <= p[P.END]
@@ -106,7 +107,7 @@ def _count_destroyed(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any)
 
 @noinline
 def count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
-    """A packet of the flow whose block is `b` is dropped or lost."""
+    """Count a dropped or lost packet of the flow with block `b`."""
     counts = b + FlowWord.COUNTS
     if word & packet.BACKWARD:
         m[counts + FlowOut.ACK_DROPS] += word & (packet.PROBE | packet.CONTROL) == 0
@@ -115,12 +116,13 @@ def count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
 
 
 def prepare_loss(p: Any, losses: Any, m: Any, b: Any) -> None:
-    """Before the start: the gap to the first lost packet."""
+    """Draw the gap to the first lost packet before the start."""
     draw_gap(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER])
 
 
 def _held(m: Any, b: Any, t: Any) -> Any:
-    # Packets in the queue: exact where the number decides (RED, perhaps full), else an upper bound.
+    """Return the packets in the queue: exact where the number matters (RED, possibly full), else an upper
+    bound."""
     head, tail, mask = m[b + LinkWord.HEAD], m[b + LinkWord.TAIL], m[b + LinkWord.MASK]
     limit = m[b + Link.QUEUE]
     if m[b + Link.RED] != DROP_TAIL or (limit > 0 and tail - head >= min(limit, mask + 1)):
@@ -132,7 +134,7 @@ def _held(m: Any, b: Any, t: Any) -> Any:
 
 
 def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any) -> Any:
-    # Whether the queue takes, drops or marks a packet.
+    """Return whether the queue accepts, drops or marks a packet (`Fate`)."""
     fate = np.int64(Fate.ACCEPTED)
     if m[b + Link.QUEUE] > 0 and held >= m[b + Link.QUEUE]:
         fate = np.int64(Fate.DROPPED)
@@ -152,7 +154,7 @@ def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any)
 
 @noinline
 def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
-    # RED: whether the packet is hit, and by chance.
+    """Return whether RED drops or marks a packet, and whether it does so by chance."""
     number = m[b + LinkWord.NUMBER]
     mean = _red_mean(m, means, b, t, held)
     min_th, max_th = float(m[b + Link.RED_MIN_TH]), float(m[b + Link.RED_MAX_TH])
@@ -165,7 +167,7 @@ def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     m[b + LinkWord.RED_COUNT] += 1
     top = float(m[b + Link.RED_MAX_P]) / _UNIT
     if mean >= max_th:
-        # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
+        # A quotient, not a product, is added: so no compiler fuses the operations and rounds differently.
         probability = (mean - max_th) * (1.0 - top) / max_th + top
     else:
         probability = top * (mean - min_th) / (max_th - min_th)
@@ -184,7 +186,8 @@ def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
 
 
 def _red_mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
-    # RED's mean queue at an arrival; one that was empty has seen arrivals of nothing meanwhile.
+    """Return RED's mean queue at an arrival; an idle queue counts as arrivals of packets at an empty
+    queue."""
     number = m[b + LinkWord.NUMBER]
     weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
     mean = means[number]
@@ -202,7 +205,7 @@ def _red_mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
 
 
 def count_transmission(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
-    """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
+    """Measure a packet that arrives at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
     waited = min(begin, end) - t  # a packet that still waits at the end has waited until then

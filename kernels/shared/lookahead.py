@@ -1,15 +1,15 @@
-"""Lookahead: events that are handled before their turn, because no other event can precede them.
+"""Lookahead: events that are processed early, because no other event can precede them.
 
-Events need an order only where they meet: at a link or at a host. A host receives only the acknowledgements
-of its own flow, in their order. So an acknowledgement is handled when it enters its last link, unless the
-timer expires before. A link that gets all its packets from one other link (the reverse link of a dumbbell:
-from the sinks behind the forward link) gets them in the order in which that link sends them. So a packet
-enters as soon as its time is known, if it arrives before any packet that the other link can accept next. A
-SYN is short, and might overtake it on a cable to a host; when no more SYNs can come, the other link looks
-further ahead.
+The order of events matters only where they meet: at a link or at a host. A host receives only the
+acknowledgements of its own flow, in their order. So an acknowledgement is processed when it enters its last
+link, unless the timer expires before. A link that receives all its packets from one other link (the reverse
+link of a dumbbell: from the sinks behind the forward link) receives them in the order in which that link
+sends them. So a packet enters as soon as its time is known, if it arrives before any packet that the other
+link can accept next. A SYN is short, and might overtake it on a cable to a host; when no more SYNs can come,
+the lookahead of the other link is longer.
 
-Nothing is handled ahead beyond `Word.HORIZON`: at first the end of the warm-up, at which counters are reset,
-then the end of the run.
+Nothing is processed early beyond `Word.HORIZON`: at first the end of the warm-up, at which counters are
+reset, then the end of the run.
 """
 
 from typing import Any
@@ -37,9 +37,9 @@ _SEVERAL = -1
 
 @noinline
 def prepare(p: Any, m: Any) -> None:
-    """Where this holds, when all flows and links are laid out."""
+    """Determine which flows and links permit lookahead, when all of them are laid out."""
     m[Word.CATCHING_UP] = 0
-    m[Word.CONNECTING] = 1 if PAUSES or ARRIVALS else 0  # whose short packets come at any time
+    m[Word.CONNECTING] = 1 if PAUSES or ARRIVALS else 0  # they send short packets at any time
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
         if m[b + Flow.KIND] != UDP:
@@ -51,7 +51,7 @@ def prepare(p: Any, m: Any) -> None:
 
 @noinline
 def on_first_data(p: Any, m: Any, b: Any) -> None:
-    """The first data of a flow have come, and whatever it sent before them."""
+    """Process the first data of a flow at its sink: all shorter packets that it sent before have arrived."""
     if m[b + P.HANDSHAKE] > 0:
         m[Word.CONNECTING] -= 1
         if m[Word.CONNECTING] == 0:
@@ -59,9 +59,9 @@ def on_first_data(p: Any, m: Any, b: Any) -> None:
 
 
 def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
-    # The shortest packet that a flow still sends [byte].
+    """Return the size of the shortest packet that a flow still sends [byte]."""
     size = m[b + P.DATA] - m[b + P.SHORT] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
-    if ARRIVALS and m[b + Flow.CLASS] > 0:  # flows of any size end with a packet of any size
+    if ARRIVALS and m[b + Flow.CLASS] > 0:  # their last packet can have any size
         size = min(size, 1 + m[b + P.HEADER])
     if m[b + Flow.KIND] != UDP and not is_connected:
         if m[b + P.HANDSHAKE] > 0:
@@ -73,7 +73,7 @@ def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
 
 @noinline
 def _find_feeders(p: Any, m: Any, is_connected: Any) -> None:
-    # Which links get all their packets from one other, and how far that one looks ahead.
+    """Find the links that receive all packets from one other link, and the lookahead of that one."""
     for i in range(p[Shared.LINKS]):
         link = m[Word.LINKS] + LinkWord.SIZE * i
         m[link + LinkWord.FEEDER] = _NO_FEEDER
@@ -101,31 +101,33 @@ def _find_feeders(p: Any, m: Any, is_connected: Any) -> None:
 
 
 def _transit_time(m: Any, link: Any, size: Any) -> Any:
-    # How long a packet that finds a link idle takes to its far end [ns].
+    """Return the time that a packet takes from an idle link to its far end [ns]."""
     return on_wire(size, m[link + Link.BYTE_TIME]) + m[link + Link.DELAY]
 
 
 @noinline
 def _add_feeder(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
-    # Packets of at least `size` bytes come to a link, `time` [ns] or more after a feeder began to send them.
+    """Note that a link receives packets of at least `size` bytes, `time` [ns] or more after a feeder
+    began to send them."""
     before = m[link + LinkWord.FEEDER]
     if before == _NO_FEEDER:
         m[link + LinkWord.FEEDER], m[link + LinkWord.LOOKAHEAD] = feeder, time
     elif before != feeder:
         m[link + LinkWord.FEEDER] = _SEVERAL
-    if _transit_time(m, link, size) == 0:  # what happens at the same time has an order of its own
+    if _transit_time(m, link, size) == 0:  # simultaneous events have an order of their own
         m[link + LinkWord.FEEDER] = _SEVERAL
     m[link + LinkWord.LOOKAHEAD] = min(m[link + LinkWord.LOOKAHEAD], time)
 
 
 def lookahead_of(m: Any, link: Any) -> Any:
-    """Before then nothing else enters a link than packets that are on their way to it already [ns]."""
+    """Return the time until which only packets already on their way enter a link [ns]."""
     feeder = m[link + LinkWord.FEEDER]
     return m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD] if feeder > 0 else np.int64(0)
 
 
 def can_enter_now(m: Any, link: Any, t: Any) -> Any:
-    """True if nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
+    """Return True if nothing can enter a link before `t` [ns]; its waiting packets are then processed
+    first."""
     sees = t < lookahead_of(m, link) and t <= m[Word.HORIZON]
     if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.IS_FIRST_REVERSE] != 0:
         m[Word.CATCHING_UP] = link
@@ -133,7 +135,8 @@ def can_enter_now(m: Any, link: Any, t: Any) -> Any:
 
 
 def next_key(m: Any) -> Any:
-    """The key of the next event: while a link catches up, of the acknowledgement that it gets next."""
+    """Return the key of the next event; while a link catches up, that of the acknowledgement that it
+    receives next."""
     key, link = agenda.earliest(m), m[Word.CATCHING_UP]
     if link != 0:
         first = agenda.earliest_of(m, Event.ACK)
@@ -146,18 +149,21 @@ def next_key(m: Any) -> Any:
 
 
 def is_due(m: Any, b: Any, next_time: Any, t: Any) -> Any:
-    """True if something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
+    """Return True if there is an event at the hosts of a flow at `t` [ns], or its timer has been set
+    anew."""
     return m[b + FlowWord.LOOKAHEAD] == 0 or next_time <= t
 
 
 def can_continue(m: Any, b: Any, next_time: Any) -> Any:
-    """True if next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
+    """Return True if the next event, at `next_time` [ns], is an acknowledgement that waited behind a
+    timer."""
     arrives = next_time == fifo.next_time(m, b + FlowWord.TO_SOURCE)
     return m[b + FlowWord.LOOKAHEAD] != 0 and arrives and next_time <= m[Word.HORIZON]
 
 
 def can_deliver_ack(m: Any, b: Any, t: Any) -> Any:
-    """True if nothing can happen at the sender of a flow before an acknowledgement arrives at `t` [ns]."""
+    """Return True if nothing can happen at the sender of a flow before an acknowledgement arrives at `t`
+    [ns]."""
     queue = b + FlowWord.TO_SOURCE
     return (
         m[b + FlowWord.LOOKAHEAD] != 0

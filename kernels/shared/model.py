@@ -1,4 +1,4 @@
-"""Models of shared links: of flows of one kind, and of flows of many kinds."""
+"""Models of shared links: flows of one kind, and flows of several kinds."""
 
 import functools
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class SharedSlots(Slots):
     aqm: bool
     """True if links may have active queue management other than RED."""
     arrivals: bool
-    """True if flows come and go."""
+    """True if flows arrive and depart."""
     varying: bool
     """True if links may vary or fail."""
     flat_table: bool = True
@@ -46,8 +46,8 @@ class SharedSlots(Slots):
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
-    """Return the model of an address whose flows have the endpoint of `others` with the number of their kind,
-    else the first one."""
+    """Return the model of an address; a flow has the endpoint of `others` with the number of its kind, or
+    else the first."""
     each = endpoint, *others.values()
 
     def make(step: Step) -> Any:

@@ -1,8 +1,8 @@
-"""What the shared engine measures: samples, and the outcomes of a row.
+"""Measurements of the shared engine: samples, and the outcomes of a row.
 
-Counters count what happens from the end of the warm-up on.  `_end_warm_up` resets those of links and senders.
-Arrivals at sinks and transmissions of links are known ahead of their time, and are counted where they become
-known, if their time is not in the warm-up.
+Counters count events from the end of the warm-up on. `_end_warm_up` resets those of links and senders.
+Arrivals at sinks and transmissions of links are known in advance; they are counted when they become known,
+unless their time is in the warm-up.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ AQM: Any = slot("aqm")
 
 @noinline
 def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
-    """Take samples at `t` [ns]; the first are due at the end of the warm-up, before anything else then."""
+    """Take samples at `t` [ns]; the first are due at the end of the warm-up, before any other event then."""
     if t == p[Shared.WARM_UP]:
         _end_warm_up(p, m)
     for i in range(p[Shared.FLOWS]):
@@ -36,7 +36,7 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
 
 @noinline
 def _end_warm_up(p: Any, m: Any) -> None:
-    # Counting begins.
+    """Reset all counters at the end of the warm-up."""
     m[Word.HORIZON] = p[P.END]
     for i in range(p[Shared.LINKS]):
         counts = m[m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS :]
@@ -60,8 +60,7 @@ def _end_warm_up(p: Any, m: Any) -> None:
 
 @noinline
 def report(p: Any, max_flows: Any, events: Any, m: Any, out: Any) -> None:
-    """The outcomes, after so many events besides arrivals at links; the columns of the links lie behind those
-    of `most_flows` flows."""
+    """Write the outcomes after so many events besides arrivals at links; links follow `max_flows` flows."""
     for column in range(len(out)):
         out[column] = 0
     out[SharedOut.EVENTS] = events
@@ -92,7 +91,7 @@ def report(p: Any, max_flows: Any, events: Any, m: Any, out: Any) -> None:
 
 @noinline
 def _count_in_flight(m: Any, queue: Any) -> None:
-    # The data packets in a FIFO.
+    """Count the data packets in a FIFO as in flight."""
     for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):
         word = fifo.packet_at(m, queue, entry)
         b = block_of(m, packet.flow_of(m, word))

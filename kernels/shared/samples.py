@@ -1,4 +1,4 @@
-"""Samples of flows: the window and the round trip of a sender at equal intervals."""
+"""Samples of flows: window and round-trip time of a sender at equal intervals."""
 
 from typing import Any
 
@@ -13,13 +13,14 @@ ends: Any = slot("ends")
 
 
 def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
-    """Take the samples of flow `i` that are due by `until` [ns], from what its sender is now."""
+    """Take the samples of flow `i` that are due by `until` [ns], from the present state of its sender."""
     while m[block_of(m, i) + FlowWord.SAMPLE] <= until:
         _sample(p, m, f, i)
 
 
 @noinline
 def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
+    """Take one sample of flow `i`."""
     b = block_of(m, i)
     if m[b + Flow.KIND] != UDP:
         ends.sample(m, b, f, i)

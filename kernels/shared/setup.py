@@ -1,4 +1,4 @@
-"""Scratch of the shared engine laid out for a row: fixed words, links, flows."""
+"""Initial layout of the shared engine's scratch for a row: fixed words, links, flows."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ VARYING: Any = slot("varying")
 
 @noinline
 def init_layout(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
-    """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
+    """Lay out scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
     m[Word.STATUS] = 0
     m[Word.HORIZON] = p[Shared.WARM_UP] - 1
     for kind in (Event.DATA, Event.ACK, Event.HOST):
@@ -55,7 +55,7 @@ def init_layout(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: 
 
 
 def _bits_of(count: Any) -> Any:
-    # Of numbers below `count`.
+    """Return the bits of numbers below `count`."""
     bits = np.int64(0)
     while (np.int64(1) << bits) < count:
         bits += 1
@@ -64,7 +64,8 @@ def _bits_of(count: Any) -> Any:
 
 @noinline
 def _init_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
-    # The block of a link; its rings lie from word `free` on.  Returns the first word behind them.
+    """Initialise the block of a link, with rings from word `free` on, and return the first word behind
+    them."""
     b, link = m[Word.LINKS] + LinkWord.SIZE * i, links[i]
     for word in range(Link.COLUMNS):
         m[b + word] = link[word]
@@ -89,7 +90,8 @@ def _init_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> An
 
 @noinline
 def _init_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
-    # The block of a flow, from word `b` on; routes become blocks of links.  Returns the first word behind it.
+    """Initialise the block of a flow at word `b`, with block addresses as its routes, and return the
+    first word behind it."""
     m[m[Word.BLOCKS] + i] = b
     for word in range(Flow.COLUMNS):
         m[b + word] = flow[word]

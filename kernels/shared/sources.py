@@ -1,4 +1,4 @@
-"""UDP sources: constant bit rate with jitter, always on or in exponential times of sending and silence.
+"""UDP sources: constant bit rate with jitter, always on or with exponential on and off periods.
 
 `b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
 """
@@ -14,11 +14,12 @@ from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, Flow
 from netcarlo.kernels.shared.state import FlowWord
 from netcarlo.kernels.udp.source import gap as gap_behind
 
-_PERIOD_BITS = np.int64(10)  # lengths come in 1/1024 of their mean
+_PERIOD_BITS = np.int64(10)
+"""Fraction bits of the mean in which lengths of periods are drawn."""
 
 
 def prepare_source(p: Any, m: Any, b: Any, losses: Any, i: Any) -> None:
-    """Before the start; its first datagram goes out at START."""
+    """Prepare a source before the start; its first datagram is sent at START."""
     m[b + FlowWord.ON_UNTIL] = FOREVER
     if m[b + Flow.ON] > 0:
         m[b + FlowWord.ON_UNTIL] = m[b + P.START] + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
@@ -27,7 +28,7 @@ def prepare_source(p: Any, m: Any, b: Any, losses: Any, i: Any) -> None:
 
 
 def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
-    """The number of the datagram that goes out at `t`; sets the time of the next."""
+    """Return the number of the datagram sent at `t`, and set the time of the next."""
     number = m[b + FlowWord.NEXT_DATAGRAM]
     m[b + FlowWord.NEXT_DATAGRAM] = number + 1
     next_time = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
@@ -42,7 +43,7 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
 
 @noinline
 def _draw_period(p: Any, m: Any, b: Any, losses: Any, i: Any, mean: Any) -> Any:
-    # Of the next time of sending or silence [ns].
+    """Return the length of the next on or off period [ns]."""
     k = m[b + FlowWord.PERIODS]
     m[b + FlowWord.PERIODS] = k + 1
     slots = gap(losses, m[b + Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_PERIOD + i, k)

@@ -1,7 +1,7 @@
-"""The words of scratch in which the shared engine keeps what is going on.
+"""State of the shared engine: words of int64 scratch `m`.
 
-The engine's `m` is int64 scratch: a few fixed words, and a block for each flow and each link with all that
-concerns it: nearby words are cheap.  `b` is where the block of a flow or link begins.
+Scratch consists of a few fixed words, and of one block for each flow and each link with all its state,
+because nearby words are cheap to access. `b` is where the block of a flow or link begins.
 """
 
 from collections.abc import Callable
@@ -18,115 +18,118 @@ from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared,
 
 
 class Word(IntEnum):
-    """The fixed words.  Behind them: the tree of keys, where the block of each flow begins, and the tree of
-    arrivals, all as large as the row asks; then the blocks of the links, then those of the flows."""
+    """Fixed words of scratch.
 
-    STATUS = 0  # STATUS_OK, or why the row ends here: some ring was too small, STATUS_RING_FULL
-    CLOCK = 1  # the key of the clock
-    LINKS = 2  # where the blocks of the links begin
-    BLOCKS = 3  # where the table of the blocks of flows begins, see `block_of`
-    ARRIVALS = 4  # where the tree of arrivals begins, see `agenda`
-    BITS = 4  # + class of events, see `agenda`: of the number of a flow or link
-    FLOW_BITS = 5  # of a flow: that of the first class
-    LINK_BITS = 8  # of a link: that of the last class
-    CLASSES = auto()  # where the outcomes of classes begin
-    DELAYS = auto()  # where those of delays by class do
-    HORIZON = auto()  # until then events may be handled ahead of their time, see `lookahead` [ns]
+    The tree of keys, the table of the blocks of flows and the tree of arrivals follow, as large as the
+    row requires, then the blocks of the links and those of the flows.
+    """
+
+    STATUS = 0  # STATUS_OK, or the reason why the row ends: STATUS_RING_FULL if some ring was too small
+    CLOCK = 1  # key of the clock event
+    LINKS = 2  # first block of a link
+    BLOCKS = 3  # table of the blocks of flows, see `block_of`
+    ARRIVALS = 4  # tree of arrivals, see `agenda`
+    BITS = 4  # bits of the number of a flow or link: the word BITS plus its class of events, see `agenda`
+    FLOW_BITS = 5  # bits of the number of a flow: those of the first class
+    LINK_BITS = 8  # bits of the number of a link: those of the last class
+    CLASSES = auto()  # outcomes of classes of flows
+    DELAYS = auto()  # delay statistics by class
+    HORIZON = auto()  # time until which events may be processed early, see `lookahead` [ns]
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `lookahead`
     CATCHING_UP = (
         auto()
-    )  # the block of a link for which acknowledgements are taken first, see `lookahead`, or 0
-    TREE = auto()  # the keys of events, see `agenda`
-    EARLIEST = auto()  # the first of them: node 1 of the tree
-    SIZE = TREE  # the rest is as large as the row asks
+    )  # block of a link whose acknowledgements are processed first, see `lookahead`; 0: none
+    TREE = auto()  # keys of events, see `agenda`
+    EARLIEST = auto()  # earliest key: node 1 of the tree
+    SIZE = TREE  # number of fixed words; the rest is as large as the row requires
 
 
 class Fifo(IntEnum):
-    """The words of a FIFO, see `fifo`."""
+    """Words of a FIFO, see `fifo`."""
 
-    HEAD = 0  # entries taken out
-    TAIL = 1  # entries put in
-    BEGIN = 2  # the word where they lie
-    MASK = 3  # one less than there is room for, a power of two
+    HEAD = 0  # entries removed
+    TAIL = 1  # entries appended
+    BEGIN = 2  # word at which the entries begin
+    MASK = 3  # entries that there is room for, a power of two, minus 1
     SIZE = 4
 
 
 class FlowWord(IntEnum):
-    """The block of a flow: behind its columns of `Flow`.  Its ring and association follow."""
+    """Block of a flow behind its columns of `Flow`; its association and rings follow."""
 
-    NEXT = int(Flow.COLUMNS)  # it starts, or its next datagram is put out [ns]
-    SOURCE_BUSY = auto()  # its source host puts data on the wire until [ns]
-    SINK_BUSY = auto()  # its last router puts data on the wire until [ns]
-    SINK_BACK_BUSY = auto()  # its sink host puts acknowledgements on the wire until [ns]
-    ACCESS_BACK_BUSY = auto()  # its first router puts acknowledgements on the wire until [ns]
-    ECHOES_CE = auto()  # 1: the sink echoes congestion
-    NEXT_DATAGRAM = auto()  # UDP: the next datagram
-    ON_UNTIL = auto()  # UDP: the time of sending ends [ns]
-    PERIODS = auto()  # UDP: lengths of periods drawn
+    NEXT = int(Flow.COLUMNS)  # time of its start, or of its next datagram [ns]
+    SOURCE_BUSY = auto()  # time until which its source host transmits data [ns]
+    SINK_BUSY = auto()  # time until which its last router transmits data [ns]
+    SINK_BACK_BUSY = auto()  # time until which its sink host transmits acknowledgements [ns]
+    ACCESS_BACK_BUSY = auto()  # time until which its first router transmits acknowledgements [ns]
+    ECHOES_CE = auto()  # 1 if the sink echoes congestion
+    NEXT_DATAGRAM = auto()  # number of the next datagram (UDP)
+    ON_UNTIL = auto()  # end of the on period [ns] (UDP)
+    PERIODS = auto()  # lengths of periods drawn (UDP)
     ARRIVING_AFTER_END = auto()  # data packets that arrive after the end
-    LOOKAHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `lookahead`
-    SAMPLE = auto()  # the next sample of its sender is due [ns]
-    ARRIVED = auto()  # UDP: datagrams at its sink, those of the warm-up included; else 1 from the first on
-    # A slot of flows that come and go, see `arrivals`.
-    NEXT_ARRIVAL = auto()  # of its source [ns], or FOREVER
-    ARRIVALS = auto()  # of its source, so far
-    STARTED = auto()  # its flow came [ns], or NEVER
-    FLOW_SIZE = auto()  # the size of its flow
-    THINK_TIME = auto()  # how long its user will think when that has arrived [ns]
-    IN_FLIGHT = auto()  # packets of its flow on their way
-    LAST_LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
-    DETOUR = auto()  # the detour of data that is not over, see `detours`
-    BACK_DETOUR = auto()  # that of acknowledgements
-    LATEST = auto()  # words as in `delays.DelayState`
+    LOOKAHEAD = auto()  # 1 if acknowledgements are processed early, see `lookahead`
+    SAMPLE = auto()  # time of the next sample of its sender [ns]
+    ARRIVED = auto()  # UDP: datagrams at its sink, including the warm-up; else 1 from the first data on
+    # Slot of flows that arrive and depart, see `arrivals`.
+    NEXT_ARRIVAL = auto()  # next arrival at its source [ns], or FOREVER
+    ARRIVALS = auto()  # arrivals at its source so far
+    STARTED = auto()  # start of its flow [ns], or NEVER
+    FLOW_SIZE = auto()  # size of its flow [byte]
+    THINK_TIME = auto()  # think time of its user after the flow has arrived [ns]
+    IN_FLIGHT = auto()  # packets of its flow in flight
+    LAST_LEFT = auto()  # latest time at which a packet of its flow arrived or was lost [ns]
+    DETOUR = auto()  # current or next detour of data, see `detours`
+    BACK_DETOUR = auto()  # current or next detour of acknowledgements
+    LATEST = auto()  # first of the words of `delays.DelayState`
     JITTER = auto()
     OCTAVE = auto()
     TO_LINK = Flow.COLUMNS + 25  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
-    COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
+    COUNTS = TO_SOURCE + Fifo.SIZE  # columns of FlowOut
     ASSOCIATION = COUNTS + FlowOut.COLUMNS
 
 
 class LinkWord(IntEnum):
-    """The block of a link: behind its columns of `Link`."""
+    """Block of a link behind its columns of `Link`."""
 
-    FREE = int(Link.COLUMNS)  # its transmitter is busy until [ns]
+    FREE = int(Link.COLUMNS)  # time until which its transmitter is busy [ns]
     GAP = auto()  # packets before the next lost one
-    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
-    # The times at which packets leave the queue: words as in `Fifo`.
-    HEAD = auto()  # packets that are known to have left
-    TAIL = auto()  # packets that have come
+    GAPS = auto()  # gaps drawn so far; GAP and GAPS are as in `Countdown`
+    # FIFO of the times at which packets leave the queue: words as in `Fifo`.
+    HEAD = auto()  # packets known to have left
+    TAIL = auto()  # packets that have arrived
     DEPARTURES = auto()
     MASK = auto()
     RED_COUNT = auto()  # RED: packets since the last one dropped or marked
-    DRAWS = auto()  # RED: decisions drawn
-    NUMBER = auto()  # of the link
-    FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `lookahead`
-    LOOKAHEAD = auto()  # what the feeder takes next is here so long after it is free, or later [ns]
-    IS_FIRST_REVERSE = auto()  # 1: it gets nothing but what sinks answer
-    PENDING = auto()  # packets in FIFOs that have this link before them
-    SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
-    DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
-    VARYING = auto()  # where the words of what varies begin, see `varying`; 0: nothing does
-    DOWN = auto()  # its next outage begins, or the one that lasts began [ns], see `outages`
-    UP = auto()  # its end [ns]
-    OUTAGE = auto()  # the pair of the one behind it
-    FIFO = Link.COLUMNS + 20  # packets on their way to another link
-    COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
+    DRAWS = auto()  # RED, PIE: decisions drawn
+    NUMBER = auto()  # number of the link
+    FEEDER = auto()  # block of the only link that feeds this one, or none or several, see `lookahead`
+    LOOKAHEAD = auto()  # minimum time from the feeder being idle to the arrival of its next packet here [ns]
+    IS_FIRST_REVERSE = auto()  # 1 if it receives only packets that sinks send
+    PENDING = auto()  # packets in FIFOs that enter this link next
+    SERVICE = auto()  # AQM: time at which its transmitter requests a packet [ns]; NO_EVENT: idle
+    DISCIPLINE = auto()  # AQM: first word of its queues, see `aqm.state`
+    VARYING = auto()  # first word of its varying state, see `varying`; 0: it does not vary
+    DOWN = auto()  # start of its current or next outage [ns], see `outages`
+    UP = auto()  # end of its current or next outage [ns]
+    OUTAGE = auto()  # pair of the outage after that
+    FIFO = Link.COLUMNS + 20  # FIFO of packets on their way to another link
+    COUNTS = FIFO + Fifo.SIZE  # columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 
 
 def block_of(m: Any, i: Any) -> Any:
-    """Where the block of flow `i` begins."""
+    """Return the word at which the block of flow `i` begins."""
     return m[m[Word.BLOCKS] + i]
 
 
 def scratch_words(
     rows: SharedRows, of_association: Callable[[Any, Any], Any], floats: int
 ) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs.
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs.
 
-    Associations need `floats`, and `of_association` words of a window and ring.
+    Each association needs `floats`, and `of_association` words by window and ring.
     """
     scale = rows.parameters[:, P.RING, None] // 64
     flows = rows.flows
@@ -149,5 +152,5 @@ def scratch_words(
 
 
 def _leaves(count: Any) -> Any:
-    # The power of two that is no less [n].
+    """Return the power of two that is no less than a count [n]."""
     return 1 << np.ceil(np.log2(np.maximum(count, 1))).astype(np.int64)

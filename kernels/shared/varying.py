@@ -1,7 +1,7 @@
-"""A link on which rate, delay and loss change from packet to packet, see `base.varying`.
+"""Time-varying link: rate, delay and loss change from packet to packet, see `base.varying`.
 
-Its table stands behind the columns of `Link`, its words behind the rings of the link.  `b` is where the block
-of the link begins in scratch `m`, `p` are the columns of the row, `links` the links of the row.
+Its table is stored behind the columns of `Link`, its words behind the rings of the link. `b` is where the
+block of the link begins in scratch `m`, `p` are the columns of the row, `links` the links of the row.
 """
 
 from typing import Any
@@ -15,14 +15,15 @@ from netcarlo.kernels.shared.layout import STREAM_LINK, Link
 from netcarlo.kernels.shared.state import LinkWord
 
 BEGAN = varying.WORDS
-"""When the transmission of the latest packet began [ns]; its end is `LinkWord.FREE`."""
+"""Word with the time at which the latest transmission began [ns]; its end is `LinkWord.FREE`."""
 
 WORDS = varying.WORDS + 1
+"""Words of a time-varying link."""
 
 
 @noinline
 def allocate(m: Any, b: Any, free: Any) -> Any:
-    """Words from `free` on, of a link that varies; returns the first word behind them."""
+    """Allocate the words of a link that varies from `free` on, and return the first word behind them."""
     if m[b + Link.VARIES] == 0:
         return free
     m[b + LinkWord.VARYING] = free
@@ -32,14 +33,18 @@ def allocate(m: Any, b: Any, free: Any) -> Any:
 
 
 def conforms(links: Any, m: Any, b: Any, t: Any, size: Any) -> Any:
-    """Whether a packet of `size` bytes that comes at time t [ns] passes the policer, if there is one."""
+    """Return True if a packet of `size` bytes that arrives at `t` [ns] conforms to the policer, or there
+    is none."""
     v = m[b + LinkWord.VARYING]
     return v == 0 or varying.conforms(links[m[b + LinkWord.NUMBER]], m, v, t, size)
 
 
 def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any) -> Any:
-    """When the transmission of a packet begins that comes at time t, and when it ends [ns]; it takes `time`
-    where the rate does not change.  One that never ends lets those behind it wait beyond the end."""
+    """Return when the transmission of a packet that arrives at `t` begins and ends [ns].
+
+    It takes `time` if the rate does not vary. A transmission that never ends makes later packets wait
+    beyond the end.
+    """
     free, v = m[b + LinkWord.FREE], m[b + LinkWord.VARYING]
     begin = max(t, free)
     if v == 0:
@@ -51,8 +56,8 @@ def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time:
 
 
 def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
-    """When a packet reaches the far end [ns] whose transmission ends at `departure`, and whether the trace
-    loses it."""
+    """Return when a packet reaches the far end [ns] whose transmission ends at `departure`, and True if
+    the trace loses it."""
     v, arrival, delay, is_lost = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
     if v == 0:
         arrival += delay
@@ -64,8 +69,8 @@ def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
 
 
 def latest_transmission(m: Any, b: Any, time: Any, until: Any) -> Any:
-    """How long the transmission of the latest packet took and when it ended [ns]; `time` and `until` unless
-    the link varies."""
+    """Return the duration and the end of the latest transmission [ns]: `time` and `until`, unless the
+    link varies."""
     v = m[b + LinkWord.VARYING]
     if v > 0:
         until = m[b + LinkWord.FREE]

@@ -52,12 +52,12 @@ class State(IntEnum):
     """Value of DELIVERED that ends the current round (`next_rtt_delivered`) [packets]."""
     ROUND_START = auto()
     """1 while processing the first ACK of a round, else 0."""
-    # The round trip.
+    # Minimum RTT.
     MIN_RTT_US = auto()
     """Minimum RTT of the last 10 s [us]; INFINITE if unknown."""
     MIN_RTT_STAMP = auto()
     """Time at which the minimum RTT was measured [jiffies]."""
-    # The pipe is full.
+    # Full pipe.
     FULL_BW_REACHED = auto()
     """1 if the bandwidth has stopped growing, so that the pipe is full."""
     FULL_BW = auto()
@@ -79,7 +79,7 @@ class State(IntEnum):
     """Random numbers drawn."""
     STREAM = auto()
     """Random stream of the flow."""
-    # The window.
+    # Window.
     PRIOR_CWND = auto()
     """Window before a recovery or before PROBE_RTT [packets]."""
     PACKET_CONSERVATION = auto()
@@ -88,7 +88,7 @@ class State(IntEnum):
     """Congestion state at the previous ACK (`CaState`)."""
     HAS_SEEN_RTT = auto()
     """1 if the initial pacing rate is based on a measured RTT."""
-    # Packets acknowledged beyond the bandwidth.
+    # ACK aggregation.
     EXTRA_ACKED_WIN_IDX = auto()
     """Index of the current word of `EXTRA_ACKED`."""
     EXTRA_ACKED_WIN_RTTS = auto()
@@ -97,7 +97,7 @@ class State(IntEnum):
     """Time at which the current ACK sampling epoch began [us]."""
     ACK_EPOCH_ACKED = auto()
     """Packets acknowledged in the current ACK sampling epoch."""
-    # Policers.
+    # Long-term bandwidth (policers).
     LT_USE_BW = auto()
     """1 if the long-term bandwidth, that of a policer, is used."""
     LT_BW = auto()

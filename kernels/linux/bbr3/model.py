@@ -130,7 +130,7 @@ def check_full_bw_reached(s: Any) -> None:
         s[State.FULL_BW_NOW] = s[State.FULL_BW_REACHED] = 1
 
 
-# Volumes [packet].
+# Volumes [packets].
 
 
 def bdp(s: Any, bandwidth: Any, gain: Any) -> Any:

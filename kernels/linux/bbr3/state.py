@@ -138,7 +138,7 @@ class State(IntEnum):
     """Random numbers drawn."""
     STREAM = auto()
     """Random stream of the flow."""
-    # Of the sample.
+    # Delivery rate sample.
     TX_IN_FLIGHT = auto()
     """Packets in flight when the packet of the sample was sent (RS.tx_in_flight)."""
     LOST = auto()

@@ -100,6 +100,6 @@ def _pace(p: Any, s: Any, rate: Any) -> None:
 
 def _clamp(value: Any, low: Any, high: Any) -> Any:
     """Return a value limited to the range from `low` to `high`; NaN becomes `low`."""
-    if not value >= low:  # nor is NaN
+    if not value >= low:  # also true for NaN
         return low
     return value if value < high else high

@@ -1,1 +1,1 @@
-"""Active queue management of a link: CoDel, PIE and FQ-CoDel decide what leaves, and when it is dropped."""
+"""Active queue management of links: CoDel, PIE and FQ-CoDel."""

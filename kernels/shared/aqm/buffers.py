@@ -1,4 +1,4 @@
-"""Packets in queues: chains of places, of which a link has so many.
+"""Packet buffers of a link: chains of buffers, which form its queues.
 
 `s` is where the `Discipline` of a link begins in scratch `m`, `q` a `Queue` of it.
 """
@@ -11,7 +11,7 @@ from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, Queue
 
 
 def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
-    """So many places without packets, from word `begin` on; returns the first word behind them."""
+    """Allocate `room` empty buffers from word `begin` on, and return the first word behind them."""
     m[s + Discipline.FREE_BUFFERS] = begin
     for k in range(room):
         m[begin + Buffer.SIZE * k + Buffer.NEXT] = begin + Buffer.SIZE * (k + 1)
@@ -20,7 +20,7 @@ def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
 
 
 def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
-    """A packet of `size` bytes comes to a queue at `t`: there must be a place."""
+    """Append a packet of `size` bytes that arrives at `t` to a queue; a buffer must be free."""
     buffer = m[s + Discipline.FREE_BUFFERS]
     m[s + Discipline.FREE_BUFFERS] = m[buffer + Buffer.NEXT]
     m[buffer + Buffer.ARRIVED] = t
@@ -37,7 +37,8 @@ def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
 
 
 def pop(m: Any, s: Any, q: Any) -> Any:
-    """The packet at the head leaves: its place, whose words stay until the next packet comes, or NOTHING."""
+    """Remove the packet at the head; return its buffer, which stays valid until the next arrival, or
+    NULL."""
     buffer = m[q + Queue.FIRST]
     if buffer != NULL:
         m[q + Queue.FIRST] = m[buffer + Buffer.NEXT]

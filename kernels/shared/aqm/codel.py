@@ -1,6 +1,7 @@
-"""CoDel: what has waited too long for too long is dropped at the head, ever faster (RFC 8289, section 5).
+"""CoDel: packets that wait longer than the target for an interval are dropped at the head, at an increasing
+rate (RFC 8289, section 5).
 
-The control law t + interval / sqrt(count) is exact, rounded down: an integer square root by Newton.
+The control law t + interval / sqrt(count) is exact, rounded down: an integer square root by Newton's method.
 `b` is the block of the link, `s` its `Discipline`, `q` the `Queue`.
 """
 
@@ -15,11 +16,11 @@ from netcarlo.kernels.shared.layout import Link, LinkOut
 from netcarlo.kernels.shared.state import LinkWord
 
 _RECENT_INTERVALS = 16
-"""Intervals after which nothing is remembered of the last time of dropping."""
+"""Intervals after which the previous dropping state is forgotten."""
 
 
 def dequeue(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
-    """What leaves a queue at `t`: its place, or NOTHING."""
+    """Dequeue a packet at `t`, and return its buffer or NULL."""
     buffer, above = _dodequeue(m, b, s, q, t)
     if m[q + Queue.DROPPING] != 0:
         m[q + Queue.DROPPING] = above
@@ -31,7 +32,8 @@ def dequeue(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
 
 
 def _dodequeue(m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
-    # The packet at the head is taken out: its place, and whether it may be dropped.
+    """Remove the packet at the head; return its buffer, and whether it may be dropped (RFC 8289, section
+    5.5)."""
     buffer = buffers.pop(m, s, q)
     above, short = False, m[q + Queue.BYTES] <= m[b + Link.AQM_MTU]
     if buffer == NULL or short or t - m[buffer + Buffer.ARRIVED] < m[b + Link.AQM_TARGET]:
@@ -45,7 +47,7 @@ def _dodequeue(m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
 
 @noinline
 def _drop_in_state(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any) -> Any:
-    # In the dropping state, when the next one is due.
+    """Drop packets in the dropping state while a drop is due."""
     while m[q + Queue.DROPPING] != 0 and t >= m[q + Queue.DROP_NEXT]:
         m[q + Queue.COUNT] += 1
         word, marked = fates.mark(m, b, m[buffer + Buffer.PACKET])
@@ -67,7 +69,7 @@ def _drop_in_state(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any) 
 
 @noinline
 def _enter_dropping(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any) -> Any:
-    # The sojourn time has been above the target for an interval.
+    """Enter the dropping state after the sojourn time was above the target for an interval."""
     word, marked = fates.mark(m, b, m[buffer + Buffer.PACKET])
     if marked:
         m[buffer + Buffer.PACKET] = word
@@ -85,15 +87,16 @@ def _enter_dropping(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any, buffer: Any)
 
 
 def _drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
+    """Count and drop a packet."""
     m[b + LinkWord.COUNTS + LinkOut.EARLY] += 1
     fates.drop(p, m, b, t, buffer)
 
 
 @noinline
 def control_law(t: Any, interval: Any, count: Any) -> Any:
-    """When the next one is dropped [ns]: `interval` / sqrt(`count`) after `t`, rounded down."""
+    """Return the time of the next drop [ns]: `interval` / sqrt(`count`) after `t`, rounded down."""
     square = interval * interval // count
-    root = interval  # which is no less than the root: from there Newton's steps only fall
+    root = interval  # an upper bound, from which Newton's steps decrease
     lower = (root + square // max(root, np.int64(1))) // 2
     while lower < root:
         root = lower

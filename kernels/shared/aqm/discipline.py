@@ -1,7 +1,8 @@
-"""A link with active queue management: packets wait in its queues until the transmitter asks for one.
+"""Link with active queue management: packets wait in its queues until the transmitter requests one.
 
-It asks when it is idle and a packet comes, and whenever it has sent one.  A packet that comes in the same
-nanosecond comes first.  `b` is the block of the link in scratch `m`, `p` are the columns of the row.
+The transmitter requests a packet when it is idle and a packet arrives, and whenever it has sent one. An
+arrival in the same nanosecond comes first. `b` is the block of the link in scratch `m`, `p` are the columns
+of the row.
 """
 
 from typing import Any
@@ -26,7 +27,7 @@ VARYING: Any = slot("varying")
 
 @noinline
 def allocate(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
-    """Queues and so many places, from word `free` on; returns the first word behind them."""
+    """Allocate queues and `room` buffers from word `free` on, and return the first word behind them."""
     m[b + LinkWord.DISCIPLINE] = free
     begin = free + Discipline.SIZE + Queue.SIZE * queues_of(p, m, b)
     for word in range(free, begin):
@@ -36,7 +37,7 @@ def allocate(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
 
 
 def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> Any:
-    """A packet of `size` bytes comes at `t`: its fate."""
+    """Enqueue a packet of `size` bytes that arrives at `t`, and return its fate."""
     s, counts, kind = m[b + LinkWord.DISCIPLINE], b + LinkWord.COUNTS, m[b + Link.AQM]
     m[counts + LinkOut.ARRIVALS] += 1
     if kind == PIE:
@@ -66,12 +67,12 @@ def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) ->
 
 
 def _backlog(m: Any, b: Any, s: Any, t: Any) -> Any:
-    # Packets in the queues, and in transmission.
+    """Return the packets in the queues and in transmission."""
     return m[s + Discipline.BACKLOG] + (m[b + LinkWord.FREE] > t)
 
 
 def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, word: Any) -> Any:
-    # The packet, perhaps marked, and whether it is dropped at the tail.
+    """Return the packet, possibly marked, and whether it is dropped at the tail."""
     kind, dropped = m[b + Link.AQM], False
     if kind != FQ_CODEL and m[b + Link.QUEUE] > 0 and _backlog(m, b, s, t) >= m[b + Link.QUEUE]:
         dropped = True
@@ -85,7 +86,8 @@ def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, word: Any) -> Any:
 
 
 def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
-    """The transmitter asks for a packet at `t`: it, or NONE, and when it asks again [ns], or NO_EVENT."""
+    """Dequeue a packet for the transmitter at `t`; return it or NONE, and the time of the next request
+    [ns] or NO_EVENT."""
     s, kind = m[b + LinkWord.DISCIPLINE], m[b + Link.AQM]
     if kind == FQ_CODEL:
         buffer = fq.dequeue(p, m, b, s, t)
@@ -102,7 +104,7 @@ def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
             m[s + Discipline.QDELAY] -= duration
         next_service = t + duration
         if VARYING:
-            arrived = m[buffer + Buffer.ARRIVED]  # it may leave at any opportunity since
+            arrived = m[buffer + Buffer.ARRIVED]  # it may use any opportunity since then
             _, next_service = varying.transmission_of(
                 p, links, m, b, arrived, m[buffer + Buffer.BYTES], duration
             )
@@ -113,13 +115,13 @@ def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
 
 
 def start_transmission(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
-    """The transmission of a packet begins: its fate, and when it reaches the far end [ns]."""
+    """Start the transmission of a packet; return its fate and its time at the far end [ns]."""
     return transmit(p, links, losses, m, b, m[b + LinkWord.FREE])
 
 
 @noinline
 def report(p: Any, m: Any, b: Any) -> None:
-    """Count what still waits at the end."""
+    """Count the packets that wait at the end."""
     s = m[b + LinkWord.DISCIPLINE]
     for k in range(queues_of(p, m, b)):
         buffer = m[s + Discipline.SIZE + Queue.SIZE * k + Queue.FIRST]

@@ -1,4 +1,4 @@
-"""What active queue management does to a packet that waits: it is marked or dropped, and counted."""
+"""Drops and marks by active queue management, and their counters."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ TRACED: Any = slot("traced")
 
 @noinline
 def drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
-    """The packet in a place, which has left its queue, is dropped at `t`."""
+    """Drop the packet of a buffer, which has left its queue, at `t`."""
     arrived, word = m[buffer + Buffer.ARRIVED], m[buffer + Buffer.PACKET]
     m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
     m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += arrived < p[Shared.WARM_UP]
@@ -35,14 +35,15 @@ def drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
 
 
 def count_wait(p: Any, m: Any, b: Any, arrived: Any, until: Any) -> None:
-    """A packet has waited for nothing, or still waits."""
+    """Count the wait of a packet that is dropped, or still waits at the end."""
     waited = max(min(until, p[P.END]) - max(arrived, p[Shared.WARM_UP]), np.int64(0))
     add(m, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
 
 
 @noinline
 def mark(m: Any, b: Any, word: Any) -> Any:
-    """The packet with a mark (RFC 3168), if the link marks and it can be: else as it is, and False."""
+    """Return the packet with a mark and True if the link marks and the packet is ECN-capable (RFC 3168),
+    else as it is and False."""
     flow = block_of(m, packet.flow_of(m, word))
     marks = m[b + Link.AQM_MARKS] != 0 and m[flow + Flow.ECN] != 0 and word & packet.BACKWARD == 0
     if marks:

@@ -1,6 +1,7 @@
-"""FQ-CoDel: a queue for each flow, taken in turn by bytes, new ones first; CoDel in each (RFC 8290, 4).
+"""FQ-CoDel: a queue per flow, served in turn by bytes, new queues first, with CoDel in each (RFC 8290,
+section 4).
 
-Flows do not collide in a queue.  `b` is the block of the link, `s` its `Discipline`, `q` a `Queue`.
+There are no hash collisions of flows. `b` is the block of the link, `s` its `Discipline`, `q` a `Queue`.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from netcarlo.kernels.shared.layout import Link, Shared
 
 
 def queue_of(p: Any, m: Any, s: Any, word: Any) -> Any:
-    """The queue of a packet: the data of a flow and what comes back are two."""
+    """Return the queue of a packet; the two directions of a flow have separate queues."""
     number = packet.flow_of(m, word)
     if word & packet.BACKWARD:
         number += p[Shared.FLOWS]
@@ -23,7 +24,7 @@ def queue_of(p: Any, m: Any, s: Any, word: Any) -> Any:
 
 
 def on_arrival(m: Any, b: Any, s: Any, q: Any) -> None:
-    """A packet has come to a queue."""
+    """Add the queue of an arriving packet to the new queues, unless it is in a list."""
     if m[q + Queue.IS_ACTIVE] == 0:
         m[q + Queue.IS_ACTIVE] = 1
         m[q + Queue.CREDITS] = m[b + Link.FQ_QUANTUM]
@@ -31,7 +32,7 @@ def on_arrival(m: Any, b: Any, s: Any, q: Any) -> None:
 
 
 def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
-    """What leaves at `t`: its place, or NOTHING."""
+    """Dequeue a packet at `t`, and return its buffer or NULL."""
     buffer = np.int64(NULL)
     while buffer == NULL and (m[s + Discipline.NEW_QUEUES] != NULL or m[s + Discipline.OLD_QUEUES] != NULL):
         is_new = m[s + Discipline.NEW_QUEUES] != NULL
@@ -47,7 +48,7 @@ def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
                 m[q + Queue.CREDITS] -= m[buffer + Buffer.BYTES]
             else:
                 _remove_first(m, queues)
-                if is_new:  # it is not new again at once
+                if is_new:  # it becomes an old queue (RFC 8290, section 4.2)
                     _append(m, s + Discipline.OLD_QUEUES, q)
                 else:
                     m[q + Queue.IS_ACTIVE] = 0
@@ -56,9 +57,12 @@ def dequeue(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
 
 @noinline
 def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
-    """There are too many packets: the head of the queue with most bytes is dropped."""
+    """Drop the head of the queue with the most bytes, because there are too many packets."""
     longest, most = np.int64(NULL), np.int64(-1)
-    for queues in (Discipline.NEW_QUEUES, Discipline.OLD_QUEUES):  # where all are that have packets
+    for queues in (
+        Discipline.NEW_QUEUES,
+        Discipline.OLD_QUEUES,
+    ):  # every queue with packets is in one of the lists
         q = m[s + queues + List.FIRST]
         while q != NULL:
             held = m[q + Queue.BYTES]
@@ -69,6 +73,7 @@ def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
 
 
 def _append(m: Any, queues: Any, q: Any) -> None:
+    """Append a queue to a list."""
     m[q + Queue.NEXT] = NULL
     if m[queues + List.FIRST] == NULL:
         m[queues + List.FIRST] = q
@@ -78,4 +83,5 @@ def _append(m: Any, queues: Any, q: Any) -> None:
 
 
 def _remove_first(m: Any, queues: Any) -> None:
+    """Remove the first queue of a list."""
     m[queues + List.FIRST] = m[m[queues + List.FIRST] + Queue.NEXT]

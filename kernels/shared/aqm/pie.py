@@ -1,7 +1,7 @@
-"""PIE: a probability of dropping at the tail follows the queue delay (RFC 8033, appendix A; marks: 5.1).
+"""PIE: the drop probability at the tail follows the queueing delay (RFC 8033, appendix A; ECN: section 5.1).
 
-The queue delay is what waits over the rate of the link (section 4.2), which is known.  Probabilities are
-integers.  `b` is the block of the link, `s` its `Discipline`.
+The queueing delay is the backlog divided by the rate of the link (section 4.2), which is known. Probabilities
+are integers. `b` is the block of the link, `s` its `Discipline`.
 """
 
 from typing import Any
@@ -18,22 +18,26 @@ from netcarlo.kernels.shared.state import LinkWord
 PROBABILITY_BITS = 40
 """Fraction bits of a probability."""
 _ONE = 1 << PROBABILITY_BITS
-_GAIN_BITS = 48 - PROBABILITY_BITS  # of PIE_ALPHA and PIE_BETA beyond those
+_GAIN_BITS = 48 - PROBABILITY_BITS
+"""Fraction bits of PIE_ALPHA and PIE_BETA beyond those of a probability."""
 MARK_ECN_TH = _ONE // 10
-"""Above this probability packets are dropped even if they could be marked."""
-_SAFE_PROB = _ONE // 5  # up to this probability, nothing is dropped while the queue is short
-_DECAY_BITS = 6  # an idle queue forgets a 64th
-_MAX_QDELAY = 1 << 40  # of the queue delays that it tells apart [ns]: 18 minutes
+"""Probability above which packets are dropped even if they are ECN-capable (mark_ecnth)."""
+_SAFE_PROB = _ONE // 5
+"""Probability up to which nothing is dropped while the queue is short."""
+_DECAY_BITS = 6
+"""Binary logarithm of the decay of the probability while the queue is idle: by 1/64."""
+_MAX_QDELAY = 1 << 40
+"""Largest queueing delay taken into account [ns]: 18 minutes."""
 
 
 def prepare(m: Any, b: Any, s: Any) -> None:
-    """Before the start."""
+    """Initialise PIE before the start."""
     m[s + Discipline.BURST_ALLOWANCE] = m[b + Link.PIE_BURST]
     m[s + Discipline.NEXT_UPDATE] = m[b + Link.AQM_INTERVAL]
 
 
 def should_drop(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
-    """Whether a packet that comes is to be dropped or marked, after `catch_up`."""
+    """Return True if an arriving packet is to be dropped or marked; `run_updates` was called before."""
     half, delay = m[b + Link.AQM_TARGET] // 2, m[s + Discipline.QDELAY]
     probability, before = m[s + Discipline.DROP_PROB], m[s + Discipline.QDELAY_OLD]
     if probability == 0 and delay < half and before < half:
@@ -47,6 +51,7 @@ def should_drop(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
 
 @noinline
 def _draws_drop(p: Any, m: Any, b: Any, probability: Any) -> Any:
+    """Return True if a random number selects the packet."""
     stream, number = STREAM_PIE + m[b + LinkWord.NUMBER], m[b + LinkWord.DRAWS]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
     m[b + LinkWord.DRAWS] = number + 1
@@ -54,13 +59,14 @@ def _draws_drop(p: Any, m: Any, b: Any, probability: Any) -> Any:
 
 
 def run_updates(m: Any, b: Any, s: Any, t: Any) -> None:
-    """All updates that are due by `t`, before anything happens to the queue."""
+    """Run all updates of the probability that are due by `t`, before anything changes in the queue."""
     while m[s + Discipline.NEXT_UPDATE] <= t:
         _update(m, b, s)
 
 
 @noinline
 def _update(m: Any, b: Any, s: Any) -> None:
+    """Update the drop probability (RFC 8033, section 4.2)."""
     delay, before = min(m[s + Discipline.QDELAY], np.int64(_MAX_QDELAY)), m[s + Discipline.QDELAY_OLD]
     probability = m[s + Discipline.DROP_PROB]
     change = m[b + Link.PIE_ALPHA] * (delay - m[b + Link.AQM_TARGET])
@@ -77,7 +83,8 @@ def _update(m: Any, b: Any, s: Any) -> None:
 
 
 def _scale_bits(probability: Any) -> Any:
-    # Small probabilities change in small steps: by powers of two, down to 2**-11 (section 4.2).
+    """Return the binary logarithm by which the change of a small probability is reduced, up to 11
+    (section 4.2)."""
     caution, limit = np.int64(1), np.int64(_ONE // 10)
     if probability >= limit:
         return np.int64(0)
