@@ -1,4 +1,4 @@
-"""What an engine and a transport promise each other.
+"""Contracts between transports, the hosts of flows, and the engines of networks.
 
 An association (`OneWay` or `Association`) is a sender and its receiver: a module of functions that the engine
 of a network calls for its events. It neither sends nor delays anything itself. Engines name it in their slot
@@ -102,8 +102,8 @@ class OneWay(Protocol):
 class Association(OneWay, Protocol):
     """A transport protocol whose receiver answers.
 
-    `tcp`, `linux` and `sctp` have a module `association`; `defaults` has functions for what a transport does
-    not know.
+    `tcp`, `linux` and `sctp` have a module `association`. Functions that a transport leaves out are those of
+    `defaults` (`base.bind.stacked`), as for SCTP.
     """
 
     def transmission_id(self, s: Any, now: Any, /) -> Any:
@@ -111,6 +111,18 @@ class Association(OneWay, Protocol):
 
         Called right after it. The packet carries the bits to `note_transmission` at the receiver. They stand
         for the timestamp option (RFC 7323, section 3).
+        """
+
+    def carries_cwr(self, s: Any, packet: Any, /) -> Any:
+        """Return whether the packet that is sent now carries CWR (RFC 3168, section 6.1.2).
+
+        Called once per data packet on shared links, right after `next_segment`.
+        """
+
+    def on_echo(self, p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any, /) -> None:
+        """Process the ECN-Echo that packet `ack_id` of the receiver carries (RFC 3168, section 6.1.2).
+
+        Called on shared links, before `on_ack` of the same packet.
         """
 
     def probe(self, p: Any, s: Any, now: Any, /) -> Any:
@@ -155,6 +167,12 @@ class Association(OneWay, Protocol):
         is `due_at_receiver(s)`. Afterwards `due_at_receiver` is later.
         """
 
+    def note_timestamp(self, s: Any, packet: Any, sent: Any, /) -> None:
+        """Tell the receiver when the packet that `on_data` is about to process was sent [ns].
+
+        Called on paths, where packets need no bits for `note_transmission` (RFC 7323, section 4.3).
+        """
+
     def corrupted(self, p: Any, s: Any, packet: Any, /) -> None:
         """Tell the receiver that a packet arrived with an error. Called in ad hoc networks, not `on_data`."""
 
@@ -184,6 +202,12 @@ class Association(OneWay, Protocol):
 
     def data_waiting(self, p: Any, s: Any, /) -> Any:
         """Return how many data packets count as sent but still wait for room in the queue [n]."""
+
+    def cumulative_ack(self, p: Any, s: Any, ack_id: Any, /) -> Any:
+        """Return the last packet that an acknowledgement acknowledges cumulatively, for traces."""
+
+    def cwnd_of(self, p: Any, s: Any, g: Any, /) -> Any:
+        """Return the congestion window or the receiver's, whichever is smaller [packet / 1024]."""
 
     def acked(self, p: Any, s: Any, /) -> Any:
         """Return how many data packets are acknowledged cumulatively [n]."""
@@ -218,7 +242,7 @@ class Event(Protocol):
 
 
 class Port(Protocol):
-    """What an engine does for the hosts of a flow, called by `host` during an event `e`."""
+    """Functions of an engine that the hosts of a flow (`host`) call during an event `e`."""
 
     Count: Any
     """Columns of the flow's outcomes: SENT, RETRANSMITTED, TIMEOUTS, FAST_RETRANSMITS, CWND_CUTS, RECEIVED,

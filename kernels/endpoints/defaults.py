@@ -1,6 +1,7 @@
 """Functions of an association for what a transport does not have: each returns that there is nothing to do.
 
-`contract.Association` describes the functions. A transport imports those that it leaves as they are.
+`contract.Association` describes the functions. `base.bind.stacked` puts them below those of a transport that
+leaves some of them out.
 """
 
 from typing import Any
@@ -51,6 +52,19 @@ def transmission_id(s: Any, now: Any) -> Any:
 
 def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """Do nothing: the receiver does not tell copies of a packet apart."""
+
+
+def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
+    """Do nothing: packets carry no timestamps."""
+
+
+def carries_cwr(s: Any, packet: Any) -> Any:
+    """Return False: the sender does not use ECN."""
+    return False
+
+
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
+    """Do nothing: the sender does not use ECN."""
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:

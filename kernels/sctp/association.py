@@ -14,6 +14,8 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P, Trace
+from netcarlo.kernels.endpoints.defaults import FULL as FULL
+from netcarlo.kernels.endpoints.defaults import NONE as NONE
 from netcarlo.kernels.sctp import ends, handshake, state
 from netcarlo.kernels.sctp.state import (
     FIRST_WAY,
@@ -30,10 +32,6 @@ from netcarlo.kernels.sctp.state import (
     way_at,
 )
 
-NONE = -1
-"""No packet."""
-FULL = -2
-"""More packets on their way than `P.RING`."""
 FLOATS = 0
 """Of float memory."""
 WORDS = STATE_SIZE
@@ -283,45 +281,3 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Time since the data of a packet were first put out [ns]."""
     tsn = s[place_of(p, s, _FORTH, packet) + Packet.NUMBER]
     return t - s[chunk_at(p, s, tsn) + Chunk.BORN]
-
-
-# What only TCP has: copies of a packet, marks, probe segments, notices.
-
-
-def transmission_id(s: Any, now: Any) -> Any:
-    """Every packet is the only one of its number."""
-    return np.int64(0)
-
-
-def note_transmission(p: Any, s: Any, packet: Any, copy: Any) -> None:
-    """Nothing to be noted."""
-
-
-def note_timestamp(s: Any, packet: Any, sent: Any) -> None:
-    """Nothing to be noted."""
-
-
-def corrupted(p: Any, s: Any, packet: Any) -> None:
-    """A packet that arrives destroyed is lost."""
-
-
-def carries_cwr(s: Any, packet: Any) -> Any:
-    """Not capable of ECN."""
-    return False
-
-
-def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """Not capable of ECN."""
-
-
-def probe(p: Any, s: Any, now: Any) -> Any:
-    """No probe segments."""
-    return np.int64(NONE)
-
-
-def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
-    """No probe segments."""
-
-
-def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """Not told of broken routes."""

@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 from typing import Any
 
-from netcarlo.kernels.base.bind import Slots
+from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.endpoints import defaults
 from netcarlo.kernels.sctp import association
+
+
+WHOLE = stacked("sctp", defaults, association)
+"""The association with defaults for what SCTP does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SctpSlots(Slots):
     """Slots of an SCTP association."""
 
-    association: Any = association
+    association: Any = WHOLE
     """Functions that an engine calls."""
 
 

@@ -16,7 +16,7 @@ from netcarlo.kernels.udp import association as udp
 from netcarlo.kernels.wireless import port as wireless_port
 
 # mypy checks that these modules fit the protocols.
-ASSOCIATIONS: list[contract.Association] = [tcp, sctp]
+ASSOCIATIONS: list[contract.Association] = [tcp]
 ONE_WAY: list[contract.OneWay] = [tcp, sctp, udp]
 PORTS: list[contract.Port] = [adhoc_port, wireless_port]
 
