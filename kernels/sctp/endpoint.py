@@ -9,7 +9,6 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.endpoints import defaults
 from netcarlo.kernels.sctp import association
 
-
 WHOLE = stacked("sctp", defaults, association)
 """The association with defaults for what SCTP does not have."""
 
