@@ -61,7 +61,7 @@ class Block(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What was run together, and what it printed."""
+    """Commands run together, and their output."""
 
     what: list[str]
     output: str

@@ -1,4 +1,4 @@
-"""What is expensive to start, and shared by the tests of a process."""
+"""Fixtures that are expensive to start, shared by the tests of a process."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack

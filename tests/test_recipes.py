@@ -1,4 +1,4 @@
-"""The recipes of `docs/architecture.md`, carried out in a copy of the house (a network: `test_toy`)."""
+"""Recipes of `docs/architecture.md`, carried out in a copy of the package (for a network, see `test_toy`)."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.house import ask, build
+from tests.package_copy import build, run_python
 
 ESTIMATE = """
 import json, sys
@@ -47,9 +47,9 @@ NETWORKS = (
 )
 
 
-def answers(house: Path, *asked: dict[str, Any]) -> list[dict[str, float]]:
+def answers(package: Path, *asked: dict[str, Any]) -> list[dict[str, float]]:
     """The means of what is estimated of scenarios."""
-    found: list[dict[str, float]] = json.loads(ask(house, "-c", ESTIMATE, json.dumps(asked)))
+    found: list[dict[str, float]] = json.loads(run_python(package, "-c", ESTIMATE, json.dumps(asked)))
     return found
 
 
@@ -87,14 +87,14 @@ def on_timeout(row, clock, snd_max, window):
     after = reno.on_timeout(row, clock, snd_max, window)
     return Window(3.0, after.ssthresh, after.dupacks)
 '''
-    house = build(
+    package = build(
         tmp_path,
         files={"kernels/tcp/brisk.py": variant},
         lines={"kernels/senders.py": {SENDERS: '    Sender("brisk", "ns2", "brisk", "aimd", 15),'}},
     )
     lossy = {"hops": [{**HOP, "loss": "15 %"}]}
     both = [{**lossy, "transport": {"protocol": p}} for p in ("newreno", "brisk")]
-    newreno, brisk, *others = answers(house, *both, *over("brisk"))
+    newreno, brisk, *others = answers(package, *both, *over("brisk"))
     assert brisk["timeouts"] > 0 and brisk["goodput_bps"] > newreno["goodput_bps"]
     assert all(found["goodput_bps"] > 0 for found in others)
 
@@ -111,13 +111,13 @@ def reduce(window, timeout, now, rtt, constants, memory):
     return window * 0.875
 '''
     line = '    Sender("scalable", "ns2", "sack", "scalable", 15, sack=True),'
-    house = build(
+    package = build(
         tmp_path,
         files={"kernels/congestion/scalable.py": control},
         lines={"kernels/senders.py": {SENDERS: line}},
     )
     asked = [{**PATH, "transport": {"protocol": p}} for p in ("sack", "scalable")]
-    sack, scalable, *others = answers(house, *asked, *over("scalable"), *beside("scalable", "cubic"))
+    sack, scalable, *others = answers(package, *asked, *over("scalable"), *beside("scalable", "cubic"))
     assert scalable["mean_cwnd_packets"] > sack["mean_cwnd_packets"]
     assert all(found["goodput_bps"] > 0 for found in others)
     shared, wireless = others[-2:]
@@ -136,13 +136,13 @@ def ssthresh(s):
     return max(s[Tcp.CWND] * 7 >> 3, 2)
 '''
     line = '    Sender("linux_gentle", "linux", "", "gentle", 15, sack=True),'
-    house = build(
+    package = build(
         tmp_path,
         files={"kernels/linux/gentle.py": control},
         lines={"kernels/senders.py": {SENDERS: line}},
     )
     reno, gentle, *others = answers(
-        house, *({**PATH, "transport": linux(control)} for control in ("reno", "gentle")),
+        package, *({**PATH, "transport": linux(control)} for control in ("reno", "gentle")),
         *({**BRIEF, **network, "transport": linux("gentle")} for network in NETWORKS),
         *beside("linux", "cubic", congestion_control="gentle"),
     )  # fmt: skip
@@ -172,7 +172,7 @@ def plan(parameters, m, delays, at, k, trigger, back):
     m[at + Handover.AT_CN] = m[at + Handover.UP]
     return 0
 '''
-    house = build(
+    package = build(
         tmp_path,
         files={"kernels/path/mobility/oracle.py": protocol},
         lines={
@@ -190,7 +190,7 @@ def plan(parameters, m, delays, at, k, trigger, back):
         {**PATH, "transport": udp, "mobility": {"protocol": name, "times": ["1 s"], "outage": "100 ms"}}
         for name in ("mipv6", "oracle")
     ]
-    mipv6, oracle = answers(house, *asked)
+    mipv6, oracle = answers(package, *asked)
     assert 0 < oracle["lost_in_handover"] < mipv6["lost_in_handover"]
 
 
@@ -249,7 +249,7 @@ print(json.dumps([found.passed, len(found.rows)]))
 def test_a_study(tmp_path: Path) -> None:
     where = "configs/studies/one_link"
     files = {"study.yaml": STUDY, "link.yaml": LINK, "published.csv": PUBLISHED}
-    house = build(
+    package = build(
         tmp_path,
         files={
             **{f"{where}/{name}": text for name, text in files.items()},
@@ -258,7 +258,7 @@ def test_a_study(tmp_path: Path) -> None:
         },
         lines={},
     )
-    assert json.loads(ask(house, "-c", REPRODUCE)) == [True, 2]
+    assert json.loads(run_python(package, "-c", REPRODUCE)) == [True, 2]
 
 
 OUTCOME = """\
@@ -290,7 +290,7 @@ print(json.dumps({
 def test_an_outcome(tmp_path: Path) -> None:
     """One declaration: it is estimated, measurable where it says so, by flow, and in the reference."""
     timeouts = '    Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),'
-    house = build(
+    package = build(
         tmp_path,
         files={},
         lines={
@@ -302,11 +302,11 @@ def test_an_outcome(tmp_path: Path) -> None:
     tcp, udp = {"protocol": "newreno"}, {"protocol": "udp", "rate": "1 Mbit/s"}
     path = {**brief, **PATH, "transport": tcp}
     shared = {**brief, "shared": {"dumbbell": HOP, "flows": [{"count": 2}]}, "transport": tcp}
-    of_path, of_shared = answers(house, path, shared)
+    of_path, of_shared = answers(package, path, shared)
     assert of_path["received_per_acked"] > 0
     assert of_shared["acks_sent"] > 0 and "received_per_acked" not in of_shared
     asked = [path, {**path, "fidelity": "fluid"}, {**path, "transport": udp}, shared]
-    found = json.loads(ask(house, "-c", ASK, json.dumps(asked), str(Path(__file__).parents[1])))
+    found = json.loads(run_python(package, "-c", ASK, json.dumps(asked), str(Path(__file__).parents[1])))
     assert ["received_per_acked" in names for names in found["measured"]] == [True, False, False, False]
     assert ["acks_sent" in names for names in found["measured"]] == [False, False, False, True]
     line = "| `received_per_acked` | number | less | data packets that arrived per acknowledged one |"

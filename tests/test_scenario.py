@@ -252,7 +252,7 @@ def scenario_of(network: str, transport: dict[str, str]) -> Scenario:
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("name", ["bic", "cubic", "westwood"])
 def test_a_congestion_control_is_a_protocol_everywhere(network, name):
-    """It is sack with that control: the same scenario, key and model."""
+    """A congestion control as protocol is SACK with that control: the same scenario, key and model."""
     short = scenario_of(network, {"protocol": name})
     long = scenario_of(network, {"protocol": "sack", "congestion_control": name})
     assert short == long and key(short) == key(long) and model_of(short) is model_of(long)

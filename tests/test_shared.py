@@ -1,4 +1,4 @@
-"""What tests share is started once, and anew where a test has left it unusable."""
+"""Shared fixtures start once, and again if a test has left them unusable."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -58,7 +58,7 @@ def test_sliders_of_the_page() -> None:
     ],
 )  # fmt: skip
 def test_numbers_in_labels_are_those_of_the_file(data: dict) -> None:
-    """Whatever the field: a number in its label is one of its path."""
+    """Every number in the label of a field is one of its path, for all fields."""
     for name, _ in fields.flat(Scenario.check(data)):
         if re.search(r"\.\d", name):
             numbers = re.findall(r"\d+", scales.name_of(name))

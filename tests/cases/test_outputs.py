@@ -118,7 +118,7 @@ def test_every_command_that_writes_is_tested_here():
 
 @pytest.mark.full
 def test_no_other_code_replaces_files():
-    """Everything that is written for users goes through `schema.destination`."""
+    """Files for users are written by `schema.destination` only."""
     allowed = {
         "schema/destination.py",
         "sweeps/store/files.py",  # files of a store, which asks `destination` what may be replaced

@@ -101,7 +101,7 @@ def table(text):
 
 
 def near(shown, value, factor):
-    """Whether a number is a value on a scale, rounded to the digits that are shown."""
+    """Return True if a number equals a value on a scale, rounded to the digits shown."""
     plain = shown.replace(",", "")
     digits = len(plain.partition(".")[2])
     step = 10.0**-digits if digits else 10.0 ** (len(plain) - len(plain.rstrip("0").lstrip("-")))

@@ -17,7 +17,7 @@ NEXT = {"sweep": ["sweep", "sweep.yaml", "--out", "store", "-q"], "plan": ["plan
 
 
 def run(*arguments: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     return done.output

@@ -40,7 +40,7 @@ def validator(kind: Kind) -> Any:
 
 
 def faults(kind: Any, data: Any) -> list[str]:
-    """What the schema of a kind finds wrong."""
+    """Return the errors that the schema of a kind reports for a document."""
     found = validator(kind).iter_errors(data)
     return [f"{'.'.join(map(str, error.absolute_path))}: {error.message}"[:300] for error in found]
 
@@ -55,7 +55,7 @@ def records(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def refused(data: dict[str, Any]) -> bool:
-    """Whether netcarlo does not take it as a scenario."""
+    """Return True if netcarlo rejects the document as a scenario."""
     try:
         Scenario.check(data)
     except InputError:

@@ -1,4 +1,4 @@
-"""What is called a difference: how often chance is, how often a real one, and by which interval."""
+"""Detection of differences: rates of false and true positives, and the choice of the interval."""
 
 import numpy as np
 import pytest

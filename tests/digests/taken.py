@@ -30,10 +30,10 @@ SIZES = {"small": 6, "large": 2000}
 """Random scenarios per model: in the ordinary tests, uncompiled, and by `python -m tests.digests`."""
 
 CELLS = {"small": 6, "large": 60}
-"""Of each example sweep, spread over it."""
+"""Cells of each example sweep, spread over it."""
 
 REPLICATIONS = {"small": 2, "large": 10}
-"""Of each cell of a study."""
+"""Replications of each cell of a study."""
 
 
 LONG = {
@@ -41,7 +41,7 @@ LONG = {
     "modern",
     "manet_probing",
 }
-"""What takes minutes whatever its size: digested by the command only."""
+"""Items that take minutes regardless of their size, and are digested by the command only."""
 
 
 def digest(*parts: bytes) -> str:
@@ -78,7 +78,7 @@ def of_sweep(name: str, size: str) -> str:
 
 
 def of_study(name: str, size: str) -> str:
-    """What a study simulates, and the numbers and claims that it makes of it."""
+    """Return the digest of a study: its simulations, numbers and claims."""
     found = evaluate(load(name), replications=REPLICATIONS[size], seed=1, target="cpu")
     said: list[Any] = [
         [None if row.estimate is None else [float(value).hex() for value in row.estimate], row.fitted]

@@ -12,6 +12,6 @@ def test_nothing_has_moved(kind: str, name: str) -> None:
 
 
 def test_every_digest_is_of_something() -> None:
-    """What is gone by name is gone from the file, too."""
+    """The file of digests has no entry of a name that no longer exists."""
     for size, kinds in stored().items():
         assert {(kind, name) for kind, names in kinds.items() for name in names} == {*all_names(size)}

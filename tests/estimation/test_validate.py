@@ -177,7 +177,7 @@ def test_the_error_distribution_is_what_its_names_say():
 
 
 def test_a_ratio_is_that_of_the_sums(tmp_path):
-    """As if all runs were one: a run counts by the length of what it is over."""
+    """A ratio is computed as if all runs were one, so runs are weighted by their denominators."""
     mapping = write(
         tmp_path, "own.yaml",
         """

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.full
 def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> None:
-    """While a visitor waits for packets of a run that takes minutes."""
+    """Ctrl-C ends the server while a visitor waits for a run that takes minutes."""
     file = tmp_path / "long.yaml"
     file.write_text(
         lossy.read_text().replace("2 s", "1000 s").replace("replications: 40", "replications: 100000")

@@ -1,4 +1,4 @@
-"""What may move, and what an address says of it."""
+"""Controls of a live page, and their representation in its address."""
 
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,7 @@ def test_the_documented_section(tmp_path: Path) -> None:
 
 
 def test_what_moves_decides_nothing(lossy: Path) -> None:
-    """So a scenario keeps its place in stores, whatever its page shows."""
+    """The controls of a page do not change the key of a scenario, so it keeps its place in stores."""
     base: Any = load_scenario(lossy)
     moved = base.model_copy(update={"live": {}})
     assert key(moved) == key(base)

@@ -32,7 +32,7 @@ DRAWN = "document.querySelectorAll('.js-plotly-plot .main-svg').length > 3"
 
 
 def shown(page: Page) -> list[list[str]]:
-    """Of each number on the page: its name, the number, its unit, its interval, what answered."""
+    """Return the name, number, unit, interval and source of each number on the page."""
     parts = "['.name', '.value', '.unit', '.interval', '.by']"
     texts = f"{parts}.map(part => number.querySelector(part).textContent)"
     script = f"[...document.querySelectorAll('.numbers > .number')].map(number => {texts})"
@@ -47,7 +47,7 @@ def said(outcome: str, mean: Mean) -> list[str]:
 
 
 def estimated(file: Path, of: str = "goodput_bps", **values: Any) -> list[str]:
-    """What `netcarlo estimate` says of it."""
+    """Return the numbers that `netcarlo estimate` prints."""
     row = estimate(load_scenario(file, values=values)).table.loc[of]
     return said(of, Mean(*(row[column] for column in Mean._fields)))
 
@@ -264,7 +264,7 @@ def test_what_can_be_taken(page: Page, served: Serve, lossy: Path, tmp_path: Pat
 
 @pytest.mark.full
 def test_a_plan_follows_its_requirement(page: Page, served: Serve, plan: Path) -> None:
-    """How far a link may be, as more is asked of it."""
+    """The longest feasible link becomes shorter as the requirement becomes stricter."""
     address, field = served(plan), "requirements.goodput.goal"
     page.visit(address, **PHONE)
     rest(page, "best guess")

@@ -32,7 +32,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 """A small network of each kind; a path twice."""
 
 TRANSPORTS: dict[str, dict[str, Any]] = {"udp": {"rate": "500 kbit/s"}}
-"""What a transport needs besides its protocol."""
+"""Fields that a transport needs besides its protocol."""
 
 FIDELITIES = {"packet": "packets", "fluid": "fluid", "formula": "formula"}
 
@@ -40,7 +40,7 @@ REASON = (
     "the sender acts on notifications of the network (a broken route, a packet seen destroyed), and this "
     "network has none: queues drop silently, and 802.11 discards a frame that it cannot decode"
 )
-"""Why a cell is refused: (a)."""
+"""Pattern of the letter of the reason why a cell is refused, such as (a)."""
 
 HEAD = """\
 # Which transport works in which network
@@ -86,7 +86,7 @@ def scenario(network: str, protocol: str, fidelity: str = "packet") -> Scenario:
 
 
 def fidelities(network: str, protocol: str) -> tuple[str, ...]:
-    """Those that know a cell; none where it is refused."""
+    """Return the fidelities available for a cell; empty if it is refused."""
     try:
         found = scenario(network, protocol)
     except InputError:

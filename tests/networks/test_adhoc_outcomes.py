@@ -1,4 +1,4 @@
-"""What is made of the integers of the ad hoc engine, and a network from end to end."""
+"""Outcomes computed from the integers of the ad hoc engine, and a network from end to end."""
 
 import numpy as np
 import pytest

@@ -110,7 +110,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
 
 @pytest.mark.full
 def test_a_fair_queue_keeps_a_call_from_waiting() -> None:
-    """Of half its share: its datagrams are lost behind a full queue, and not here."""
+    """A call at half its fair share loses datagrams in a full drop-tail queue, but none with FQ-CoDel."""
     call = {"udp": {"rate": "1 Mbit/s", "payload": "1200 B"}}
     lost = {}
     for queue in ("fq_codel", 50):

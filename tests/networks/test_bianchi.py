@@ -27,7 +27,7 @@ def cell(stations: int = 5, **fields: Any) -> Wireless:
 
 
 def frames_per_s(stations: int, seconds: float, **fields: Any) -> float:
-    """What the engine says: stations whose queues are never empty."""
+    """Return the frame rate that the engine measures for stations with permanently full queues."""
     scenario = Scenario.check({
         "duration": f"{seconds + 0.5} s", "warm_up": "500 ms", "seed": stations, "replications": 1,
         "transport": {"protocol": "udp", "rate": f"{60 / stations + 2} Mbit/s", "payload": "1470 B"},

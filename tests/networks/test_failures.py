@@ -31,7 +31,7 @@ def scenario(**shared: Any) -> Scenario:
 
 
 def down(rows: Any) -> Any:
-    """How many outages each link of each row has."""
+    """Return the number of outages of each link of each row."""
     return rows.links[:, :, Link.OUTAGES_END] - rows.links[:, :, Link.OUTAGES]
 
 

@@ -147,7 +147,7 @@ def test_a_hop_that_is_infinitely_fast_never_queues() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("queue", ["codel", "pie", "fq_codel"])
 def test_a_path_is_a_dumbbell_of_one_flow(queue: str) -> None:
-    """Whose hosts have cables that take no time."""
+    """A path equals a dumbbell with one flow whose access cables have no delay."""
     path = scenario({"queue": queue}, duration="30 s")
     shared = {
         "dumbbell": {**HOP, "queue": queue},
@@ -171,7 +171,7 @@ def test_a_path_is_a_dumbbell_of_one_flow(queue: str) -> None:
 def test_without_a_target_in_reach_it_is_the_path(
     rate: float, delay: float, hops: int, window: int, seed: int, queue: str, protocol: str, finite: bool
 ) -> None:
-    """Of the engine of paths: the same packets at the same times, where no queue is full."""
+    """A target that is never reached gives the packets and times of the path engine, if no queue is full."""
     hop = {"rate": f"{rate} Mbit/s", "delay": f"{delay} ms", "queue": "unlimited"}
     transport: Any = {"protocol": protocol, **({"packets": 200} if finite else {})}
     if protocol == "udp":

@@ -56,7 +56,7 @@ def test_a_window_that_is_kept_is_faster_through_a_long_queue_and_loses_more_in_
 
 @pytest.mark.full
 def test_sizes_and_pauses_are_drawn_for_each_message() -> None:
-    """Of two sizes, half of the messages each; pauses with a mean of a second."""
+    """Messages have one of two sizes with equal probability, and pauses with a mean of one second."""
     two = {"size": {"choice": ["10 kB", "100 kB"]}, "pause": {"exponential": {"mean": "1 s"}}}
     frame = simulate(scenario(two, replications=20, duration="100 s")).frame
     packets = frame.acked / frame.messages

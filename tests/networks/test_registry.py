@@ -28,7 +28,7 @@ OWN = {
     "estimator/studies/wlan_buffer/claims.py": "a study of one radio",
     "reports/trace/radio.py": "figures of frames",
 }
-"""What may know a kind of network, and why: no choice between kinds is among it."""
+"""Modules that may refer to a kind of network, with the reason; none of them chooses between kinds."""
 
 
 def outside() -> Iterator[tuple[str, ast.Module]]:
@@ -41,7 +41,7 @@ def outside() -> Iterator[tuple[str, ast.Module]]:
 
 
 def known(tree: ast.Module) -> Iterator[str]:
-    """Where a module knows a kind of network: its folder, its rows, its field, or its key as a word."""
+    """Return the references of a module to a kind of network: its folder, its rows, its field or its key."""
     words = {key for key in BY_KEY if key != "paths"}  # which is a word of its own
     rows = {"Rows", "WifiRows", "ManetRows", "SharedRows"}
     for node in ast.walk(tree):

@@ -24,7 +24,7 @@ def scenario(*hops: dict, **of: object) -> Scenario:
 
 
 def arrivals(of: Scenario) -> tuple[np.ndarray, np.ndarray]:
-    """When datagrams were put out and received [s], NaN where they were lost or under way at the end."""
+    """Return the sending and arrival times of datagrams [s], NaN if lost or in flight at the end."""
     events = trace(of, replication=0).frame
     sent, received = (events[events.event == name].set_index("sequence") for name in ("send", "receive"))
     return sent.time_s.to_numpy(), received.time_s.reindex(sent.index).to_numpy()

@@ -1,4 +1,5 @@
-"""What is made of the integers of the shared engine, small networks from end to end, and their references."""
+"""Outcomes computed from the integers of the shared engine, small networks from end to end, and their
+references."""
 
 import numpy as np
 import pytest

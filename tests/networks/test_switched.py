@@ -98,7 +98,7 @@ def test_hops_have_chains_of_their_own_and_others_keep_their_draws() -> None:
 
 
 def test_the_field_is_what_switched_makes_of_rows() -> None:
-    """It is the older way, and its draws have not changed."""
+    """The field gives the same rows as the older function `switched`, with the same random numbers."""
     field = build(path({"up": "3 s", "down": "0.7 s"}), replications=40).rows.outages
     made = switched(build(path([]), replications=40).rows, up_s=3.0, down_s=0.7, hop=1).outages
     np.testing.assert_array_equal(field, made)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.base.loss import thresholds
-from tests.house import ask, build
+from tests.package_copy import build, run_python
 from tests.twins.random_numbers import Streams
 
 TOY = Path(__file__).with_name("toy")
@@ -38,9 +38,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
     for folder, modules in (("networks/toy", ["network.py"]), ("kernels/toy", ["engine.py", "model.py"])):
         for name in ("__init__.py", *modules):
             files[f"{folder}/{name}"] = (TOY / name).read_text()
-    house = build(tmp_path_factory.mktemp("house"), files=files, lines=LINES)
+    package = build(tmp_path_factory.mktemp("package"), files=files, lines=LINES)
     asked = json.dumps({"scenario": SCENARIO, "axes": {"toy.loss": [f"{100 * loss} %" for loss in LOSSES]}})
-    return json.loads(ask(house, str(TOY / "ask.py"), asked))
+    return json.loads(run_python(package, str(TOY / "ask.py"), asked))
 
 
 def twin(replication: int, loss: float) -> list[int]:

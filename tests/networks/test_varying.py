@@ -25,7 +25,7 @@ def scenario(hop: dict, **of: object) -> Scenario:
 
 
 def journeys(of: Scenario, replication: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """When datagrams were put out and received [s], NaN where they were lost."""
+    """Return the sending and arrival times of datagrams [s], NaN if lost."""
     events = trace(of, replication=replication).frame
     sent, received = (events[events.event == name].set_index("sequence") for name in ("send", "receive"))
     return sent.time_s.to_numpy(), received.time_s.reindex(sent.index).to_numpy()
@@ -39,7 +39,8 @@ def journeys(of: Scenario, replication: int = 0) -> tuple[np.ndarray, np.ndarray
 )
 @settings(max_examples=15, deadline=None)
 def test_a_rate_is_never_exceeded(steps: list, repeat: bool, queue: int) -> None:
-    """What leaves between any two departures is no more than the rates between them allow, to some bits."""
+    """Packets between any two departures do not exceed the integral of the rate, up to rounding by a few
+    bits."""
     if not any(rate for _, rate in steps):
         steps = [*steps, (10, 5)]
     lengths = np.array([length for length, _ in steps])

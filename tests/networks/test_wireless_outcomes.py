@@ -1,4 +1,4 @@
-"""What is made of the integers of the 802.11 engine, and a cell from end to end."""
+"""Outcomes computed from the integers of the 802.11 engine, and a cell from end to end."""
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_a_goal_of_baseline_is_for_sweeps():
 
 @pytest.mark.parametrize(("flows", "own"), [("up", "burst"), ("down", "gateway_burst")])
 def test_the_gateway_may_have_bursts_of_its_own(flows, own):
-    """Of two nodes only one sends data, so only its burst counts."""
+    """Only the burst length of the sending node counts if one of two nodes sends data."""
 
     def frames(**bursts):
         network = {"cell": {"stations": 1}, "flows": flows, **bursts}
@@ -202,7 +202,8 @@ def test_the_gateway_may_have_bursts_of_its_own(flows, own):
 
 
 def segments_an_ack(**receiver):
-    """Of a bulk transfer of 1448 byte segments to a receiver whose application reads 8 KiB at once."""
+    """Return segments per ACK of a bulk transfer of 1448-byte segments to an application that reads 8 KiB
+    at once."""
     transport = {"protocol": "sack", "payload": "1448 B", "window": 36, "initial_window": 36, "ack_every": 2}
     network = {"cell": {"stations": 1}, "queue": 100, "receiver": {"read": "8 KiB", **receiver}}
     (outcomes_,) = simulate_all([Job(scenario(network, transport), 0, 1)], target="cpu")

@@ -1,4 +1,4 @@
-"""How outcomes are read from arrays."""
+"""Reading of outcomes from arrays."""
 
 import numpy as np
 

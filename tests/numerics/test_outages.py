@@ -1,4 +1,4 @@
-"""What outages leave of a transfer: a twin by small steps of time, limits, mean silences."""
+"""Throughput of a transfer during outages: a twin with small time steps, limits, mean silences."""
 
 from typing import Any
 

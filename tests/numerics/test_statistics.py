@@ -69,7 +69,7 @@ ROUNDED_DATA = {"NumAcc3": 9, "NumAcc4": 8}
 
 
 def digits(found, exact):
-    """How many digits are right: the log relative error."""
+    """Return the number of correct digits: the log relative error."""
     return math.inf if found == exact else -math.log10(abs((Fraction(found) - exact) / exact))
 
 

@@ -96,7 +96,8 @@ def test_derived_fields_know_both() -> None:
 
 @pytest.mark.full
 def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
-    """What is known when it is stopped is said; the same plan goes on from the journal to the same answer."""
+    """A stopped plan reports what is known; the same plan resumes from the journal and gives the same
+    answer."""
     asked = make_plan(data(across=RATE, cost=COST, currency="EUR"))
 
     def stop(state: Any) -> None:

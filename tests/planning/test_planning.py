@@ -160,7 +160,8 @@ def test_undecided_values_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.full
 def test_an_answer_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of coins: what is known of each value, after how many replications, within which band."""
+    """The answer of a plan about coins: decisions, replications and band of each value, as recorded
+    earlier."""
     curve = [1.0, 0.99, 0.96, 0.88, 0.7, 0.1]
     found = on_curve(monkeypatch, curve)
     assert (found.holds, found.fails, found.undecided) == (3, 5, [4])
@@ -350,7 +351,7 @@ def test_command(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_measure_may_be_the_same_in_all_replications() -> None:
-    """What the quantity alone decides holds in all of them, or in none."""
+    """A measure that depends on the quantity only holds in all replications or in none."""
     goal = {"goal": "0 * goodput_bps + 3 if delay > 0.02 else 5 >= 4", "probability": 0.8}
     found = plan(make_plan(data(requirements={"a": goal})), target="cpu")
     assert (found.holds, found.fails) == (0.019, 0.022)

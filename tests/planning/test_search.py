@@ -14,7 +14,8 @@ from netcarlo.planning.thresholds import Line, crossing
 
 
 def found(n: int, holds: int, fails: int, most: int = 4000) -> tuple[Bracket, list[tuple[int, int]]]:
-    """What a search finds where values up to `holds` hold and those from `fails` on fail, and its calls."""
+    """Return the result of a search, and its calls, if values up to `holds` hold and those from `fails`
+    on fail."""
     calls = []
 
     def decide(i: int, cap: int) -> int:

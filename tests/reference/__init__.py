@@ -1,4 +1,4 @@
-"""What is made from declarations and kept with the sources: pages of `docs/reference`, and JSON Schemas."""
+"""Files generated from declarations and kept with the sources: `docs/reference` and JSON Schemas."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def schema(kind: Kind) -> str:
-    """What `netcarlo schema` writes, on one line."""
+    """Return the output of `netcarlo schema`, on one line."""
     return json.dumps(made(kind), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What a field takes, and its default, in words: from its annotation."""
+"""Descriptions of the accepted values of a field, and of its default, derived from its annotation."""
 
 import typing
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ MANY = {list: "a list of ", tuple: "a list of ", dict: "by name: "}
 
 
 def form(field: FieldInfo, titles: Titles) -> Form:
-    """Of a field; records are named by their `titles`."""
+    """Return the description of the values of a field; records are named by their `titles`."""
     found = list(_forms(field.annotation, titles, metadata=tuple(field.metadata)))
     units = dict.fromkeys(unit for unit, _ in found if unit)
     allowed = dict.fromkeys(text for _, text in found if text)
@@ -40,7 +40,7 @@ def form(field: FieldInfo, titles: Titles) -> Form:
 
 
 def default(record: type[Record], name: str) -> str:
-    """Of a field, as a user would write it."""
+    """Return the default of a field, as a user would write it."""
     field = record.model_fields[name]
     if name in record.implied:
         return "derived"
@@ -74,7 +74,7 @@ def records(annotation: Any, item: str = "") -> Iterator[tuple[type[Record], str
 def _forms(
     annotation: Any, titles: Titles, many: str = "", metadata: tuple[Any, ...] = ()
 ) -> Iterator[Form]:
-    """Of each part of an annotation; `many` says of what there are several."""
+    """Yield the description of each part of an annotation; `many` is the plural noun of a list."""
     if hasattr(annotation, "__metadata__"):
         annotation, metadata = typing.get_args(annotation)[0], (*annotation.__metadata__, *metadata)
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
@@ -117,7 +117,7 @@ def _range(quantity: Quantity) -> str:
 
 
 def _limits(metadata: tuple[Any, ...]) -> str:
-    """Those of a plain number, in words."""
+    """Return the limits of a plain number, in words."""
     found: dict[str, Any] = {}
     for part in metadata:
         for constraint in (part, *getattr(part, "metadata", ())):

@@ -193,7 +193,7 @@ class Page:
         return found
 
     def barriers(self) -> list[str]:
-        """What axe-core finds serious or critical: what keeps people from reading the page."""
+        """Return the serious and critical accessibility violations that axe-core finds."""
         self.evaluate(f"{(files('axe_core_python') / 'axe.min.js').read_text(encoding='utf-8')}; 0")
         found = self.evaluate("axe.run().then(r => r.violations)")
         return [

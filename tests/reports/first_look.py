@@ -1,4 +1,4 @@
-"""What a reader sees of a page before scrolling or clicking, on a screen and on a phone.
+"""First view of a page, without scrolling or clicking, on a screen and on a phone.
 
 Each kind of page has a test of this, `test_first_look_at_NAME`. It opens the page on a screen and then makes
 the window that of a phone; tests of the second tier open pages on a phone. Where the environment variable

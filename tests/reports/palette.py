@@ -1,4 +1,4 @@
-"""How far apart the colours of the figures are, for eyes of all kinds and in grey print.
+"""Differences between the colours of figures, for normal and deficient colour vision and in grey print.
 
 `python -m tests.reports.palette`, from the repository's root, prints the figures.
 """
@@ -24,10 +24,9 @@ VISIONS = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-"""What a colour in linear RGB looks like, by the eye.
-
-Source: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
-deficiency" (IEEE Transactions on Visualization and Computer Graphics 15, 2009), severity 1.
+"""Matrix that maps a colour in linear RGB to its appearance, by kind of colour vision. Source: Machado,
+Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency" (IEEE
+Transactions on Visualization and Computer Graphics 15, 2009), severity 1.
 """
 
 _TO_XYZ = np.array(

@@ -1,4 +1,4 @@
-"""What reproduced studies are written as, and that nothing is written where not all can be."""
+"""Files of reproduced studies; none is written unless all can be written."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What can be taken out of a page: pictures, numbers and a link that shows the same; and who can read it."""
+"""Exports of a page: pictures, numbers and a link to the same view; accessibility."""
 
 import csv
 import struct

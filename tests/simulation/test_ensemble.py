@@ -72,7 +72,7 @@ def test_sctp_fills_its_own_columns():
 
 
 def as_drawn(rows):
-    """What a kernel can see of rows: loss rows replaced by their thresholds."""
+    """Return the rows as kernels read them: numbers of loss rows replaced by their thresholds."""
     losses = rows.losses[rows.hops[..., LOSSES]]
     hops = np.delete(rows.hops, LOSSES, axis=-1)
     used = rows.hops[..., Hop.PRESENT] == 1

@@ -123,7 +123,8 @@ def test_the_command_line_tells_the_bias() -> None:
 
 
 def test_formulae_are_of_no_control_of_ones_own() -> None:
-    """They know Reno: of another sender they said 5.4 Mbit/s where packets carried 8.3."""
+    """Formulae describe Reno, so they are refused for a user's control: they gave 5.4 Mbit/s where
+    packets gave 8.3."""
     with pytest.raises(InputError, match=r"not .*aimd\.py of newreno; write packet"):
         simulate(load_scenario(EXAMPLES / "aimd.yaml", values={"fidelity": "formula"}), replications=2)
 

@@ -24,7 +24,7 @@ class Family(NamedTuple):
 
     scenario: Scenario
     replications: int
-    """Of an estimate with the fluid as a control."""
+    """Replications of an estimate with the fluid model as control variate."""
     saving: float
     """Least ratio of the variances without and with it."""
     sweep: dict[str, Any]

@@ -1,4 +1,4 @@
-"""When links are down: what the page of a trace marks is what the simulation did."""
+"""Outages of links: those marked on the page of a trace are those that were simulated."""
 
 from typing import Any
 

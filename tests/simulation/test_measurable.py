@@ -1,4 +1,4 @@
-"""Which outcomes a scenario has, beside what runs of every kind of network and fidelity measure."""
+"""Outcomes that a scenario has, compared with those that runs of every network and fidelity measure."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from netcarlo.cli.main import app
 from netcarlo.simulation import sources
 from netcarlo.simulation.provenance import model_version
-from tests import house
+from tests.package_copy import ROOT
 
 SWEEP = """\
 name: small
@@ -53,7 +53,7 @@ def imported(text: str) -> Iterator[str]:
 
 
 def test_the_trunk_is_all_layers_up_to_simulation() -> None:
-    rules = tomllib.loads((house.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (layers,) = (rule["layers"] for rule in rules if rule["name"] == "Layers")
     below = layers[layers.index("simulation") :]
     assert sorted(sources.TRUNK) == sorted(name for layer in below for name in layer.split(" | "))
@@ -64,7 +64,7 @@ def test_all_that_a_chunk_imports_is_part_of_the_version() -> None:
     known = {name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file
              for name, file in sources.modules().items()}  # fmt: skip
     assert len(known) > 300
-    below = [file.relative_to(house.ROOT / "estimator") for file in (house.ROOT / "estimator").rglob("*.py")]
+    below = [file.relative_to(ROOT / "estimator") for file in (ROOT / "estimator").rglob("*.py")]
     every = {".".join(("netcarlo", *file.with_suffix("").parts)) for file in below}
     missing = {(name, other) for name, file in known.items() for other in imported(file.read_text())
                if other in every and other not in known}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a run asks for is forecast before it starts, and too much is refused unless it is confirmed."""
+"""Forecast of a run's workload before it starts; too large runs are refused unless they are confirmed."""
 
 import math
 from pathlib import Path

@@ -20,7 +20,7 @@ def reproduction(study: str) -> tuple[Path, Evaluation]:
 
 
 def written(study: str, out: Path, *, replications: int) -> Evaluation:
-    """What a study shows, after its pages are written into `out`."""
+    """Return the results of a study, after its pages are written into `out`."""
     (evaluation,) = reproduce([study], replications=replications, target="cpu")
     write_study(evaluation, out)
     return evaluation

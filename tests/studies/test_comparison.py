@@ -232,7 +232,7 @@ def test_a_number_may_be_judged_by_whether_it_is_excluded() -> None:
 
 
 def test_a_share_has_a_binomial_interval() -> None:
-    """Of 10 runs 9: Wilson's interval, by hand; Hall's t of 0 and 1 would reach above 100 %."""
+    """The interval of 9 out of 10 runs is Wilson's, by hand; Hall's t of 0 and 1 would exceed 100 %."""
     found = estimate(np.array([True] * 9 + [False]))
     assert found[:2] == (10, 90.0)
     assert found[3:] == pytest.approx((59.585, 98.212), abs=1e-3)

@@ -55,7 +55,8 @@ def test_a_summary_is_that_of_all_cells() -> None:
 
 
 def test_the_chain_with_rate_control_has_its_column() -> None:
-    """What is lost of UDP over four hops of the testbed's chain, ARF included, and over one and cables."""
+    """The table shows the loss of UDP over four hops of the testbed's chain, with ARF, and over one hop
+    and cables."""
     description = study.load("wds")
     found = screened(description, wds.METRICS, wds.summaries, replications=1, seed=1, target="cpu")
     said = {

@@ -76,7 +76,7 @@ def simulated(sweep: Sweep, cells: Any = None) -> Chunk:
 
 
 def same(a: pa.Table, b: pa.Table) -> bool:
-    """Whether two tables are equal to the bit, with NaN equal to itself."""
+    """Return True if two tables are equal to the bit, with NaN equal to itself."""
     if a.schema != b.schema:
         return False
     pairs = ((a.column(name).to_numpy(), b.column(name).to_numpy()) for name in a.column_names)

@@ -58,7 +58,7 @@ class Store:
         self.records.append(json.loads(json.dumps(record)))
 
     def times(self) -> Counter[int]:
-        """How often each cell was written."""
+        """Return how often each cell was written."""
         return Counter(cell for cell, _ in self.written)
 
 
@@ -80,16 +80,17 @@ def failed(sweep: Any, cells: Any, error: str) -> pa.Table:
 
 
 def deadly_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
-    """As `run_chunk`, but a poisonous cell kills the process."""
+    """Run a chunk as `run_chunk`, but kill the process at a poisoned cell."""
     if set(json.loads(definition)["poison"]) & {int(cell) for cell in cells}:
         os.kill(os.getpid(), signal.SIGKILL)
     return run_chunk(definition, cells, **options)
 
 
 def faulty_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
-    """As `run_chunk`, after a launch on a pretended device, on which a poisonous cell is a kernel's fault.
+    """Run a chunk as `run_chunk`, after a launch on a fake device on which a poisoned cell is a kernel
+    fault.
 
-    The note of each process is a file in the folder that the definition names.
+    Each process notes its launch in a file in the folder that the definition names.
     """
     about = json.loads(definition)
     (Path(about["notes"]) / f"{os.getpid()}").touch()

@@ -168,7 +168,7 @@ def table(manifest: Mapping[str, Any], cells: Iterable[int], *, failed: Collecti
 
 
 def _size(outcome: str, rate: Floats) -> Floats:
-    """How large an outcome is where nothing is lost."""
+    """Return the size of an outcome when nothing is lost."""
     return rate if outcome.endswith("_bps") else 1e6 / rate if outcome.endswith("_s") else rate / 1e5
 
 

@@ -308,7 +308,8 @@ def test_cells_that_no_cheap_model_knows_are_for_packets(tmp_path: Path) -> None
 
 
 def test_a_failed_cell_is_no_answer_of_a_cheap_model() -> None:
-    """Nor is a failed one of the sample a right one."""
+    """A failed cell is not an answer of a cheap model, and a failed cell of the sample does not confirm
+    it."""
     n, rng = 400, np.random.default_rng(1)
     cells = np.arange(n)
     margin = rng.normal(0, 1, n)

@@ -1,5 +1,4 @@
-"""What a cheap model may decide, and corrected means: their promises on made-up answers of which all is
-known."""
+"""Decisions by a cheap model, and corrected means: their guarantees on synthetic answers."""
 
 import math
 from typing import NamedTuple
@@ -56,8 +55,8 @@ def sampled(rng: np.random.Generator, groups: int, n: int) -> Bools:
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild", "blind"])
 @pytest.mark.parametrize(("wrong", "n"), [(0.01, 149), (0.01, 299), (0.05, 89)])
 def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int) -> None:
-    """Of 2000 sweeps: the mean share of wrong winners is at most the promise, 4 standard errors allowed,
-    which are less than a seventh of it together."""
+    """The mean share of wrong winners in 2000 sweeps is at most the promise plus 4 standard errors, which
+    are less than a seventh of it together."""
     rng = np.random.default_rng([n, len(kind)])
     shares = []
     for _ in range(2000):
@@ -75,8 +74,11 @@ def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int
 @pytest.mark.full
 @pytest.mark.parametrize("wrong", [0.01, 0.05])
 def test_wrong_goals_are_as_rare_as_promised(wrong: float) -> None:
-    """Where the model is off at one value of an axis more than at the others, which the learners tell: so it
-    decides more than one that does not know of it, and no more is wrong than is promised."""
+    """The promise also holds if the bias of the model depends on an axis.
+
+    The learners are told the axis, so they decide more cells than without it, and no more decisions are
+    wrong than promised.
+    """
     rng = np.random.default_rng(2)
     n = decisions.needed(wrong)
     shares: list[float] = []
@@ -202,7 +204,8 @@ def test_the_corrected_mean_is_that_of_all_cells_by_hand() -> None:
 
 
 def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None:
-    """Of what happens in few cells, a sample may have none: then its values say nothing of the slope."""
+    """The sample may miss events of few cells; its values then say nothing about the slope, and the cheap
+    model is used."""
     rng = np.random.default_rng(9)
     cheap = np.where(rng.random((1000, 1)) < 0.02, 100.0, 0.0)
     packets = cheap + rng.normal(0.3, 0.1, cheap.shape)
@@ -215,7 +218,8 @@ def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None
 @pytest.mark.full
 @pytest.mark.parametrize("off", [0.0, 0.02, 0.2])
 def test_corrected_shares_cover_the_truth(off: float) -> None:
-    """Also where no sampled cell was wrong: 2000 sweeps of 400 networks, of which packets hold in 70 %."""
+    """Intervals cover the truth also if no sampled cell was wrong: 2000 sweeps of 400 networks, 70 % of
+    which hold."""
     rng = np.random.default_rng(10)
     hits = 0
     for _ in range(2000):
@@ -231,7 +235,8 @@ def test_corrected_shares_cover_the_truth(off: float) -> None:
 
 
 def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> None:
-    """Why only the random sample corrects: cells in doubt are those where the model is off in its own way."""
+    """Only the random sample corrects means, because the model is biased differently in the cells in
+    doubt."""
     rng = np.random.default_rng(8)
     plain, right, truth = [], [], []
     for _ in range(300):

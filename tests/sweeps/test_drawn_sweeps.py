@@ -30,7 +30,8 @@ def test_the_sweeps_that_come_along_are_sound(name: str, cells: int) -> None:
                            "tcp": {"field": "transport.protocol", "values": ["newreno"]}}),
 ])  # fmt: skip
 def test_the_fluid_names_the_winner(name: str, axes: dict[str, Any]) -> None:
-    """Of the means over 64 networks; where the second is as good as the first, either will do."""
+    """The fluid model names the winner by means over 64 networks; if the second is as good, either is
+    accepted."""
     with open(f"configs/{name}.yaml", encoding="utf-8") as file:
         data = yaml.safe_load(file)
     data["axes"] |= axes

@@ -10,7 +10,8 @@ from netcarlo.sweeps.space.designs import Design
 from tests.campaigns.benchmarks import coverage
 
 RUNS = 150
-"""Of a check of coverage: 95 % has a standard error of 1.8 %; 84 % or less is seen in 95 of 100 cases."""
+"""Runs of a check of coverage: 95 % has a standard error of 1.8 %; 84 % or less is detected in 95 of 100
+cases."""
 
 
 @pytest.mark.full

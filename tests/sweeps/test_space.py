@@ -227,7 +227,7 @@ def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):
 
 
 def test_an_outcome_need_not_be_there_in_every_cell_but_that_of_a_goal():
-    """Where it is not, the cell has none; but a goal would fail there with confidence."""
+    """A cell may lack an outcome, but not that of a goal with confidence, which would fail there."""
     data = {**GRID, "outcomes": ["goodput_bps", "restart_s"], "replications": 2}
     cases = {"cut": {"hops.1.outages.0.duration": "1 s"}, "whole": {"hops.1.outages": []}}
     case = {"setup": {"cases": cases}}

@@ -53,7 +53,7 @@ def scenario(protocol: int, **changes: int) -> Rows:
 
 
 def outcome(protocol: int, **changes: int) -> dict[str, int]:
-    """What the handover does, without zeros; the silence in microseconds."""
+    """Return the non-zero outcomes of the handover; the silence in microseconds."""
     out = simulate("tcp_newreno_mobile", scenario(protocol, **changes))
     columns = [
         Out.RECEIVED, Out.DROPS_HANDOVER, Out.DROPS_BUFFER, Out.BUFFERED, Out.TUNNELLED, Out.COPIES,

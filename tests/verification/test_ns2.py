@@ -46,7 +46,7 @@ $ns at $end finish
 $ns run
 """
 PHASE = 5_558_807
-"""Where the first clock of an ns-2 run with its default seed stands in its tick [ns]."""
+"""Phase of the first clock of an ns-2 run with its default seed within its tick [ns]."""
 END = 40
 SCENARIOS = 10
 

@@ -1,4 +1,4 @@
-"""Run in a house with the fifth network: what it answers, as JSON."""
+"""Script that runs in a copy of the package with a fifth network, and prints its answers as JSON."""
 
 import json
 import sys

@@ -64,7 +64,7 @@ def outcomes(rows: ToyRows) -> int:
 
 
 def scratch_words(rows: ToyRows) -> tuple[int, int]:
-    """Nothing has to be remembered."""
+    """Return no words: the engine has no state."""
     return 1, 1
 
 

@@ -1,4 +1,4 @@
-"""One line that loses datagrams: its description, and what the house asks of it."""
+"""Network of one lossy line: its description, and the functions of a network."""
 
 from collections.abc import Callable
 
@@ -20,12 +20,12 @@ from netcarlo.schema.quantity import Delay, Probability, bounds
 
 
 def luck(out: Output) -> Floats:
-    """What was not lost, of what was sent."""
+    """Return the share of packets that were not lost."""
     return np.asarray(1 - out[ToyOut.LOST] / np.maximum(out[ToyOut.SENT], 1))
 
 
 def goodput_bps(out: Output) -> Floats:
-    """What arrived over the time from start to end."""
+    """Return the payload that arrived, divided by the time from start to end [bit/s]."""
     p = out.p
     return np.asarray(8.0 * out[ToyOut.ARRIVED] * p[:, P.DATA] / (p[:, P.END] - p[:, P.START]) * NS)
 
@@ -62,12 +62,12 @@ class ToyNetwork(Network):
         return "it is no stream" if fidelity == "fluid" else ""
 
     def formula(self, run: Run, rows: ToyRows) -> Named:
-        """What is not lost."""
+        """Return the share of packets that is not lost."""
         survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])
         return {"luck": survive[rows.lines[:, 0, Line.LOSS]]}
 
     def population(self, run: Run) -> tuple[str, str]:
-        """None was measured."""
+        """Return no population: none was measured."""
         return self.key, run.transport.protocol
 
     def rows(self, run: Run, draws: Draws) -> ToyRows:
@@ -87,7 +87,7 @@ class ToyNetwork(Network):
         return 8 * (Line.COLUMNS + ToyOut.COLUMNS)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], ToyRows]) -> dict[str, Floats]:
-        """Those of the line."""
+        """Return the parameters of the line."""
         delay_s, one = draws.floats("toy.delay", self.delay), np.ones(len(draws.replications))
         return {
             "n_hops": one, "bottleneck_bps": np.inf * one, "base_rtt_s": 2 * delay_s,
@@ -95,9 +95,9 @@ class ToyNetwork(Network):
         }  # fmt: skip
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """What is offered."""
+        """Return the offered packets."""
         return datagrams(run.transport, mean(run.duration))
 
     def sent(self, integers: Ints, rows: ToyRows) -> int:
-        """Of the one stream."""
+        """Return the packets sent by the only stream."""
         return int(integers[:, ToyOut.SENT].sum())

@@ -1,4 +1,4 @@
-"""A copy of the house in which something is added, and which is asked in a process of its own."""
+"""Copies of the package with additions, run in processes of their own."""
 
 import os
 import shutil
@@ -10,15 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def build(
-    house: Path, *, files: Mapping[str, str], lines: Mapping[str, Mapping[str, str]]
-) -> Path:
-    """An importable copy in the folder `house`, which is returned.
+def build(folder: Path, *, files: Mapping[str, str], lines: Mapping[str, Mapping[str, str]]) -> Path:
+    """Build an importable copy of the package in a folder, and return the folder.
 
-    `files` are new, by their path in the package; `lines` are added to those that there are: by file, by the
-    line that each follows.
+    `files` are added, by their path in the package. `lines` are inserted into existing files: by file, and by
+    the line that each follows.
     """
-    here = house / "netcarlo"
+    here = folder / "netcarlo"
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "estimator", here, ignore=skip)
     for folder in ("kernels", "configs"):
@@ -33,15 +31,15 @@ def build(
             assert text.count(f"{line}\n") == 1, f"{name}: {line}"
             text = text.replace(f"{line}\n", f"{line}\n{following}\n")
         (here / name).write_text(text)
-    return house
+    return folder
 
 
-def ask(house: Path, *command: str) -> str:
-    """What Python prints with these arguments in that house."""
-    environment = {**os.environ, "PYTHONPATH": str(house), "NETCARLO_CACHE": str(house / "cache")}
+def run_python(folder: Path, *command: str) -> str:
+    """Return the output of Python, run with these arguments and with the copied package."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NETCARLO_CACHE": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, "-P", *command],
-        env=environment, cwd=house, capture_output=True, text=True, check=False,
+        env=environment, cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
