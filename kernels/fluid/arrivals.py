@@ -29,12 +29,12 @@ def served(flow: Any, each: Any) -> Any:
     return whole + 1 if float(whole) < exact else whole
 
 
-def complete(out: Any, way: Any, length: Any, flow: Any, left: Any, t: Any) -> Any:
+def complete(out: Any, route: Any, length: Any, flow: Any, left: Any, t: Any) -> Any:
     """Record when a transfer is complete of which so much is `left` of the `flow` [packet, ONE_BITS] that is
     sent in `length` ns from `t` on; returns how long that part takes [ns]."""
     length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
-    length = max(length, served(left, way.each))
-    out[Out.COMPLETED] = t + length + way.forth
+    length = max(length, served(left, route.service))
+    out[Out.COMPLETED] = t + length + route.one_way
     return length
 
 
@@ -45,8 +45,8 @@ def settle(p: Any, m: Any, out: Any, each: Any, forth: Any, begin: Any, until: A
     step [ns]: `until`, or the time at which that hop has served the packets of the step, whichever is later.
     """
     through = m[FlowWord.SENT] - (lost(out) << ONE_BITS)
-    more = through - m[FlowWord.SEEN]
-    m[FlowWord.SEEN] = through
+    more = through - m[FlowWord.COUNTED]
+    m[FlowWord.COUNTED] = through
     until = max(until, begin + served(more, each))
     after = until + forth - p[P.END]
     if more > 0 and after > 0:
@@ -54,5 +54,5 @@ def settle(p: Any, m: Any, out: Any, each: Any, forth: Any, begin: Any, until: A
         late = more
         if after < length:
             late = np.int64(float(more) * (float(after) / float(length)))
-        m[FlowWord.LATE] += late
+        m[FlowWord.AFTER_END] += late
     return until

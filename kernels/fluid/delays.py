@@ -46,9 +46,9 @@ def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: A
     """Packets that get `through` are put out from `begin` on, and wait for so long on their way [ns]."""
     delay, at = s[FlowWord.ONE_WAY] + wait, s[FlowWord.OUTCOMES]
     if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[P.END]:
-        part = s[FlowWord.PART] + through
+        part = s[FlowWord.REMAINDER] + through
         packets = part >> ONE_BITS
-        s[FlowWord.PART] = part & (ONE - 1)
+        s[FlowWord.REMAINDER] = part & (ONE - 1)
         _count(m, at, packets, delay, flow[Flow.BOUND])
 
 
@@ -72,9 +72,9 @@ def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
 
 def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
     """So many distinct packets have got through a path, the latest of which waited for so long [ns]."""
-    packets = distinct - m[FlowWord.PART]
+    packets = distinct - m[FlowWord.REMAINDER]
     if packets > 0:
-        m[FlowWord.PART] = distinct
+        m[FlowWord.REMAINDER] = distinct
         _count(m, m[FlowWord.OUTCOMES], packets, m[FlowWord.ONE_WAY] + wait, p[P.LATE])
 
 

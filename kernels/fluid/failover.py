@@ -11,8 +11,8 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.fluid.arrivals import lost
+from netcarlo.kernels.fluid.route import find_outage, is_down, rewind, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowWord
-from netcarlo.kernels.fluid.way import find_outage, forget, is_down, words
 from netcarlo.kernels.shared.layout import FlowOut
 
 
@@ -21,14 +21,14 @@ class Word(IntEnum):
 
     CURRENT = FlowWord.SIZE  # the path that new data take
     ERRORS = FlowWord.SIZE + 1  # timeouts in a row on all active paths
-    DEBT = FlowWord.SIZE + 2  # to be sent again [packet, ONE_BITS],
-    OWING = FlowWord.SIZE + 3  # and the path where that was lost
-    ONE_ONLY = FlowWord.SIZE + 4  # 1: after a timeout a single packet goes first
-    REPAIRED = FlowWord.SIZE + 5  # until then a loss opens no second recovery, nor windows [ns]
-    MOST = FlowWord.SIZE + 6  # packets that the receiver has room for
-    FLOWING = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
-    LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
-    REFILLED = FlowWord.SIZE + 9  # until then a burst more is out [ns]
+    TO_RETRANSMIT = FlowWord.SIZE + 2  # to be sent again [packet, ONE_BITS],
+    LOST_ON = FlowWord.SIZE + 3  # and the path where that was lost
+    SINGLE_PACKET = FlowWord.SIZE + 4  # 1: after a timeout a single packet goes first
+    RECOVERED_AT = FlowWord.SIZE + 5  # until then a loss opens no second recovery, nor windows [ns]
+    RECEIVE_WINDOW = FlowWord.SIZE + 6  # packets that the receiver has room for
+    ACK_CLOCKED = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
+    WINDOW_LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
+    REFILLED_AT = FlowWord.SIZE + 9  # until then a burst more is out [ns]
     FAILOVER = FlowWord.SIZE + 10  # longest failover so far, as `Failover.LONGEST` [ns] or NEVER
     PATHS = FlowWord.SIZE + 11  # the words of the paths
 
@@ -40,13 +40,13 @@ class PathWord(IntEnum):
     RTTVAR = 1  # [ns]
     RTO = 2  # [ns]
     ERRORS = 3  # timeouts in a row
-    REVIVES = 4  # inactive until then: a heartbeat is answered [ns]
-    BASE = 5  # the fields of Way but `each` and `odds`
-    ROOM = 6
-    CHANCE = 7
+    ACTIVE_AT = 4  # inactive until then: a heartbeat is answered [ns]
+    BASE_RTT = 5  # the fields of Route but `each` and `odds`
+    CAPACITY = 6
+    LOSS = 7
     SILENT_SINCE = 8  # when the first of the timeouts in a row was started [ns]
-    FORTH = 9
-    WAY = 10  # the words of `way`
+    ONE_WAY = 9
+    ROUTE = 10  # the words of `way`
 
 
 class PathFloat(IntEnum):
@@ -54,7 +54,7 @@ class PathFloat(IntEnum):
 
     CWND = 0  # [packet]
     SSTHRESH = 1  # [packet]
-    EACH = 2  # a packet at the slowest hop [ns]
+    SERVICE = 2  # a packet at the slowest hop [ns]
     SIZE = 3
 
 
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
 def place_of(hops: Any, path: Any) -> Any:
     """Where the words of a path begin."""
-    return Word.PATHS + path * (PathWord.WAY + words(hops.shape[1]))
+    return Word.PATHS + path * (PathWord.ROUTE + words(hops.shape[1]))
 
 
 def measure(p: Any, q: Any, rtt: Any) -> None:
@@ -99,14 +99,14 @@ def window_of(m: Any, f: Any) -> Any:
     whole = np.int64(f[PathFloat.CWND])
     if float(whole) < f[PathFloat.CWND]:
         whole += 1
-    return max(min(whole, m[Word.MOST]), np.int64(1))
+    return max(min(whole, m[Word.RECEIVE_WINDOW]), np.int64(1))
 
 
 def missing(row: Row) -> Any:
     """Return what has not got through of a finite transfer, negative if more has than there is [packet,
     ONE_BITS]."""
     m, out = row.m, row.out
-    through = m[FlowWord.SENT] - (lost(out) << ONE_BITS) - m[FlowWord.REPEATED]
+    through = m[FlowWord.SENT] - (lost(out) << ONE_BITS) - m[FlowWord.DUPLICATES]
     return m[FlowWord.LIMIT] - through
 
 
@@ -135,7 +135,7 @@ def other(row: Row, path: Any, t: Any) -> Any:
 def is_active(row: Row, path: Any, t: Any) -> Any:
     """Whether a path is active at `t` [ns]."""
     hops, m = row.hops, row.m
-    return t >= m[place_of(hops, path) + PathWord.REVIVES]
+    return t >= m[place_of(hops, path) + PathWord.ACTIVE_AT]
 
 
 def return_to_primary(row: Row, t: Any) -> None:
@@ -151,7 +151,7 @@ def return_to_primary(row: Row, t: Any) -> None:
         if is_active(row, path, t):
             if path != m[Word.CURRENT]:
                 m[Word.CURRENT] = path
-                m[Word.FLOWING] = 0
+                m[Word.ACK_CLOCKED] = 0
             return
 
 
@@ -167,32 +167,32 @@ def until_revived(row: Row, t: Any, end: Any) -> Any:
         return end
     stranded = not is_active(row, m[Word.CURRENT], t)
     for path in range(p[P.N_PATHS]):
-        revives = m[place_of(hops, path) + PathWord.REVIVES]
+        revives = m[place_of(hops, path) + PathWord.ACTIVE_AT]
         if t < revives < end and (path == 0 or stranded):
             end = revives
     return end
 
 
-def put_out(row: Row, path: Any, flow: Any) -> None:
+def send_on(row: Row, path: Any, flow: Any) -> None:
     """`flow` [packet, ONE_BITS] is put out on a path."""
     m, out = row.m, row.out
     m[FlowWord.SENT] += flow
     if path == 1:
-        m[FlowWord.TWICE] += flow  # what is left of whole packets
-        out[Out.SENT_ALTERNATE] += m[FlowWord.TWICE] >> ONE_BITS
-        m[FlowWord.TWICE] &= ONE - 1
+        m[FlowWord.DUPLICATES_DUE] += flow  # what is left of whole packets
+        out[Out.SENT_ALTERNATE] += m[FlowWord.DUPLICATES_DUE] >> ONE_BITS
+        m[FlowWord.DUPLICATES_DUE] &= ONE - 1
 
 
 def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
     """It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2)."""
     p, m = row.p, row.m
     q[PathWord.ERRORS] = 0
-    q[PathWord.REVIVES] = 0
+    q[PathWord.ACTIVE_AT] = 0
     m[Word.ERRORS] = 0
     if measures:
         measure(p, q, np.int64(rtt))
     cwnd = f[PathFloat.CWND]
-    if not frozen and cwnd <= float(m[Word.MOST]):
+    if not frozen and cwnd <= float(m[Word.RECEIVE_WINDOW]):
         acked = float(flow) * PACKET
         if cwnd <= f[PathFloat.SSTHRESH]:
             sacks = max(float(flow >> m[FlowWord.DELAYED]) * PACKET, min(acked, 1.0))
@@ -222,10 +222,10 @@ def expire(row: Row, path: Any, t: Any) -> None:
         q[PathWord.SILENT_SINCE] = t - q[PathWord.RTO]
     q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
     q[PathWord.ERRORS] += 1
-    if q[PathWord.REVIVES] <= t:
+    if q[PathWord.ACTIVE_AT] <= t:
         m[Word.ERRORS] += 1
         if q[PathWord.ERRORS] > p[P.PATH_MAX_RETRANS]:
-            q[PathWord.REVIVES] = FOREVER
+            q[PathWord.ACTIVE_AT] = FOREVER
             if path == m[Word.CURRENT]:
                 m[Word.CURRENT] = other(row, path, t)
                 if m[Word.CURRENT] != path:
@@ -237,13 +237,13 @@ def expire(row: Row, path: Any, t: Any) -> None:
 def _probe(row: Row, q: Any, path: Any, t: Any) -> None:
     # Heartbeats on a path that is inactive since `t`, until one is answered.
     p, hops, outages = row.p, row.hops, row.outages
-    w, timer = q[PathWord.WAY :], q[PathWord.RTO]
+    w, timer = q[PathWord.ROUTE :], q[PathWord.RTO]
     find_outage(hops, outages, w, path, t)
     while is_down(w, t) and t < p[P.END]:
         t += timer
         timer = min(2 * timer, p[P.MAX_RTO])
         find_outage(hops, outages, w, path, t)
-    q[PathWord.REVIVES] = t + q[PathWord.BASE]
+    q[PathWord.ACTIVE_AT] = t + q[PathWord.BASE_RTT]
     q[PathWord.ERRORS] = 0
-    measure(p, q, q[PathWord.BASE])
-    forget(hops, w)
+    measure(p, q, q[PathWord.BASE_RTT])
+    rewind(hops, w)

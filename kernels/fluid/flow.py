@@ -84,7 +84,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     if flow[Flow.KIND] == UDP:
         s[FlowWord.RATE] = np.int64(float(step) / float(flow[P.INTERVAL]) * ONE)
         s[FlowWord.TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
-        s[FlowWord.QUIET] = 1 if flow[Flow.ON] > 0 else 0
+        s[FlowWord.SILENT] = 1 if flow[Flow.ON] > 0 else 0
     else:
         s[FlowWord.BACK_HOPS] = flow[Flow.BACK_HOPS]
         for hop in range(flow[Flow.BACK_HOPS]):
@@ -106,7 +106,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
 def is_due(s: Any, k: Any) -> Any:
     """True if a flow does anything in step `k`."""
     state = s[FlowWord.STATE]
-    waits = (state == State.IDLE or state == State.SILENCE) and k < s[FlowWord.UNTIL]
+    waits = (state == State.IDLE or state == State.RTO_WAIT) and k < s[FlowWord.UNTIL]
     return not (state == State.DONE or waits)
 
 
@@ -151,7 +151,7 @@ def delivered(s: Any) -> Any:
     counts = s[FlowWord.COUNTS :]
     gone = (counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]) << ONE_BITS
     gone += (s[FlowWord.DROPPED] + s[FlowWord.LOST]) >> (UNIT_BITS - ONE_BITS)
-    return max(s[FlowWord.SENT] - gone - s[FlowWord.REPEATED], np.int64(0))
+    return max(s[FlowWord.SENT] - gone - s[FlowWord.DUPLICATES], np.int64(0))
 
 
 def arrived(s: Any, later: Any) -> Any:
@@ -171,9 +171,9 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
         first, last = _due(m, f, s, LinkFloat.DUE_BEFORE), _due(m, f, s, LinkFloat.DUE)
         begin = step.begin + s[FlowWord.ONE_WAY] + np.int64(first * float(step.length))
         end = step.begin + step.length + s[FlowWord.ONE_WAY] + np.int64(last * float(step.length))
-        s[FlowWord.LATE] += _later(s[FlowWord.THROUGH], begin, end, p[P.END])
+        s[FlowWord.AFTER_END] += _later(s[FlowWord.THROUGH], begin, end, p[P.END])
         if step.begin < p[Shared.WARM_UP]:
-            s[FlowWord.AFTER] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
+            s[FlowWord.AFTER_WARM_UP] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
 
 
 def _due(m: Any, f: Any, s: Any, when: Any) -> Any:
@@ -202,9 +202,9 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
     counts = s[FlowWord.COUNTS :]
     lost = counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
     distinct = arrived(s, later) >> ONE_BITS
-    copies = s[FlowWord.REPEATED] - max(later - delivered(s), np.int64(0))
+    copies = s[FlowWord.DUPLICATES] - max(later - delivered(s), np.int64(0))
     received = distinct + (max(copies, np.int64(0)) >> ONE_BITS)
-    sent = ((delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS) + lost
+    sent = ((delivered(s) + s[FlowWord.DUPLICATES]) >> ONE_BITS) + lost
     # Rounding takes no packet back that was counted at the end of the warm-up.
     received, sent = max(received, out[FlowOut.RECEIVED]), max(sent, out[FlowOut.SENT])
     counts[FlowOut.RECEIVED] = received
@@ -247,22 +247,22 @@ def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
 def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
     # What a UDP source puts out in a step that begins `now`.
     while now >= s[FlowWord.TOGGLE]:
-        s[FlowWord.QUIET] = 1 - s[FlowWord.QUIET]
-        mean = flow[Flow.OFF] if s[FlowWord.QUIET] else flow[Flow.ON]
+        s[FlowWord.SILENT] = 1 - s[FlowWord.SILENT]
+        mean = flow[Flow.OFF] if s[FlowWord.SILENT] else flow[Flow.ON]
         length = gap(
             losses, flow[Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
             STREAM_PERIOD + s[FlowWord.NUMBER], s[FlowWord.PERIOD],
         )  # fmt: skip
         s[FlowWord.PERIOD] += 1
         s[FlowWord.TOGGLE] += max(((length + 1) * mean) >> 10, 1)
-    if now >= flow[P.STOP] or s[FlowWord.QUIET]:
+    if now >= flow[P.STOP] or s[FlowWord.SILENT]:
         return np.int64(0)
     return min(s[FlowWord.RATE], s[FlowWord.LIMIT] - s[FlowWord.SENT])
 
 
 def _window(s: Any, g: Any, rtt: Any) -> Any:
     # What a TCP sender puts out in a step.
-    if s[FlowWord.STATE] == State.SILENCE:
+    if s[FlowWord.STATE] == State.RTO_WAIT:
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
     sent = np.int64(min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS]) * ONE)
@@ -322,11 +322,11 @@ def _count(s: Any, word: Any, column: Any, more: Any) -> None:
 
 def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
     # The acknowledgements of packets that got through open the window.
-    twice = max(min(s[FlowWord.TWICE], through), np.int64(0))
-    s[FlowWord.TWICE] -= twice
-    s[FlowWord.REPEATED] += twice
+    twice = max(min(s[FlowWord.DUPLICATES_DUE], through), np.int64(0))
+    s[FlowWord.DUPLICATES_DUE] -= twice
+    s[FlowWord.DUPLICATES] += twice
     acked = float(through >> s[FlowWord.DELAYED]) * PACKET
-    frozen = s[FlowWord.STATE] == State.REPAIR and s[FlowWord.KIND] != TAHOE
+    frozen = s[FlowWord.STATE] == State.RECOVERY and s[FlowWord.KIND] != TAHOE
     window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
 
 

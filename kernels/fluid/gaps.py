@@ -10,8 +10,8 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, STREAM_LOSS, Hop, P
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.fluid.route import HopWord, RouteWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
-from netcarlo.kernels.fluid.way import HopWord, WayWord
 
 _LONGEST = FOREVER >> ONE_BITS
 
@@ -25,19 +25,19 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, before: Any) -> N
 
 
 def _draw(p: Any, hops: Any, losses: Any, w: Any, path: Any, hop: Any) -> None:
-    times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+    times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
     stream, row = STREAM_LOSS + (path * 64 + hop) * 2, hops[path, hop, Hop.LOSS]
     left = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, times[HopWord.GAPS])
     times[HopWord.GAP] = min(left, np.int64(_LONGEST)) << ONE_BITS
     times[HopWord.GAPS] += 1
 
 
-def least(hops: Any, w: Any, path: Any) -> Any:
+def until_loss(hops: Any, w: Any, path: Any) -> Any:
     """Packets that get through until the next is lost [packet, ONE_BITS]."""
     found = np.int64(FOREVER)
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
-            found = min(found, w[WayWord.HOPS + HopWord.SIZE * hop + HopWord.GAP])
+            found = min(found, w[RouteWord.HOPS + HopWord.SIZE * hop + HopWord.GAP])
     return found
 
 
@@ -45,12 +45,12 @@ def lose(p: Any, hops: Any, losses: Any, w: Any, path: Any, flow: Any) -> Any:
     """`flow` [packet, ONE_BITS] is put out; returns how many of its packets are lost."""
     lost, going = np.int64(0), True
     while going:
-        passed = min(least(hops, w, path), flow)
+        passed = min(until_loss(hops, w, path), flow)
         going = passed < flow
         gone = False  # the packet that is lost, at a hop before
         for hop in range(hops.shape[1]):
             if hops[path, hop, Hop.PRESENT] != 0:
-                at = WayWord.HOPS + HopWord.SIZE * hop + HopWord.GAP
+                at = RouteWord.HOPS + HopWord.SIZE * hop + HopWord.GAP
                 w[at] -= passed
                 if going and not gone:
                     gone = w[at] == 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, S_BINDING, S_MIP, Hop, P, Rows
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid.way import HopWord, Way, WayWord
+from netcarlo.kernels.fluid.route import HopWord, Route, RouteWord
 from netcarlo.kernels.path.mobility import handovers
 from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 
@@ -48,23 +48,25 @@ def radio_of(hops: Any) -> Any:
     return count - 1
 
 
-def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, way: Way) -> Any:
-    """Plan all handovers; `w` are the words of the path, `j` those of the journey.  Returns the whole way."""
+def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, route: Route) -> Any:
+    """Plan all handovers and return the `Route` to the host; `w` are the words of the path, `j` those of the
+    journey."""
     for word in range(_TABLE):
         j[word] = 0
     radio = radio_of(hops)
-    times = w[WayWord.HOPS + HopWord.SIZE * radio :]
+    times = w[RouteWord.HOPS + HopWord.SIZE * radio :]
     j[Word.RADIO] = radio
     j[Word.TO_MAP] = times[HopWord.ENTERS]
     j[Word.ON_AIR] = times[HopWord.LEAVES] - times[HopWord.ENTERS]
     j[Word.BACK] = times[HopWord.RETURNS] + p[P.MAP_TO_AR]
     size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
-    j[Word.WIRED] = 1 if float(on_wire(size, hops[0, radio, Hop.BYTE_TIME])) < way.each else 0
+    j[Word.WIRED] = 1 if float(on_wire(size, hops[0, radio, Hop.BYTE_TIME])) < route.service else 0
     state, table = np.int64(Word.STATE), np.int64(_TABLE)
     j[Word.COUNT] = handovers.plan_all(p, hops, outages, j, out, state, table, radio)
-    base = way.base + 2 * p[P.MAP_TO_AR]
-    more = np.int64(float(2 * p[P.MAP_TO_AR]) / way.each)
-    return Way(base, way.each, way.room + more, way.chance, way.odds, way.forth + p[P.MAP_TO_AR])
+    base = route.base_rtt + 2 * p[P.MAP_TO_AR]
+    more = np.int64(float(2 * p[P.MAP_TO_AR]) / route.service)
+    capacity, one_way = route.capacity + more, route.one_way + p[P.MAP_TO_AR]
+    return Route(base, route.service, capacity, route.loss, route.loss_odds, one_way)
 
 
 def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> None:
@@ -80,8 +82,8 @@ def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> N
         going = up <= t and resume <= t + rtt
         if going:
             j[Word.NEXT] += 1
-        elif down < w[WayWord.DOWN]:
-            w[WayWord.DOWN], w[WayWord.UP], w[WayWord.RESUME] = down, up, resume
+        elif down < w[RouteWord.DOWN]:
+            w[RouteWord.DOWN], w[RouteWord.UP], w[RouteWord.RESUME] = down, up, resume
             j[Word.KEPT] = 1
 
 

@@ -18,87 +18,89 @@ from netcarlo.kernels.fluid.failover import (
     at_most_missing,
     expire,
     place_of,
-    put_out,
+    send_on,
 )
-from netcarlo.kernels.fluid.repair import journey_of, pay, repair, wait_for_timer
+from netcarlo.kernels.fluid.repair import journey_of, repair, retransmit_first, wait_for_timer
+from netcarlo.kernels.fluid.route import Route, RouteWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
-from netcarlo.kernels.fluid.way import Way, WayWord
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 
 
-def meet_outage(row: Row, way: Way, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
+def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """A round trip in which data or SACKs are lost in an outage, which takes both directions of a hop.
 
     Returns when the next begins [ns].  SACKs clock data out: without them nothing more goes, nor is lost.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    w = q[PathWord.WAY :]
+    w = q[PathWord.ROUTE :]
     packets = at_most_missing(row, packets)
     goes, again = packets, t + np.int64(rtt)
-    clocked = m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0
-    if clocked and w[WayWord.RESUME] > t + np.int64(float(packets) * way.each):
-        goes = by(w[WayWord.STOP], t, way, packets)
-    hits = by(w[WayWord.UP], t, way, goes) - by(w[WayWord.DOWN], t, way, goes)
+    clocked = m[Word.ACK_CLOCKED] == 1 and m[Word.SINGLE_PACKET] == 0
+    if clocked and w[RouteWord.RESUME] > t + np.int64(float(packets) * route.service):
+        goes = sent_before(w[RouteWord.STOP], t, route, packets)
+    hits = sent_before(w[RouteWord.UP], t, route, goes) - sent_before(w[RouteWord.DOWN], t, route, goes)
     through = goes - hits
     new = max(at_most_missing(row, packets + through) - packets, np.int64(0))
-    more = min(by(w[WayWord.STOP], again, way, through), new) if goes == packets else np.int64(0)
-    also = by(w[WayWord.UP], again, way, more) - by(w[WayWord.DOWN], again, way, more)
-    put_out(row, path, (goes + more) << ONE_BITS)
+    more = min(sent_before(w[RouteWord.STOP], again, route, through), new) if goes == packets else np.int64(0)
+    also = sent_before(w[RouteWord.UP], again, route, more)
+    also -= sent_before(w[RouteWord.DOWN], again, route, more)
+    send_on(row, path, (goes + more) << ONE_BITS)
     out[Out.DROPS_OUTAGE] += hits + also
     at_random = gaps.lose(p, hops, losses, w, path, (through + more - also) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
-    measures = pay(m, (through + more - also) << ONE_BITS)
-    m[Word.ONE_ONLY] = 0
-    ends_in_it = hits > 0 and by(w[WayWord.UP], t, way, goes) == goes
-    last = by(w[WayWord.DOWN], t, way, goes) if ends_in_it else goes
-    told = again + np.int64(float(last) * way.each)  # when the last SACK would come
+    measures = retransmit_first(m, (through + more - also) << ONE_BITS)
+    m[Word.SINGLE_PACKET] = 0
+    ends_in_it = hits > 0 and sent_before(w[RouteWord.UP], t, route, goes) == goes
+    last = sent_before(w[RouteWord.DOWN], t, route, goes) if ends_in_it else goes
+    last_sack = again + np.int64(float(last) * route.service)  # when the last SACK would come
     if m[FlowWord.DELAYED] == 1 and last & 1 == 1:
-        told += p[P.ACK_DELAY]
+        last_sack += p[P.ACK_DELAY]
     hits += also + at_random
-    if last > 0 and (told >= w[WayWord.RESUME] or told < w[WayWord.STOP]):
-        m[Word.FLOWING] = 1
-        acknowledged(row, q, f, through << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
-        if told >= w[WayWord.RESUME]:
-            again = max(again, w[WayWord.RESUME])
+    if last > 0 and (last_sack >= w[RouteWord.RESUME] or last_sack < w[RouteWord.STOP]):
+        m[Word.ACK_CLOCKED] = 1
+        acknowledged(row, q, f, through << ONE_BITS, rtt, t < m[Word.RECOVERED_AT], measures)
+        if last_sack >= w[RouteWord.RESUME]:
+            again = max(again, w[RouteWord.RESUME])
         if hits > 0:
             again = repair(row, path, goes + more, hits, again, rtt)
         return again
-    m[Word.FLOWING] = 0
+    m[Word.ACK_CLOCKED] = 0
     expires = t
     if more > 0:
-        expires = again + np.int64(float(more) * way.each)
+        expires = again + np.int64(float(more) * route.service)
     elif clocked:
-        expires += np.int64(float(goes) * way.each)
-    m[Word.DEBT] += hits << ONE_BITS
-    if m[Word.DEBT] == 0:  # what goes first has arrived before
-        m[Word.DEBT] = ONE
-        m[FlowWord.REPEATED] += ONE
+        expires += np.int64(float(goes) * route.service)
+    m[Word.TO_RETRANSMIT] += hits << ONE_BITS
+    if m[Word.TO_RETRANSMIT] == 0:  # what goes first has arrived before
+        m[Word.TO_RETRANSMIT] = ONE
+        m[FlowWord.DUPLICATES] += ONE
     return wait_for_timer(row, path, expires + q[PathWord.RTO])
 
 
-def move(row: Row, way: Way, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
+def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """A round trip in which the host changes its router: a part of it is lost, a part comes late.
 
     Returns when the next begins [ns].  What arrived before is answered and lets as much out again.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    w, room = q[PathWord.WAY :], m[journey_of(hops) + handovers.Word.ROOM]
+    w, room = q[PathWord.ROUTE :], m[journey_of(hops) + handovers.Word.ROOM]
     again = t + np.int64(rtt)
     packets = at_most_missing(row, packets)
-    early, lost_by = by(w[WayWord.DOWN], t, way, packets), by(w[WayWord.UP], t, way, packets)
+    early = sent_before(w[RouteWord.DOWN], t, route, packets)
+    lost_by = sent_before(w[RouteWord.UP], t, route, packets)
     goes = at_most_missing(row, packets + early)
-    more = min(by(w[WayWord.UP], again, way, early), goes - packets)  # lost, too
+    more = min(sent_before(w[RouteWord.UP], again, route, early), goes - packets)  # lost, too
     hits = lost_by - early + more
     late = goes - early - hits
     over = np.int64(0)
-    if w[WayWord.RESUME] > again:  # they wait
+    if w[RouteWord.RESUME] > again:  # they wait
         over = max(late - room, np.int64(0))
         out[Out.DROPS_BUFFER] += over
     late -= over
     out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
-    put_out(row, path, goes << ONE_BITS)
+    send_on(row, path, goes << ONE_BITS)
     at_random = gaps.lose(p, hops, losses, w, path, (early + late) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
     hits += over + at_random
@@ -106,37 +108,37 @@ def move(row: Row, way: Way, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
         early, late = np.int64(0), np.int64(0)
     expires = t  # after the last SACK that has come
     if early > 0:
-        measures = pay(m, early << ONE_BITS)
-        acknowledged(row, q, f, early << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
-        expires = again + np.int64(float(early) * way.each)
-    elif m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0:
-        expires += np.int64(float(packets) * way.each)
+        measures = retransmit_first(m, early << ONE_BITS)
+        acknowledged(row, q, f, early << ONE_BITS, rtt, t < m[Word.RECOVERED_AT], measures)
+        expires = again + np.int64(float(early) * route.service)
+    elif m[Word.ACK_CLOCKED] == 1 and m[Word.SINGLE_PACKET] == 0:
+        expires += np.int64(float(packets) * route.service)
     expires += q[PathWord.RTO]
-    m[Word.ONE_ONLY] = 0
-    comes = max(again, w[WayWord.RESUME])
+    m[Word.SINGLE_PACKET] = 0
+    comes = max(again, w[RouteWord.RESUME])
     if late == 0:
-        m[Word.FLOWING] = 0
-        m[Word.DEBT] += hits << ONE_BITS
+        m[Word.ACK_CLOCKED] = 0
+        m[Word.TO_RETRANSMIT] += hits << ONE_BITS
         return wait_for_timer(row, path, expires)
-    m[Word.FLOWING] = 1
+    m[Word.ACK_CLOCKED] = 1
     if expires < comes:  # the timer has gone off, for nothing
         while expires < min(comes, p[P.END]) and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
             expire(row, path, expires)
-            put_out(row, path, np.int64(ONE))
-            m[FlowWord.REPEATED] += ONE
+            send_on(row, path, np.int64(ONE))
+            m[FlowWord.DUPLICATES] += ONE
             expires += q[PathWord.RTO]
         if m[Word.ERRORS] > ASSOCIATION_MAX_RETRANS:
             return expires
     elif hits > 0:
-        pay(m, late << ONE_BITS)
+        retransmit_first(m, late << ONE_BITS)
         return repair(row, path, goes, hits, comes, rtt)
-    measures = pay(m, late << ONE_BITS)
-    m[Word.DEBT] += hits << ONE_BITS
-    seen = max(rtt, float(comes - max(t, w[WayWord.UP])))
-    acknowledged(row, q, f, late << ONE_BITS, seen, hits > 0 or t < m[Word.REPAIRED], measures)
+    measures = retransmit_first(m, late << ONE_BITS)
+    m[Word.TO_RETRANSMIT] += hits << ONE_BITS
+    seen = max(rtt, float(comes - max(t, w[RouteWord.UP])))
+    acknowledged(row, q, f, late << ONE_BITS, seen, hits > 0 or t < m[Word.RECOVERED_AT], measures)
     return comes
 
 
-def by(moment: Any, t: Any, way: Way, most: Any) -> Any:
+def sent_before(moment: Any, t: Any, route: Route, most: Any) -> Any:
     """Packets of a burst that begins at `t` which are put out before a moment."""
-    return np.int64(min(max(float(moment - t) / way.each + 0.999, 0.0), float(most)))
+    return np.int64(min(max(float(moment - t) / route.service + 0.999, 0.0), float(most)))

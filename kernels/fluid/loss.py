@@ -88,12 +88,12 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
     if g[FlowFloat.CWND] >= DUPACKS:
         s[FlowWord.BACKOFF] = 1
     s[FlowWord.HAZARD] -= lost
-    hopeless = s[FlowWord.GUARDED] > 0
-    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - sent, np.int64(0))
+    hopeless = s[FlowWord.RECOVER] > 0
+    s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER] - sent, np.int64(0))
     while s[FlowWord.HAZARD] < 0:
-        if s[FlowWord.STATE] != State.HIT:
+        if s[FlowWord.STATE] != State.LOSS:
             _hit(s, t, rtt)
-        s[FlowWord.HITS] += BEYOND_REPAIR if hopeless else 1
+        s[FlowWord.LOST_IN_ROUND] += BEYOND_REPAIR if hopeless else 1
         draw_next(s, p)
     if marked > 0:
         s[FlowWord.MARK_HAZARD] -= marked
@@ -103,23 +103,23 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
             if s[FlowWord.STATE] == State.OPEN:
                 _hit(s, t, rtt)
     if t >= s[FlowWord.UNTIL]:
-        if s[FlowWord.STATE] == State.HIT:
+        if s[FlowWord.STATE] == State.LOSS:
             rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
             # Where queues overflow the whole of a repair does not meet what its packets met.
-            alone = np.int64(g[FlowFloat.CWND]) - s[FlowWord.HITS] == 1
-            conclude(s, g, p, t, rtt, np.int64(1), lost // max(sent, 1) * (DUPACKS if alone else 1), rto)
-            if s[FlowWord.STATE] == State.SILENCE:
+            alone = np.int64(g[FlowFloat.CWND]) - s[FlowWord.LOST_IN_ROUND] == 1
+            detect(s, g, p, t, rtt, np.int64(1), lost // max(sent, 1) * (DUPACKS if alone else 1), rto)
+            if s[FlowWord.STATE] == State.RTO_WAIT:
                 s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(MOST_BACKOFF))
-        elif s[FlowWord.STATE] == State.REPAIR:
+        elif s[FlowWord.STATE] == State.RECOVERY:
             s[FlowWord.STATE] = State.OPEN
 
 
-def conclude(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
+def detect(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
     """The round trip in which HITS packets were lost, or only some marked, is over.
 
     `lost` / `sent` is the probability of a loss, `rto` how long the timer runs, backed off.
     """
-    if s[FlowWord.HITS] == 0:
+    if s[FlowWord.LOST_IN_ROUND] == 0:
         _obey_mark(s, g, rtt)
     else:
         _recover(s, g, p, t, rtt, sent, lost, rto)
@@ -127,14 +127,14 @@ def conclude(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto
 
 def _hit(s: Any, t: Any, rtt: Any) -> None:
     # The first loss or mark: the sender knows a round trip later.
-    s[FlowWord.STATE] = State.HIT
-    s[FlowWord.HITS] = 0
+    s[FlowWord.STATE] = State.LOSS
+    s[FlowWord.LOST_IN_ROUND] = 0
     s[FlowWord.UNTIL] = t + np.int64(rtt + 0.5)
 
 
 def _obey_mark(s: Any, g: Any, rtt: Any) -> None:
     kind = s[FlowWord.KIND]
-    left = window.kept(g, kind, rtt)
+    left = window.reduced(g, kind, rtt)
     g[FlowFloat.SSTHRESH] = max(float(int(left)), window.FLOOR)
     g[FlowFloat.CWND] = window.open_to(g, left)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
@@ -143,13 +143,13 @@ def _obey_mark(s: Any, g: Any, rtt: Any) -> None:
 
 def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
     # Repair what was lost, or wait for the timer.
-    kind, hits, cwnd = s[FlowWord.KIND], s[FlowWord.HITS], g[FlowFloat.CWND]
-    quick = is_repaired(s, g, p, t, sent, lost)
+    kind, hits, cwnd = s[FlowWord.KIND], s[FlowWord.LOST_IN_ROUND], g[FlowFloat.CWND]
+    quick = is_recovered(s, g, p, t, sent, lost)
     if quick:
-        window.cut(g, kind, rtt)
+        window.on_fast_retransmit(g, kind, rtt)
         s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1 if kind != VEGAS else 0
-        s[FlowWord.STATE] = State.REPAIR
+        s[FlowWord.STATE] = State.RECOVERY
         length = np.int64(rtt + 0.5)
         if kind == NEWRENO:  # one loss in a round trip
             length *= hits
@@ -161,34 +161,34 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto
             quick = False
             rto += length
     if not quick:
-        window.collapse(g, kind, rtt)
+        window.on_timeout(g, kind, rtt)
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
         s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-        s[FlowWord.STATE] = State.SILENCE
+        s[FlowWord.STATE] = State.RTO_WAIT
         s[FlowWord.UNTIL] = t + rto
     hits = min(hits % BEYOND_REPAIR, np.int64(cwnd))
     if kind == TAHOE or not quick:  # it goes back, and repeats a packet between any two losses
         between = hits - (2 if kind == RENO else 1)
-        s[FlowWord.TWICE] += max(between, np.int64(0)) << ONE_BITS
-        s[FlowWord.GUARDED] = (hits + max(between, np.int64(0)) + 1) << ONE_BITS
+        s[FlowWord.DUPLICATES_DUE] += max(between, np.int64(0)) << ONE_BITS
+        s[FlowWord.RECOVER] = (hits + max(between, np.int64(0)) + 1) << ONE_BITS
     elif kind in (NEWRENO, RENO):
-        s[FlowWord.GUARDED] = ONE
+        s[FlowWord.RECOVER] = ONE
 
 
-def at_stake(s: Any, g: Any) -> Any:
+def at_risk(s: Any, g: Any) -> Any:
     """Packets of which the timer repairs the loss: what is sent again, and what limited transmit lets out for
     want of duplicate ACKs."""
     packets = np.int64(g[FlowFloat.CWND])
-    hits = min(s[FlowWord.HITS], packets)
+    hits = min(s[FlowWord.LOST_IN_ROUND], packets)
     few = DUPACKS if s[FlowWord.KIND] != VEGAS else 0  # it has no limited transmit
     return hits + max(few - (packets - hits), np.int64(0))
 
 
-def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
+def is_recovered(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
     """True if duplicate ACKs tell of the losses and what is sent again arrives."""
     cwnd = g[FlowFloat.CWND]
-    full = cwnd >= g[FlowFloat.RECEIVER]
-    follow = np.int64(cwnd) - s[FlowWord.HITS]  # packets that cause them: limited transmit makes 3 of 1
+    full = cwnd >= g[FlowFloat.RECEIVE_WINDOW]
+    follow = np.int64(cwnd) - s[FlowWord.LOST_IN_ROUND]  # they cause dupACKs: limited transmit makes 3 of 1
     if s[FlowWord.KIND] == VEGAS:
         needed = min(np.int64(cwnd) // VEGAS_LATE + 1, np.int64(DUPACKS))
     else:

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.fluid import cost, path, sctp, shared
 from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
-from netcarlo.kernels.fluid.adhoc.reactions import Manner
+from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.senders import BY_NAME, NUMBERS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
@@ -60,8 +60,8 @@ class FluidAdhocSlots(Slots):
     """Number of the kind of TCP, or of UDP."""
     network: Any = UNFILLED
     """Module of the network, see `round`; UNFILLED for UDP."""
-    manner: Any = UNFILLED
-    """Reaction to losses and broken routes, one of `Manner`; UNFILLED for UDP."""
+    response: Any = UNFILLED
+    """Reaction to losses and broken routes, one of `LossResponse`; UNFILLED for UDP."""
 
 
 def model(address: Address) -> Model:
@@ -119,9 +119,9 @@ def _wireless(address: Address) -> Model:
 
 def _adhoc(address: Address) -> Model:
     udp = address.sender == "udp"
-    manner = Manner.__members__.get(address.sender.upper(), Manner.PLAIN)
+    response = LossResponse.__members__.get(address.sender.upper(), LossResponse.PLAIN)
     filled = FluidAdhocSlots(
-        source=datagrams if udp else sender, manner=UNFILLED if udp else int(manner),
+        source=datagrams if udp else sender, response=UNFILLED if udp else int(response),
         network=UNFILLED if udp else sender, kind=_window(address),
     )  # fmt: skip
     return Model(

@@ -17,7 +17,7 @@ from netcarlo.kernels.fluid.round import (
     Cause,
     Span,
     advance,
-    conclude,
+    detect,
     lose_retransmission,
     send,
     send_window,
@@ -25,8 +25,8 @@ from netcarlo.kernels.fluid.round import (
     window_left,
 )
 from netcarlo.kernels.fluid.round import prepare as prepare_flow
+from netcarlo.kernels.fluid.route import Route, RouteWord, find_outage, is_down, prepare, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, UNIT_BITS, FlowFloat, FlowWord, State
-from netcarlo.kernels.fluid.way import Way, WayWord, find_outage, is_down, prepare, words
 from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
@@ -54,7 +54,7 @@ class Row(NamedTuple):
     g: Any
     """Floats of the flow (`FlowFloat`)."""
     w: Any
-    """Words of the path (`WayWord`)."""
+    """Words of the path (`RouteWord`)."""
     j: Any
     """Words of the journey of a mobile host (`handovers.Word`)."""
     hops: Any
@@ -65,7 +65,7 @@ class Row(NamedTuple):
     """Beginning and end of each outage [ns], [path, hop, outage, 2]."""
     out: Any
     """Outcomes (`Out`)."""
-    way: Way
+    route: Route
     """Path while no hop has an outage."""
 
 
@@ -86,15 +86,15 @@ def simulate(
         out[column] = 0
     out[Out.COMPLETED] = NEVER
     w, j, size = m[WAY:], m[end:], p[P.DATA] + p[P.HEADER]
-    way = prepare(p, hops, losses, w, PATH, size)
+    route = prepare(p, hops, losses, w, PATH, size)
     if MOBILE:
-        way = handovers.prepare(p, hops, outages, w, j, out, way)
+        route = handovers.prepare(p, hops, outages, w, j, out, route)
         gaps.prepare(p, hops, losses, w, PATH, np.int64(1 if p[P.HANDSHAKE] > 0 and KIND != VEGAS else 0))
     prepare_flow(p, m, g)
     loss.draw_first(m, p)
     if DELAYS:
         delays.prepare_path(hops, m, np.int64(end), size)
-    row = Row(p, m, g, w, j, hops, losses, outages, out, way)
+    row = Row(p, m, g, w, j, hops, losses, outages, out, route)
     t = _connect(row)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER:
         t = _step(row, t)
@@ -115,8 +115,8 @@ def _connect(row: Row) -> Any:
             t += rto
             rto = min(2 * rto, p[P.MAX_RTO])
             _find_outage(row, t)
-        t += row.way.base
-        if t == p[P.START] + row.way.base:
+        t += row.route.base_rtt
+        if t == p[P.START] + row.route.base_rtt:
             timer.measure(s, p, p[P.START], t)
     return t
 
@@ -131,55 +131,55 @@ def _find_outage(row: Row, t: Any) -> None:
 
 def _step(row: Row, t: Any) -> Any:
     # Simulate a round from `t` on; when the next one begins [ns].
-    p, s, way = row.p, row.s, row.way
+    p, s, route = row.p, row.s, row.route
     begin, rtt = t, _round_trip(row)
-    t = arrivals.settle(p, s, row.out, way.each, way.forth, begin, advance(row, t))
+    t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
     sample(p, row.g[FlowFloat.CWND], row.out, begin, min(t, p[P.END]), rtt)
-    if s[FlowWord.STATE] == State.SILENCE:
+    if s[FlowWord.STATE] == State.RTO_WAIT:
         t = max(t, s[FlowWord.UNTIL])
         s[FlowWord.STATE] = State.OPEN
     if DELAYS:
-        arrived = min(through(row) - s[FlowWord.LATE], s[FlowWord.LIMIT]) >> ONE_BITS
-        delays.passed(p, s, arrived, np.int64(rtt) - way.base)
+        arrived = min(through(row) - s[FlowWord.AFTER_END], s[FlowWord.LIMIT]) >> ONE_BITS
+        delays.passed(p, s, arrived, np.int64(rtt) - route.base_rtt)
     return t
 
 
 def _round_trip(row: Row) -> Any:
     # Round trip of the window, including its wait at the slowest hop [ns].
     packets = np.int64(row.g[FlowFloat.CWND])
-    return max(float(row.way.base), float(min(packets, row.way.room)) * row.way.each)
+    return max(float(row.route.base_rtt), float(min(packets, row.route.capacity)) * row.route.service)
 
 
 def look_ahead(row: Row, t: Any) -> Any:
     """Return the `Span` from `t` on; see `round`."""
-    p, s, w, way = row.p, row.s, row.w, row.way
+    p, s, w, route = row.p, row.s, row.w, row.route
     packets, rtt = np.int64(row.g[FlowFloat.CWND]), _round_trip(row)
-    if MOBILE or w[WayWord.UP] <= t:
+    if MOBILE or w[RouteWord.UP] <= t:
         _find_outage(row, t)
     if MOBILE:
         length = np.int64(rtt)
-        handovers.find(p, w, row.j, t, length, max(length - way.base, np.int64(0)), packets)
+        handovers.find(p, w, row.j, t, length, max(length - route.base_rtt, np.int64(0)), packets)
         expected, hazard = packets << ONE_BITS, next_loss(row)
     else:
-        expected, hazard = _expected(way, packets), s[FlowWord.HAZARD] if way.chance < ONE else np.int64(0)
-    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.REPAIR else np.int64(0)
-    return until_event(p, way, w[WayWord.DOWN], t, packets, rtt, expected, hazard, repaired)
+        expected, hazard = _expected(route, packets), s[FlowWord.HAZARD] if route.loss < ONE else np.int64(0)
+    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else np.int64(0)
+    return until_event(p, route, w[RouteWord.DOWN], t, packets, rtt, expected, hazard, repaired)
 
 
-def _expected(way: Way, packets: Any) -> Any:
+def _expected(route: Route, packets: Any) -> Any:
     # Random losses that are expected in a window [UNIT_BITS].
-    return min(packets * way.odds, np.int64(loss.MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS)
+    return min(packets * route.loss_odds, np.int64(loss.MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS)
 
 
 def through(row: Row) -> Any:
     """Return the distinct packets that got through so far [packet, ONE_BITS]."""
     s = row.s
-    return s[FlowWord.SENT] - (arrivals.lost(row.out) << ONE_BITS) - s[FlowWord.REPEATED]
+    return s[FlowWord.SENT] - (arrivals.lost(row.out) << ONE_BITS) - s[FlowWord.DUPLICATES]
 
 
 def complete(row: Row, span: Span, flow: Any, left: Any, t: Any) -> Any:
     """Record the end of a finite transfer; see `round`."""
-    return arrivals.complete(row.out, row.way, span.length, flow, left, t)
+    return arrivals.complete(row.out, row.route, span.length, flow, left, t)
 
 
 def carry(row: Row, span: Span, flow: Any) -> None:
@@ -187,12 +187,12 @@ def carry(row: Row, span: Span, flow: Any) -> None:
     if MOBILE:
         lose(row, max(flow, 0))
     else:
-        row.s[FlowWord.HAZARD] -= np.int64(float(_expected(row.way, span.packets)) * span.part)
+        row.s[FlowWord.HAZARD] -= np.int64(float(_expected(row.route, span.packets)) * span.part)
 
 
 def next_loss(row: Row) -> Any:
     """Return how many packets get through until the next random loss [packet, ONE_BITS]."""
-    return gaps.least(row.hops, row.w, PATH)
+    return gaps.until_loss(row.hops, row.w, PATH)
 
 
 def lose(row: Row, flow: Any) -> Any:
@@ -204,63 +204,63 @@ def lose(row: Row, flow: Any) -> Any:
 
 def interrupt(row: Row, span: Span, t: Any) -> Any:
     """React to the losses or the handover that end a span at `t`; see `round`."""
-    g, way = row.g, row.way
+    g, route = row.g, row.route
     if MOBILE and span.cause == Cause.OUTAGE and row.j[handovers.Word.KEPT] == 1:
-        return _move(row, t, span.rtt)
+        return _hand_over(row, t, span.rtt)
     if span.cause == Cause.OVERFLOW:
-        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(route.capacity + 1))
     packets = window_left(row.s, g, through(row))
-    if span.cause == Cause.OVERFLOW and packets <= way.room:
+    if span.cause == Cause.OVERFLOW and packets <= route.capacity:
         return t  # what is left fits into the queue
-    rtt = max(span.rtt, float(min(packets, way.room)) * way.each)
+    rtt = max(span.rtt, float(min(packets, route.capacity)) * route.service)
     send_window(row, span.cause, packets, rtt, t)
     t += np.int64(rtt)
-    _conclude(row, t, rtt)
+    _detect(row, t, rtt)
     return t
 
 
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """Count and return the losses of a window of so many packets; see `round`."""
-    s, out, way, cwnd = row.s, row.out, row.way, row.g[FlowFloat.CWND]
+    s, out, route, cwnd = row.s, row.out, row.route, row.g[FlowFloat.CWND]
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
-        hits = min(max(np.int64(cwnd) - way.room - 1, np.int64(1)), packets)
+        hits = min(max(np.int64(cwnd) - route.capacity - 1, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
     elif cause == Cause.OUTAGE:
-        share = min(float(row.w[WayWord.UP] - t) / rtt, 1.0)
+        share = min(float(row.w[RouteWord.UP] - t) / rtt, 1.0)
         hits = min(max(np.int64(cwnd * share), np.int64(1)), packets)
         out[Out.DROPS_OUTAGE] += hits
     if MOBILE:  # the others may be lost at random
         return hits + lose(row, (packets - hits) << ONE_BITS)
     lost = loss.lose_first(s, row.p) if cause == Cause.RANDOM else np.int64(0)
-    lost += loss.lose(s, row.p, packets - hits - lost, way.odds)
+    lost += loss.lose(s, row.p, packets - hits - lost, route.loss_odds)
     out[Out.DROPS_RANDOM] += lost
     return hits + lost
 
 
-def _conclude(row: Row, t: Any, rtt: Any) -> None:
-    # The sender learns of its losses at `t`. On the way to a mobile host random losses are those of packets.
-    chance = lose_retransmission(row) if MOBILE else row.way.chance * loss.at_stake(row.s, row.g)
-    conclude(row, t, rtt, chance)
+def _detect(row: Row, t: Any, rtt: Any) -> None:
+    # The sender detects its losses at `t`. On the path to a mobile host random losses are those of packets.
+    chance = lose_retransmission(row) if MOBILE else row.route.loss * loss.at_risk(row.s, row.g)
+    detect(row, t, rtt, chance)
 
 
-def _move(row: Row, t: Any, rtt: Any) -> Any:
+def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     # The host changes its router: a window from `t` on is lost in part, and the rest comes late; when the
     # sender knows [ns].
-    p, s, g, w, out, way = row.p, row.s, row.g, row.w, row.out, row.way
+    p, s, g, w, out, route = row.p, row.s, row.g, row.w, row.out, row.route
     packets = window_left(s, g, through(row))
-    alone = w[WayWord.DOWN] < t  # nothing is out that could be acknowledged
+    alone = w[RouteWord.DOWN] < t  # nothing is out that could be acknowledged
     if alone:
         s[FlowWord.SENT] += packets << ONE_BITS
     else:
         send(row, packets << ONE_BITS, packets << ONE_BITS, rtt, 1.0, t, False)
-    share = min(max(float(w[WayWord.UP] - t) / rtt, 0.0), 1.0)
+    share = min(max(float(w[RouteWord.UP] - t) / rtt, 0.0), 1.0)
     hits = min((np.int64(2.0 * (g[FlowFloat.CWND] * share)) + 1) >> 1, packets)
-    if w[WayWord.UP] > t:
+    if w[RouteWord.UP] > t:
         hits = max(hits, np.int64(1))
     room = row.j[handovers.Word.ROOM]
     out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
-    resume = w[WayWord.RESUME]
+    resume = w[RouteWord.RESUME]
     over = np.int64(0)
     if resume > t + np.int64(rtt):  # the others wait
         over = max(packets - hits - room, np.int64(0))
@@ -271,25 +271,25 @@ def _move(row: Row, t: Any, rtt: Any) -> Any:
     if hits < packets:
         expires = t + timer.length(s, p)
         if expires < resume:  # too late: the timer has gone off, for nothing
-            window.collapse(g, KIND, rtt)
+            window.on_timeout(g, KIND, rtt)
             while expires < resume:
                 s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
                 s[FlowWord.SENT] += ONE
-                s[FlowWord.REPEATED] += ONE
+                s[FlowWord.DUPLICATES] += ONE
                 timer.back_off(s, p)
                 expires += timer.length(s, p)
             s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
             if hits == 0:  # what was kept comes at once, and opens the window
                 g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
             if KIND == VEGAS:  # by the spacing of what comes at once
-                g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], way.each)
-            s[FlowWord.GUARDED] = packets << ONE_BITS
+                g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], route.service)
+            s[FlowWord.RECOVER] = packets << ONE_BITS
         elif resume > t and not alone:  # the silence is part of a round trip that is measured
             timer.measure(s, p, t - np.int64(rtt), resume)
         t = max(t, resume)
     if hits > 0:
-        s[FlowWord.HITS] = hits
-        _conclude(row, t, rtt)
-        if alone and s[FlowWord.STATE] == State.REPAIR:  # duplicate ACKs need a round trip
+        s[FlowWord.LOST_IN_ROUND] = hits
+        _detect(row, t, rtt)
+        if alone and s[FlowWord.STATE] == State.RECOVERY:  # duplicate ACKs need a round trip
             t += np.int64(rtt)
     return t

@@ -33,7 +33,7 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
     accepted = s[LinkWord.ACCEPTED]
     capacity = s[LinkWord.CAPACITY]
     backlog = s[LinkWord.BACKLOG] + came
-    held = s[LinkWord.HELD] + accepted
+    held = s[LinkWord.QUEUED] + accepted
     served = min(backlog, capacity)
     if served == backlog:
         held = np.int64(0)
@@ -50,7 +50,7 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
         held -= dropped
         backlog = max(backlog - np.int64(share * float(came)), np.int64(0))
     s[LinkWord.BACKLOG] = backlog
-    s[LinkWord.HELD] = held
+    s[LinkWord.QUEUED] = held
     s[LinkWord.DUE] = max(s[LinkWord.DUE] - capacity, np.int64(0))
     g[LinkFloat.DUE_BEFORE] = g[LinkFloat.DUE]
     g[LinkFloat.DUE] = float(s[LinkWord.DUE]) / float(capacity)
@@ -73,7 +73,7 @@ def report(s: Any, out: Any) -> None:
     out[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS_BEFORE] >> ONE_BITS
     out[LinkOut.DROPS] = drops - out[LinkOut.DROPS]
     out[LinkOut.EARLY] = (counts[LinkOut.EARLY] >> ONE_BITS) - out[LinkOut.EARLY]
-    out[LinkOut.WAITING] = s[LinkWord.HELD] >> ONE_BITS
+    out[LinkOut.WAITING] = s[LinkWord.QUEUED] >> ONE_BITS
     # Each is rounded down, so that the difference may be -1 where nothing is sent.
     out[LinkOut.SENT] = max(arrivals - drops - out[LinkOut.WAITING] - out[LinkOut.SENT], np.int64(0))
     out[LinkOut.BUSY] = counts[LinkOut.BUSY]
@@ -84,11 +84,11 @@ def report(s: Any, out: Any) -> None:
 def _red(s: Any, g: Any, link: Any, step: Any) -> None:
     # RED's mean queue, and what it does in the next step.
     heard = float(s[LinkWord.ARRIVED]) / ONE
-    if s[LinkWord.HELD] == 0 and link[Link.RED_PACKET_TIME] > 0:
+    if s[LinkWord.QUEUED] == 0 and link[Link.RED_PACKET_TIME] > 0:
         heard = max(heard, float(step) / float(link[Link.RED_PACKET_TIME]))
     weight = heard / float(1 << link[Link.RED_WEIGHT])
     if weight > 0.0:
-        g[LinkFloat.MEAN] += (float(s[LinkWord.HELD]) / ONE - g[LinkFloat.MEAN]) / ((1.0 + weight) / weight)
+        g[LinkFloat.MEAN] += (float(s[LinkWord.QUEUED]) / ONE - g[LinkFloat.MEAN]) / ((1.0 + weight) / weight)
     mean = g[LinkFloat.MEAN]
     least = float(link[Link.RED_MIN_TH])
     most = float(link[Link.RED_MAX_TH])
@@ -116,7 +116,7 @@ def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, le
     wait = min(np.int64(g[LinkFloat.WAIT] * float(step)), left)
     counts[LinkOut.WAIT_MAX] = max(counts[LinkOut.WAIT_MAX], wait)
     if inside > 0:
-        held = s[LinkWord.HELD]
+        held = s[LinkWord.QUEUED]
         counts[LinkOut.BUSY] += np.int64(float(served) / float(s[LinkWord.CAPACITY]) * float(inside))
         waited = (held >> ONE_BITS) * step + ((held & (ONE - 1)) * step >> ONE_BITS)
         add(counts, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH, waited)

@@ -20,13 +20,13 @@ from netcarlo.kernels.fluid.failover import (
     expire,
     halved,
     place_of,
-    put_out,
+    send_on,
     target,
     until_revived,
     window_of,
 )
+from netcarlo.kernels.fluid.route import Route, find_outage, is_down
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
-from netcarlo.kernels.fluid.way import Way, find_outage, is_down
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 from netcarlo.kernels.shared.layout import FlowOut
 
@@ -38,45 +38,45 @@ def journey_of(hops: Any) -> Any:
     return place_of(hops, 1)
 
 
-def find_fixed(row: Row, path: Any, t: Any) -> None:
+def find_fixed_outage(row: Row, path: Any, t: Any) -> None:
     """The next outage to what is put out at `t` or later; those of a radio link are handovers."""
     hops, outages, m = row.hops, row.outages, row.m
-    w = m[place_of(hops, path) + PathWord.WAY :]
+    w = m[place_of(hops, path) + PathWord.ROUTE :]
     if MOBILE:
         find_outage(hops[:, : handovers.radio_of(hops)], outages, w, path, t)
     else:
         find_outage(hops, outages, w, path, t)
 
 
-def look_out(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> None:
+def find_interruption(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> None:
     """The next outage or handover, when round trips last `rtt` [ns] with so many packets out."""
     p, hops, m = row.p, row.hops, row.m
-    find_fixed(row, path, t)
+    find_fixed_outage(row, path, t)
     if MOBILE:
         q = m[place_of(hops, path) :]
-        wait = max(rtt - q[PathWord.BASE], np.int64(0))
-        handovers.find(p, q[PathWord.WAY :], m[journey_of(hops) :], t, rtt, wait, packets)
+        wait = max(rtt - q[PathWord.BASE_RTT], np.int64(0))
+        handovers.find(p, q[PathWord.ROUTE :], m[journey_of(hops) :], t, rtt, wait, packets)
 
 
-def round_trip(p: Any, way: Way, packets: Any) -> Any:
+def round_trip(p: Any, route: Route, packets: Any) -> Any:
     """With so many packets out [ns].
 
     Of two that a SACK answers the first waits for the second, and a single one for the timer.
     """
-    base = float(way.base)
+    base = float(route.base_rtt)
     if p[P.ACK_EVERY] > 1:
-        base += way.each if packets > 1 else float(p[P.ACK_DELAY])
-    return max(base, float(min(packets, way.room)) * way.each)
+        base += route.service if packets > 1 else float(p[P.ACK_DELAY])
+    return max(base, float(min(packets, route.capacity)) * route.service)
 
 
-def pay(m: Any, flow: Any) -> Any:
+def retransmit_first(m: Any, flow: Any) -> Any:
     """`flow` [packet, ONE_BITS] is put out, first what is to be sent again; whether it measures a round trip.
 
     To a host that moves nothing does that was sent again (Karn), so the timer stays backed off until new data
     are out: handovers come in a row.  Elsewhere an outage is over by then.
     """
-    new = flow > m[Word.DEBT]
-    m[Word.DEBT] -= min(m[Word.DEBT], flow)
+    new = flow > m[Word.TO_RETRANSMIT]
+    m[Word.TO_RETRANSMIT] -= min(m[Word.TO_RETRANSMIT], flow)
     return new or not MOBILE
 
 
@@ -84,8 +84,8 @@ def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> An
     """At `t` the SACKs of a window begin to tell of its losses; when the sender has begun to repair [ns]."""
     hops, m, g = row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    m[Word.DEBT] += hits << ONE_BITS
-    m[Word.OWING] = path
+    m[Word.TO_RETRANSMIT] += hits << ONE_BITS
+    m[Word.LOST_ON] = path
     wait = _until_reported(row, packets, hits, rtt)
     if 0 <= wait < q[PathWord.RTO]:
         t += wait
@@ -93,9 +93,11 @@ def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> An
         f[PathFloat.CWND] = f[PathFloat.SSTHRESH]
         m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-        m[Word.REPAIRED] = t + np.int64(rtt)
-        m[Word.REFILLED] = m[Word.REPAIRED] + np.int64(rtt)
-        m[Word.LEFT] = max(m[Word.MOST] - packets + hits, np.int64(1))  # what came waits for what is missing
+        m[Word.RECOVERED_AT] = t + np.int64(rtt)
+        m[Word.REFILLED_AT] = m[Word.RECOVERED_AT] + np.int64(rtt)
+        m[Word.WINDOW_LEFT] = max(
+            m[Word.RECEIVE_WINDOW] - packets + hits, np.int64(1)
+        )  # what came waits for what is missing
         if not _gets_through(row, hits, t):
             path = target(row, path, t)
             t = wait_for_timer(row, path, t + m[place_of(hops, path) + PathWord.RTO])
@@ -109,7 +111,7 @@ def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
     # gap lets another packet out, unless the receiver has no more room.
     p, m = row.p, row.m
     follow = packets - hits
-    if follow < (p[P.DUPACKS] if packets >= m[Word.MOST] else 1):
+    if follow < (p[P.DUPACKS] if packets >= m[Word.RECEIVE_WINDOW] else 1):
         return np.int64(-1)
     rounds = (p[P.DUPACKS] + follow - 1) // follow - 1
     return np.int64(rtt) * rounds
@@ -119,14 +121,14 @@ def _gets_through(row: Row, hits: Any, t: Any) -> Any:
     # Whether what is sent again is not lost again: reports have a chunk sent again only once.  If it is, it
     # is put out here; else it goes with the windows.
     p, hops, losses, m, out = row.p, row.hops, row.losses, row.m, row.out
-    path = target(row, m[Word.OWING], t)
-    w = m[place_of(hops, path) + PathWord.WAY :]
-    if gaps.least(hops, w, path) >= hits << ONE_BITS:
+    path = target(row, m[Word.LOST_ON], t)
+    w = m[place_of(hops, path) + PathWord.ROUTE :]
+    if gaps.until_loss(hops, w, path) >= hits << ONE_BITS:
         return True
-    put_out(row, path, hits << ONE_BITS)
+    send_on(row, path, hits << ONE_BITS)
     lost = gaps.lose(p, hops, losses, w, path, hits << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
-    m[Word.DEBT] += (lost - hits) << ONE_BITS
+    m[Word.TO_RETRANSMIT] += (lost - hits) << ONE_BITS
     return False
 
 
@@ -137,13 +139,13 @@ def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
     waits = True
     while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         expire(row, path, t)
-        m[Word.OWING] = path
+        m[Word.LOST_ON] = path
         path = target(row, path, t)
         q = m[place_of(hops, path) :]
-        look_out(row, path, t, q[PathWord.BASE], np.int64(1))
-        waits = is_down(q[PathWord.WAY :], t)
+        find_interruption(row, path, t, q[PathWord.BASE_RTT], np.int64(1))
+        waits = is_down(q[PathWord.ROUTE :], t)
         if waits:
-            put_out(row, path, np.int64(ONE))
+            send_on(row, path, np.int64(ONE))
             if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
                 out[Out.DROPS_HANDOVER] += 1
             else:
@@ -151,7 +153,7 @@ def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
             expires = t + q[PathWord.RTO]
             t = until_revived(row, t, expires)
             waits = t == expires
-    m[Word.ONE_ONLY] = 1
+    m[Word.SINGLE_PACKET] = 1
     return t
 
 
@@ -162,25 +164,25 @@ def repeat_elsewhere(row: Row, path: Any, t: Any) -> Any:
     """
     p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    w = q[PathWord.WAY :]
+    w = q[PathWord.ROUTE :]
     find_outage(hops, outages, w, path, t)
-    debt = (m[Word.DEBT] + ONE - 1) >> ONE_BITS
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else min(debt, window_of(m, f))
-    put_out(row, path, packets << ONE_BITS)
+    debt = (m[Word.TO_RETRANSMIT] + ONE - 1) >> ONE_BITS
+    packets = np.int64(1) if m[Word.SINGLE_PACKET] == 1 else min(debt, window_of(m, f))
+    send_on(row, path, packets << ONE_BITS)
     if is_down(w, t):
         out[Out.DROPS_OUTAGE] += packets
         return wait_for_timer(row, path, t + q[PathWord.RTO])
     lost = gaps.lose(p, hops, losses, w, path, packets << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
-    base, room, chance = q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE]
-    way = Way(base, f[PathFloat.EACH], room, chance, np.int64(0), q[PathWord.FORTH])
-    rtt = round_trip(p, way, packets)
-    m[Word.DEBT] = (debt - packets + lost) << ONE_BITS
+    base, room, chance = q[PathWord.BASE_RTT], q[PathWord.CAPACITY], q[PathWord.LOSS]
+    route = Route(base, f[PathFloat.SERVICE], room, chance, np.int64(0), q[PathWord.ONE_WAY])
+    rtt = round_trip(p, route, packets)
+    m[Word.TO_RETRANSMIT] = (debt - packets + lost) << ONE_BITS
     if lost > 0:
-        m[Word.OWING] = path
+        m[Word.LOST_ON] = path
         return wait_for_timer(row, path, t + np.int64(rtt) + q[PathWord.RTO])
     acknowledged(row, q, f, packets << ONE_BITS, rtt, False, True)
-    if m[Word.DEBT] > 0 or m[Word.ONE_ONLY] == 1:
+    if m[Word.TO_RETRANSMIT] > 0 or m[Word.SINGLE_PACKET] == 1:
         t += np.int64(rtt)
-    m[Word.ONE_ONLY] = 0
+    m[Word.SINGLE_PACKET] = 0
     return t

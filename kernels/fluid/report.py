@@ -31,9 +31,9 @@ def report(p: Any, m: Any, out: Any) -> None:
         out[Out.COMPLETED] = NEVER
     dropped = lost(out)
     through = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
-    arrived = m[FlowWord.SENT] - (dropped << ONE_BITS) - m[FlowWord.LATE]
+    arrived = m[FlowWord.SENT] - (dropped << ONE_BITS) - m[FlowWord.AFTER_END]
     received = max(arrived, np.int64(0)) >> ONE_BITS
-    distinct = max(arrived - m[FlowWord.REPEATED], np.int64(0)) >> ONE_BITS
+    distinct = max(arrived - m[FlowWord.DUPLICATES], np.int64(0)) >> ONE_BITS
     counts = m[FlowWord.COUNTS :]
     out[Out.STATUS] = STATUS_OK
     out[Out.RECEIVED] = received

@@ -25,8 +25,8 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.fluid import loss, timer, window
+from netcarlo.kernels.fluid.route import Route
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
-from netcarlo.kernels.fluid.way import Way
 from netcarlo.kernels.senders import TAHOE, VEGAS
 
 KIND: Any = slot("kind")
@@ -62,7 +62,7 @@ class Span(NamedTuple):
 
 
 def until_event(
-    p: Any, way: Way, down: Any, t: Any, packets: Any, rtt: Any, expected: Any, hazard: Any, repaired: Any
+    p: Any, route: Route, down: Any, t: Any, packets: Any, rtt: Any, expected: Any, hazard: Any, repaired: Any
 ) -> Any:  # fmt: skip
     """Return the `Span` from `t` [ns] until a packet is lost or the run ends.
 
@@ -74,7 +74,7 @@ def until_event(
     repairs = repaired > t
     if repairs:
         length = min(length, repaired - t)
-    cause = Cause.OVERFLOW if packets > way.room and not repairs else Cause.NOTHING
+    cause = Cause.OVERFLOW if packets > route.capacity and not repairs else Cause.NOTHING
     part = float(length) / rtt
     if float(hazard) < float(expected) * part:
         part = float(hazard) / float(expected)
@@ -109,7 +109,7 @@ def to_send(s: Any, through: Any) -> Any:
     time. Negative if more has got through than there is.
     """
     missing = s[FlowWord.LIMIT] - through
-    return missing + s[FlowWord.TWICE] if missing > 0 else missing
+    return missing + s[FlowWord.DUPLICATES_DUE] if missing > 0 else missing
 
 
 def window_left(s: Any, g: Any, through: Any) -> Any:
@@ -122,7 +122,7 @@ def window_left(s: Any, g: Any, through: Any) -> Any:
 def advance(row: Any, t: Any) -> Any:
     """Send for a round trip from `t` on, or until packets are lost; returns when the next one begins [ns]."""
     s = row.s
-    if s[FlowWord.STATE] == State.REPAIR and t >= s[FlowWord.UNTIL]:
+    if s[FlowWord.STATE] == State.RECOVERY and t >= s[FlowWord.UNTIL]:
         s[FlowWord.STATE] = State.OPEN
     span = network.look_ahead(row, t)
     length, cause = span.length, span.cause
@@ -132,11 +132,11 @@ def advance(row: Any, t: Any) -> Any:
         length = network.complete(row, span, flow, left, t)
         flow = left
         cause = Cause.NOTHING
-    twice = max(min(s[FlowWord.TWICE], flow), 0)
-    s[FlowWord.TWICE] -= twice
-    s[FlowWord.REPEATED] += twice
+    twice = max(min(s[FlowWord.DUPLICATES_DUE], flow), 0)
+    s[FlowWord.DUPLICATES_DUE] -= twice
+    s[FlowWord.DUPLICATES] += twice
     network.carry(row, span, flow)
-    frozen = s[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
+    frozen = s[FlowWord.STATE] == State.RECOVERY and KIND != TAHOE
     send(row, flow, flow, span.rtt, span.part, t, frozen)
     t += length
     return network.interrupt(row, span, t) if cause != Cause.NOTHING else t
@@ -149,40 +149,42 @@ def send(row: Any, flow: Any, answered: Any, rtt: Any, rounds: Any, t: Any, froz
     """
     p, s, g = row.p, row.s, row.g
     s[FlowWord.SENT] += flow
-    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - flow, np.int64(0))
+    s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER] - flow, np.int64(0))
     timer.pass_rounds(s, g, p, t, rtt, rounds)
     acked = float(max(answered, np.int64(0)) >> s[FlowWord.DELAYED]) * PACKET
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
 def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
-    """Send a window of so many packets from `t` on, some of which are lost: of these FlowWord.HITS is the
-    number."""
+    """Send a window of so many packets from `t` on, some of which are lost.
+
+    Sets FlowWord.LOST_IN_ROUND to their number.
+    """
     s, flow = row.s, packets << ONE_BITS
-    guarded = s[FlowWord.GUARDED] > 0
+    guarded = s[FlowWord.RECOVER] > 0
     send(row, flow, flow - ONE, rtt, 1.0, t, False)
     hits = network.drop(row, cause, packets, t, rtt)
     if hits >= packets:  # none follows that could cause a duplicate ACK
         hits = max(hits, np.int64(row.g[FlowFloat.CWND]))
-    s[FlowWord.HITS] = hits + (loss.BEYOND_REPAIR if guarded else 0)
+    s[FlowWord.LOST_IN_ROUND] = hits + (loss.BEYOND_REPAIR if guarded else 0)
 
 
 def lose_retransmission(row: Any) -> Any:
     """Return whether a retransmission is lost, or a packet that limited transmit sends for want of duplicate
     ACKs: ONE or 0. If one is, count it as sent and lost."""
-    s, needed = row.s, loss.at_stake(row.s, row.g) << ONE_BITS
-    if float(s[FlowWord.HITS]) >= row.g[FlowFloat.CWND] or network.next_loss(row) >= needed:
+    s, needed = row.s, loss.at_risk(row.s, row.g) << ONE_BITS
+    if float(s[FlowWord.LOST_IN_ROUND]) >= row.g[FlowFloat.CWND] or network.next_loss(row) >= needed:
         return np.int64(0)
     s[FlowWord.SENT] += network.lose(row, needed) << ONE_BITS
     return np.int64(ONE)
 
 
-def conclude(row: Any, t: Any, rtt: Any, chance: Any) -> None:
-    """The sender learns at `t` [ns] that FlowWord.HITS packets are lost: fast recovery, or the timer.
+def detect(row: Any, t: Any, rtt: Any, chance: Any) -> None:
+    """Detect FlowWord.LOST_IN_ROUND lost packets at `t` [ns]: fast recovery, or a wait for the timer.
 
-    `chance` is the probability that what is sent again is lost [ONE_BITS].
+    `chance` is the probability that a retransmission is lost [ONE_BITS].
     """
     p, s = row.p, row.s
-    loss.conclude(s, row.g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
-    if s[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
+    loss.detect(s, row.g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
+    if s[FlowWord.STATE] == State.RTO_WAIT or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
         timer.back_off(s, p)

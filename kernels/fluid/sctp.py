@@ -25,26 +25,26 @@ from netcarlo.kernels.fluid.failover import (
     measure,
     missing,
     place_of,
-    put_out,
     return_to_primary,
+    send_on,
     target,
     window_of,
 )
-from netcarlo.kernels.fluid.interruption import meet_outage, move
+from netcarlo.kernels.fluid.interruption import cross_outage, hand_over
 from netcarlo.kernels.fluid.repair import (
     MOBILE,
-    find_fixed,
+    find_fixed_outage,
+    find_interruption,
     journey_of,
-    look_out,
-    pay,
     repair,
     repeat_elsewhere,
+    retransmit_first,
     round_trip,
 )
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.round import Cause, until_event
+from netcarlo.kernels.fluid.route import Route, RouteWord, is_down, prepare, rewind, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
-from netcarlo.kernels.fluid.way import Way, WayWord, forget, is_down, prepare, words
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 from netcarlo.kernels.sctp.state import HEARTBEAT_BYTES
 from netcarlo.kernels.shared.layout import FlowOut
@@ -53,7 +53,7 @@ from netcarlo.kernels.shared.layout import FlowOut
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     paths, journey = (1, handovers.scratch_words(rows)) if mobile else (PATHS, 0)
-    return Word.PATHS + paths * (PathWord.WAY + words(rows.hops.shape[2])) + journey, PATHS * PathFloat.SIZE
+    return Word.PATHS + paths * (PathWord.ROUTE + words(rows.hops.shape[2])) + journey, PATHS * PathFloat.SIZE
 
 
 def simulate(
@@ -68,14 +68,14 @@ def simulate(
     chunk = p[P.DATA] + p[P.CHUNK_HEADER]
     m[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
     m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
-    m[Word.MOST] = p[P.RWND] // chunk
+    m[Word.RECEIVE_WINDOW] = p[P.RWND] // chunk
     m[Word.FAILOVER] = NEVER
     row = Row(p, hops, outages, losses, m, g, out)
     t = _connect(row)
     for path in range(p[P.N_PATHS]):
         _prepare_path(row, path, float(chunk))
         before = (2 if path == 0 else 0) + p[P.PROBE_FIRST]
-        gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.WAY :], path, before)
+        gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.ROUTE :], path, before)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(row, t)
     report(p, m, out)
@@ -93,15 +93,15 @@ def _connect(row: Row) -> Any:
     for path in range(p[P.N_PATHS]):
         q = m[place_of(hops, path) :]
         q[PathWord.RTO] = p[P.INITIAL_RTO]
-        base = prepare(p, hops, losses, q[PathWord.WAY :], path, np.int64(HEARTBEAT_BYTES)).base
+        base = prepare(p, hops, losses, q[PathWord.ROUTE :], path, np.int64(HEARTBEAT_BYTES)).base_rtt
         if MOBILE:
             base += 2 * p[P.MAP_TO_AR]
-        find_fixed(row, path, t)
+        find_fixed_outage(row, path, t)
         if path == 0:
-            while is_down(q[PathWord.WAY :], t) and t < p[P.END]:
+            while is_down(q[PathWord.ROUTE :], t) and t < p[P.END]:
                 t += q[PathWord.RTO]
                 q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
-                find_fixed(row, path, t)
+                find_fixed_outage(row, path, t)
             t += 2 * base
         if p[P.PROBE_FIRST] == 1:
             measure(p, q, base)
@@ -113,13 +113,13 @@ def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
     p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
-    way = prepare(p, hops, losses, q[PathWord.WAY :], path, size)
+    route = prepare(p, hops, losses, q[PathWord.ROUTE :], path, size)
     if MOBILE:
-        way = handovers.prepare(p, hops, outages, q[PathWord.WAY :], m[journey_of(hops) :], out, way)
-    forget(hops, q[PathWord.WAY :])  # what it was for the packets of the handshake
-    q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE] = way.base, way.room, way.chance
-    q[PathWord.FORTH] = way.forth
-    f[PathFloat.EACH] = way.each
+        route = handovers.prepare(p, hops, outages, q[PathWord.ROUTE :], m[journey_of(hops) :], out, route)
+    rewind(hops, q[PathWord.ROUTE :])  # what it was for the packets of the handshake
+    q[PathWord.BASE_RTT], q[PathWord.CAPACITY], q[PathWord.LOSS] = route.base_rtt, route.capacity, route.loss
+    q[PathWord.ONE_WAY] = route.one_way
+    f[PathFloat.SERVICE] = route.service
     f[PathFloat.CWND] = float(p[P.INITIAL_CWND]) / chunk
     f[PathFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH]) / chunk
 
@@ -131,62 +131,64 @@ def _advance(row: Row, t: Any) -> Any:
     left = missing(row)
     if left <= 0:  # the last packets got through in an interruption, or on the other path
         m[FlowWord.SENT] += left
-        out[Out.COMPLETED] = t + m[place_of(hops, m[Word.CURRENT]) + PathWord.FORTH]
+        out[Out.COMPLETED] = t + m[place_of(hops, m[Word.CURRENT]) + PathWord.ONE_WAY]
         return t
-    if m[Word.DEBT] > 0:
-        to = target(row, m[Word.OWING], t)
+    if m[Word.TO_RETRANSMIT] > 0:
+        to = target(row, m[Word.LOST_ON], t)
         if to != m[Word.CURRENT]:
             after = repeat_elsewhere(row, to, t)
             return _settle(row, to, t, after)
     path = m[Word.CURRENT]
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    w = q[PathWord.WAY :]
+    w = q[PathWord.ROUTE :]
     before = t
-    base, room, chance = q[PathWord.BASE], q[PathWord.ROOM], q[PathWord.CHANCE]
-    way = Way(base, f[PathFloat.EACH], room, chance, np.int64(0), q[PathWord.FORTH])
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
-    rtt: Any = round_trip(p, way, packets)
-    if MOBILE or w[WayWord.UP] <= t:
-        look_out(row, path, t, np.int64(rtt), packets)
+    base, room, chance = q[PathWord.BASE_RTT], q[PathWord.CAPACITY], q[PathWord.LOSS]
+    route = Route(base, f[PathFloat.SERVICE], room, chance, np.int64(0), q[PathWord.ONE_WAY])
+    packets = np.int64(1) if m[Word.SINGLE_PACKET] == 1 else window_of(m, f)
+    rtt: Any = round_trip(p, route, packets)
+    if MOBILE or w[RouteWord.UP] <= t:
+        find_interruption(row, path, t, np.int64(rtt), packets)
     wanted = packets
-    if t < m[Word.REFILLED]:
-        packets = min(packets, m[Word.LEFT] + (p[P.MAX_BURST] if t >= m[Word.REPAIRED] else 0))
+    if t < m[Word.REFILLED_AT]:
+        packets = min(packets, m[Word.WINDOW_LEFT] + (p[P.MAX_BURST] if t >= m[Word.RECOVERED_AT] else 0))
     else:
-        packets = _answered(p, way, packets)
-    burst = np.int64(min(float(packets) * way.each, rtt))  # its packets go one after the other, then none
-    meets = w[WayWord.DOWN] < t + burst or w[WayWord.STOP] < t + np.int64(rtt) + burst
+        packets = _answered(p, route, packets)
+    burst = np.int64(
+        min(float(packets) * route.service, rtt)
+    )  # its packets go one after the other, then none
+    meets = w[RouteWord.DOWN] < t + burst or w[RouteWord.STOP] < t + np.int64(rtt) + burst
     if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
-        if w[WayWord.DOWN] < t + burst:
-            after = move(row, way, path, packets, t, rtt)
+        if w[RouteWord.DOWN] < t + burst:
+            after = hand_over(row, route, path, packets, t, rtt)
             after = _settle(row, path, before, after)
             sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
             return after
-    elif meets and w[WayWord.RESUME] > t and gaps.least(hops, w, path) >= packets << ONE_BITS:
-        after = meet_outage(row, way, path, packets, t, rtt)
+    elif meets and w[RouteWord.RESUME] > t and gaps.until_loss(hops, w, path) >= packets << ONE_BITS:
+        after = cross_outage(row, route, path, packets, t, rtt)
         after = _settle(row, path, before, after)
         sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
         return after
     span = until_event(
-        p, way, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, gaps.least(hops, w, path),
-        m[Word.REPAIRED],
+        p, route, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, gaps.until_loss(hops, w, path),
+        m[Word.RECOVERED_AT],
     )  # fmt: skip
     length, cause = span.length, span.cause
     flow: Any = np.int64(float(packets) * span.part * ONE)
     if flow >= left:
-        length = arrivals.complete(out, way, length, flow, left, t)
+        length = arrivals.complete(out, route, length, flow, left, t)
         flow = left
         cause = Cause.NOTHING
-    put_out(row, path, flow)
+    send_on(row, path, flow)
     out[Out.DROPS_RANDOM] += gaps.lose(p, hops, losses, w, path, flow)
-    measures = pay(m, flow)
+    measures = retransmit_first(m, flow)
     if flow > 0:
-        limited = t < m[Word.REPAIRED] or (t < m[Word.REFILLED] and packets < wanted)
+        limited = t < m[Word.RECOVERED_AT] or (t < m[Word.REFILLED_AT] and packets < wanted)
         acknowledged(row, q, f, flow, rtt, limited, measures)
-        m[Word.ONE_ONLY] = 0
+        m[Word.SINGLE_PACKET] = 0
     t += length
     if cause != Cause.NOTHING:
-        t = _suffer(row, way, path, cause, t, rtt)
-    m[Word.FLOWING] = 0 if m[Word.ONE_ONLY] == 1 else 1
+        t = _lose_window(row, route, path, cause, t, rtt)
+    m[Word.ACK_CLOCKED] = 0 if m[Word.SINGLE_PACKET] == 1 else 1
     t = _settle(row, path, before, t)
     sample(p, f[PathFloat.CWND], out, before, min(t, p[P.END]), rtt)
     return t
@@ -196,37 +198,37 @@ def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
     # When the next step begins, if nothing limits it before `after` [ns]: at most two windows are put out in
     # one, and what is longer is a wait for a timer.
     p, hops, m, g, out = row.p, row.hops, row.m, row.g, row.out
-    q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.EACH]
-    more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.SEEN]
-    windows = begin + 2 * (q[PathWord.BASE] + arrivals.served(more, each))
-    return max(after, arrivals.settle(p, m, out, each, q[PathWord.FORTH], begin, min(after, windows)))
+    q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.SERVICE]
+    more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.COUNTED]
+    windows = begin + 2 * (q[PathWord.BASE_RTT] + arrivals.served(more, each))
+    return max(after, arrivals.settle(p, m, out, each, q[PathWord.ONE_WAY], begin, min(after, windows)))
 
 
-def _answered(p: Any, way: Way, packets: Any) -> Any:
+def _answered(p: Any, route: Route, packets: Any) -> Any:
     # Of so many packets out, those whose SACK comes within the round trip: where the path falls idle the odd
     # one waits for the next.
-    idle = float(packets) * way.each < float(way.base)
+    idle = float(packets) * route.service < float(route.base_rtt)
     return packets - (packets & 1) if p[P.ACK_EVERY] > 1 and packets > 1 and idle else packets
 
 
-def _suffer(row: Row, way: Way, path: Any, cause: Any, t: Any, rtt: Any) -> Any:
+def _lose_window(row: Row, route: Route, path: Any, cause: Any, t: Any, rtt: Any) -> Any:
     # Packets are lost at `t`; returns when the sender has begun to repair that [ns].
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     if cause == Cause.OVERFLOW:
-        f[PathFloat.CWND] = min(f[PathFloat.CWND], float(way.room + 1))
-    packets = at_most_missing(row, np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f))
-    put_out(row, path, packets << ONE_BITS)
-    measures = pay(m, packets << ONE_BITS)
+        f[PathFloat.CWND] = min(f[PathFloat.CWND], float(route.capacity + 1))
+    packets = at_most_missing(row, np.int64(1) if m[Word.SINGLE_PACKET] == 1 else window_of(m, f))
+    send_on(row, path, packets << ONE_BITS)
+    measures = retransmit_first(m, packets << ONE_BITS)
     hits = np.int64(0)
-    acknowledged(row, q, f, packets << ONE_BITS, rtt, t < m[Word.REPAIRED], measures)
+    acknowledged(row, q, f, packets << ONE_BITS, rtt, t < m[Word.RECOVERED_AT], measures)
     if cause == Cause.OVERFLOW:
-        hits = min(max(window_of(m, f) - way.room, np.int64(1)), packets)
+        hits = min(max(window_of(m, f) - route.capacity, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
-    at_random = gaps.lose(p, hops, losses, q[PathWord.WAY :], path, (packets - hits) << ONE_BITS)
+    at_random = gaps.lose(p, hops, losses, q[PathWord.ROUTE :], path, (packets - hits) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
     hits += at_random
     m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += max(at_random - 1, np.int64(0))  # each is seen by itself
-    m[Word.ONE_ONLY] = 0
+    m[Word.SINGLE_PACKET] = 0
     t += np.int64(rtt)
     return repair(row, path, packets, hits, t, rtt)

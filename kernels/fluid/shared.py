@@ -52,9 +52,9 @@ def simulate(
         out[column] = 0
     steps = (p[P.END] + length - 1) // length
     warm = (p[Shared.WARM_UP] - 1) // length  # the step at whose end counting begins
-    way = np.int64(0)
+    one_way = np.int64(0)
     for i in range(p[Shared.FLOWS]):
-        way = max(way, m[words_of_flow(p, i) + FlowWord.ONE_WAY])
+        one_way = max(one_way, m[words_of_flow(p, i) + FlowWord.ONE_WAY])
     next_sample = p[Shared.WARM_UP]
     for k in range(steps):
         begin = k * length
@@ -73,13 +73,13 @@ def simulate(
         for i in range(p[Shared.LINKS]):
             queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside, left)
             due += f[floats_of_link(i) + LinkFloat.DUE]
-        latest = begin + length + way + np.int64(due * float(length))
+        latest = begin + length + one_way + np.int64(due * float(length))
         if latest > p[P.END] or (k <= warm and latest > p[Shared.WARM_UP]):
             for i in range(p[Shared.FLOWS]):
                 flow.settle(p, m, f, i, step)
         if k == warm and p[Shared.WARM_UP] > 0:
             _end_warm_up(p, flows, m, out)
-    _report(p, flows, m, FlowWord.LATE, out)
+    _report(p, flows, m, FlowWord.AFTER_END, out)
     if DELAYS:
         behind = flows.shape[0] * FlowOut.COLUMNS + links.shape[0] * LinkOut.COLUMNS
         delays.report(p, m, free, out[SharedOut.COLUMNS + behind :])
@@ -110,7 +110,7 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
 
 def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
     # Counting begins: from now on `out` holds the counters of the warm-up.
-    _report(p, flows, m, FlowWord.AFTER, out)
+    _report(p, flows, m, FlowWord.AFTER_WARM_UP, out)
     for i in range(p[Shared.LINKS]):
         counts = m[words_of_link(i) + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]

@@ -26,7 +26,7 @@ class LinkWord(IntEnum):
     BYTES = 2  # of those accepted [byte]
     CAPACITY = 3  # of a step [byte]
     BACKLOG = 4  # waiting in the queue [byte]
-    HELD = 5  # the same in packets
+    QUEUED = 5  # the same in packets
     TAIL = 6  # probability that a full queue drops
     EARLY = 7  # probability that RED drops or marks
     MARKING = 8  # 1: RED marks
@@ -54,7 +54,7 @@ class FlowWord(IntEnum):
     KIND = 1
     STATE = 2  # one of State
     UNTIL = 3  # when the state ends [step; of a path: ns]
-    HITS = 4  # packets lost in this round trip
+    LOST_IN_ROUND = 4  # packets lost in this round trip
     HAZARD = 5  # losses that may still be expected before the next
     MARK_HAZARD = 6  # the same of marks
     DRAWS = 7  # exponential numbers drawn
@@ -69,8 +69,8 @@ class FlowWord(IntEnum):
     HOPS = 16  # links on the way of the data
     BACK_HOPS = 17  # on the way of the acknowledgements
     SENT = 18  # [packet]
-    TWICE = 19  # packets that are going to arrive for the second time [packet]
-    REPEATED = 20  # packets that did [packet]
+    DUPLICATES_DUE = 19  # packets that are going to arrive for the second time [packet]
+    DUPLICATES = 20  # packets that did [packet]
     ACKS = 21  # [packet]
     DROPPED = 22  # by queues, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
     LOST = 23  # the same, at random
@@ -79,19 +79,21 @@ class FlowWord(IntEnum):
     RATE = 26  # UDP: [packet / step]
     TOGGLE = 27  # UDP: next change between sending and silence [ns]
     PERIOD = 28  # UDP: number of such changes
-    QUIET = 29  # UDP: 1 in a silence
-    GUARDED = 30  # packets until duplicate ACKs begin a repair again [packet]
+    SILENT = 29  # UDP: 1 in a silence
+    RECOVER = 30  # packets until duplicate ACKs begin a repair again [packet]
     SRTT = 31  # as `tcp.rto` [tick / 8]; words from here to BEFORE are of a flow that is alone
     RTTVAR = 32  # [tick / 4]
-    CURRENT = 33  # the timeout that follows from them [ns]
-    BEFORE = 34  # what CURRENT was before the last measurement [ns]
+    RTO = 33  # the timeout that follows from them [ns]
+    PREVIOUS_RTO = 34  # what CURRENT was before the last measurement [ns]
     OUTCOMES = 35  # where those of its class begin, if its delays are measured
     ONE_WAY = 36  # of its data without queues [ns]
-    PART = 37  # of a packet that is not counted among the delays [packet]; of a path: whole ones that are
-    LATE = 38  # packets that get through and arrive after the end [packet]
-    SEEN = 39  # of a path: packets that get through, as `arrivals` has counted them
+    REMAINDER = (
+        37  # of a packet that is not counted among the delays [packet]; of a path: whole ones that are
+    )
+    AFTER_END = 38  # packets that get through and arrive after the end [packet]
+    COUNTED = 39  # of a path: packets that get through, as `arrivals` has counted them
     THROUGH = 40  # of shared links: packets of this step that get through
-    AFTER = 41  # of those put out by the warm-up's end, what arrives after it [packet]
+    AFTER_WARM_UP = 41  # of those put out by the warm-up's end, what arrives after it [packet]
     COUNTS = 42  # the columns of FlowOut
     SIZE = 42 + FlowOut.COLUMNS
 
@@ -101,24 +103,24 @@ class FlowFloat(IntEnum):
 
     CWND = 0
     SSTHRESH = 1
-    RECEIVER = 2  # the receiver's window
-    LEAST_RTT = 3  # of those measured
-    MAXIMUM = 4  # BIC, CUBIC: window at which packets were lost last, or a little less; 0: not yet
+    RECEIVE_WINDOW = 2  # the receiver's window
+    MIN_RTT = 3  # of those measured
+    W_MAX = 4  # BIC, CUBIC: window at which packets were lost last, or a little less; 0: not yet
     EPOCH = 5  # CUBIC: when growth began; 0: not yet [s / 1024]
-    PLATEAU = 6  # CUBIC: from then to the plateau [s / 1024]
+    K = 6  # CUBIC: from then to the plateau [s / 1024]
     ORIGIN = 7  # CUBIC: the window there
-    STANDARD = 8  # CUBIC: what standard TCP would have reached since the epoch
+    W_EST = 8  # CUBIC: what standard TCP would have reached since the epoch
     ALPHA = 9  # Vegas: least packets of its own in queues
     BETA = 10  # Vegas: most
     GAMMA = 11  # Vegas: so many end slow start
-    RAW = 12  # Westwood: bandwidth, filtered once [byte / ms]
+    RAW_BANDWIDTH = 12  # Westwood: bandwidth, filtered once [byte / ms]
     BANDWIDTH = 13  # Westwood: filtered twice
     TICK = 14  # of the sender's clock [unit of the RTT]
     BASE = 15  # round trip without queues [step]
     ACCESS = 16  # what its access link takes at most [packet / step]
     TIMED = 17  # round trips since the last measurement of one
-    HEARD = 18  # Westwood: packets acknowledged since the last sample of the bandwidth
-    SPAN = 19  # Westwood: time since then [unit of the RTT]
+    ACKED = 18  # Westwood: packets acknowledged since the last sample of the bandwidth
+    SAMPLE_TIME = 19  # Westwood: time since then [unit of the RTT]
     MS = 20  # a millisecond [unit of the RTT]
     SIZE = 21
 
@@ -128,9 +130,9 @@ class State(IntEnum):
 
     IDLE = 0  # not yet started
     OPEN = 1
-    HIT = 2  # a packet is lost or marked, and the sender does not know
-    REPAIR = 3  # fast recovery
-    SILENCE = 4  # it waits for its timer
+    LOSS = 2  # a packet is lost or marked, and the sender does not know
+    RECOVERY = 3  # fast recovery
+    RTO_WAIT = 4  # it waits for its timer
     DONE = 5
 
 

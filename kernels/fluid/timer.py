@@ -19,16 +19,14 @@ from netcarlo.kernels.tcp import rto
 
 def begin(s: Any, p: Any) -> None:
     """Before the start."""
-    s[FlowWord.CURRENT] = p[P.INITIAL_RTO]
-    s[FlowWord.BEFORE] = p[P.INITIAL_RTO]
+    s[FlowWord.RTO] = p[P.INITIAL_RTO]
+    s[FlowWord.PREVIOUS_RTO] = p[P.INITIAL_RTO]
     s[FlowWord.BACKOFF] = 1
 
 
 def length(s: Any, p: Any) -> Any:
     """How long the timer would run if it were started now [ns]."""
-    return rto.timeout_of(
-        s[FlowWord.CURRENT], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[P.MAX_RTO], p[P.TICK]
-    )
+    return rto.timeout_of(s[FlowWord.RTO], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
 
 
 @noinline
@@ -37,15 +35,15 @@ def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
     tick = max(p[P.TICK], np.int64(1))
     ticks = rto.measure(sent, now, p[P.CLOCK_PHASE], tick)
     s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
-    s[FlowWord.BEFORE] = s[FlowWord.CURRENT]
-    s[FlowWord.CURRENT] = (s[FlowWord.RTTVAR] + (s[FlowWord.SRTT] >> 3)) * tick
+    s[FlowWord.PREVIOUS_RTO] = s[FlowWord.RTO]
+    s[FlowWord.RTO] = (s[FlowWord.RTTVAR] + (s[FlowWord.SRTT] >> 3)) * tick
     s[FlowWord.BACKOFF] = 1
 
 
 def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
     """So many round trips of length `rtt` from `t` on are answered: the first whole one is timed."""
     g[FlowFloat.TIMED] += rounds
-    if s[FlowWord.GUARDED] > 0:
+    if s[FlowWord.RECOVER] > 0:
         g[FlowFloat.TIMED] = 0.0
     elif g[FlowFloat.TIMED] >= 1.0:
         g[FlowFloat.TIMED] = 0.0

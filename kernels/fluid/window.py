@@ -37,8 +37,8 @@ def begin(g: Any, p: Any, unit: Any) -> None:
         g[word] = 0.0
     g[FlowFloat.CWND] = float(min(p[P.INITIAL_WINDOW], p[P.WINDOW]))
     g[FlowFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH])
-    g[FlowFloat.RECEIVER] = float(p[P.WINDOW])
-    g[FlowFloat.LEAST_RTT] = _NO_RTT
+    g[FlowFloat.RECEIVE_WINDOW] = float(p[P.WINDOW])
+    g[FlowFloat.MIN_RTT] = _NO_RTT
     g[FlowFloat.TICK] = float(max(p[P.TICK], 1)) / float(unit)
     g[FlowFloat.MS] = float(MS) / float(unit)
     g[FlowFloat.ALPHA] = float(p[P.VEGAS_ALPHA])
@@ -60,10 +60,10 @@ def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen:
     if kind == WESTWOOD:
         least = max(float(int(rtt / g[FlowFloat.TICK])), 1.0) * g[FlowFloat.TICK]  # measured in ticks
         _measure_bandwidth(g, acked, rtt, rounds)
-    g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], least)
+    g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], least)
     if not frozen:
         cwnd = _vegas(g, acked, rtt, rounds) if kind == VEGAS else _opened(g, kind, acked, rounds, now)
-        g[FlowFloat.CWND] = min(cwnd, g[FlowFloat.RECEIVER])
+        g[FlowFloat.CWND] = min(cwnd, g[FlowFloat.RECEIVE_WINDOW])
 
 
 def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
@@ -96,15 +96,15 @@ def _counts_whole(kind: Any) -> Any:
     return kind in (BIC, CUBIC, WESTWOOD)
 
 
-def kept(g: Any, kind: Any, rtt: Any) -> Any:
+def reduced(g: Any, kind: Any, rtt: Any) -> Any:
     """What a loss leaves of the window [packet]."""
     cwnd = g[FlowFloat.CWND]
     whole = float(int(cwnd))
     if kind == VEGAS:
         return whole - float(int(whole / 4.0)) if whole > VEGAS_LEAST else FLOOR
     if kind == WESTWOOD:
-        known = g[FlowFloat.LEAST_RTT] < _NO_RTT
-        least = float(int(g[FlowFloat.LEAST_RTT] / g[FlowFloat.MS])) if known else 0.0
+        known = g[FlowFloat.MIN_RTT] < _NO_RTT
+        least = float(int(g[FlowFloat.MIN_RTT] / g[FlowFloat.MS])) if known else 0.0
         return max(float(int(g[FlowFloat.BANDWIDTH] * least / westwood.SEGMENT)), FLOOR)
     if kind == CUBIC or (kind == BIC and cwnd >= bic.LOW_WINDOW + 1):
         return max(float(int(whole / _CUT)), FLOOR)
@@ -115,35 +115,35 @@ def kept(g: Any, kind: Any, rtt: Any) -> Any:
 
 def open_to(g: Any, cwnd: Any) -> Any:
     """A window of at least one packet that is no larger than the receiver's [packet]."""
-    return min(max(cwnd, 1.0), g[FlowFloat.RECEIVER])
+    return min(max(cwnd, 1.0), g[FlowFloat.RECEIVE_WINDOW])
 
 
-def cut(g: Any, kind: Any, rtt: Any) -> None:
+def on_fast_retransmit(g: Any, kind: Any, rtt: Any) -> None:
     """Duplicate ACKs told of losses."""
     whole = float(int(g[FlowFloat.CWND]))
-    left = kept(g, kind, rtt)
-    lower = whole < g[FlowFloat.MAXIMUM]
-    g[FlowFloat.MAXIMUM] = float(int((whole + whole / _CUT) / 2.0)) if lower else whole
+    left = reduced(g, kind, rtt)
+    lower = whole < g[FlowFloat.W_MAX]
+    g[FlowFloat.W_MAX] = float(int((whole + whole / _CUT) / 2.0)) if lower else whole
     g[FlowFloat.EPOCH] = 0.0
     g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
     g[FlowFloat.CWND] = 1.0 if kind == TAHOE else open_to(g, left)
 
 
-def collapse(g: Any, kind: Any, rtt: Any) -> None:
+def on_timeout(g: Any, kind: Any, rtt: Any) -> None:
     """The timer ran out."""
-    left = g[FlowFloat.CWND] / 2.0 if kind == VEGAS else kept(g, kind, rtt)
-    g[FlowFloat.MAXIMUM] = 0.0
+    left = g[FlowFloat.CWND] / 2.0 if kind == VEGAS else reduced(g, kind, rtt)
+    g[FlowFloat.W_MAX] = 0.0
     g[FlowFloat.EPOCH] = 0.0
     g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
     g[FlowFloat.CWND] = open_to(g, FLOOR if kind == VEGAS else 1.0)
     if kind == WESTWOOD:
-        g[FlowFloat.LEAST_RTT] = _NO_RTT
+        g[FlowFloat.MIN_RTT] = _NO_RTT
 
 
 def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
     # The window that Vegas has next, from its packets that wait in queues.
     cwnd = g[FlowFloat.CWND]
-    waiting = cwnd - cwnd / (rtt / g[FlowFloat.LEAST_RTT])
+    waiting = cwnd - cwnd / (rtt / g[FlowFloat.MIN_RTT])
     if cwnd < g[FlowFloat.SSTHRESH]:
         if waiting <= g[FlowFloat.GAMMA] + 0.5:  # counts are rounded
             more = _doubled(acked, rounds) / 2.0  # grows in every other round trip
@@ -159,53 +159,54 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
 
 def _bic(g: Any, cwnd: Any) -> Any:
     # Packets by which BIC's window grows in a round trip, beyond the window of standard TCP.
-    below = g[FlowFloat.MAXIMUM] - cwnd
+    below = g[FlowFloat.W_MAX] - cwnd
     step = min(float(int(below / bic.BICTCP_B)), float(bic.MAX_INCREMENT))
     if below > -bic.BICTCP_B and step <= 1.0:
         step = bic.BICTCP_B / bic.SMOOTH_PART
     elif below <= 0.0:
         step = min(-below / (bic.BICTCP_B - 1), float(bic.MAX_INCREMENT))
-    return max(step, cwnd / bic.INITIAL_MAX_CNT) if g[FlowFloat.MAXIMUM] == 0.0 else step
+    return max(step, cwnd / bic.INITIAL_MAX_CNT) if g[FlowFloat.W_MAX] == 0.0 else step
 
 
 def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
     # Packets by which CUBIC's window grows in a round trip.
     if g[FlowFloat.EPOCH] == 0.0:
         g[FlowFloat.EPOCH] = now
-        g[FlowFloat.STANDARD] = cwnd
-        g[FlowFloat.ORIGIN] = max(g[FlowFloat.MAXIMUM], cwnd)
+        g[FlowFloat.W_EST] = cwnd
+        g[FlowFloat.ORIGIN] = max(g[FlowFloat.W_MAX], cwnd)
         cube = int(g[FlowFloat.ORIGIN] - cwnd) * cubic.CUBE_FACTOR
         root = 0
         for bit in range(cubic.CUBE_ROOT_BITS):
             more = root + (cubic.MAX_OFFSET >> (bit + 1))
             if more * more * more <= cube:
                 root = more
-        g[FlowFloat.PLATEAU] = float(root)
-    past = int(now - g[FlowFloat.EPOCH] - g[FlowFloat.PLATEAU])
+        g[FlowFloat.K] = float(root)
+    past = int(now - g[FlowFloat.EPOCH] - g[FlowFloat.K])
     away = min(abs(past), cubic.MAX_OFFSET)
     rise = float((cubic.CUBE_RTT_SCALE * away * away * away) >> 40)
     missing = g[FlowFloat.ORIGIN] + (rise if past >= 0 else -rise) - cwnd
-    g[FlowFloat.STANDARD] += acked / (cwnd * _FRIENDLY)
-    packets = max(max(missing, g[FlowFloat.STANDARD] - cwnd), _LEAST_GROWTH)
-    if g[FlowFloat.MAXIMUM] == 0.0:  # before the first loss, whatever the cubic says
-        packets = max(cwnd / cubic.INITIAL_MAX_CNT, g[FlowFloat.STANDARD] - cwnd)
+    g[FlowFloat.W_EST] += acked / (cwnd * _FRIENDLY)
+    packets = max(max(missing, g[FlowFloat.W_EST] - cwnd), _LEAST_GROWTH)
+    if g[FlowFloat.W_MAX] == 0.0:  # before the first loss, whatever the cubic says
+        packets = max(cwnd / cubic.INITIAL_MAX_CNT, g[FlowFloat.W_EST] - cwnd)
     return packets
 
 
 def _measure_bandwidth(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
     # Westwood's estimate: a sample for more than a round trip and 50 ms, two filters, whole bytes per ms.
-    g[FlowFloat.HEARD] += acked
-    g[FlowFloat.SPAN] += rtt / (1.0 / max(rounds, _SHORT))
-    if g[FlowFloat.SPAN] >= max(rtt, westwood.WESTWOOD_RTT_MIN_MS * g[FlowFloat.MS]):
-        sample = float(int(g[FlowFloat.HEARD] * westwood.SEGMENT / (g[FlowFloat.SPAN] / g[FlowFloat.MS])))
-        if g[FlowFloat.BANDWIDTH] == 0.0 and g[FlowFloat.RAW] == 0.0:
-            g[FlowFloat.RAW] = sample
+    g[FlowFloat.ACKED] += acked
+    g[FlowFloat.SAMPLE_TIME] += rtt / (1.0 / max(rounds, _SHORT))
+    if g[FlowFloat.SAMPLE_TIME] >= max(rtt, westwood.WESTWOOD_RTT_MIN_MS * g[FlowFloat.MS]):
+        time_ms = g[FlowFloat.SAMPLE_TIME] / g[FlowFloat.MS]
+        sample = float(int(g[FlowFloat.ACKED] * westwood.SEGMENT / time_ms))
+        if g[FlowFloat.BANDWIDTH] == 0.0 and g[FlowFloat.RAW_BANDWIDTH] == 0.0:
+            g[FlowFloat.RAW_BANDWIDTH] = sample
             g[FlowFloat.BANDWIDTH] = sample
         else:
-            g[FlowFloat.RAW] = _filtered(g[FlowFloat.RAW], sample)
-            g[FlowFloat.BANDWIDTH] = _filtered(g[FlowFloat.BANDWIDTH], g[FlowFloat.RAW])
-        g[FlowFloat.HEARD] = 0.0
-        g[FlowFloat.SPAN] = 0.0
+            g[FlowFloat.RAW_BANDWIDTH] = _filtered(g[FlowFloat.RAW_BANDWIDTH], sample)
+            g[FlowFloat.BANDWIDTH] = _filtered(g[FlowFloat.BANDWIDTH], g[FlowFloat.RAW_BANDWIDTH])
+        g[FlowFloat.ACKED] = 0.0
+        g[FlowFloat.SAMPLE_TIME] = 0.0
 
 
 def _filtered(value: Any, sample: Any) -> Any:

@@ -82,14 +82,14 @@ def weigh(m: Any, g: Any, offered: Any) -> None:
     for x in range(count):
         waits, _, _ = _meet(m, g, hops, count, answers, np.int64(x))
         full = max(full, waits)
-    g[AirFloat.EACH] = full
+    g[AirFloat.SERVICE] = full
     rate = min(offered, 1.0 / full)
     for x in range(count):
         _, busy, hidden = _meet(m, g, hops, count, answers, np.int64(x))
         free = max(1.0 - rate * busy, LEAST_FREE)
         meets = min(rate * hidden / free, MOST_HIDDEN)
         g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x + ExchangeFloat.HIDDEN] = meets
-    g[AirFloat.TRIP] = max(float(exchange.lone_trip(m, hops, data, answer)), g[AirFloat.EACH])
+    g[AirFloat.TRIP] = max(float(exchange.lone_trip(m, hops, data, answer)), g[AirFloat.SERVICE])
     _weigh_breaks(m, g, hops, count, answers)
 
 

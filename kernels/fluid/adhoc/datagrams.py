@@ -12,7 +12,7 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import BUFFER, COUNTS, Word
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, P
-from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
+from netcarlo.kernels.fluid.adhoc import chain, exchange, route
 from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
@@ -25,12 +25,12 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """When the first route is there [ns]."""
-    t = ways.find(m, s, times, places, m[P.START])
+    t = route.discover(m, s, times, places, m[P.START])
     _wait(m, s, m[P.START], t)
     return t
 
 
-def _put_out(m: Any, t: Any) -> Any:
+def _sent_before(m: Any, t: Any) -> Any:
     # Datagrams put out before `t`.
     every = max(m[P.INTERVAL], 1)
     last = min(t, m[P.STOP])
@@ -39,7 +39,7 @@ def _put_out(m: Any, t: Any) -> Any:
 
 def _come(m: Any, t: Any, until: Any) -> Any:
     # Those from `t` to `until` [packet, ONE_BITS].
-    return (_put_out(m, until) - _put_out(m, t)) << ONE_BITS
+    return (_sent_before(m, until) - _sent_before(m, t)) << ONE_BITS
 
 
 @noinline
@@ -55,14 +55,14 @@ def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     """What the flow does from `t` on; until when [ns]."""
-    ways.catch_up(m, s, times, places, t)
+    route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
         return _cross(m, s, g, times, places, t)
     every = 1.0 / float(max(m[P.INTERVAL], 1))
     if s[AirWord.CHANGED] == 1:
         s[AirWord.CHANGED] = 0
         chain.weigh(m, g, every)
-    rate = 1.0 / g[AirFloat.EACH]
+    rate = 1.0 / g[AirFloat.SERVICE]
     if s[AirWord.BACKLOG] < ONE:
         rate = min(rate, every)
     breaks = rate * (g[AirFloat.NOISE] + g[AirFloat.HIDDEN])
@@ -70,7 +70,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     if g[AirFloat.HAZARD] < breaks * float(length):
         length = np.int64(g[AirFloat.HAZARD] / breaks)
         given_up = True
-    until = ways.look(m, s, times, places, t + length)
+    until = route.move_until(m, s, times, places, t + length)
     given_up = given_up and until == t + length
     _carry(m, s, g, losses, t, until)
     g[AirFloat.HAZARD] -= breaks * float(until - t)
@@ -85,7 +85,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
 def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
     # What comes from `t` to `until` and what waits goes, as far as the route carries it.
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
-    goes = min(waiting, np.int64(float(until - t) / g[AirFloat.EACH] * ONE))
+    goes = min(waiting, np.int64(float(until - t) / g[AirFloat.SERVICE] * ONE))
     room = max((m[Manet.QUEUE] + 1) << ONE_BITS, s[AirWord.BACKLOG])
     over = (max(waiting - goes - room, np.int64(0)) + ONE - 1) >> ONE_BITS
     m[COUNTS + ManetOut.DROPS_QUEUE] += over
@@ -107,7 +107,7 @@ def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
     # A link of the route is gone.
     relayed = s[AirWord.BROKEN] > 1
     told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[P.END])
-    again = ways.find(m, s, times, places, told)
+    again = route.discover(m, s, times, places, told)
     if relayed and again > told + JITTER:  # what the relays have is dropped
         s[AirWord.BACKLOG] += _come(m, t, told)
         hits = min(s[AirWord.BACKLOG] >> ONE_BITS, 1 + exchange.patience(m) // exchange.of_data(m))
@@ -128,7 +128,7 @@ def is_done(m: Any) -> Any:
 def report(m: Any, s: Any, out: Any) -> None:
     """What has come of the datagrams."""
     arrived = s[FlowWord.SENT] >> ONE_BITS
-    out[ManetOut.SENT] = _put_out(m, m[P.END])
+    out[ManetOut.SENT] = _sent_before(m, m[P.END])
     out[ManetOut.RECEIVED] = max(_delivered(m, s), np.int64(0))
     out[ManetOut.DELIVERED] = out[ManetOut.RECEIVED]
     out[ManetOut.HOPS] = m[COUNTS + ManetOut.HOPS] >> ONE_BITS

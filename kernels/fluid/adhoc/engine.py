@@ -12,7 +12,7 @@ from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, P
-from netcarlo.kernels.fluid.adhoc import errors, ways
+from netcarlo.kernels.fluid.adhoc import errors, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 
 source: Any = slot("source")
@@ -54,7 +54,7 @@ def simulate(
     if m[Manet.OBSERVE] == OBSERVE_COMPLETION and m[COUNTS + ManetOut.FINISHED] != NEVER:
         end = m[COUNTS + ManetOut.FINISHED]
     m[Word.ROUTE] = 0
-    ways.catch_up(m, s, times, places, end)
+    route.move_nodes(m, s, times, places, end)
     topology.integrate(m, end)
     for column in range(_COLUMNS):
         out[column] = m[COUNTS + column]

@@ -1,7 +1,7 @@
-"""What a TCP makes of losses and of silences: by duplicate ACKs, its timer, or what it asks or is told.
+"""Reactions of a TCP over an ad hoc network to losses and to broken routes.
 
-Repair and timers are those of the fluid of a path (`fluid.loss`).  `MANNER` is how a sender that pauses or is
-told differs: see docs/models/probing.md.
+Loss recovery and timers are those of the fluid of a path (`fluid.loss`). `RESPONSE` says how a sender differs
+that probes or is notified: see docs/models/probing.md.
 
 `m` and `s` are scratch, `g` the floats of the flow, see `state`.
 """
@@ -18,22 +18,22 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid import loss, timer, window
-from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
+from netcarlo.kernels.fluid.adhoc import chain, exchange, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
-from netcarlo.kernels.fluid.round import Cause, conclude, lose_retransmission
+from netcarlo.kernels.fluid.round import Cause, detect, lose_retransmission
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.shared.layout import FlowOut
 from netcarlo.kernels.tcp.pausing import RTT_TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
 
 KIND: Any = slot("kind")  # number of the TCP, see `senders`
-MANNER: Any = slot("manner")  # one of `Manner`
+RESPONSE: Any = slot("response")  # one of `LossResponse`
 
 PROBE_INTERVAL = 2_000_000_000
 """ELFN's [ns]."""
 
 
-class Manner(IntEnum):
+class LossResponse(IntEnum):
     """What a sender makes of a loss, or of a broken route."""
 
     PLAIN = 0
@@ -52,29 +52,29 @@ def trip(m: Any, size: Any) -> Any:
 def round_trip(m: Any, g: Any) -> Any:
     """A round trip with the window that is out [ns]."""
     packets = min(np.int64(g[FlowFloat.CWND]), m[Manet.QUEUE] + 1 + chain.hops_of(m))
-    return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.EACH])
+    return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.SERVICE])
 
 
 @noinline
 def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
-    """React to FlowWord.HITS losses, of which the sender learns at `t`; until it goes on [ns]."""
+    """React to FlowWord.LOST_IN_ROUND losses, of which the sender learns at `t`; until it goes on [ns]."""
     m, s, g = row.p, row.s, row.g
     again = lose_retransmission(row)
-    if MANNER == Manner.PLAIN or MANNER == Manner.ELFN:
+    if RESPONSE == LossResponse.PLAIN or RESPONSE == LossResponse.ELFN:
         return _conclude(row, again, t, rtt)
-    if MANNER != Manner.ELN and g[FlowFloat.CWND] < g[FlowFloat.RECEIVER]:
+    if RESPONSE != LossResponse.ELN and g[FlowFloat.CWND] < g[FlowFloat.RECEIVE_WINDOW]:
         again = np.int64(0)  # new packets tell of a repair that is lost
-    quick = loss.is_repaired(s, g, m, t, np.int64(1), again)
-    if MANNER == Manner.ELN and not (quick and cause == Cause.RANDOM):
+    quick = loss.is_recovered(s, g, m, t, np.int64(1), again)
+    if RESPONSE == LossResponse.ELN and not (quick and cause == Cause.RANDOM):
         return _conclude(row, again, t, rtt)
-    if MANNER != Manner.NEW_PROBING:
-        s[FlowWord.GUARDED] = ONE
+    if RESPONSE != LossResponse.NEW_PROBING:
+        s[FlowWord.RECOVER] = ONE
     if not quick:
-        return _spare(m, s, g, t + timer.length(s, m), t, rtt)
+        return _on_timeout(m, s, g, t + timer.length(s, m), t, rtt)
     s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
-    s[FlowWord.STATE] = State.REPAIR
+    s[FlowWord.STATE] = State.RECOVERY
     s[FlowWord.UNTIL] = t + np.int64(rtt + 0.5)
-    if MANNER == Manner.PROBING:
+    if RESPONSE == LossResponse.PROBING:
         return _pause(m, s, g, t, t, rtt)
     m[COUNTS + ManetOut.SPARED] += 1
     return t
@@ -82,18 +82,18 @@ def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
 
 def _conclude(row: Row, again: Any, t: Any, rtt: Any) -> Any:
     # As any TCP: duplicate ACKs, or the timer, for which the sender waits.
-    conclude(row, t, rtt, again)
-    if row.s[FlowWord.STATE] == State.SILENCE:
+    detect(row, t, rtt, again)
+    if row.s[FlowWord.STATE] == State.RTO_WAIT:
         row.s[FlowWord.STATE] = State.OPEN
         t = row.s[FlowWord.UNTIL]
     return t
 
 
-def _spare(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
+def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
     # The timer of a sender that probes goes off at `expires`; from `again` on there is a route.
     s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-    risen = s[FlowWord.CURRENT] > s[FlowWord.BEFORE] or s[FlowWord.BACKOFF] > 1
-    if MANNER == Manner.NEW_PROBING and not risen:  # taken for an error of the link
+    risen = s[FlowWord.RTO] > s[FlowWord.PREVIOUS_RTO] or s[FlowWord.BACKOFF] > 1
+    if RESPONSE == LossResponse.NEW_PROBING and not risen:  # taken for an error of the link
         m[COUNTS + ManetOut.SPARED] += 1
         timer.back_off(s, m)
         following = expires + timer.length(s, m)
@@ -107,7 +107,7 @@ def _spare(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
 def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
     # From `since` on a probe goes out every timeout, and waits for the route that is there at `again`; the
     # last is answered, and another.  Of one that is lost the timer tells, on average.
-    every = timeout_of(s[FlowWord.CURRENT], np.int64(1), s[FlowWord.MIN_RTO], m[P.MAX_RTO], m[P.TICK])
+    every = timeout_of(s[FlowWord.RTO], np.int64(1), s[FlowWord.MIN_RTO], m[P.MAX_RTO], m[P.TICK])
     asked = since + max(again - since, np.int64(0)) // every * every
     length = trip(m, m[P.HEADER])
     told = max(asked, again) + length
@@ -126,47 +126,47 @@ def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
 
 def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
     # What a timeout does.
-    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED], np.int64(g[FlowFloat.CWND]) << ONE_BITS)
-    window.collapse(g, KIND, rtt)
+    s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER], np.int64(g[FlowFloat.CWND]) << ONE_BITS)
+    window.on_timeout(g, KIND, rtt)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     timer.back_off(s, m)
 
 
 @noinline
-def cross(row: Row, t: Any) -> Any:
+def on_route_break(row: Row, t: Any) -> Any:
     """A link of the route is gone at `t`; until there is another route and the sender goes on [ns]."""
     m, s, g = row.p, row.s, row.g
     rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
     relayed = s[AirWord.BROKEN] > 1
     told = t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0))
-    again = ways.find(m, s, row.times, row.places, told)
+    again = route.discover(m, s, row.times, row.places, told)
     if relayed and again > told + JITTER:  # what the relays have is dropped
         packets = np.int64(g[FlowFloat.CWND])
         hits = min(packets, 1 + exchange.patience(m) // exchange.of_data(m))
         s[FlowWord.SENT] += hits << ONE_BITS
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits
-        s[FlowWord.HITS] = hits
+        s[FlowWord.LOST_IN_ROUND] = hits
         if again < t + timer.length(s, m):
             return react(row, Cause.OUTAGE, again, rtt)
-    return silence(row, t, again, rtt)
+    return on_silence(row, t, again, rtt)
 
 
 @noinline
-def silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
+def on_silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
     """Nothing gets through from `t` until `again`, and the timer runs; when the sender goes on [ns]."""
     m, s, g = row.p, row.s, row.g
-    if MANNER == Manner.ELFN:
+    if RESPONSE == LossResponse.ELFN:
         m[COUNTS + ManetOut.PROBES] += 1 + (again - t) // PROBE_INTERVAL
         m[COUNTS + ManetOut.PROBE_CYCLES] += 1
         m[COUNTS + ManetOut.PROBE_TIME] += again - t
         return again
     expires = t + timer.length(s, m)
     if expires >= again:
-        if s[FlowWord.GUARDED] == 0:  # the silence is part of a round trip that is measured
+        if s[FlowWord.RECOVER] == 0:  # the silence is part of a round trip that is measured
             timer.measure(s, m, t, again + np.int64(rtt))
         return again
-    if MANNER == Manner.PROBING or MANNER == Manner.NEW_PROBING:
-        return _spare(m, s, g, expires, again, rtt)
+    if RESPONSE == LossResponse.PROBING or RESPONSE == LossResponse.NEW_PROBING:
+        return _on_timeout(m, s, g, expires, again, rtt)
     last = t
     while expires < again:
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1

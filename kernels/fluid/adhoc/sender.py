@@ -16,12 +16,12 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.fluid import round as rounds
 from netcarlo.kernels.fluid import timer
-from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, ways
-from netcarlo.kernels.fluid.adhoc.reactions import cross, react, round_trip, silence, trip
+from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, route
+from netcarlo.kernels.fluid.adhoc.reactions import on_route_break, on_silence, react, round_trip, trip
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
 from netcarlo.kernels.fluid.round import Cause, Span, send_window, until_event
+from netcarlo.kernels.fluid.route import Route
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
-from netcarlo.kernels.fluid.way import Way
 from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
@@ -38,7 +38,7 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """Find the first route and perform the handshake over it: when the first data are sent [ns]."""
-    t = ways.find(m, s, times, places, m[P.START])
+    t = route.discover(m, s, times, places, m[P.START])
     if m[P.HANDSHAKE] > 0 and KIND != VEGAS and t < m[P.END]:
         t += trip(m, m[P.HANDSHAKE])
         expires = m[P.START] + timer.length(s, m)
@@ -56,9 +56,9 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
     """Simulate a round of the flow from `t` on; until when [ns]."""
     row = Row(m, s, g, times, places, losses)
-    ways.catch_up(m, s, times, places, t)
+    route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
-        return cross(row, t)
+        return on_route_break(row, t)
     if s[AirWord.CHANGED] == 1:
         s[AirWord.CHANGED] = 0
         chain.weigh(m, g, 1.0)
@@ -77,10 +77,10 @@ def look_ahead(row: Row, t: Any) -> Any:
     packets = np.int64(g[FlowFloat.CWND])
     rtt: Any = round_trip(m, g)
     none = np.int64(0)
-    way = Way(np.int64(g[AirFloat.TRIP]), g[AirFloat.EACH], _room(m), none, none, none)
-    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.REPAIR else none
+    path = Route(np.int64(g[AirFloat.TRIP]), g[AirFloat.SERVICE], _room(m), none, none, none)
+    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else none
     span = until_event(
-        m, way, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
+        m, path, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
     )
     length, part, cause = span.length, span.part, span.cause
     breaks = float(packets) * _breaks(m, g)
@@ -90,7 +90,7 @@ def look_ahead(row: Row, t: Any) -> Any:
         cause = Cause.GIVEN_UP
     flow: Any = np.int64(float(packets) * part * ONE)
     ends = _until_left(flow, rounds.to_send(s, through(row)), length)  # nodes move no further than that
-    until = ways.look(m, s, row.times, row.places, t + ends)
+    until = route.move_until(m, s, row.times, row.places, t + ends)
     if until < t + ends:
         length = until - t
         part = float(length) / rtt
@@ -115,7 +115,7 @@ def _breaks(m: Any, g: Any) -> Any:
 def through(row: Row) -> Any:
     """Return the distinct packets that have arrived [packet, ONE_BITS]."""
     m, s = row.p, row.s
-    return s[FlowWord.SENT] - (_dropped(m) << ONE_BITS) - s[FlowWord.REPEATED]
+    return s[FlowWord.SENT] - (_dropped(m) << ONE_BITS) - s[FlowWord.DUPLICATES]
 
 
 def _dropped(m: Any) -> Any:
@@ -156,7 +156,7 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
     """React to the losses or the broken link that end a span at `t`; see `fluid.round`."""
     m, s, g = row.p, row.s, row.g
     if span.cause == Cause.GIVEN_UP:
-        return silence(row, t, errors.give_up(m, s, g, t), span.rtt)
+        return on_silence(row, t, errors.give_up(m, s, g, t), span.rtt)
     if span.cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(m) + 1))
     send_window(row, span.cause, rounds.window_left(s, g, through(row)), span.rtt, t)
@@ -185,7 +185,7 @@ def report(m: Any, s: Any, out: Any) -> None:
     counts = s[FlowWord.COUNTS :]
     dropped = _dropped(m)
     received = max(s[FlowWord.SENT] - (dropped << ONE_BITS), np.int64(0)) >> ONE_BITS
-    distinct = max(s[FlowWord.SENT] - (dropped << ONE_BITS) - s[FlowWord.REPEATED], np.int64(0)) >> ONE_BITS
+    distinct = max(s[FlowWord.SENT] - (dropped << ONE_BITS) - s[FlowWord.DUPLICATES], np.int64(0)) >> ONE_BITS
     out[ManetOut.SENT] = received + dropped
     out[ManetOut.RECEIVED] = received
     out[ManetOut.DELIVERED] = distinct

@@ -46,7 +46,7 @@ class AirWord(IntEnum):
 class AirFloat(IntEnum):
     """Floats of the flow, behind those that every fluid has."""
 
-    EACH = FlowFloat.SIZE  # of the channel's time that a packet takes, with its answers [ns]
+    SERVICE = FlowFloat.SIZE  # of the channel's time that a packet takes, with its answers [ns]
     TRIP = FlowFloat.SIZE + 1  # round trip of a lone packet [ns]
     NOISE = FlowFloat.SIZE + 2  # links given up for noise, per packet
     HIDDEN = FlowFloat.SIZE + 3  # links given up for hidden nodes, per packet

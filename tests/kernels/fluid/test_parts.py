@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from netcarlo.kernels.base.layout import FOREVER, MS, STREAM_LOSS, Hop, P
 from netcarlo.kernels.base.loss import gap, thresholds
 from netcarlo.kernels.fluid import failover, gaps, handovers, interruption, queue
+from netcarlo.kernels.fluid.route import HopWord, Route, RouteWord, find_outage, prepare, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, LinkFloat, LinkWord
-from netcarlo.kernels.fluid.way import HopWord, Way, WayWord, find_outage, prepare, words
 from netcarlo.kernels.fluid.wireless import balance, rates, ways
 from netcarlo.kernels.fluid.wireless.state import VisitFloat, VisitWord
 from netcarlo.kernels.path.mobility.timeline import Handover
@@ -79,13 +79,13 @@ def test_random_losses_are_those_of_the_packets_one_by_one(
         at += part
     following = packet_by_packet(p, hops[0], losses, at + 2000)[at:]
     until = following.index(True) if True in following else None
-    assert until is None or gaps.least(hops, w, np.int64(0)) == until * ONE
+    assert until is None or gaps.until_loss(hops, w, np.int64(0)) == until * ONE
 
 
 @given(rtts=st.lists(st.integers(1, 5_000 * MS), min_size=1, max_size=30))
 def test_the_timer_of_sctp_is_that_of_the_packets(rtts: list[int]) -> None:
     p = parameters(MIN_RTO=1_000 * MS, MAX_RTO=60_000 * MS)
-    q, s = np.zeros(failover.PathWord.WAY, np.int64), np.zeros(200, np.int64)
+    q, s = np.zeros(failover.PathWord.ROUTE, np.int64), np.zeros(200, np.int64)
     at = way_at(np.int64(0))
     for rtt in rtts:
         failover.measure(p, q, rtt)
@@ -95,9 +95,9 @@ def test_the_timer_of_sctp_is_that_of_the_packets(rtts: list[int]) -> None:
 
 def test_packets_before_a_moment_are_counted_one_by_one() -> None:
     """The k-th of a burst goes out at k times 8 ms."""
-    way = Way(0, 8.0 * MS, 0, 0, 0, 0)
+    way = Route(0, 8.0 * MS, 0, 0, 0, 0)
     for at in range(0, 100 * MS, MS):
-        assert interruption.by(at, 0, way, 10) == sum(k * 8 * MS < at for k in range(10)), at
+        assert interruption.sent_before(at, 0, way, 10) == sum(k * 8 * MS < at for k in range(10)), at
 
 
 class Seen:
@@ -150,13 +150,13 @@ def test_an_outage_of_a_later_hop_begins_and_ends_earlier_for_the_sender() -> No
     outages[0, 1, 0] = 500 * MS, 700 * MS
     w = np.zeros(words(2), np.int64)
     way = prepare(parameters(), hops, thresholds([0.0]), w, 0, np.int64(1000))
-    assert (way.base, way.forth) == (100 * MS, 30 * MS)
+    assert (way.base_rtt, way.one_way) == (100 * MS, 30 * MS)
     find_outage(hops, outages, w, 0, 0)
     # Data leave the far end of the hop 30 ms after the sender, and reach its near end 10 ms after it.
-    assert w[WayWord.DOWN] == 470 * MS and w[WayWord.UP] == 690 * MS
+    assert w[RouteWord.DOWN] == 470 * MS and w[RouteWord.UP] == 690 * MS
     # Acknowledgements need 30 ms from the near end of the hop to the sender, and 70 ms from its far end.
-    assert w[WayWord.STOP] == 530 * MS and w[WayWord.RESUME] == 770 * MS
-    assert w[WayWord.HOPS + HopWord.SIZE + HopWord.ENTERS] == 10 * MS
+    assert w[RouteWord.STOP] == 530 * MS and w[RouteWord.RESUME] == 770 * MS
+    assert w[RouteWord.HOPS + HopWord.SIZE + HopWord.ENTERS] == 10 * MS
 
 
 @pytest.mark.parametrize("loss", [1e-4, 1e-3, 0.01, 0.1])
@@ -217,7 +217,7 @@ def test_a_full_queue_drops_the_packets_that_have_no_room() -> None:
     s[[LinkWord.BYTES, LinkWord.CAPACITY]] = 40_000 * ONE, 5_000 * ONE
     queue.serve(s, g, link, np.int64(MS), np.int64(MS), np.int64(MS))
     assert s[LinkWord.TAIL] == 25 / 40 * ONE
-    assert (s[LinkWord.HELD], s[LinkWord.BACKLOG]) == (10 * ONE, 10_000 * ONE)
+    assert (s[LinkWord.QUEUED], s[LinkWord.BACKLOG]) == (10 * ONE, 10_000 * ONE)
     assert g[LinkFloat.WAIT] == 2.0
     assert s[LinkWord.COUNTS + shared.LinkOut.DROPS] == 25 * ONE
     assert s[LinkWord.COUNTS + shared.LinkOut.BUSY] == MS

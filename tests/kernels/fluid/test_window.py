@@ -81,7 +81,7 @@ def test_windows_are_those_of_the_control_that_hears_every_ack(
             # Both lose at the same window, that of the packets.
             g[FlowFloat.CWND] = packets.cwnd
             packets.lose(timeout=timeout)
-            (window.collapse if timeout else window.cut)(g, kind, float(rtt_ms * MS))
+            (window.on_timeout if timeout else window.on_fast_retransmit)(g, kind, float(rtt_ms * MS))
             assert g[FlowFloat.CWND] == pytest.approx(packets.cwnd, rel=0.03, abs=1.01)
             assert g[FlowFloat.SSTHRESH] == pytest.approx(packets.ssthresh, rel=0.03, abs=1.01)
         for _ in range(min(8000 // rtt_ms, 300)):
@@ -120,7 +120,7 @@ def test_congestion_avoidance_adds_a_packet_in_a_round_trip(kind: int, delayed: 
 def test_cubic_follows_the_cubic_function() -> None:
     """RFC 8312, section 4.1: C (t - K)^3 + W_max, which is W_max at K = cubic root of (W_max 0.2 / C)."""
     g = floats(cwnd=1000.0)
-    window.cut(g, CUBIC, float(50 * MS))
+    window.on_fast_retransmit(g, CUBIC, float(50 * MS))
     assert g[FlowFloat.CWND] == pytest.approx(800, rel=0.002)
     k_s = math.cbrt(1000 * 0.2 / 0.4)
     reached: dict[int, float] = {}
@@ -135,14 +135,14 @@ def test_cubic_follows_the_cubic_function() -> None:
 def test_a_lower_maximum_leaves_others_room() -> None:
     """Fast convergence (RFC 8312, section 4.6): of a window below the last maximum 0.9 are remembered."""
     g = floats(cwnd=500.0)
-    window.cut(g, CUBIC, 1.0)
-    assert g[FlowFloat.MAXIMUM] == 500
+    window.on_fast_retransmit(g, CUBIC, 1.0)
+    assert g[FlowFloat.W_MAX] == 500
     g[FlowFloat.CWND] = 450.0
-    window.cut(g, CUBIC, 1.0)
-    assert g[FlowFloat.MAXIMUM] == pytest.approx(450 * 0.9, abs=1)
+    window.on_fast_retransmit(g, CUBIC, 1.0)
+    assert g[FlowFloat.W_MAX] == pytest.approx(450 * 0.9, abs=1)
     g[FlowFloat.CWND] = 450.0
-    window.cut(g, CUBIC, 1.0)
-    assert g[FlowFloat.MAXIMUM] == 450
+    window.on_fast_retransmit(g, CUBIC, 1.0)
+    assert g[FlowFloat.W_MAX] == 450
 
 
 SHARE = {TAHOE: 0.5, RENO: 0.5, NEWRENO: 0.5, SACK: 0.5, VEGAS: 0.75, BIC: 819 / 1024, CUBIC: 819 / 1024}
@@ -153,7 +153,7 @@ SHARE = {TAHOE: 0.5, RENO: 0.5, NEWRENO: 0.5, SACK: 0.5, VEGAS: 0.75, BIC: 819 /
 @given(cwnd=st.integers(40, 2000))
 def test_a_loss_leaves_a_share_of_the_window(kind: int, cwnd: int) -> None:
     g = floats(cwnd=float(cwnd))
-    window.cut(g, kind, float(100 * MS))
+    window.on_fast_retransmit(g, kind, float(100 * MS))
     assert g[FlowFloat.SSTHRESH] == pytest.approx(cwnd * SHARE[kind], abs=1.01)
     left = 1.0 if kind == TAHOE else cwnd * SHARE[kind]
     assert g[FlowFloat.CWND] == pytest.approx(left, abs=1.01)
@@ -163,8 +163,8 @@ def test_a_loss_leaves_a_share_of_the_window(kind: int, cwnd: int) -> None:
 def test_a_timeout_leaves_one_packet(kind: int) -> None:
     """Vegas goes on with two (`tcp.vegas`), and from half of the window."""
     g = floats(cwnd=100.0)
-    g[FlowFloat.BANDWIDTH], g[FlowFloat.LEAST_RTT] = 584.0, float(100 * MS)  # Westwood: 40 packets
-    window.collapse(g, kind, float(100 * MS))
+    g[FlowFloat.BANDWIDTH], g[FlowFloat.MIN_RTT] = 584.0, float(100 * MS)  # Westwood: 40 packets
+    window.on_timeout(g, kind, float(100 * MS))
     assert g[FlowFloat.CWND] == (2.0 if kind == VEGAS else 1.0)
     kept = {BIC: 79, CUBIC: 79, WESTWOOD: 40}.get(kind, 50)
     assert g[FlowFloat.SSTHRESH] == pytest.approx(kept, abs=1.01)
@@ -176,7 +176,7 @@ def test_westwood_measures_the_bandwidth_of_its_acknowledgements() -> None:
     for k in range(200):
         window.grow(g, WESTWOOD, 50.0, float(100 * MS), 1.0, window.clock(k * 100 * MS), False)
     assert g[FlowFloat.BANDWIDTH] == pytest.approx(730, rel=0.02)
-    assert window.kept(g, WESTWOOD, 1.0) == pytest.approx(50, abs=1)
+    assert window.reduced(g, WESTWOOD, 1.0) == pytest.approx(50, abs=1)
     # A quarter of the packets: it comes down in two filters, each an eighth of the way a round trip.
     after: list[float] = []
     for k in range(200, 216):
@@ -205,7 +205,7 @@ def test_windows_lie_between_one_packet_and_the_receivers(
             grow(g, kind, rtt_ms, k * rtt_ms * MS)
             assert kind == VEGAS or g[FlowFloat.CWND] >= min(before, receiver)
         else:
-            (window.cut if what == "c" else window.collapse)(g, kind, float(rtt_ms * MS))
+            (window.on_fast_retransmit if what == "c" else window.on_timeout)(g, kind, float(rtt_ms * MS))
             assert g[FlowFloat.SSTHRESH] >= 2
         assert 1 <= g[FlowFloat.CWND] <= max(receiver, 2 if kind == VEGAS else 1)
 
@@ -215,7 +215,7 @@ def test_vegas_keeps_a_few_packets_in_the_queue(alpha: int, beta: int) -> None:
     """A path that holds 50 packets: the window comes to rest between alpha and beta above that."""
     for start in (20.0, 90.0):
         g = floats(cwnd=start)
-        g[FlowFloat.ALPHA], g[FlowFloat.BETA], g[FlowFloat.LEAST_RTT] = alpha, beta, 100.0 * MS
+        g[FlowFloat.ALPHA], g[FlowFloat.BETA], g[FlowFloat.MIN_RTT] = alpha, beta, 100.0 * MS
         for k in range(150):
             rtt = 100.0 * MS * max(g[FlowFloat.CWND] / 50, 1)
             window.grow(g, VEGAS, g[FlowFloat.CWND], rtt, 1.0, window.clock(k * 100 * MS), False)

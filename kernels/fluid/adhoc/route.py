@@ -23,7 +23,7 @@ TO_ALL = CHECK + CHECK // 2
 
 
 @noinline
-def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
+def move_until(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
     """Lets nodes move `until` then, or until something changes for the route in use: when [ns]."""
     while m[Word.TOPOLOGY_AT] <= until:
         t = m[Word.TOPOLOGY_AT]
@@ -34,9 +34,9 @@ def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
 
 
 @noinline
-def catch_up(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
+def move_nodes(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
     """Lets nodes move until `t`."""
-    while look(m, s, times, places, t) < t:
+    while move_until(m, s, times, places, t) < t:
         pass
 
 
@@ -65,14 +65,14 @@ def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
 
 
 @noinline
-def find(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
+def discover(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
     """At `t` the source looks for a route; when it has one, END if it finds none [ns]."""
     m[Word.ROUTE] = 0
     s[AirWord.BROKEN] = 0
     s[AirWord.CHANGED] = 1
     begin, requests, wanted = t, np.int64(0), True
     while wanted and t < m[P.END]:
-        catch_up(m, s, times, places, t)
+        move_nodes(m, s, times, places, t)
         m[Word.ROUTE] = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
         wanted = m[Word.ROUTE] == 0
         if m[Manet.ROUTING] == IDEAL:

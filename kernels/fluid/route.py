@@ -21,7 +21,7 @@ MOST_ODDS = ONE << 10
 """Largest odds of losses to packets that get through; also used where no packet gets through."""
 
 
-class WayWord(IntEnum):
+class RouteWord(IntEnum):
     """Words of a path."""
 
     DOWN = 0  # packets put out from then on are lost in the next outage [ns]
@@ -44,20 +44,20 @@ class HopWord(IntEnum):
     SIZE = 7
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """A path while it is up."""
 
-    base: Any  # round trip without queues [ns]
-    each: Any  # a packet at the slowest hop, float [ns]
-    room: Any  # packets that fit on it and into the queue of that hop
-    chance: Any  # probability of random loss, ONE_BITS
-    odds: Any  # losses for each packet that gets through, ONE_BITS; MOST_ODDS at most
-    forth: Any  # to the receiver, without queues [ns]
+    base_rtt: Any  # round trip without queues [ns]
+    service: Any  # a packet at the slowest hop, float [ns]
+    capacity: Any  # packets that fit on it and into the queue of that hop
+    loss: Any  # probability of random loss, ONE_BITS
+    loss_odds: Any  # losses for each packet that gets through, ONE_BITS; MOST_ODDS at most
+    one_way: Any  # to the receiver, without queues [ns]
 
 
 def words(hops: int) -> int:
     """Words of a path of at most so many hops."""
-    return WayWord.HOPS + HopWord.SIZE * hops
+    return RouteWord.HOPS + HopWord.SIZE * hops
 
 
 def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any:
@@ -69,7 +69,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
     for hop in range(hops.shape[1]):
         h = hops[path, hop]
         if h[Hop.PRESENT] != 0:
-            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
             tx = on_wire(size, h[Hop.BYTE_TIME])
             times[HopWord.ENTERS] = base
             base += tx + h[Hop.DELAY]
@@ -86,7 +86,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
     for hop in range(hops.shape[1]):
         h = hops[path, hop]
         if h[Hop.PRESENT] != 0:
-            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
             times[HopWord.BACK] = back
             back += h[Hop.R_DELAY] + on_wire(p[P.ACK], h[Hop.R_BYTE_TIME])
             times[HopWord.RETURNS] = back
@@ -95,38 +95,38 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
     odds = np.int64(MOST_ODDS)
     if survive > ONE // (MOST_ODDS // ONE):
         odds = np.int64(float(ONE - survive) / float(survive) * ONE)
-    return Way(base, slowest, room, ONE - survive, odds, forth)
+    return Route(base, slowest, room, ONE - survive, odds, forth)
 
 
 def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:
     """DOWN, UP, STOP and RESUME of the first outage, to a packet put out at `t` [ns] or later."""
-    w[WayWord.DOWN] = FOREVER
-    w[WayWord.UP] = FOREVER
-    w[WayWord.STOP] = FOREVER
-    w[WayWord.RESUME] = FOREVER
+    w[RouteWord.DOWN] = FOREVER
+    w[RouteWord.UP] = FOREVER
+    w[RouteWord.STOP] = FOREVER
+    w[RouteWord.RESUME] = FOREVER
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
-            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
             enters, k = times[HopWord.ENTERS], times[HopWord.OUTAGE]
             while k < outages.shape[2] and outages[path, hop, k, 1] - enters <= t:
                 k += 1
             times[HopWord.OUTAGE] = k
             if k < outages.shape[2]:
                 down = outages[path, hop, k, 0] - times[HopWord.LEAVES]
-                if down < w[WayWord.DOWN]:
-                    w[WayWord.DOWN] = down
-                    w[WayWord.UP] = outages[path, hop, k, 1] - enters
-                    w[WayWord.STOP] = outages[path, hop, k, 0] + times[HopWord.BACK]
-                    w[WayWord.RESUME] = outages[path, hop, k, 1] + times[HopWord.RETURNS]
+                if down < w[RouteWord.DOWN]:
+                    w[RouteWord.DOWN] = down
+                    w[RouteWord.UP] = outages[path, hop, k, 1] - enters
+                    w[RouteWord.STOP] = outages[path, hop, k, 0] + times[HopWord.BACK]
+                    w[RouteWord.RESUME] = outages[path, hop, k, 1] + times[HopWord.RETURNS]
 
 
-def forget(hops: Any, w: Any) -> None:
+def rewind(hops: Any, w: Any) -> None:
     """`find_outage` will be asked for an earlier time."""
     for hop in range(hops.shape[1]):
-        w[WayWord.HOPS + HopWord.SIZE * hop + HopWord.OUTAGE] = 0
-    w[WayWord.UP] = 0
+        w[RouteWord.HOPS + HopWord.SIZE * hop + HopWord.OUTAGE] = 0
+    w[RouteWord.UP] = 0
 
 
 def is_down(w: Any, t: Any) -> Any:
     """Whether it is no use to put anything out at `t` [ns]; `find_outage` was asked for that time."""
-    return w[WayWord.DOWN] <= t < w[WayWord.UP]
+    return w[RouteWord.DOWN] <= t < w[RouteWord.UP]
