@@ -1,1 +1,1 @@
-"""The models, and the modules that compile and launch them."""
+"""Models, and the modules that compile and launch them."""

@@ -1,4 +1,4 @@
-"""The models by name and by address, built when they are asked for."""
+"""Models by name and by address, built on request."""
 
 import functools
 from collections.abc import Iterator, MutableMapping, ValuesView
@@ -14,7 +14,7 @@ from netcarlo.kernels.base.model import Model as Model
 
 
 class _Values(ValuesView[Model]):
-    """The built-in models; a search in them builds none but that of the same name."""
+    """View of the built-in models; `in` builds only the model of the same name."""
 
     def __contains__(self, model: object) -> bool:
         name = getattr(model, "name", None)
@@ -22,7 +22,7 @@ class _Values(ValuesView[Model]):
 
 
 class _Models(MutableMapping[str, Model]):
-    """The built-in models by name, each built when it is looked up; tests may add others."""
+    """Built-in models by name, each built on first access; tests may add others."""
 
     def __init__(self) -> None:
         self._added: dict[str, Model] = {}
@@ -82,10 +82,10 @@ def at(address: Address) -> Model:
 
 
 def user_model(path: Path, content: bytes, address: Address) -> Model:
-    """Return a model with the congestion control of a user's file with this content, see `user`.
+    """Return a model with the congestion control of a user's file with this content, see `congestion.user`.
 
-    `address.sender` is its loss recovery. Its `control` is ignored except for `mixed`.  Raises ValueError, or
-    what the file itself raises, when it cannot serve.
+    `address.sender` is its loss recovery. `address.control` is ignored except for `mixed`. Raises ValueError,
+    or what the file itself raises, if it cannot serve.
     """
     return _built(address if address.sender == "mixed" else address._replace(control=""), path, content)
 

@@ -1,8 +1,8 @@
-"""Senders of flows: one table, and what follows from it.
+"""Table of senders of flows, and lists that follow from it.
 
 A congestion control is a file in `congestion/` (for today's Linux in `linux/`) and a line here. A TCP variant
-is a file in `tcp/` and a line here. Both are then found in every kind of network, alone and, with a number,
-in a mixture.
+is a file in `tcp/` and a line here. Both are then available in every kind of network, and, with a number,
+among heterogeneous flows.
 """
 
 from typing import NamedTuple
@@ -20,22 +20,25 @@ class Sender(NamedTuple):
     control: str = ""
     """Congestion control, a module of `congestion/`, or of `linux/` for today's Linux."""
     number: int | None = None
-    """Number in mixtures. It never changes, and a new one is larger than all others; None cannot be mixed."""
+    """Number among heterogeneous flows; None if they cannot include it. It never changes; new ones
+    increase."""
     handshake: bool = True
     """True if a SYN is sent before the data, which then begin with packet 1."""
     sack: bool = False
     """True if ACKs carry SACK blocks."""
     fluid: str = ""
-    """Sender whose window the fluid models use: in a mixture the sender itself, or `sack` (additive increase,
-    multiplicative decrease); empty if there is no fluid model."""
+    """Sender whose window the fluid models use; empty if there is no fluid model.
+
+    Among heterogeneous flows it is the sender itself or `sack` (additive increase, multiplicative decrease).
+    """
     takes_controls: bool = True
     """True if other congestion controls can replace its own."""
     network: str = ""
-    """The only kind of network that tells this sender what it needs; empty if it goes with all."""
+    """Only kind of network that gives this sender the signals it needs; empty if all do."""
     linux26: str = ""
-    """Module of the congestion control for linux26, where that is another one."""
+    """Module of the congestion control for linux26, if it differs."""
     slow_start: bool = False
-    """Today's Linux: whether slow start can end before a packet is lost (HyStart)."""
+    """Today's Linux: True if slow start may end before a loss (HyStart)."""
 
 
 SENDERS = (
@@ -64,18 +67,19 @@ SENDERS = (
 
 BY_NAME = {sender.name: sender for sender in SENDERS}
 MIXABLE = sorted((sender for sender in SENDERS if sender.number is not None), key=lambda s: s.number or 0)
-"""Senders that can be mixed, by number."""
+"""Senders for heterogeneous flows, by number."""
 NAMES: dict[int, str] = {number: s.name for s in MIXABLE if (number := s.number) is not None}
 NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()}
 
 UDP, TAHOE, RENO, NEWRENO = (NUMBERS[name] for name in ("udp", "tahoe", "reno", "newreno"))
 SACK, VEGAS, BIC, CUBIC, WESTWOOD = (NUMBERS[name] for name in ("sack", "vegas", "bic", "cubic", "westwood"))
-"""Numbers of senders of which kernels do something that the table does not say."""
+"""Numbers of senders that kernels treat in a way that the table does not describe."""
 ALONE = 9
-"""Number of any sender that cannot be mixed; all flows of the row except UDP are of that sender."""
+"""Number of any sender that heterogeneous flows cannot include; all flows except UDP are then of
+that sender."""
 
 KINDS = tuple(sender.name for sender in MIXABLE if sender.dialect in ("udp", "ns2"))
-"""UDP and the TCPs of ns-2 that can be mixed, by number."""
+"""UDP and the TCPs of ns-2 for heterogeneous flows, by number."""
 OWN = "linux_own"
 """Name of today's Linux with the congestion control of a user's file."""
 LINUX_OWN = NUMBERS[OWN]
@@ -92,19 +96,19 @@ WINDOWS = tuple(sender.name for sender in SENDERS if sender.dialect == "ns2" and
 OF_LINUX = tuple(name.removeprefix("linux_") for name in LINUX_KINDS)
 """Congestion controls of today's Linux."""
 STANDING = tuple(s for s in SENDERS if s.dialect == "ns2" and s.name == s.recovery)
-"""TCPs of ns-2 by their loss recovery."""
+"""TCPs of ns-2, by loss recovery."""
 SCHEMES = tuple(s.name for s in STANDING if s.takes_controls and s.number is not None)
-"""Senders that can be mixed and take any congestion control."""
+"""Senders for heterogeneous flows that accept any congestion control."""
 PROBING = tuple(s.name for s in STANDING if s.number is None and not s.network)
-"""Senders of probe segments."""
+"""Senders that send probe segments."""
 NOTIFIED = tuple(s.name for s in STANDING if s.network)
-"""Senders that need signals of one kind of network only: broken routes, errors."""
+"""Senders that need signals of one kind of network only: broken routes, corruption."""
 WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid)
-"""Senders of which there are fluid models and formulae."""
+"""Senders that have fluid models and formulae."""
 
 
 def protocol(sender: Sender) -> str:
-    """Return what is written as `protocol` for a sender; a congestion control goes with it."""
+    """Return the value of the field `protocol` for a sender; a congestion control may accompany it."""
     if sender.dialect == "linux":
         return "linux"
     return sender.recovery if sender.dialect == "ns2" else sender.name

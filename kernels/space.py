@@ -1,8 +1,8 @@
-"""The models that exist, as tables: senders of each kind of network, their congestion controls and options.
+"""Set of all models, as tables: senders of each kind of network, their congestion controls and options.
 
-A model is a network, a sender that goes with it, a congestion control of that sender, and options that are on
-or off, unless `NEVER` excludes two of them together. `addresses` generates them all, `why_not` says why an
-address has no model.
+A model is a network, a sender for it, a congestion control of that sender, and options, except for
+combinations that `Network.never` and `Network.only` exclude. `addresses` generates all, `why_not` states why
+an address has no model.
 """
 
 import functools
@@ -27,29 +27,29 @@ from netcarlo.kernels.senders import (
 EVERYWHERE = tuple(
     dict.fromkeys(protocol(sender) for sender in SENDERS if sender.name != "udp" and not sender.network)
 )
-"""Senders for every kind of network, by the protocol that users write."""
+"""Senders for every kind of network, by the value of the field `protocol`."""
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys((*SCHEMES, *PROBING, *NOTIFIED, "linux26"), ("", *WINDOWS)),
     "linux": OF_LINUX,
     "mixed": ("", "linux"),
 }
-"""Congestion controls of a sender, "" its own one, which is the only one of senders that are not here.
+"""Congestion controls of a sender; "" is its own one, the only one of senders not listed here.
 
-Flows of `mixed` are each of any TCP of ns-2 that can be mixed, with `linux` also of today's Linux.
+Flows of `mixed` are any TCP of ns-2 in `senders.MIXABLE`, with `linux` also today's Linux.
 """
 
 
 class Network(NamedTuple):
-    """The models of a kind of network."""
+    """Models of a kind of network."""
 
     senders: tuple[str, ...]
     options: tuple[str, ...]
     """Fields of an address that may be on or off."""
     never: tuple[frozenset[str], ...] = ()
-    """Options, or a sender and an option, that do not go together."""
+    """Pairs of options, or of a sender and an option, that exclude each other."""
     only: Mapping[str, tuple[str, ...]] = {}
-    """Senders of an option that goes with some only."""
+    """Senders of an option that is not for all senders."""
     controls: Mapping[str, tuple[str, ...]] = CONTROLS
 
 
@@ -88,7 +88,7 @@ FLUIDS: dict[str, Network] = {
     "wireless": Network(("mixed",), (), controls={}),
     "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK),
 }  # fmt: skip
-"""Models of a fluid, by kind of network."""
+"""Fluid models, by kind of network."""
 
 
 def addresses() -> Iterator[Address]:
@@ -110,7 +110,7 @@ def _on(address: Address) -> list[str]:
 
 
 def _excluded(address: Address, network: Network) -> str:
-    """Return which of its sender and options do not go together; empty if all do."""
+    """Return the reason why sender and options exclude each other; empty if they do not."""
     on = _on(address)
     for option in on:
         if address.sender not in network.only.get(option, (address.sender,)):
@@ -120,7 +120,7 @@ def _excluded(address: Address, network: Network) -> str:
 
 
 def why_not(address: Address) -> str:
-    """Return why there is no model of an address, and what is allowed; empty if there is one."""
+    """Return the reason why an address has no model, and the allowed values; empty if it has one."""
     kind = "fluid" if address.fluid else "packet"
     networks = FLUIDS if address.fluid else NETWORKS
     if address.family not in networks:
@@ -147,9 +147,10 @@ def by_name() -> Mapping[str, Address]:
 
 
 def protocols(family: str) -> tuple[str, ...]:
-    """Return what may be written as `protocol` for flows of a kind of network.
+    """Return the allowed values of `protocol` for flows of a kind of network.
 
-    UDP flows go with those of every sender. A congestion control of ns-2 is a protocol, too: SACK with it.
+    UDP flows can accompany those of every sender. A congestion control of ns-2 is a protocol, too: SACK with
+    it.
     """
     known = NETWORKS[family].senders
     fits = [sender for sender in SENDERS if sender.name == "udp" or protocol(sender) in known]

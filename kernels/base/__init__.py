@@ -1,1 +1,1 @@
-"""What all kernels share: columns, random numbers, random loss, sums."""
+"""Foundations of all kernels: columns, random numbers, random loss, sums."""

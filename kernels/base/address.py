@@ -1,50 +1,52 @@
-"""Which model is meant: the fields by which `models` knows it."""
+"""Address of a model: the fields that identify it."""
 
 from typing import NamedTuple
 
 _ENGINES = {"path": "tcp", "wireless": "wifi", "adhoc": "manet"}
-"""Of kinds of networks that have another word in the names of models."""
+"""Names of kinds of networks in the names of models, if different."""
 
 
 class Address(NamedTuple):
-    """A model by what it simulates."""
+    """Address of a model."""
 
     family: str
-    """The kind of network: path, wireless, adhoc, shared."""
+    """Kind of network: path, wireless, adhoc, shared."""
     sender: str
-    """The transport; of shared networks `mixed` is any of them in each flow."""
+    """Transport; `mixed` for heterogeneous flows of shared and 802.11 networks."""
     control: str = ""
-    """The congestion control where that is not the sender's own."""
+    """Congestion control, if it is not the sender's own."""
     mobile: bool = False
-    """Whether the receiver is a mobile host."""
+    """True if the receiver is a mobile host."""
     fluid: bool = False
-    """Whether a fluid stands for its packets."""
+    """True for a fluid model."""
     aqm: bool = False
-    """Of shared networks: whether links may have active queue management beside RED."""
+    """Shared networks: True if links may have active queue management other than RED."""
     arrivals: bool = False
-    """Whether flows come and go."""
+    """True if flows arrive and depart."""
     varying: bool = False
-    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police; of
-    802.11 networks: whether the gateway may go down."""
+    """True for time-varying networks.
+
+    Hops and links may have a trace, jitter or a policer; the gateway of an 802.11 network may fail.
+    """
     messages: bool = False
-    """Of paths: whether the application writes messages, and pauses."""
+    """Paths: True if the application writes messages and pauses."""
     autotuning: bool = False
-    """Of paths: whether the receiver's window grows with what is read."""
+    """Paths: True if the receive window is autotuned."""
     traced: bool = False
-    """Of shared networks: whether a trace is written."""
+    """Shared networks: True if a trace is written."""
     delays: bool = False
-    """Whether delays of classes of flows are measured."""
+    """True if delays of classes of flows are measured."""
     reordering: bool = False
-    """Of paths: whether hops may besides let packets overtake each other."""
+    """Paths: True if hops may be time-varying and may also reorder packets."""
 
     @property
     def engine(self) -> str:
-        """What the names of models call its kind of network."""
+        """Name of the kind of network in the names of models."""
         return _ENGINES.get(self.family, self.family)
 
     @property
     def name(self) -> str:
-        """The name of the model in messages and files."""
+        """Name of the model in messages and files."""
         if self.fluid:
             mobile = "_mobile" if self.mobile else ""
             of = self.control or self.sender

@@ -1,4 +1,4 @@
-"""What happens next, by the keys of all that events may come from: times, and what decides at equal ones."""
+"""Choice of the next event by the keys of all event sources: time, and a tie-break."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def earliest(m: Any, keys: Any, count: Any) -> Any:
-    """Whose key is the least of the `count` keys from word `keys` of scratch on, and that key.
+    """Return the index of the smallest of `count` keys from word `keys` of scratch on, and that key.
 
-    At equal keys it is the first.  A scan: for some dozens nothing is faster, and nothing has to be kept.
+    Of equal keys the first is chosen. For some dozens of keys a scan is fastest, and it needs no state.
     """
     key = m[keys]
     who = np.int64(0)

@@ -1,7 +1,7 @@
-"""Binds the functions of a model for a target: each function that one names is compiled first, in its place.
+"""Binding of the functions of a model for a target: every function that one refers to is compiled first.
 
-A kernel is a plain function of a module.  What differs between models, such as a TCP's loss recovery or the
-congestion control, is a `slot`: a name of the module that `bind` fills with the model's own.
+A kernel is a plain function of a module. Whatever differs between models, such as loss recovery or the
+congestion control, is a `slot`: a name of the module that `bind` replaces with the model's own value.
 """
 
 import dis
@@ -17,25 +17,26 @@ Step = Callable[[Any], Any]
 
 
 def is_lockstep(step: Step) -> bool:
-    """True if rows will run side by side in step: there a loop of some of them keeps all others waiting."""
+    """Return True if rows run side by side in lockstep, so that a loop of some of them delays the others."""
     return getattr(step, "lockstep", False)
 
 
 def compiled_by(step: Step) -> dict[Any, Any]:
-    """What binders compile once for all: with a step that has a dictionary `compiled`, across models."""
+    """Return the functions that binders with this step share, across models if it has a dictionary
+    `compiled`."""
     found: dict[Any, Any] = getattr(step, "compiled", {})
     return found
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A name that every model fills: with a module, a function or a number."""
+    """Name that every model fills with a module, a function or a number."""
 
     name: str
 
 
 def slot(name: str) -> Any:
-    """A new slot, for a module to name."""
+    """Return a new slot."""
     return Slot(name)
 
 
@@ -45,14 +46,14 @@ UNFILLED: Any = object()
 
 @dataclass(frozen=True, kw_only=True)
 class Slots:
-    """Base of the records of slots: each field fills the slot of its name, unless it is UNFILLED.
+    """Base of the records of slots. A field fills the slot of its name, unless it is UNFILLED.
 
-    A record has a field for each slot of an engine or of a transport, so that mypy and the constructor refuse
-    a name that is wrong or missing.  `bind` refuses a field that no function of the model looks up.
+    A record has a field for each slot of an engine or of a transport, so that mypy and the constructor reject
+    a name that is wrong or missing. `bind` rejects a field that no function of the model refers to.
     """
 
     optional: ClassVar[frozenset[str]] = frozenset()
-    """Fields that some models do not look up."""
+    """Fields to which some models do not refer."""
 
     def filled(self) -> dict[str, Any]:
         """Return the values by the names of their slots."""
@@ -77,11 +78,11 @@ def together(*filled: Filled) -> dict[str, Any]:
 
 
 class Namespace(ModuleType):
-    """Functions and numbers by name: compilers take a module's for constants."""
+    """Functions and numbers by name. Compilers treat the members of a module as constants."""
 
 
 def stacked(name: str, *modules: ModuleType) -> Namespace:
-    """All that some modules define under one name; where two define the same, the later one."""
+    """Return a namespace with the definitions of several modules; later ones override earlier ones."""
     space = Namespace(name)
     for module in modules:
         vars(space).update({key: value for key, value in vars(module).items() if not key.startswith("__")})
@@ -90,20 +91,20 @@ def stacked(name: str, *modules: ModuleType) -> Namespace:
 
 @dataclass(eq=False)
 class Binder:
-    """Compiles functions with `step`, each once for all that name it, and fills their slots."""
+    """Compiles functions with `step`, each once for all that refer to it, and fills their slots."""
 
     step: Step
     slots: Mapping[str, Any] = field(default_factory=dict)
     inlined: Collection[ModuleType] = ()
-    """Functions of these modules become part of what calls them even where they are marked as `noinline`."""
+    """Modules whose functions are inlined even if they are marked `noinline`."""
     compiled: dict[Any, Any] = field(default_factory=dict)
-    """What has been compiled; binders that share it compile what they fill alike only once."""
+    """Compiled functions. Binders that share it compile functions with equal slots only once."""
     asked: set[str] = field(default_factory=set)
-    """Names of the slots that functions have looked up; binders may share it."""
+    """Names of the slots to which functions refer; binders may share it."""
     _made: dict[FunctionType, Any] = field(default_factory=dict)
 
     def function(self, function: Any) -> Any:
-        """The function, compiled with all that it names.  Raises KeyError for a slot that is not filled."""
+        """Return a function compiled with all that it refers to. Raises KeyError for an unfilled slot."""
         if function not in self._made:
             here = function.__globals__
             found = {
@@ -122,12 +123,12 @@ class Binder:
                 copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
                 if inlined:
                     copy.__dict__.pop("noinline", None)
-                self.compiled[alike] = self.step(copy), found  # which keeps alive what it names
+                self.compiled[alike] = self.step(copy), found  # keeps objects alive whose ids are in keys
             self._made[function], _ = self.compiled[alike]
         return self._made[function]
 
     def space(self, module: ModuleType, names: Collection[str] | None = None) -> Namespace:
-        """Those of the `names` that a module defines (all unless given), each as `value` says."""
+        """Return the members of a module, or those with the given `names`, each replaced as in `value`."""
         members = vars(module)
         chosen = members if names is None else [name for name in names if name in members]
         space = Namespace(module.__name__)
@@ -135,7 +136,10 @@ class Binder:
         return space
 
     def value(self, value: Any, names: Collection[str]) -> Any:
-        """What stands in place of a value in code that looks up `names` in it, and in what it finds there."""
+        """Return the bound replacement for a global that a function refers to.
+
+        `names` are the attributes that the function reads from it.
+        """
         if isinstance(value, Slot):
             self.asked.add(value.name)
             if value.name not in self.slots:
@@ -175,8 +179,10 @@ def bind(
 
 
 def once(step: Step, make: Callable[..., Any], *of: Any) -> Any:
-    """The function that `make(*of)` returns, compiled by `step` once for all models that have the same `of`:
-    numbers, and functions that are compiled."""
+    """Return the function `make(*of)`, compiled by `step` once for all models with equal arguments.
+
+    The arguments are numbers and compiled functions.
+    """
     compiled, alike = compiled_by(step), (make, *map(_contents, of))
     if alike not in compiled:
         compiled[alike] = step(make(*of)), of
@@ -185,14 +191,14 @@ def once(step: Step, make: Callable[..., Any], *of: Any) -> Any:
 
 @functools.cache
 def _numbers(enumeration: type[IntEnum]) -> Namespace:
-    """An enumeration as integers by name."""
+    """Return an enumeration as integers by name."""
     space = Namespace(enumeration.__name__)
     vars(space).update({key: int(member) for key, member in enumeration.__members__.items()})
     return space
 
 
 def _looked_up(code: CodeType) -> dict[str, set[str]]:
-    """The globals that a function's code looks up, and of each the attributes."""
+    """Return the globals to which a function's code refers, with the attributes that it reads of each."""
     found: dict[str, set[str]] = {}
     last = ""
     for instruction in dis.get_instructions(code):
@@ -207,7 +213,7 @@ def _looked_up(code: CodeType) -> dict[str, set[str]]:
 
 
 def _contents(value: Any) -> Any:
-    """Equal for what stands in place of names in two functions if these are compiled alike."""
+    """Return a value that is equal for replacements that compile to the same code."""
     if isinstance(value, Namespace):
         value = vars(value)
     if isinstance(value, dict):

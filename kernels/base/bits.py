@@ -1,6 +1,6 @@
-"""Circular bitmaps in words of scratch, `mask + 1` bits from word `at` of scratch `m` on.
+"""Circular bitmaps in scratch: `mask + 1` bits from word `at` of scratch `m` on.
 
-Runs of bits are taken a word at a time: a lane of a device that goes bit by bit holds up all others.
+Runs of bits are processed 64 at a time, because on a device one lane that loops over bits delays all others.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ _ONE = np.int64(1)
 
 
 def test_bit(m: Any, at: Any, mask: Any, i: Any) -> Any:
-    """Whether bit `i` is set."""
+    """Return True if bit `i` is set."""
     place = i & mask
     return (global_memory(m)[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
 
@@ -31,7 +31,7 @@ def clear_bit(m: Any, at: Any, mask: Any, i: Any) -> None:
 
 
 def span(begin: Any, end: Any) -> Any:
-    """A word with the bits `begin` to `end` - 1 set, which are of the same word of a bitmap."""
+    """Return a word in which the bits `begin` to `end` - 1, of one word of a bitmap, are set."""
     bits = np.int64(-1) << np.int64(begin & 63)
     if end & 63:
         bits &= ~(np.int64(-1) << np.int64(end & 63))
@@ -49,7 +49,7 @@ def clear_bits(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
 
 
 def _lowest(word: Any) -> Any:
-    # How many bits of a word are set from the lowest on, without a gap.
+# Return the length of the run of set bits from the lowest bit on.
     count, width = np.int64(0), np.int64(32)
     while width > 0:
         low = (_ONE << width) - 1
@@ -61,7 +61,7 @@ def _lowest(word: Any) -> Any:
 
 
 def _highest(word: Any) -> Any:
-    # How many are set from the highest on.
+# Return the length of the run of set bits from the highest bit down.
     count, width = np.int64(0), np.int64(32)
     while width > 0:
         if word >> (np.int64(64) - width) == -1:
@@ -73,7 +73,7 @@ def _highest(word: Any) -> Any:
 
 @noinline
 def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
-    """The first bit from `begin` on that is not set, or `end`, if that is higher than `begin`."""
+    """Return the first bit from `begin` on that is not set, at most `end`; at least `begin`."""
     i, going = begin, begin < end
     while going:
         left = np.int64(64 - (i & 63))
@@ -85,7 +85,7 @@ def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
 
 @noinline
 def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
-    """The first of the bits that are set without a gap up to `end` - 1; not all bits may be set."""
+    """Return the first bit of the run of set bits that ends at `end` - 1. Not all bits may be set."""
     i, going = end, test_bit(m, at, mask, end - 1)
     while going:
         left = np.int64(((i - 1) & 63) + 1)

@@ -1,10 +1,9 @@
-"""A channel that loses packets at random: always alike, or in bursts.
+"""Channel with random loss, independent or in bursts.
 
-A bursty one has two states (Gilbert, BSTJ 39, 1960; Elliott, BSTJ 42, 1963).  Each has a probability that a
-packet is lost, and one that the channel turns to the other state after it.  To a packet that survives and
-turns nothing, nothing happens; of these there is a geometric number between two to which something does,
-drawn at once as `loss` draws it.  What it is is drawn then: the packet is lost, or the channel turns, or
-both.  No packet in between costs more than a count.
+A channel with bursts has two states (Gilbert, BSTJ 39, 1960; Elliott, BSTJ 42, 1963), each with a probability
+of loss and a probability of changing the state after a packet. Most packets are neither lost nor followed by
+a change. Their number up to the next event is geometric and is drawn at once, as in `loss`. At the event it
+is drawn whether the packet is lost, the state changes, or both. All other packets only decrement a counter.
 """
 
 from enum import IntEnum
@@ -21,12 +20,12 @@ from netcarlo.kernels.base.philox import draw
 class Channel(IntEnum):
     """Words of scratch of a channel."""
 
-    GAP = Countdown.GAP  # packets until something happens
-    GAPS = Countdown.GAPS  # gaps drawn so far
+    GAP = Countdown.GAP  # packets until the next event
+    GAPS = Countdown.GAPS  # gaps drawn
     ROW = 2  # row of the loss table for these gaps
-    CHANCES = 3  # what happens then, as `Hop.CHANCES`
-    OTHER_ROW = 4  # the same two in the other state
-    OTHER_CHANCES = 5
+    CHANCES = 3  # probabilities at the end of a gap, as `Hop.CHANCES`
+    OTHER_ROW = 4  # row of the loss table in the other state
+    OTHER_CHANCES = 5  # probabilities in the other state
 
 
 _BITS = np.int64(CHANCE_BITS)
@@ -34,9 +33,9 @@ _MASK = np.int64((1 << CHANCE_BITS) - 1)
 
 
 def lost(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
-    """Whether a packet is lost in the channel at word `at` of scratch.
+    """Return True if a packet is lost in the channel at word `at` of scratch.
 
-    Gaps are drawn from a `stream` with thresholds of `losses`; `p` are the parameters of the row.
+    Gaps are drawn from a `stream` with the thresholds `losses`; `p` are the parameters of the row.
     """
     left = m[at + Channel.GAP]
     if left == 0:
@@ -47,14 +46,14 @@ def lost(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
 
 @noinline
 def begin(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> None:
-    """Draw the first gap of a channel whose rows and chances are filled in; it begins outside a burst."""
+    """Draw the first gap of a channel whose rows and chances are set; it starts outside a burst."""
     m[at + Channel.GAPS] = 0
     draw_gap(p, losses, m, at, m[at + Channel.ROW], stream)
 
 
 @noinline
 def _happens(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
-    """Something happens to a packet; returns whether it is lost."""
+    """Draw the event at the end of a gap; return True if the packet is lost."""
     gone = True
     chances = m[at + Channel.CHANCES]
     if chances > 0:

@@ -1,7 +1,7 @@
-"""Processor time that compiling a model takes the first time: the only place where it is written down.
+"""Table of the processor time that compiling a model takes the first time.
 
-Processor seconds of a virtual AMD EPYC, measured with `python -m tests.campaigns compile_times` beside other
-work.  `runtime.compile_speed` scales these times by the time of earlier compilations on the user's machine.
+The unit is processor seconds of a virtual AMD EPYC, measured with `python -m tests.campaigns compile_times`
+beside other work. `runtime.compile_speed` scales these times by earlier compilations on the user's machine.
 """
 
 from netcarlo.kernels.base.address import Address
@@ -12,10 +12,10 @@ SENDER_S = {
     "wireless": {"udp": 6.6, "sctp": 12.0, "linux": 17.0, "mixed": 17.0, "": 10.7},
     "adhoc": {"udp": 10.5, "sctp": 15.0, "linux": 18.7, "": 13.3},
 }
-"""Seconds by kind of network and sender; the entry "" is for every other TCP."""
+"""Compile time by kind of network and sender [s]; the entry "" is for every other TCP."""
 
 FLUID_S = {"path": 4.0, "shared": 4.6, "wireless": 5.4, "adhoc": 8.1}
-"""Seconds of a fluid, by kind of network."""
+"""Compile time of a fluid model, by kind of network [s]."""
 
 OPTION = {
     "mobile": 1.25, "aqm": 1.05, "arrivals": 1.0, "varying": 1.0, "messages": 1.15, "autotuning": 1.0,
@@ -24,14 +24,14 @@ OPTION = {
 """Factors of the options of an address."""
 
 UNMEASURED_S = 10.0
-"""Seconds of a model of a kind of network that is not in these tables."""
+"""Compile time of a model of a kind of network that is not in these tables [s]."""
 
 MIXED_LINUX = 2.5
-"""Factor of a mixture that has today's Linux besides the other senders."""
+"""Factor for heterogeneous flows that include today's Linux."""
 
 
 def seconds(address: Address) -> float:
-    """Return about how long compiling the model of this address takes [s]."""
+    """Return the approximate compile time of the model of this address [s]."""
     if address.fluid:
         found = FLUID_S.get(address.family, UNMEASURED_S)
     else:

@@ -1,7 +1,7 @@
-"""What a row costs, about: packets or events, estimated from its numbers alone.
+"""Approximate cost of a row, in packets or events, estimated from its parameters alone.
 
-A device takes rows in this order, and so many at a time: outcomes do not depend on it, so an estimate need
-not be right, only the larger for the longer row more often than not.
+A device processes rows in order of cost, and this many at a time. Outcomes do not depend on it, so an
+estimate need only be larger, in most cases, for the longer row.
 """
 
 from typing import Any
@@ -15,11 +15,10 @@ Floats = NDArray[np.float64]
 def transfer(
     span: Any, limit: Any, *, packet: Any, rtt: Any, window: Any, loss: Any = 0.0, rto: Any = 1e9
 ) -> Floats:
-    """Packets that an association puts out in `span` [ns] if it has `limit` at most.
+    """Return the packets that an association sends in `span` [ns], at most `limit`.
 
-    The slowest hop takes `packet` [ns] for one, and a window leaves in each `rtt` [ns]; random `loss`, and
-    waits of `rto` [ns] for the timer after it, make it less (Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998,
-    equation 30).
+    The slowest hop needs `packet` [ns] per packet, and a window is sent per `rtt` [ns]. Random `loss`, with
+    timeouts of `rto` [ns], reduces it (Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998, equation 30).
     """
     halvings = rtt * np.sqrt(2 * loss / 3)
     waits = rto * np.minimum(1.0, 3 * np.sqrt(3 * loss / 8)) * loss * (1 + 32 * loss**2)
@@ -28,5 +27,5 @@ def transfer(
 
 
 def datagrams(span: Any, interval: Any) -> Floats:
-    """Datagrams that come every `interval` [ns]; 0: none."""
+    """Return the number of datagrams in `span` at this `interval` [ns]; 0 if the interval is 0."""
     return np.where(interval > 0, span / np.maximum(interval, 1), 0.0)

@@ -1,4 +1,4 @@
-"""Random loss of one kind of packets: how many get through until the next is lost, counted down."""
+"""Random loss of one kind of packets: a countdown of the packets until the next loss."""
 
 from enum import IntEnum
 from typing import Any
@@ -11,11 +11,11 @@ class Countdown(IntEnum):
     """Words of scratch of a countdown."""
 
     GAP = 0  # packets until the next loss
-    GAPS = 1  # gaps drawn so far
+    GAPS = 1  # gaps drawn
 
 
 def lost(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> Any:
-    """Whether a packet is lost, by the countdown at word `at` of scratch.
+    """Return True if a packet is lost, by the countdown at word `at` of scratch.
 
     Gaps are drawn from a `stream` with the thresholds `losses[row]`; `p` are the parameters of the row.
     """
@@ -28,7 +28,7 @@ def lost(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> Any:
 
 
 def draw_gap(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> None:
-    """Draw the next gap: before the first packet, and when one is lost."""
+    """Draw the next gap: before the first packet, and after a loss."""
     number = m[at + Countdown.GAPS]
     m[at + Countdown.GAP] = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
     m[at + Countdown.GAPS] = number + 1

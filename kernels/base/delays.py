@@ -1,8 +1,8 @@
-"""Delays of classes of flows: a count, sums and a histogram, of distinct data packets that arrive.
+"""Delay statistics of classes of flows: count, sums and histogram of distinct data packets.
 
-A delay is the time from when data is first put out until it first arrives.  Jitter is that of RFC 3550,
-section 6.4.1, in the integers of its appendix A.8: with each packet of a flow it goes a sixteenth of the way
-to the difference between its delay and that of the packet that arrived before it.
+A delay is the time from the first sending of data to their first arrival. Jitter is that of RFC 3550, section
+6.4.1, in the integers of its appendix A.8: with each packet it moves by a sixteenth towards the difference
+between the delays of this packet and the one that arrived before it.
 """
 
 from enum import IntEnum
@@ -15,30 +15,30 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.sums import add
 
 SHIFT = 7
-"""Delays are counted in 2**7 ns: one from 8 us on is within 1.6 % of the middle of its bin."""
+"""Unit of delays in histograms, 2**7 ns; a delay above 8 us is within 1.6 % of the middle of its bin."""
 
 MOST_CLASSES = 8
-"""Of a network."""
+"""Maximum number of classes with delay statistics in a network."""
 
 
 class DelayOut(IntEnum):
-    """A class, of the packets that arrive in the window of measurement."""
+    """Outcomes of a class: packets that arrive in the measurement window."""
 
-    PACKETS = 0
-    LATE = 1  # of those, took longer than the bound of their flow
-    SUM = 2  # of delays [ns] ...
-    SUM_HIGH = 3  # ... and what exceeds a word of it [2**63 ns]
-    JITTER = 4  # sum of the jitter of the flow at each packet [ns]
-    DELAYS = 5  # histogram, up to 275 s
+    PACKETS = 0  # number of distinct data packets
+    LATE = 1  # packets with a delay above the bound of their flow
+    SUM = 2  # sum of delays [ns], low word
+    SUM_HIGH = 3  # high word of that sum (`sums`)
+    JITTER = 4  # sum of the flow's jitter at each packet [ns]
+    DELAYS = 5  # histogram of delays, up to 275 s
     COLUMNS = DELAYS + bins(26)
 
 
 class DelayState(IntEnum):
-    """The words of a flow."""
+    """Words of scratch of a flow."""
 
-    LATEST = 0  # delay of its latest packet [ns], or NONE
-    JITTER = 1  # [ns / 16]
-    OCTAVE = 2  # that of its latest packet that was counted, and of most that follow
+    LATEST = 0  # delay of the latest packet [ns], or NONE
+    JITTER = 1  # jitter [ns / 16]
+    OCTAVE = 2  # octave of the latest delay counted, mostly also of the next
     SIZE = 3
 
 
@@ -47,16 +47,16 @@ BINS = int(DelayOut.COLUMNS - DelayOut.DELAYS)
 
 
 def prepare(m: Any, state: Any) -> None:
-    """Before the first packet of a flow."""
+    """Initialise the state of a flow."""
     m[state + DelayState.LATEST] = NONE
     m[state + DelayState.JITTER] = 0
     m[state + DelayState.OCTAVE] = 0
 
 
 def arrived(m: Any, at: Any, state: Any, delay: Any, bound: Any, counts: Any) -> None:
-    """A packet of a flow took `delay` [ns]; it is late above a `bound` [ns].
+    """Record the `delay` [ns] of a packet of a flow; above `bound` [ns] it is late.
 
-    It `counts` in the outcomes at `at` of its class, or comes before the window.
+    `counts` is True in the measurement window; then the packet is counted in the outcomes at word `at`.
     """
     jitter, latest = m[state + DelayState.JITTER], m[state + DelayState.LATEST]
     if latest != NONE:
@@ -72,28 +72,30 @@ def arrived(m: Any, at: Any, state: Any, delay: Any, bound: Any, counts: Any) ->
 
 
 class DelayAccumulator(NamedTuple):
-    """What of a flow is in registers where one packet after the other arrives: see `arrived`.
+    """Delay statistics of a flow in registers, for a series of packets, see `arrived`.
 
-    Most take as long as the one before; those are counted together when one does not.
+    Most delays equal the previous one; such packets are counted together when the delay changes.
     """
 
     latest: Any
+    """Delay of the latest packet [ns]."""
     run: Any
-    """Packets that took as long and are not counted yet."""
+    """Number of packets with the delay `latest` that are not counted yet."""
     jitter: Any
+    """Jitter of the flow [ns / 16]."""
     jitters: Any
-    """Sum that is not counted yet."""
+    """Sum of jitters that is not counted yet [ns]."""
 
 
 def accumulator_of(m: Any, state: Any) -> Any:
-    """A flow as it is."""
+    """Return the delay statistics of a flow in registers."""
     return DelayAccumulator(
         m[state + DelayState.LATEST], np.int64(0), m[state + DelayState.JITTER], np.int64(0)
     )
 
 
 def accumulate(m: Any, at: Any, state: Any, accumulator: Any, delay: Any, bound: Any) -> Any:
-    """As `arrived`, of a packet that counts and is not the first: the meter afterwards."""
+    """Record a delay in the measurement window, not the first of its flow; return the new accumulator."""
     change, run = delay - accumulator.latest, accumulator.run
     jitter = accumulator.jitter - ((accumulator.jitter + 8) >> np.int64(4))
     if change != 0:
@@ -104,7 +106,7 @@ def accumulate(m: Any, at: Any, state: Any, accumulator: Any, delay: Any, bound:
 
 
 def count(m: Any, at: Any, state: Any, delay: Any, packets: Any, bound: Any) -> None:
-    """So many packets of a flow took `delay` [ns] each, which in all are less than a word holds."""
+    """Count `packets` packets with the same `delay` [ns]; the sum of their delays fits a word."""
     if packets > 0:
         m[at + DelayOut.LATE] += packets * (delay > bound)
         add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, packets * delay)
@@ -112,14 +114,14 @@ def count(m: Any, at: Any, state: Any, delay: Any, packets: Any, bound: Any) -> 
 
 
 def flush(m: Any, at: Any, state: Any, accumulator: Any, bound: Any) -> None:
-    """A flow as it is now; all is counted."""
+    """Count what is left in the accumulator, and store it in the state of the flow."""
     count(m, at, state, accumulator.latest, accumulator.run, bound)
     m[state + DelayState.LATEST], m[state + DelayState.JITTER] = accumulator.latest, accumulator.jitter
     m[at + DelayOut.JITTER] += accumulator.jitters
 
 
 def bin_of(m: Any, state: Any, delay: Any) -> Any:
-    """The bin of a delay: mostly of the same octave as that before."""
+    """Return the bin of a delay, which is mostly of the same octave as the previous one."""
     value, octave = delay >> np.int64(SHIFT), m[state + DelayState.OCTAVE]
     if value >> octave >> np.int64(STEP_BITS) != 1:
         octave = octave_of(value)
@@ -129,6 +131,6 @@ def bin_of(m: Any, state: Any, delay: Any) -> Any:
 
 @noinline
 def finish(m: Any, at: Any) -> None:
-    """When all have arrived: count them."""
+    """Compute the number of packets from the histogram, after the last packet."""
     for k in range(BINS):
         m[at + DelayOut.PACKETS] += m[at + DelayOut.DELAYS + k]

@@ -1,8 +1,8 @@
-"""Histograms of whole numbers in bins of equal relative width, from which quantiles are read.
+"""Histograms of non-negative integers in bins of equal relative width, from which quantiles are read.
 
-Bins are log-linear (as those of HdrHistogram): up to 2 * STEPS each number has one of its own; every octave
-above has STEPS of equal width, so none is wider than 1 / STEPS of what is in it, and its middle within
-1.6 % of that.  Counts are integers: the sum of two histograms is that of all that is in either.
+Bins are log-linear, as in HdrHistogram: each number up to 2 * STEPS has its own bin; every octave above has
+STEPS bins of equal width. So a bin is at most 1 / STEPS as wide as its numbers, and its middle is within 1.6
+% of them. Counts are integers, and histograms can be added.
 """
 
 from typing import Any
@@ -13,17 +13,17 @@ from netcarlo.kernels.base.inline import noinline
 
 STEP_BITS = 5
 STEPS = 1 << STEP_BITS
-"""Bins in an octave."""
+"""Number of bins in an octave."""
 
 
 def bins(octaves: int) -> int:
-    """Bins for numbers below STEPS * 2**octaves."""
+    """Return the number of bins for numbers below STEPS * 2**octaves."""
     return STEPS * (octaves + 1)
 
 
 @noinline
 def octave_of(value: Any) -> Any:
-    """The octave of a number that is not negative: its bins there are 2**octave wide."""
+    """Return the octave of a non-negative number, in which bins are 2**octave wide."""
     shift, rest = np.int64(0), value >> np.int64(STEP_BITS + 1)
     width = np.int64(32)
     while width > 0:  # bits of `rest`
@@ -35,11 +35,11 @@ def octave_of(value: Any) -> Any:
 
 
 def bin_of(value: Any) -> Any:
-    """The bin of a number that is not negative."""
+    """Return the bin of a non-negative number."""
     octave = octave_of(value)
     return (octave << np.int64(STEP_BITS)) + (value >> octave)
 
 
 def count(m: Any, at: Any, n: Any, value: Any) -> None:
-    """Count a number in `n` bins from word `at` of scratch on; the last one has all that is larger, too."""
+    """Count a number in `n` bins from word `at` of scratch on; the last bin includes all larger numbers."""
     m[at + min(bin_of(value), np.int64(n - 1))] += 1

@@ -1,9 +1,9 @@
 """Random loss as the gap to the next loss, drawn exactly with integers.
 
-The number of packets that survive before the next loss is geometric, P(gap = k) = p (1 - p)**k.
-With q = 1 - p its binary digits are independent, P(digit j is 1) = q**(2**j) / (1 + q**(2**j)),
-so each digit is one comparison of a 32-bit word with a threshold prepared on the host: no
-logarithm, and the same bits on every target.
+The number of packets that survive before the next loss is geometric, P(gap = k) = p (1 - p)**k. With q = 1 -
+p its binary digits are independent, P(digit j is 1) = q**(2**j) / (1 + q**(2**j)). So each digit is one
+comparison of a 32-bit word with a threshold prepared on the host: no logarithm, and the same bits on every
+target.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 DIGITS = 32
 NO_LOSS = 1 << 62
-"""The gap of a link that never loses a packet."""
+"""Gap of a link without loss."""
 
 
 def thresholds(probability: ArrayLike) -> NDArray[np.uint32]:
@@ -39,16 +39,16 @@ def thresholds(probability: ArrayLike) -> NDArray[np.uint32]:
 
 
 def probabilities(table: NDArray[np.uint32]) -> Floats:
-    """The loss probabilities of the lines of `thresholds`, float64[m], about."""
+    """Return the approximate loss probabilities of the rows of `thresholds`, float64[m]."""
     odd = table[:, 0] * 2.0**-32  # q / (1 + q)
     return np.where(table[:, -1] == 0xFFFFFFFF, 0.0, 1.0 - odd / (1.0 - odd))
 
 
 def _square(high: Floats, low: Floats) -> tuple[Floats, Floats]:
-    """The square of `high + low`, likewise in two parts.
+    """Return the square of `high + low` in two parts.
 
-    Repeated squaring with rounding errors kept (Dekker, Numerische Mathematik 18, 1971) is as good as
-    a power, and the same on every machine: NumPy's power is not.
+    Repeated squaring with rounding errors kept (Dekker, Numerische Mathematik 18, 1971) is as accurate as a
+    power, and the same on every machine, which NumPy's power is not.
     """
     upper = high * (2.0**27 + 1)
     upper = upper - (upper - high)
@@ -61,12 +61,13 @@ def _square(high: Floats, low: Floats) -> tuple[Floats, Floats]:
 
 @noinline
 def gap(losses: Any, row: Any, seed: Any, scenario: Any, replication: Any, stream: Any, k: Any) -> Any:
-    """The number of packets between loss k - 1 and loss k of a stream, by thresholds `losses[row]`."""
+    """Return the number of packets between loss k - 1 and loss k of a stream, by the thresholds
+    `losses[row]`."""
     if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
         return np.int64(NO_LOSS)
     value = np.int64(0)
     for block in range(DIGITS // 4):
-        if losses[row, 4 * block] == np.uint32(0):  # thresholds fall: all further digits are 0
+        if losses[row, 4 * block] == np.uint32(0):  # thresholds decrease: all further digits are 0
             break
         w0, w1, w2, w3 = draw(seed, scenario, replication, stream, k * (DIGITS // 4) + block)
         if w0 < losses[row, 4 * block]:

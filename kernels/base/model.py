@@ -1,4 +1,4 @@
-"""A model: the simulation of one row of a network, to be compiled for a target."""
+"""Model: the simulation of one row of a network, to be compiled for a target."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ def failovers(rows: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A simulation of one row, to be compiled for a target.
+    """Simulation of one row, to be compiled for a target.
 
-    `make(step)` returns `simulate(parameters, constants, first, second, losses, scratch, memory,
-    out, trace) -> int`, compiled by `step` (`base.bind`). The arguments are one row's views of the five
-    arrays of its rows (`base.rows`), int64 scratch and float64 memory as large as `scratch(rows)` tells,
-    int64 of the length that `outcomes(rows)` tells and float64[T, len(Trace)], without rows when there is
-    nothing to trace.  It returns the number of trace rows.
+    `make(step)` returns `simulate(parameters, constants, first, second, losses, scratch, memory, out, trace)
+    -> int`, compiled by `step` (`base.bind`). The first five arguments are one row's views of the arrays of
+    `base.rows`. `scratch` (int64) and `memory` (float64) have the lengths of `scratch(rows)`. `out` is int64
+    with the length of `outcomes(rows)`, `trace` is float64[T, len(Trace)], with T = 0 for no trace. It
+    returns the number of trace rows.
     """
 
     address: Address
@@ -42,31 +42,33 @@ class Model:
     scratch: Callable[[Any], tuple[int, int]]
     """Words of scratch and of float64 memory that any of some rows needs."""
     outcomes: Callable[[Any], int] = lambda rows: len(Out)
-    """Columns of the outcomes of some rows."""
+    """Number of columns of the outcomes of some rows."""
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
     """Dimensions of the five arrays of the rows."""
     window: Callable[[Any], Any] = window_of
-    """Most packets in flight of rows with these parameters [n]."""
+    """Maximum packets in flight of rows with these parameters [n]."""
     cost: Callable[[Any], Any] = end_of
     """Estimated running time of each row relative to the others, float64[n], see `base.cost`."""
     noalias: bool = False
-    """True if no function writes words through one argument and reads them through another, so that
-    compilers may keep words in registers (`noalias`)."""
+    """True if no function writes words through one argument and reads them through another.
+
+    Compilers may then keep words in registers (LLVM: `noalias`).
+    """
     hot_words: tuple[tuple[int, int], ...] = ()
-    """Words of scratch [from, to) that every packet touches; a device keeps them in shared memory."""
+    """Ranges of scratch [from, to) that every packet accesses; a device keeps them in shared memory."""
     file: Path | None = None
-    """The user's congestion control, which compilers may refuse; None of built-in models."""
+    """User's congestion control, which compilers may reject; None for built-in models."""
     traced_by: "Callable[[], Model] | None" = None
-    """Builds the model with a trace, where that is a model of its own."""
+    """Builds the model with a trace, if it is a separate model."""
 
     @property
     def traced(self) -> "Model | None":
-        """The same model with a trace, where that is a model of its own."""
+        """Model with a trace, if it is a separate model, else None."""
         return None if self.traced_by is None else self.traced_by()
 
     @property
     def compile_s(self) -> float:
-        """Processor time that compiling takes on the machine of the table, about [s]."""
+        """Approximate processor time of compiling on the machine of `compile_time` [s]."""
         return compile_time.seconds(self.address)
 
     @property

@@ -1,4 +1,4 @@
-"""How long the data of a network's one flow take, see `base.delays`: all that arrive count.
+"""Delay statistics of the only flow of a network, see `base.delays`: all arrivals count.
 
 `state` is the word of scratch `m` where the words of the flow begin, `at` that of its outcomes.
 """
@@ -11,12 +11,12 @@ from netcarlo.kernels.base.inline import global_memory, noinline
 from netcarlo.kernels.base.layout import P
 
 WORDS = int(DelayOut.COLUMNS)
-"""Of scratch, beside those of the flow."""
+"""Words of scratch for the outcomes."""
 
 
 @noinline
 def prepare(m: Any, state: Any, at: Any) -> Any:
-    """Before the first packet; returns the next free word behind the outcomes."""
+    """Initialise the statistics; return the next free word after the outcomes."""
     delays.prepare(m, state)
     for word in range(at, at + WORDS):
         global_memory(m)[word] = 0
@@ -24,13 +24,13 @@ def prepare(m: Any, state: Any, at: Any) -> Any:
 
 
 def arrived(p: Any, m: Any, state: Any, at: Any, delay: Any) -> None:
-    """Data that had not come before arrive `delay` [ns] after they were first put out."""
+    """Record the `delay` [ns] of data since they were first sent, at their first arrival."""
     delays.arrived(m, at, state, delay, p[P.LATE], True)
 
 
 @noinline
 def report(m: Any, at: Any, out: Any, first: Any) -> None:
-    """The outcomes, from column `first` of `out` on."""
+    """Write the outcomes from column `first` of `out` on."""
     delays.finish(m, at)
     for column in range(WORDS):
         out[first + column] = global_memory(m)[at + column]

@@ -19,7 +19,7 @@ _32 = np.uint64(32)
 
 
 def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
-    """Ten rounds on a 4-word counter under a 2-word key; each word a uint64 below 2**32.
+    """Return ten rounds of a 4-word counter under a 2-word key; each word is a uint64 below 2**32.
 
     Works on scalars and, element by element, on arrays.
     """
@@ -33,7 +33,7 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[An
 
 
 def draw(seed: Any, scenario: Any, replication: Any, stream: Any, i: Any) -> Any:
-    """The four words (uint64 below 2**32) of block `i` of a stream.
+    """Return the four words (uint64 below 2**32) of block `i` of a stream.
 
     The five arguments are integers, the last four below 2**32.
     """
@@ -51,9 +51,9 @@ def draw(seed: Any, scenario: Any, replication: Any, stream: Any, i: Any) -> Any
 def uniforms(
     seed: int, scenario: int | NDArray[np.int64], replications: NDArray[np.int64], stream: int, i: int = 0
 ) -> NDArray[np.float64]:
-    """Draw `i` of a stream for many replications (of one scenario, or of one each) at once, on the host.
+    """Return draw `i` of a stream for many replications at once, on the host.
 
-    Returns float64[n] in [0, 1) with 53 random bits.
+    Replications are of one scenario, or of one each. Returns float64[n] in [0, 1) with 53 random bits.
     """
     c2 = replications.astype(np.uint64)
     zero = np.zeros_like(c2)

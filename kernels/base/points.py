@@ -1,8 +1,8 @@
-"""Numbers of any distribution, by points of its inverse distribution function and integers alone.
+"""Numbers of any distribution by points of its inverse distribution function, with integers alone.
 
-From word `at` of an array on there stand the number of points, and for each its probability times 2**32 and
-its value, both whole.  Probabilities rise from 0 to 2**32 and the function is linear between points; where
-two have the same probability it jumps.
+From word `at` of an array on, there are the number of points, and for each its probability times 2**32 and
+its value, both integers. Probabilities increase from 0 to 2**32. The function is linear between points; two
+points with the same probability are a jump.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 SHARE_BITS = 20
-"""Resolution between two points; values lie below 2**42."""
+"""Bits of resolution between two points; values must be below 2**42."""
 
 
 def value(points: Any, at: Any, word: Any) -> Any:
-    """The value where the distribution function is `word` / 2**32."""
+    """Return the value at which the distribution function is `word` / 2**32."""
     low, high = np.int64(0), np.int64(points[at]) - 1
     while high - low > 1:
         middle = (low + high) >> np.int64(1)

@@ -1,7 +1,8 @@
-"""What a type of rows is: five arrays that a kernel reads, whatever they hold.
+"""Type of rows: five arrays that a kernel reads, common to all networks.
 
-The first four have a row for each replication, the last (`losses`) is a table that the others name lines of.
-Outcomes, int64[n, columns], begin with `STATUS`; behind the first ones stand those of flows, nodes or links.
+The first four have a row for each replication. The last (`losses`) is a table, whose rows the others refer
+to. Outcomes, int64[n, columns], begin with `STATUS`; tables of flows, nodes or links follow the first
+columns.
 """
 
 from collections.abc import Sequence
@@ -13,32 +14,32 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 STATUS = 0
-"""The column of all outcomes that says how the row ended: one of the STATUS_ constants."""
+"""Column of all outcomes with the status of the row, one of the STATUS_ constants."""
 
 
 class Table(NamedTuple):
-    """The outcomes of flows, nodes or links in the outcomes of a row."""
+    """Table of flows, nodes or links in the outcomes of a row."""
 
     of: str
-    """What they are called: flows, nodes or links."""
+    """Name of its entries, such as flows, nodes or links."""
     columns: int
-    """Of each of them."""
+    """Columns of each entry."""
     written: int
-    """How many a launch of these rows writes."""
+    """Number of entries that a launch of these rows writes."""
     room: int
-    """How many these rows have room for: those that a launch of them alone leaves out are 0."""
+    """Maximum number of entries of these rows; entries that a launch of them alone omits are 0."""
 
 
 class AnyRows(Protocol):
-    """The rows of a kind of network: a NamedTuple of five arrays with these answers."""
+    """Rows of a kind of network: a NamedTuple of five arrays with these methods."""
 
     @property
     def parameters(self) -> Ints:
-        """Those of the run, [n, columns]."""
+        """Parameters of the run, [n, columns]."""
 
     @property
     def constants(self) -> NDArray[np.float64]:
-        """Those of a user's congestion control, [n, C]."""
+        """Constants of a user's congestion control, [n, C]."""
 
     @property
     def losses(self) -> NDArray[np.uint32]:
@@ -46,29 +47,29 @@ class AnyRows(Protocol):
 
     @property
     def filling(self) -> tuple[int, int, int, int]:
-        """What stands in each of the first four arrays where a row has less than others."""
+        """Padding of the first four arrays in rows that have fewer entries than others."""
 
     def renumbered(self, line: Ints) -> Self:
-        """The same rows of another table of losses, in which line k is line `line[k]`."""
+        """Return the rows for another table of losses, in which row k has the number `line[k]`."""
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
-        """How many outcomes a row begins with, and the tables behind them."""
+        """Return the number of outcomes before the tables, and the tables."""
 
     def __iter__(self) -> Any: ...
 
 
 def replications(rows: AnyRows) -> tuple[NDArray[Any], ...]:
-    """The arrays with a row for each replication."""
+    """Return the arrays with a row for each replication."""
     return tuple(rows)[:-1]
 
 
 def take(rows: AnyRows, index: Any) -> Any:
-    """Some of the rows."""
+    """Return some of the rows."""
     return type(rows)(*(array[index] for array in replications(rows)), rows.losses)  # type: ignore[call-arg]
 
 
 def concatenate(parts: Sequence[AnyRows]) -> Any:
-    """Rows of one type one after the other, as wide as the widest, so that one launch runs them all."""
+    """Concatenate rows of one type, padded to the widest, so that one launch runs them all."""
     losses, line = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
     ends = np.cumsum([len(part.losses) for part in parts])[:-1]
     renumbered = [
@@ -90,15 +91,15 @@ def _joined(arrays: Sequence[NDArray[Any]], *, fill: int) -> NDArray[Any]:
 
 
 def trim(outcomes: Ints, launched: AnyRows, rows: AnyRows) -> Ints:
-    """The outcomes [n, ...] of some of the rows `launched`, with as much room as their own `rows` have.
+    """Return the outcomes [n, ...] of some of the rows `launched`, as wide as their own `rows` need.
 
-    What comes out of a launch is as wide as its widest row.
+    The outcomes of a launch are as wide as its widest row.
     """
     return _resized(outcomes, launched, [table.room for table in rows.tables()[1]])
 
 
 def widened(outcomes: Ints, launched: AnyRows, rows: AnyRows) -> Ints:
-    """The outcomes [n, ...] of the rows `launched` as wide as a launch of all `rows` writes them."""
+    """Return the outcomes [n, ...] of the rows `launched`, as wide as a launch of all `rows` writes them."""
     return _resized(outcomes, launched, [table.written for table in rows.tables()[1]])
 
 
@@ -115,7 +116,7 @@ def _resized(outcomes: Ints, launched: AnyRows, sizes: Sequence[int]) -> Ints:
 
 
 def split(outcomes: Ints, rows: AnyRows) -> dict[str, Ints]:
-    """The tables [n, k, columns] in the outcomes of `rows` that are trimmed, by what they are of."""
+    """Return the tables [n, k, columns] in the trimmed outcomes of `rows`, by name."""
     at, tables = rows.tables()
     found = {}
     for table in tables:

@@ -1,4 +1,4 @@
-"""Sums that outgrow a word: in ten days of samples or of waiting packets, nanoseconds pass 2**63."""
+"""Sums that exceed a word: ten days of samples or waiting packets add up to more than 2**63 ns."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _MOST = (1 << 63) - 1
 
 
 def add(m: Any, low: Any, high: Any, amount: Any) -> None:
-    """Word `low` of `m` plus 2**63 times word `high` grows by `amount`, which is not negative."""
+    """Add a non-negative `amount` to the sum m[low] + 2**63 * m[high]."""
     room = np.int64(_MOST) - amount
     if m[low] > room:
         m[low] -= room + 1
@@ -18,7 +18,7 @@ def add(m: Any, low: Any, high: Any, amount: Any) -> None:
 
 
 def add_times(m: Any, low: Any, high: Any, count: Any, amount: Any) -> None:
-    """`add`, so many times."""
+    """Add a non-negative `amount` `count` times."""
     at_once = np.int64(_MOST) // max(amount, np.int64(1))
     while count > 0:
         add(m, low, high, min(count, at_once) * amount)

@@ -1,4 +1,4 @@
-"""The rows of a trace: float64[T, len(Trace)], see `layout.Trace`."""
+"""Rows of a trace: float64[T, len(Trace)], see `layout.Trace`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from netcarlo.kernels.base.layout import Trace
 
 
 def begin(trace: Any, n: Any, time: Any, event: Any, sequence: Any, path: Any) -> Any:
-    """Begin row `n`: an event at `time` [s].  Returns whether the trace had room for it."""
+    """Begin row `n` with an event at `time` [s]; return True if the trace has room for it."""
     if n >= trace.shape[0]:
         return False
     trace[n, Trace.TIME] = time

@@ -1,26 +1,28 @@
-"""What of a hop or link changes from packet to packet: rate, delay and loss by a trace, a jitter, a policer.
+"""Time-varying hops and links: rate, delay and loss by a trace, jitter, and a policer.
 
-A *trace* is piecewise constant: from each of its times on the hop has a rate, a delay and a loss.  A packet
-is transmitted at the rates that the hop has meanwhile, not at all while that is 0, and takes delay and loss
-of the moment at which its transmission ends.  Or it is a list of *opportunities*, as Mahimahi has them
-(Netravali et al., USENIX ATC 2015): at each so many bytes leave, of one packet or several, which came before;
-what nobody uses is gone.  A trace ends for good, or begins again.
+A *trace* is piecewise constant: from each of its times on, the hop has a rate, a delay and a loss. A packet
+is transmitted at the rates during its transmission (not at all while the rate is 0), and has the delay and
+loss of the moment at which its transmission ends. Or a trace is a list of *opportunities*, as in Mahimahi
+(Netravali et al., USENIX ATC 2015): at each of them a number of bytes of waiting packets can leave; unused
+bytes are lost. A trace ends for good, or repeats.
 
-The *policer* drops, before the queue, what a token bucket has no tokens for; it is the virtual scheduling of
-GCRA (ITU-T I.371): the bucket is known by when it will be full.  A *jitter* is added to every delay by the
-quantiles of its distribution.  Nothing overtakes: what would arrive before its predecessor arrives with it;
-unless the jitter is one that reorders, which every packet meets on its own.
+The *policer* drops, before the queue, packets for which a token bucket has no tokens. It is the virtual
+scheduling algorithm of GCRA (ITU-T I.371): the state is the time at which the bucket will be full. A *jitter*
+is added to every delay by the quantiles of its distribution. Packets stay in order: one that would arrive
+before its predecessor arrives with it. The exception is a jitter that reorders, which applies to each packet
+independently.
 
-All of it stands in pairs, behind the outages of a hop (`Rows.outages`, from `Hop.VARIES` on) or behind the
-columns of a link (`SharedRows.links`, from `Link.VARIES` on), with FOREVER added to the first of each, so
-that none is an outage that comes:
+All of it is stored in pairs, after the outages of a hop (`Rows.outages`, from `Hop.VARIES` on) or after the
+columns of a link (`SharedRows.links`, from `Link.VARIES` on):
 
     byte time of the policer, 0 without [as `Hop.BYTE_TIME`]     its burst [ns]
-    one of the kinds below                                      entries of the trace
-    the trace begins again after so long, or 0 [ns]             pairs of the jitter, negative if it reorders
-    of each entry: since when, or when [ns]                     byte time, 0: nothing leaves; or bytes
-        and, unless it is an opportunity: delay [ns]            P(lost) * 2**32
-    of each pair of quantiles of the jitter: the lower [ns]     the upper
+    STEPS, OPPORTUNITIES or 0                                    entries of the trace
+    period of the trace, or 0 if it does not repeat [ns]         pairs of the jitter, negative if it reorders
+    of each entry: its start, or time [ns]                       byte time (0: nothing leaves), or bytes
+        and, unless it is an opportunity: delay [ns]             P(lost) * 2**32
+    of each pair of quantiles of the jitter: the lower [ns]      the upper
+
+FOREVER is added to the first number of each pair, so that none is taken for an outage.
 """
 
 from enum import IntEnum, auto
@@ -34,63 +36,63 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING
 from netcarlo.kernels.base.philox import draw
 
 FLAT_TABLE: Any = slot("flat_table")
-"""Whether the numbers of a table stand in a line, pair after pair, and not two by two."""
+"""True if the table is one-dimensional, False if it has one row per pair."""
 REORDERS: Any = slot("reorders")
-"""Whether there may be jitter that reorders."""
+"""True if jitter may reorder packets."""
 
 STEPS = 1
 OPPORTUNITIES = 2
 
 HEAD = 3
-"""Pairs before the first entry."""
+"""Number of pairs before the first entry."""
 
 JITTER_BITS = 8
-"""A jitter has two to this many pairs of quantiles."""
+"""Binary logarithm of the number of pairs of quantiles of a jitter."""
 
 STALLED = 1 << 61
-"""When a packet leaves that never does [ns]."""
+"""Departure time of a packet that never leaves [ns]."""
 
 DROPPED = -1
 
 _BITS = np.int64(BYTE_TIME_BITS)
 _CEIL = np.int64((1 << BYTE_TIME_BITS) - 1)
 _HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
-_PART = np.int64(16)  # fraction bits of bytes that are left to transmit
+_PART = np.int64(16)  # fraction bits of the bytes left to transmit
 _MASK = np.int64((1 << 16) - 1)
 _LOW = np.int64(32 - JITTER_BITS)
 
 
 class Varying(IntEnum):
-    """Words of scratch of such a hop in one direction."""
+    """Words of scratch of a time-varying hop in one direction."""
 
     TABLE = 0
-    """The first pair."""
+    """Number of the first pair of its table."""
     BUCKET_FULL_AT = auto()
-    """When the bucket of the policer is full again [ns]."""
+    """Time at which the policer's bucket is full again [ns]."""
     PERIOD_START = auto()
-    """When the trace began for this time [ns]; -1: not known where in it we are."""
+    """Start of the current repetition of the trace [ns]; -1: the position in the trace is unknown."""
     ENTRY = auto()
-    """Where."""
+    """Current entry of the trace."""
     BYTES_LEFT = auto()
     """Bytes that can still leave at this opportunity."""
     LAST_ARRIVAL = auto()
-    """When the latest packet reaches the far end [ns]."""
+    """Arrival time of the latest packet at the far end [ns]."""
     PACKETS = auto()
-    """So many have left the queue."""
+    """Number of packets that have left the queue."""
 
 
 WORDS = len(Varying)
 
 
 def first(table: Any, pair: Any) -> Any:
-    """The first number of a pair."""
+    """Return the first number of a pair."""
     if FLAT_TABLE:
         return table[2 * pair] - FOREVER
     return table[pair, 0] - FOREVER
 
 
 def second(table: Any, pair: Any) -> Any:
-    """The second number of a pair."""
+    """Return the second number of a pair."""
     if FLAT_TABLE:
         return table[2 * pair + 1]
     return table[pair, 1]
@@ -98,7 +100,7 @@ def second(table: Any, pair: Any) -> Any:
 
 @noinline
 def prepare(m: Any, v: Any, pair: Any) -> None:
-    """Words from `v` on, of a hop whose table begins with this pair."""
+    """Initialise the words from `v` on, of a hop whose table begins with this pair."""
     m[v + Varying.TABLE] = pair
     m[v + Varying.BUCKET_FULL_AT] = 0
     m[v + Varying.PACKETS] = 0
@@ -107,14 +109,14 @@ def prepare(m: Any, v: Any, pair: Any) -> None:
 
 @noinline
 def reset(m: Any, v: Any) -> None:
-    """Queue and wire are empty again: what was reckoned for their packets has not come to pass."""
+    """Empty queue and wire: discard the state of packets in transit."""
     m[v + Varying.PERIOD_START] = -1
     m[v + Varying.LAST_ARRIVAL] = 0
 
 
 @noinline
 def conforms(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
-    """Whether a packet of `size` bytes that comes at time t [ns] passes the policer."""
+    """Return True if a packet of `size` bytes that arrives at time t [ns] conforms to the policer."""
     at = m[v + Varying.TABLE]
     byte_time = first(table, at)
     if byte_time == 0:
@@ -128,8 +130,10 @@ def conforms(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
 
 @noinline
 def transmission_end(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, time: Any) -> Any:
-    """When the transmission of a packet ends [ns] that comes at time t to a server that is `free` then;
-    without a trace it takes `time`."""
+    """Return the end of the transmission [ns] of a packet that arrives at time t.
+
+    The server is `free` at that time [ns]. Without a trace the transmission takes `time` [ns].
+    """
     kind = first(table, m[v + Varying.TABLE] + 1)
     if kind == STEPS:
         return _by_steps(table, m, v, max(t, free), size)
@@ -140,9 +144,9 @@ def transmission_end(table: Any, m: Any, v: Any, t: Any, free: Any, size: Any, t
 
 @noinline
 def arrival(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any) -> Any:
-    """When a packet whose transmission ends at time t reaches the far end [ns], and whether it is lost.
+    """Return the arrival time [ns] of a packet whose transmission ends at time t, and True if it is lost.
 
-    The hop's own `delay` is that where the trace has none.
+    `delay` is the hop's own delay, used if the trace has none.
     """
     at, k, chance = m[v + Varying.TABLE], m[v + Varying.PACKETS], np.int64(0)
     if first(table, at + 1) == STEPS:
@@ -169,22 +173,22 @@ def arrival(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
 
 
 def reorders(table: Any, m: Any, v: Any) -> Any:
-    """Whether packets may overtake each other on the way to the far end."""
+    """Return True if packets may overtake each other before the far end."""
     return second(table, m[v + Varying.TABLE] + 2) < 0
 
 
 def _wide(table: Any, at: Any) -> Any:
-    """Pairs of an entry."""
+    """Return the number of pairs of an entry."""
     return 2 if first(table, at + 1) == STEPS else 1
 
 
 def _pair(m: Any, v: Any, wide: Any) -> Any:
-    """The first pair of the present entry."""
+    """Return the first pair of the current entry."""
     return m[v + Varying.TABLE] + HEAD + wide * m[v + Varying.ENTRY]
 
 
 def _next(table: Any, m: Any, v: Any) -> None:
-    """The next entry; behind the last one of a trace that ends is none."""
+    """Move to the next entry; after the last one of a trace that does not repeat there is none."""
     at = m[v + Varying.TABLE]
     m[v + Varying.ENTRY] += 1
     if m[v + Varying.ENTRY] == second(table, at + 1) and first(table, at + 2) > 0:
@@ -193,14 +197,14 @@ def _next(table: Any, m: Any, v: Any) -> None:
 
 
 def _begin(table: Any, m: Any, v: Any, t: Any) -> None:
-    """Go to the begin of the trace, that at or before time t [ns]."""
+    """Move to the start of the trace, at or before time t [ns]."""
     period = first(table, m[v + Varying.TABLE] + 2)
     m[v + Varying.PERIOD_START] = t // period * period if period > 0 else 0
     m[v + Varying.ENTRY] = 0
 
 
 def _until(table: Any, m: Any, v: Any) -> Any:
-    """When the present step ends [ns]."""
+    """Return the end of the current step [ns]."""
     at, entry = m[v + Varying.TABLE], m[v + Varying.ENTRY] + 1
     if entry < second(table, at + 1):
         return m[v + Varying.PERIOD_START] + first(table, at + HEAD + 2 * entry)
@@ -209,7 +213,7 @@ def _until(table: Any, m: Any, v: Any) -> Any:
 
 
 def _seek(table: Any, m: Any, v: Any, t: Any) -> None:
-    """Go to the step of time t [ns], which never goes back but after a `reset`."""
+    """Move to the step of time t [ns], which never decreases except after a `reset`."""
     if m[v + Varying.PERIOD_START] < 0:
         _begin(table, m, v, t)
     while _until(table, m, v) <= t:
@@ -217,7 +221,7 @@ def _seek(table: Any, m: Any, v: Any, t: Any) -> None:
 
 
 def _by_steps(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
-    """When a packet has been transmitted whose transmission begins at time t [ns]."""
+    """Return the end of a transmission that begins at time t [ns]."""
     _seek(table, m, v, t)
     left = size << _PART
     while True:
@@ -236,7 +240,7 @@ def _by_steps(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
 
 
 def _by_opportunities(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
-    """When the last byte of a packet leaves that comes at time t [ns]."""
+    """Return the time at which the last byte of a packet leaves that arrives at time t [ns]."""
     at = m[v + Varying.TABLE]
     if m[v + Varying.PERIOD_START] < 0:
         _begin(table, m, v, t)

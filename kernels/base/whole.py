@@ -1,4 +1,4 @@
-"""Whole numbers that are never negative."""
+"""Arithmetic of non-negative integers."""
 
 from typing import Any
 
@@ -6,5 +6,5 @@ import numpy as np
 
 
 def quotient(number: Any, divisor: Any) -> Any:
-    """`number // divisor`, of numbers without sign: there is none to be looked after."""
+    """Return `number // divisor` of non-negative numbers, without the test of signs."""
     return np.int64(np.uint64(number) // np.uint64(divisor))

@@ -1,4 +1,4 @@
-"""Packets on a wire."""
+"""Transmission times."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ _BITS = np.int64(BYTE_TIME_BITS)
 
 
 def on_wire(size: Any, byte_time: Any) -> Any:
-    """How long `size` bytes take [ns]; a byte takes `byte_time` ns, with BYTE_TIME_BITS fraction bits."""
+    """Return the transmission time of `size` bytes [ns]; `byte_time` has BYTE_TIME_BITS fraction bits."""
     return (size * byte_time + _HALF) >> _BITS

@@ -1,1 +1,1 @@
-"""Compiles models and launches them; only this package knows Numba and CuPy."""
+"""Compilation and launch of models; only this package imports Numba and CuPy."""

@@ -1,10 +1,10 @@
-"""Compiled models on disk, found again by what they were compiled from.
+"""Compiled models on disk, identified by a hash of their sources.
 
-Numba's own cache never finds a bound function again, because the random identity of the functions in its
-globals becomes part of the key.  Here the key is a hash of the sources.
+Numba's own cache never finds a bound function again, because its key includes the random identity of the
+functions in its globals.
 
-What is loaded from disk runs, so nothing is that others could have written: the folder and its files
-must be the user's own, and nobody else may write to them.  Each file begins with a checksum.
+Files of the cache are executed, so none may come from others: the folder and its files must belong to the
+user, and nobody else may be able to write to them. Each file begins with a checksum.
 """
 
 import functools
@@ -25,25 +25,26 @@ import numpy as np
 from netcarlo.kernels.base.bind import Namespace
 
 KEPT = 1000
-"""Files kept in the folder; the oldest go first.  More than there are models, of 0.2 to 3 MB each."""
+"""Maximum number of files in the folder, more than there are models of 0.2 to 3 MB; the oldest are deleted
+first."""
 
 Update = Callable[[bytes], object]
 """Method `update` of a hash."""
 
 _COMPILERS = "compile.py", "numba_pipeline.py", "numba_cache.py", "cuda.py", "shared_memory.py", "mlir.py"
 
-_LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key
+_LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # a key includes their versions, not their sources
 
 
 def folder() -> Path:
-    """Where compiled models are kept: `NETCARLO_CACHE`, or `netcarlo` in the user's cache folder."""
+    """Return the folder of compiled models: `NETCARLO_CACHE`, or `netcarlo` in the user's cache folder."""
     if own := os.environ.get("NETCARLO_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netcarlo"
 
 
 def writable() -> bool:
-    """True if files can be kept in the folder, which is made if need be."""
+    """Return True if files can be stored in the folder, which is created if necessary."""
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -52,7 +53,7 @@ def writable() -> bool:
 
 
 def _is_own(name: Path, state: os.stat_result) -> bool:
-    """True if a folder or file is the user's and nobody else may write to it; says once if not."""
+    """Return True if a file belongs to the user and nobody else may write to it; warn once if not."""
     if not hasattr(os, "geteuid"):  # Windows, where profiles are their users' own
         return True
     if state.st_uid != os.geteuid():
@@ -70,7 +71,7 @@ def _warn(reason: str) -> None:
 
 
 def path(model: Any, suffix: str, *versions: object) -> Path:
-    """The file of a model compiled from its present sources with a compiler of these versions."""
+    """Return the file of a model compiled from its present sources with a compiler of these versions."""
     digest = hashlib.sha256(repr(versions).encode())
     describe(model, digest.update)
     name = re.sub(r"[^a-z0-9]+", "_", model.name.lower())[-40:]
@@ -78,9 +79,9 @@ def path(model: Any, suffix: str, *versions: object) -> Path:
 
 
 def describe(model: Any, update: Update, source: Callable[[str | None], bytes] | None = None) -> None:
-    """Call `update` with everything that a model's code is compiled from.
+    """Call `update` with everything from which a model's code is compiled.
 
-    `source(file)` stands for the contents of a source file; b"" if there is none.
+    `source(file)` returns the contents of a source file; b"" if there is none.
     """
     source = source or _source
     update(repr(model.hot_words).encode())
@@ -90,7 +91,7 @@ def describe(model: Any, update: Update, source: Callable[[str | None], bytes] |
 
 
 def _describe(value: Any, update: Update, source: Callable[[str | None], bytes], seen: set[int]) -> None:
-    """Everything that a function computes with: source files, closures, globals, constants."""
+    """Call `update` with everything that a function depends on: sources, closures, globals, constants."""
     if isinstance(value, FunctionType):
         if id(value) in seen:
             return
@@ -105,7 +106,7 @@ def _describe(value: Any, update: Update, source: Callable[[str | None], bytes],
                 _describe(value.__globals__[name], update, source, seen)
     elif isinstance(value, np.ndarray):
         update(value.tobytes())
-    elif isinstance(value, Namespace):  # of a bound model: its members, not the module that they are from
+    elif isinstance(value, Namespace):  # part of a bound model: members, not their module
         for name in sorted(vars(value).keys() - set(vars(ModuleType(value.__name__)))):
             update(name.encode())
             _describe(vars(value)[name], update, source, seen)
@@ -114,7 +115,7 @@ def _describe(value: Any, update: Update, source: Callable[[str | None], bytes],
         module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
         if module is not None and module.__name__.partition(".")[0] not in _LIBRARIES:
             update(source(getattr(module, "__file__", None)))
-    elif isinstance(value, tuple):  # functions that belong together: addresses are no part of a key
+    elif isinstance(value, tuple):  # functions that belong together; a key must not include addresses
         update(type(value).__name__.encode())
         for item in value:
             _describe(item, update, source, seen)
@@ -127,7 +128,7 @@ def _source(file: str | None) -> bytes:
 
 
 def write(file: Path, data: bytes) -> None:
-    """Write a file at once, or not at all where the folder cannot be written."""
+    """Write a file atomically; do nothing if the folder cannot be written."""
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as draft:
@@ -145,17 +146,17 @@ _HEADER = b"// netcarlo %s\n"  # also a comment of PTX
 
 
 def _header(file: Path, payload: bytes) -> bytes:
-    """Holds a checksum of the name, too, so that no file can be given the name of another."""
+    """Return the header, whose checksum includes the name, so that files cannot be renamed."""
     return _HEADER % hashlib.sha256(file.name.encode() + b"\0" + payload).hexdigest().encode()
 
 
 def keep(file: Path, payload: bytes) -> None:
-    """Write a compiled model behind its checksum, as `write` does."""
+    """Store a compiled model after its checksum, as `write` does."""
     write(file, _header(file, payload) + payload)
 
 
 def read(file: Path) -> bytes | None:
-    """What was kept in a file; None if there is none, others could have written it, or a bit is wrong."""
+    """Return the contents of a file; None if it is missing, damaged, or writable by others."""
     try:
         if not _is_own(file.parent, file.parent.stat()):
             return None
@@ -169,16 +170,16 @@ def read(file: Path) -> bytes | None:
 
 
 class NumbaFile:
-    """One compiled function in one file, in place of the cache of a Numba dispatcher.
+    """Cache of one compiled function in one file, which replaces that of a Numba dispatcher.
 
-    Both methods use private parts of Numba; whatever fails in them only costs a compilation.
+    Both methods use private parts of Numba. If one fails, the function is compiled again.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled function, or None if there is none."""
+        """Return the compiled function, or None if there is none."""
         try:
             from numba.core.compiler import CompileResult
 
@@ -188,7 +189,7 @@ class NumbaFile:
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a compiled function."""
+        """Store a compiled function."""
         try:
             from numba.core.serialize import dumps
 

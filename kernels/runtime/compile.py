@@ -1,10 +1,10 @@
-"""Compiles models: with Numba for the CPU, and (see `cuda`, `mlir`) to PTX.
+"""Compilation of models: with Numba for the CPU, and (`cuda`, `mlir`) to PTX.
 
 Models are plain functions, bound (`base.bind`) by a step that compiles each for a target: `cpu`, `cuda.step`
-or `plain` (no compilation).  Floating-point rounding is never relaxed.
+or `plain` (no compilation). Floating-point rounding is never relaxed.
 
-`python -m netcarlo.kernels.runtime.compile` compiles the built-in models to PTX in the cache folder, which
-a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of the folder there).
+`python -m netcarlo.kernels.runtime.compile` compiles the built-in models to PTX in the cache folder. A GPU
+host without numba-cuda can use them if `NETCARLO_CACHE` names a copy of the folder.
 """
 
 import functools
@@ -32,34 +32,35 @@ ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
 
 CAPABILITY = 7, 5
-"""PTX asks for this compute capability; every device from it on takes it."""
+"""Compute capability of the PTX; all devices from it on accept the PTX."""
 
 PTX_VERSION = "8.0"
-"""Written in place of the compilers' (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than they
-are, and nothing in a model needs a newer one: ptxas would say so."""
+"""PTX version of CUDA 12.0, written instead of the compilers' (9.0).
+
+Drivers reject a version newer than their own. No model needs a newer one: ptxas would report it.
+"""
 
 CUDA_COMPILERS = {"numba_cuda": "cuda", "numba_cuda_mlir": "mlir"}
-"""Packages that compile for CUDA, by preference, and the modules here that call them."""
+"""Packages that compile for CUDA, in order of preference, and the modules here that call them."""
 
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
-_LOSSES = 4  # place of the only array of a model's that rows share
+_LOSSES = 4  # index of the only array that rows share
 
 Listener = Callable[[str, float], object]
 _listeners: list[Listener] = []
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The step that compiles nothing: models run as Python."""
+    """Return the function unchanged (step without compilation: models run as Python)."""
     return function
 
 
 def cpu(function: Callable[..., Any], model: str = "", *, noalias: bool = False) -> Any:
-    """The step that compiles a function for the CPU, to be called by compiled functions only.
+    """Compile a function for the CPU, to be called by compiled functions only (step).
 
-    `model` becomes part of the function's symbol, and is another each time that a model is compiled.  All
-    models share one linker, and Numba numbers its symbols anew in each process: without it a model loaded
-    from disk could call another's function.
-    `noalias`: what is written through one argument is not read through another, see `models.Model`.
+    `model` becomes part of the function's symbol and differs for each compilation. All models share one
+    linker, and Numba numbers its symbols anew in each process: otherwise a model loaded from disk could call
+    another's function. `noalias` is that of `base.model.Model`.
     """
     import numba
 
@@ -81,32 +82,32 @@ def cpu(function: Callable[..., Any], model: str = "", *, noalias: bool = False)
 
 
 def _of_types(get_call_template: Any, args: Any, kws: Any) -> Any:
-    """A function is compiled once for `f(x, 0)` and `f(x, n)`: LLVM, which inlines it, sees constants."""
+    """Compile a function once for `f(x, 0)` and `f(x, n)`; LLVM, which inlines it, propagates constants."""
     from numba.core.types.misc import unliteral
 
     return get_call_template(tuple(unliteral(kind) for kind in args), kws)
 
 
 _compiled_with: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
-"""By `noalias`: functions that models of this process have compiled and others may need, too."""
+"""By `noalias`: compiled functions of this process that models share."""
 
 
 def _step(symbols: str, noalias: bool) -> Callable[..., Any]:
-    """`cpu`, which compiles what models have in common once."""
+    """Return `cpu` as a step that compiles shared functions once."""
     step: Any = functools.partial(cpu, model=symbols, noalias=noalias)
     step.compiled = _compiled_with[noalias]
     return step  # type: ignore[no-any-return]
 
 
 def _without_aliases(flags: Any) -> Any:
-    """Numba has LLVM's `noalias` for all arguments, but no option that asks for it."""
+    """Set LLVM's `noalias` for all arguments, for which Numba has no option."""
     flags.noalias = True
     return flags
 
 
 @contextmanager
 def announced(listener: Listener) -> Iterator[None]:
-    """Call `listener(what, seconds)` before something is compiled, with about how long it will take."""
+    """Call `listener(what, seconds)` before a compilation, with its approximate duration."""
     _listeners.append(listener)
     try:
         yield
@@ -126,8 +127,10 @@ def _announce(models: list[Any], side_by_side: int = 1) -> None:
 
 @functools.cache
 def cpu_loop(model: Any) -> Any:
-    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
-    the number of trace rows of the last."""
+    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 in turn.
+
+    It returns the number of trace rows of the last.
+    """
     file = _file(model)
     symbols = f"{file.stem.replace('-', '_')}_{uuid.uuid4().hex}"
     flow = model.make(_step(symbols, model.noalias))
@@ -155,10 +158,10 @@ def cpu_loop(model: Any) -> Any:
 
 
 def prepare(models: Iterable[Any]) -> None:
-    """Compile the models that are not in the cache folder side by side.
+    """Compile the models that are not in the cache folder in parallel.
 
-    Compiling holds the interpreter lock, so other processes help; they leave their results in the
-    cache folder.  Users' models are left for later.
+    Compiling holds the interpreter lock, so other processes help and store their results in the cache folder.
+    Models with a user's congestion control are compiled later.
     """
     from netcarlo.kernels.models import MODELS
 
@@ -185,7 +188,7 @@ def prepare(models: Iterable[Any]) -> None:
         for model in _unmade(missing, files, choosing):
             print(model.name, file=helper.stdin, flush=True)
             if not helper.stdout.readline():
-                return  # it has died, and says why on its standard error
+                return  # the helper has died; its standard error states why
         helper.stdin.close()
 
     try:
@@ -200,7 +203,8 @@ def prepare(models: Iterable[Any]) -> None:
 
 
 def _unmade(missing: list[Any], files: Mapping[str, Path], choosing: threading.Lock) -> Iterator[Any]:
-    """Take models out of `missing`, which threads share; those that other processes compile now come last."""
+    """Take models out of `missing`, which threads share; models that other processes compile now
+    come last."""
     while True:
         with choosing:
             missing[:] = [model for model in missing if not files[model.name].exists()]
@@ -224,9 +228,9 @@ for line in sys.stdin:
 
 @functools.cache
 def ptx(model: Any) -> str:
-    """The PTX of a model's kernel `ENTRY`, from the cache folder or compiled.
+    """Return the PTX of a model's kernel `ENTRY`, from the cache folder or compiled.
 
-    Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
+    Raises ModuleNotFoundError with a remedy if it must be compiled and cannot be.
     """
     installed = [package for package in CUDA_COMPILERS if importlib.util.find_spec(package)]
     for package in installed[:1] or CUDA_COMPILERS:
@@ -240,7 +244,7 @@ def ptx(model: Any) -> str:
         )
     compiler = importlib.import_module(f"netcarlo.kernels.runtime.{CUDA_COMPILERS[package]}")
     with exclusive(file), refusals(model.file):
-        if (kept := cache.read(file)) is not None:  # another process was first
+        if (kept := cache.read(file)) is not None:  # compiled by another process meanwhile
             return kept.decode()
         text: str = compiler.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
         text = re.sub(r"^\.version .*$", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
@@ -249,13 +253,13 @@ def ptx(model: Any) -> str:
 
 
 def cuda_dimensions(model: Any) -> tuple[int, ...]:
-    """Of the arrays that a kernel for CUDA is launched with: one more where every lane has its own."""
+    """Return the dimensions of the arrays of a CUDA launch: one more than on the CPU if per lane."""
     of_rows = (n + (place != _LOSSES) for place, n in enumerate(model.dimensions))
     return *of_rows, 3, 3, 3, 2  # scratch, memory, outcomes, trace
 
 
 def _arrays(dimensions: tuple[int, ...]) -> str:
-    """The types of the arguments of a flow, with these numbers of dimensions."""
+    """Return the types of the arguments of a model, with these numbers of dimensions."""
     shapes = [",".join(":" * (n - 1) + "1").replace("1", "::1") for n in dimensions]
     return ",".join(f"{kind}[{shape}]" for kind, shape in zip(_TYPES, shapes, strict=True))
 
@@ -283,7 +287,7 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
 
 def on_disk(model: Any) -> bool:
-    """Return whether the compiled loop of a model is in the cache folder."""
+    """Return True if the compiled loop of a model is in the cache folder."""
     return _file(model).exists()
 
 

@@ -18,7 +18,7 @@ KEPT = 12
 """Number of compilations that are remembered."""
 
 LEAST, MOST = 0.1, 20.0
-"""Bounds of the ratio: whatever the file says, a forecast stays within them."""
+"""Bounds of the ratio, whatever the file contains."""
 
 
 def _file() -> Path:

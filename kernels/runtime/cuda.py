@@ -1,6 +1,6 @@
-"""From a model to PTX with numba-cuda, which no CPU installation needs.
+"""Compilation of a model to PTX with numba-cuda, which a CPU installation does not need.
 
-No device is needed either: PTX is compiled by the driver of the device that loads it.
+No device is needed either: the driver of the device that loads the PTX compiles it.
 """
 
 import functools
@@ -18,7 +18,7 @@ from netcarlo.kernels.runtime.gpu_launch import LANES, THREADS
 
 
 def step(function: Callable[..., Any]) -> Any:
-    """The step that compiles a function for CUDA, to be called by a kernel."""
+    """Compile a function for CUDA, to be called by a kernel (step)."""
     if function.__module__ == inline.__name__:
         return getattr(shared_memory, function.__name__)
     return cuda.jit(device=True)(function)
@@ -29,7 +29,7 @@ step.compiled = {}  # type: ignore[attr-defined]
 
 
 def make_kernel(model: Any) -> Callable[..., None]:
-    """The kernel that simulates one row per thread, for `cuda.jit`."""
+    """Return the kernel that simulates one row per thread, for `cuda.jit`."""
     flow, own = model.make(step), _in_steps_of_a_warp()
 
     def kernel(
@@ -69,9 +69,9 @@ def make_kernel(model: Any) -> Callable[..., None]:
 
 
 def _in_steps_of_a_warp() -> Any:
-    """An intrinsic that says of a view what it is: each item lies 32 of 8 bytes behind the one before.
+    """Return an intrinsic that sets the stride of a view: each item is 32 * 8 bytes after the previous.
 
-    Compilers then make constant indices part of loads and stores, and others cost a shift.
+    Compilers then make constant indices part of loads and stores; other indices cost a shift.
     """
     from llvmlite import ir
     from numba.cuda.extending import intrinsic
@@ -90,13 +90,14 @@ def _in_steps_of_a_warp() -> Any:
 
 
 def _compile_ir(compile_ir: Any, code: Any, **options: Any) -> Any:
-    """PTX of LLVM code, in which no array of the kernel's shares memory with another, nothing fused."""
+    """Compile LLVM code to PTX, with arrays that share no memory and without fused operations."""
     pieces = [code] if isinstance(code, str) else code
-    return compile_ir([_apart(piece) for piece in pieces], **{**options, "fma": False})
+    return compile_ir([_with_noalias(piece) for piece in pieces], **{**options, "fma": False})
 
 
-def _apart(code: str) -> str:
-    """LLVM code with the arguments of its kernel as `noalias`: what stays the same need not be read again."""
+def _with_noalias(code: str) -> str:
+    """Return LLVM code with the arguments of its kernel as `noalias`, so that constants need not be
+    reloaded."""
     heads = re.findall(r"^define void @.*$", code, re.M)
     for head in heads:
         code = code.replace(head, re.sub(r'\* (?=%"[^"]*\.4")', "* noalias ", head))
@@ -104,10 +105,9 @@ def _apart(code: str) -> str:
 
 
 def _behind(builder: Any, pointer: Any, offset: Any, return_type: Any = None) -> Any:
-    """A pointer `offset` bytes further on.
+    """Return a pointer `offset` bytes further on.
 
-    Numba goes by way of an integer, of which compilers do not know that it is in global memory, nor in which
-    array.
+    Numba converts pointers to integers, so that compilers lose track of the memory space and the array.
     """
     from llvmlite import ir
 
@@ -117,7 +117,7 @@ def _behind(builder: Any, pointer: Any, offset: Any, return_type: Any = None) ->
 
 
 def compile_kernel(model: Any, signature: str, name: str) -> str:
-    """The PTX of a model's kernel, called `name` there."""
+    """Return the PTX of a model's kernel, called `name` there."""
     with settings():
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
@@ -127,10 +127,11 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make numba-cuda compile without a device, with indices as they are (see `indices`), and without fusing
-    `a * b + c` into one rounding.
+    """Make numba-cuda compile without a device, without negative indices (`indices`) and without fusing
+    operations.
 
-    It asks the device for its compute capability, and has no options for the others.
+    numba-cuda asks the device for its compute capability, and has no options for the others. Fusing would
+    round `a * b + c` once instead of twice.
     """
     from numba.cuda import cgutils, dispatcher
     from numba.cuda.core import base

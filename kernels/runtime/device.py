@@ -1,6 +1,6 @@
-"""CUDA devices through CuPy: which there are, and the rows of an ensemble on all of them.
+"""CUDA devices through CuPy, and the simulation of the rows of an ensemble on all of them.
 
-CuPy is imported when a device is asked for, never before.
+CuPy is imported only when a device is requested.
 """
 
 import os
@@ -24,14 +24,16 @@ from netcarlo.kernels.runtime.gpu_launch import GpuLaunch, Run, start_launch
 from netcarlo.kernels.runtime.threads import merged
 
 IN_FLIGHT = 2
-"""Launches of a device at a time: one runs while rows of the other are copied, and its last rows beside the
-other's first ones."""
+"""Launches of a device at a time: one runs while rows of the other are copied.
+
+The last rows of a launch also overlap with the first ones of the next.
+"""
 
 MEMORY_SHARE = 0.8
 """Share of the free device memory that launches may fill."""
 
 THREADS_AT_ONCE = 512
-"""Of a multiprocessor, as far as registers go: a launch of fewer rows than run at once would last as long."""
+"""Threads that a multiprocessor has registers for; a launch of fewer rows takes as long."""
 
 
 class Device(NamedTuple):
@@ -43,7 +45,7 @@ class Device(NamedTuple):
 
 
 def devices() -> list[Device]:
-    """The CUDA devices that CuPy can use; none where CuPy or a driver is missing."""
+    """Return the CUDA devices that CuPy can use; none if CuPy or a driver is missing."""
     try:
         import cupy
 
@@ -63,10 +65,10 @@ _worker: ContextVar[str | None] = ContextVar("worker", default=None)
 
 @contextmanager
 def shared_by_workers(name: object) -> Iterator[None]:
-    """Leave the other devices to other processes; this one is called `name` among them.
+    """Leave the other devices to other processes; `name` identifies this process among them.
 
-    It keeps to the first of the devices where CUDA_VISIBLE_DEVICES puts its own one there, as dask-cuda does,
-    or else to one by the number at the end of its name.
+    If CUDA_VISIBLE_DEVICES puts its own device first, as dask-cuda does, the process uses the first one, else
+    the one with the number at the end of `name`.
     """
     before = _worker.set(str(name))
     try:
@@ -76,7 +78,7 @@ def shared_by_workers(name: object) -> Iterator[None]:
 
 
 def mine() -> list[int]:
-    """The numbers of the devices that a run here uses."""
+    """Return the numbers of the devices that a run uses."""
     numbers, worker = list(range(len(devices()))), _worker.get()
     if worker is None or not numbers:
         return numbers
@@ -88,10 +90,10 @@ def mine() -> list[int]:
 def run(
     model: Any, rows: AnyRows, rings: NDArray[np.int64], *, progress: Callable[[int], object] | None
 ) -> NDArray[np.int64]:
-    """Simulate every row with these P.RING, one thread each; returns int64[n, model.outcomes(rows)].
+    """Simulate every row with these P.RING, one thread each; return int64[n, model.outcomes(rows)].
 
-    Costly rows come first, on whichever device is free.  What ends this begins no further launch; those under
-    way, of a second each or of one replication, are left behind.
+    Costly rows come first, on whichever device is free. An interrupt starts no further launch; launches in
+    flight, of a second each or of one replication, are abandoned.
     """
     numbers = mine()
     if not numbers:
@@ -109,7 +111,7 @@ def run(
 
 
 def at_once(number: int) -> int:
-    """The rows that a device runs at once, about."""
+    """Return the approximate number of rows that a device runs at once."""
     import cupy
 
     properties = cupy.cuda.runtime.getDeviceProperties(number)
@@ -119,7 +121,7 @@ def at_once(number: int) -> int:
 def _drive(
     number: int, model: Any, rows: AnyRows, rings: NDArray[np.int64], batches: Batches, out: NDArray[np.int64]
 ) -> Iterator[int]:
-    """Launch pieces on a device until none is left; yields the rows of each launch that is done."""
+    """Launch batches on a device until none is left; yield the number of rows of each completed launch."""
     import cupy
 
     in_flight: deque[tuple[Batch, GpuLaunch, float]] = deque()
@@ -142,7 +144,7 @@ def _drive(
                     done, launch, start = in_flight.popleft()
                     launch.stream.synchronize()
                     out[done.rows] = launch.outcomes()
-                    del launch  # and its memory, which the next one may need
+                    del launch  # frees its memory, which the next one may need
                     now = time.perf_counter()
                     batch_size.learn(len(done.rows), done.cost, now - max(start, finished))
                     finished = now
@@ -156,7 +158,7 @@ def _drive(
 def _try_launch(
     run: Run, batch: Batch, stream: Any, batch_size: BatchSize, *, alone: bool
 ) -> GpuLaunch | None:
-    """A launch of these rows; None if they have no room, and fewer may have some, or the same ones later."""
+    """Start a launch of these rows; return None if they do not fit now."""
     try:
         launch = start_launch(run, batch.rows, stream)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a kernel that fails leaves behind: a process that can use no device any more."""
+"""Errors of a failed kernel, after which the process can use no device any more."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,15 @@ OUT_OF_MEMORY = 2
 
 
 class DeviceError(RuntimeError):
-    """A kernel failed, and with it every use of a device in this process; only another process can go on."""
+    """Failure of a kernel, which makes all devices unusable in this process; only another process
+    can go on."""
 
 
 @contextmanager
 def raising_device_errors(number: int) -> Iterator[None]:
-    """Errors of CUDA on device `number` that end all its work in this process are DeviceError.
+    """Raise DeviceError for errors on device `number` that end all its work in this process.
 
-    CUDA returns such an error from every later call; of others, such as bad arguments, it forgets.
+    CUDA returns such an error from every later call. Other errors, such as bad arguments, are reported once.
     """
     import cupy
 
@@ -34,5 +35,5 @@ def raising_device_errors(number: int) -> Iterator[None]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that there was no room in memory, of the device or pinned."""
+    """Return True if an error reports a lack of device memory or pinned memory."""
     return isinstance(error, MemoryError) or getattr(error, "status", None) == OUT_OF_MEMORY

@@ -1,9 +1,9 @@
-"""Locks that let one process make a file of the cache folder while others wait and load the result.
+"""Locks that let one process create a file of the cache folder while others wait and load the result.
 
-Workers of a test run, of Dask, or commands in two terminals often need the same model at the same time.
-The lock is `flock` on an empty file beside the one that is made, so it ends with the process that holds it,
-however that ends.  Where there is no `flock` (Windows, some network file systems) two processes may make the
-same file, as `cache.write` allows.
+Workers of a test run or of Dask, and commands in two terminals, often need the same model at the same time.
+The lock is `flock` on an empty file beside the file to be created, so it ends with the process that holds it.
+Without `flock` (Windows, some network file systems) two processes may create the same file, as `cache.write`
+allows.
 """
 
 import os
@@ -19,19 +19,19 @@ if sys.platform != "win32":
     import fcntl
 
 PATIENCE_S = 300.0
-"""Longest wait for another process [s], longer than compiling takes.  It may have been suspended."""
+"""Maximum wait for another process [s], longer than any compilation. That process may be suspended."""
 
 POLL_S = 0.05
-"""Time between two looks at a lock that another process holds [s]."""
+"""Interval between two attempts to get a lock [s]."""
 
 _FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextmanager
 def exclusive(file: Path) -> Iterator[None]:
-    """Wait until no other process or thread makes a file of the cache folder, and keep them from making it.
+    """Wait until no other process or thread creates a file of the cache folder, and lock it.
 
-    Does nothing if the file exists, on entry or while it waits: look for it again before making it.
+    Does nothing if the file exists, on entry or while it waits. Check again before creating the file.
     """
     lock = _lock_of(file)
     number = None if file.exists() else _acquired(file, lock)
@@ -40,12 +40,12 @@ def exclusive(file: Path) -> Iterator[None]:
     finally:
         if number is not None:
             with suppress(OSError):
-                lock.unlink()  # those who wait find that it is another file now, and open that
+                lock.unlink()  # waiting processes notice, and open the new file
             _release(number)
 
 
 def is_locked(file: Path) -> bool:
-    """Tell whether another process or thread is making a file of the cache folder."""
+    """Return True if another process or thread is creating a file of the cache folder."""
     if sys.platform == "win32":
         return False
     try:
@@ -90,7 +90,7 @@ def _acquired(file: Path, lock: Path) -> int | None:
 
 
 def _is_still(lock: Path, number: int) -> bool:
-    """Tell whether an open lock file still has its name: the last holder removes the file."""
+    """Return True if an open lock file still has its name; the last holder removes the file."""
     try:
         return os.path.samestat(lock.stat(), os.fstat(number))
     except FileNotFoundError:

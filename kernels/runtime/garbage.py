@@ -1,4 +1,4 @@
-"""Compiling without looking for garbage, where a quarter of the time would go: next to none is found."""
+"""Compilation without garbage collection, which would take a quarter of the time and find next to nothing."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Python collects no garbage meanwhile: a compiler's millions of objects are all in use until it ends."""
+    """Pause garbage collection: the millions of objects of a compiler are in use until it ends."""
     collects = gc.isenabled()
     gc.disable()
     try:

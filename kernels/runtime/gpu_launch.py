@@ -1,7 +1,7 @@
-"""A launch on its way: rows to the device, the kernel, outcomes back, all on one stream, with nobody waiting.
+"""Asynchronous GPU launch: copy rows, run the kernel, copy outcomes back, all on one stream.
 
-The host lays rows out for warps, in pinned memory, which the device reads and writes while the host does
-something else; so CuPy has nothing to compile.
+The host arranges rows for warps in pinned memory, which the device reads and writes asynchronously, so that
+CuPy has no kernels to compile.
 """
 
 from collections.abc import Iterator
@@ -16,53 +16,53 @@ from netcarlo.kernels.base.rows import AnyRows, replications
 from netcarlo.kernels.runtime import modules
 
 LANES = 32
-"""Threads of a warp.  On the device arrays with a row for each thread are [warp, ..., lane]: what a warp
-reads or writes at once lies side by side."""
+"""Threads of a warp. Arrays with a row per thread are [warp, ..., lane] on the device, so that accesses
+coalesce."""
 
 THREADS = 64
-"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+"""Threads of a block: few, so that a block whose rows are done soon frees its place."""
 
 
 class GpuLaunch(NamedTuple):
-    """A launch that has begun."""
+    """Launch in progress."""
 
     stream: Any
     rows: int
     interleaved: NDArray[np.int64]
     """Outcomes, in pinned memory."""
     row_bytes: int
-    """Of the device's memory."""
+    """Device memory per row [bytes]."""
     held: list[Any]
-    """Memory that it uses."""
+    """References to memory in use."""
 
     def outcomes(self) -> NDArray[np.int64]:
-        """Of its rows, int64[rows, columns], when the stream is through."""
+        """Return the outcomes, int64[rows, columns], after the stream is synchronised."""
         warps, columns, lanes = self.interleaved.shape
         return np.moveaxis(self.interleaved, -1, 1).reshape(warps * lanes, columns)[: self.rows]
 
 
 class Run(NamedTuple):
-    """What all launches of a run on a device have in common."""
+    """Common data of all launches of a run on a device."""
 
     model: Any
     rows: AnyRows
     rings: NDArray[np.int64]
-    """Their P.RING, int64[n]."""
+    """P.RING of the rows, int64[n]."""
     columns: int
-    """Of the outcomes."""
+    """Number of columns of the outcomes."""
     losses: Any
-    """The table, on the device."""
+    """Table of losses, on the device."""
     no_trace: Any
     room: int
-    """Bytes of the device that a launch may fill."""
+    """Device memory that a launch may fill [bytes]."""
 
 
 def start_launch(run: Run, index: NDArray[np.int64], stream: Any) -> GpuLaunch:
-    """Launch the rows `index` on the current device.  Raises MemoryError where they have no room."""
+    """Launch the rows `index` on the current device. Raises MemoryError if they do not fit."""
     import cupy
 
     n = len(index)
-    index = np.concatenate([index, np.repeat(index[-1:], -n % LANES)])  # no lane is without a row
+    index = np.concatenate([index, np.repeat(index[-1:], -n % LANES)])  # every lane needs a row
     fields = [field[index] for field in replications(run.rows)]
     fields[0][:, P.RING] = run.rings[index]
     words, floats = run.model.scratch(type(run.rows)(*fields, run.rows.losses))  # type: ignore[call-arg]
@@ -89,7 +89,7 @@ def start_launch(run: Run, index: NDArray[np.int64], stream: Any) -> GpuLaunch:
 
 @contextmanager
 def _waited_for(stream: Any) -> Iterator[None]:
-    """After an error wait for what is under way: it reads memory that is now given back."""
+    """Synchronise the stream after an error, as it may use memory that is released now."""
     try:
         yield
     except BaseException:
@@ -98,7 +98,7 @@ def _waited_for(stream: Any) -> Iterator[None]:
 
 
 def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
-    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+    """Return the parameters of a kernel compiled by Numba for these contiguous arrays.
 
     Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
     """
@@ -109,7 +109,7 @@ def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
 
 
 def _interleaved(field: NDArray[Any]) -> NDArray[Any]:
-    """An array [row, ...] as [warp, ..., lane] in pinned memory."""
+    """Copy an array [row, ...] to [warp, ..., lane] in pinned memory."""
     n, *shape = field.shape
     found = _pinned((n // LANES, *shape, LANES), field.dtype)
     np.moveaxis(found, -1, 1)[...] = field.reshape(n // LANES, LANES, *shape)
@@ -126,7 +126,7 @@ def _sent(field: NDArray[Any]) -> Any:
 
 
 def _pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Pinned memory comes in powers of two: so CuPy, which keeps it, has what the next launch asks for."""
+    """Return pinned memory with a power of two of warps, so that CuPy's pool can reuse it."""
     import cupyx
 
     room = cupyx.empty_pinned((1 << (shape[0] - 1).bit_length(), *shape[1:]), dtype)

@@ -1,8 +1,8 @@
-"""Indices as they are, for both of Numba's compilers.
+"""Array indices without support for negative values, for both of Numba's compilers.
 
-They would let negative ones count from the end, which no model uses, and have no option for it: the engines
-that are mostly reads and writes of scratch are a third faster without.  What is here stands in place of
-`fix_integer_index` and `fix_slice`.
+By default negative indices count from the end, which no model uses, and there is no option. Engines, which
+mostly read and write scratch, are a third faster without. These functions replace `fix_integer_index` and
+`fix_slice`.
 """
 
 from typing import Any
@@ -11,10 +11,10 @@ from numba.core import types
 
 
 def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-    """An index as a machine word."""
+    """Return an index as a machine word."""
     return context.cast(builder, index, kind, types.intp)
 
 
 def clip(builder: Any, view: Any, size: Any) -> None:
-    """A slice ends where the array does."""
+    """Clip the end of a slice to the end of the array."""
     view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)

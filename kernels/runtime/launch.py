@@ -1,7 +1,7 @@
-"""Launches a model over the rows of an ensemble: on CPU threads, or on a CUDA device through CuPy.
+"""Simulation of the rows of an ensemble with a model: on CPU threads, or on CUDA devices through CuPy.
 
-The result of a row depends on nothing but the row: not on its neighbours, on the number of
-threads, on the target, or on the capacity of the rings that hold packets in flight.
+The result of a row depends only on the row: not on its neighbours, the number of threads, the target, or the
+capacity of the rings that hold packets in flight.
 """
 
 import functools
@@ -20,7 +20,7 @@ from netcarlo.kernels.runtime.batches import costs
 from netcarlo.kernels.runtime.threads import cores, interruptible, map_unordered
 
 LARGEST_RING = 1 << 24
-"""Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
+"""Maximum capacity of rings; a row with more packets in flight is refused."""
 
 Progress = Callable[[int], object]
 
@@ -34,11 +34,11 @@ def run(
     progress: Progress | None = None,
     most_bytes: float | None = None,
 ) -> Ints:
-    """Simulate every row; returns the outcomes, int64[n, model.outcomes(rows)].
+    """Simulate every row; return the outcomes, int64[n, model.outcomes(rows)].
 
-    `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
-    the cores this process may use; `progress(rows_done)` is called now and then.  No more threads run at once
-    than have room in `most_bytes`; raises MemoryError where none has.
+    `target` is "cpu", "cuda", or "auto" (a CUDA device if there is one). `threads` (CPU) defaults to the
+    cores that this process may use. `progress(rows_done)` is called repeatedly. The number of threads is
+    limited by `most_bytes` of memory; raises MemoryError if even one does not fit.
     """
 
     def launch(rows: AnyRows, rings: Ints, progress: Progress | None) -> Ints:
@@ -90,13 +90,13 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
 
 
 def _rings(model: Any, rows: AnyRows) -> Ints:
-    """Capacities of rings that hold two windows, int64[n]: packets in flight seldom exceed one."""
+    """Return ring capacities for two windows, int64[n]; packets in flight seldom exceed one."""
     window = model.window(rows.parameters)
     return 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)  # type: ignore[no-any-return]
 
 
 def _with_rings(rows: AnyRows, rings: Ints) -> Any:
-    """Contiguous rows with these rings."""
+    """Return contiguous rows with these ring capacities."""
     parameters = np.array(rows.parameters, np.int64, order="C")
     parameters[:, P.RING] = rings
     contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in [*rows][1:]]
@@ -130,7 +130,7 @@ def _run_cpu(model: Any, rows: AnyRows, *, workers: int, progress: Progress | No
         return hi - lo
 
     done, starts = 0, np.arange(0, n, block)
-    if workers > 1:  # the longest first: no thread is left alone with one at the end
+    if workers > 1:  # longest first, so that all threads end together
         starts = starts[np.argsort(-np.add.reduceat(costs(model, rows), starts), kind="stable")]
     for count in map_unordered(simulate, starts.tolist(), threads=workers):
         done += count

@@ -1,8 +1,8 @@
-"""From a model to PTX with numba-cuda-mlir, the successor of numba-cuda, where that is not installed.
+"""Compilation of a model to PTX with numba-cuda-mlir, the successor of numba-cuda, if that is not installed.
 
-It makes LLVM code of a kernel, by way of MLIR.  What it does with that itself would have other parameters,
-fuse `a * b + c` into one rounding, and call functions instead of inlining them; so the entry is written here,
-and libnvvm called.  No device is needed either.
+numba-cuda-mlir compiles a kernel to LLVM code by way of MLIR. Its own entry point would have other
+parameters, fuse `a * b + c` into one rounding, and call functions instead of inlining them. So the entry
+point is written here, and libnvvm is called. No device is needed.
 """
 
 import functools
@@ -35,11 +35,11 @@ _WHERE = (
     f"%lane = urem i64 %thread, {LANES}",
     "%lane8 = mul i64 %lane, 8",
 )
-"""The thread's warp, and where its words begin among those of the warp [byte]."""
+"""LLVM code for the thread's warp and the byte offset of its words among those of the warp."""
 
 
 def step(function: Callable[..., Any]) -> Any:
-    """The step that compiles a function for CUDA, to be called by a kernel."""
+    """Compile a function for CUDA, to be called by a kernel (step)."""
     # LLVM inlines in a fraction of the time, but a call cannot return an array (`global_memory`).
     hint = function.__module__ == hints.__name__
     return cuda.jit(device=True, inline="always" if hint else "never")(function)
@@ -49,7 +49,7 @@ step.lockstep = True  # type: ignore[attr-defined]
 
 
 def compile_kernel(model: Any, signature: str, name: str) -> str:
-    """The PTX of a model's kernel, called `name` there."""
+    """Return the PTX of a model's kernel, called `name` there."""
     with settings():
         code = _llvm(_kernel(model), of_lane(signature))
     unit = CompilationUnit({"arch": "compute_{}{}".format(*CAPABILITY), "opt": 3, "fma": False})
@@ -62,7 +62,7 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
 
 
 def _kernel(model: Any) -> Callable[..., None]:
-    """What a thread does with its views of the arrays of a launch."""
+    """Return the function that a thread runs with its views of the arrays of a launch."""
     flow = model.make(step)
 
     def kernel(
@@ -75,12 +75,12 @@ def _kernel(model: Any) -> Callable[..., None]:
 
 
 def of_lane(signature: str) -> str:
-    """The types of a lane's views of arrays of these types: of [warp, ..., lane] what is between."""
+    """Return the types of a lane's views of arrays [warp, ..., lane] of these types."""
     return re.sub(r"\[:,((?:,?:)+),::1\]", r"[\1]", signature)
 
 
 def _llvm(kernel: Callable[..., None], signature: str) -> str:
-    """The LLVM code of a kernel and all that it calls, not optimised."""
+    """Return the LLVM code of a kernel and all that it calls, not optimised."""
     mlir_target.ensure_initialized()
     made = compiler._compile_only(kernel, signature, {"cc": CAPABILITY}).metadata
     with context.get_context():
@@ -93,11 +93,11 @@ def _llvm(kernel: Callable[..., None], signature: str) -> str:
 
 
 def with_entry(code: str, signature: str, name: str) -> str:
-    """LLVM code in which the only kernel is called `name` and has the parameters that `cuda` gives it.
+    """Return LLVM code in which the only kernel is called `name` and has the parameters of `cuda`.
 
-    Each thread calls it with its views.  numba-cuda-mlir passes an array as two addresses, an offset, the
-    shape, and strides in items; a launch as meminfo, parent, number of items, item size, address, shape, and
-    strides in bytes.
+    Each thread calls it with its views. numba-cuda-mlir passes an array as two addresses, an offset, the
+    shape, and strides in items; a launch passes meminfo, parent, number of items, item size, address, shape,
+    and strides in bytes.
     """
     [kernel] = re.findall(r"^define ptx_kernel void @([\w.$]+)\(", code, re.M)
     code = re.sub(r"^define (?:ptx_kernel )?(.*) \{$", r"define internal \1 alwaysinline {", code, flags=re.M)
@@ -137,10 +137,10 @@ def with_entry(code: str, signature: str, name: str) -> str:
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make numba-cuda-mlir compile without a device, and what it (0.6) has types, but no code for.
+    """Make numba-cuda-mlir compile without a device, and add code that it (0.6) lacks for some types.
 
-    These are named tuples and calls of functions with `*others`.  What it makes of `number in (a, b)` takes
-    memory of the device's heap and never gives it back.
+    These are named tuples and calls of functions with `*others`. Its code for `number in (a, b)` leaks memory
+    of the device's heap.
     """
 
     def builder(self: Any, function: Any, signature: Any) -> Any:
@@ -164,13 +164,13 @@ def settings() -> Iterator[None]:
 
 
 def _named_tuple(lower: Any, target: Any, arguments: list[Any], named: list[tuple[str, Any]]) -> None:
-    """A named tuple is the tuple of its fields."""
+    """Compile the construction of a named tuple, as the tuple of its fields."""
     fields = lower.get_numba_type(target.name).fields
     given = dict(zip(fields, arguments, strict=False)) | dict(named)
     lower.store_var(target, tuple(lower.load_var(given[field]) for field in fields))
 
 
 def _one_of(lower: Any, target: Any, arguments: list[Any], named: list[tuple[str, Any]]) -> None:
-    """Whether a number is in a tuple of numbers."""
+    """Compile the test whether a number is in a tuple of numbers."""
     numbers, number = map(lower.load_var, arguments)
     lower.store_var(target, functools.reduce(arith.ori, [equal(one, number) for one in numbers]))

@@ -1,8 +1,8 @@
-"""Kernels on the device at hand: machine code from the cache folder, or from its driver, once.
+"""Kernels for the present device: machine code from the cache folder, or from the driver, once.
 
-PTX is what the compiler leaves; the driver makes machine code ("cubin") of it, which takes from half a second
-to minutes.  That is kept beside the PTX, by compute capability, and can be carried to other machines, or made
-elsewhere by `ptxas`.
+The driver compiles PTX to machine code ("cubin"), which takes from half a second to minutes. The result is
+stored beside the PTX, by compute capability. It can be copied to other machines, or made elsewhere by
+`ptxas`.
 """
 
 import functools
@@ -15,13 +15,13 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime.file_lock import exclusive
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Held while a kernel is got ready: compiling changes numba-cuda for a while, and nothing is made twice."""
+"""Lock held while a kernel is prepared: compiling modifies numba-cuda temporarily."""
 
 
 def kernel(model: Any) -> Any:
-    """The kernel of a model on CuPy's current device, to be called with a grid, a block and arguments.
+    """Return the kernel of a model on CuPy's current device, to be called with a grid, a block and arguments.
 
-    It is compiled if need be.  Raises RuntimeError in one line where there is no device that could run it.
+    It is compiled if necessary. Raises RuntimeError with one line if no device can run it.
     """
     if reason := obstacle():
         raise RuntimeError(f"no CUDA device: {reason}")
@@ -32,7 +32,7 @@ def kernel(model: Any) -> Any:
 
 
 def obstacle() -> str | None:
-    """Why CuPy's current device cannot be used, and what helps, in one line; None if it can."""
+    """Return one line on why CuPy's current device cannot be used, and a remedy; None if it can."""
     try:
         import cupy
     except Exception as error:  # missing, or not for this machine
@@ -58,16 +58,16 @@ def obstacle() -> str | None:
 
 
 _OLDER = {12: "pip uninstall cupy-cuda13x and pip install 'netcarlo[cuda12]'"}
-"""What serves drivers of an older CUDA, by its major version."""
+"""Packages for drivers of an older CUDA, by its major version."""
 
 
 def version(number: int) -> str:
-    """A version of CUDA as people write it: 13.2 for 13020."""
+    """Format a version of CUDA: 13020 is 13.2."""
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def versions() -> dict[str, str]:
-    """Of CuPy, of the CUDA in it, and of that of the driver."""
+    """Return the versions of CuPy, of its CUDA, and of the driver's CUDA."""
     import cupy
 
     runtime = cupy.cuda.runtime
@@ -79,7 +79,7 @@ def versions() -> dict[str, str]:
 
 
 def machine_code(model: Any, capability: tuple[int, int]) -> Path:
-    """Where the machine code of a model is kept for devices of a compute capability."""
+    """Return the file of a model's machine code for devices of a compute capability."""
     major, minor = capability
     return cache.path(model, f".sm_{major}{minor}.cubin")
 
@@ -101,7 +101,7 @@ def _loaded(model: Any, device: int) -> Any:
         if kept is not None:
             try:
                 return load(kept)
-            except cupy.cuda.driver.CUDADriverError:  # of a ptxas that is newer than this driver
+            except cupy.cuda.driver.CUDADriverError:  # made by a ptxas that is newer than this driver
                 pass
         made = assembled(compilers.ptx(model))
         cache.keep(file, made)
@@ -109,7 +109,7 @@ def _loaded(model: Any, device: int) -> Any:
 
 
 def load(code: bytes) -> Any:
-    """The kernel in machine code, on the current device."""
+    """Load machine code on the current device; return the kernel."""
     import cupy
 
     module = cupy.cuda.function.Module()
@@ -118,7 +118,7 @@ def load(code: bytes) -> Any:
 
 
 def assembled(ptx: str) -> bytes:
-    """The driver's machine code for its current device."""
+    """Return the driver's machine code for its current device."""
     import cupy
 
     link = cupy.cuda.function.LinkState()

@@ -1,8 +1,8 @@
-"""What Numba asks again and again while it compiles a model, answered once.
+"""Cache of Numba's repeated queries during the compilation of a model.
 
-A model's functions are a few kinds of operations on a few kinds of integers and arrays: of 6,000 questions
-for the type of `a + b` 400 differ, and each is put to a dozen templates.  So with the sizes of LLVM's types
-(each time a module is written and parsed), and with what does not exist.  The answers are Numba's own.
+A model uses few kinds of operations on few types. Of 6,000 queries for the type of `a + b`, 400 differ, and
+each is tried with a dozen templates. Sizes of LLVM types (each time a module is written and parsed) and
+failed lookups repeat as often. The answers are Numba's own.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ from numba.core import base, types
 from numba.core.types.functions import BaseFunction
 
 _PLAIN = types.Number, types.Boolean, types.Array
-"""Kinds of arguments whose types say all there is: that of a function would not."""
+"""Kinds of arguments whose types determine the answer; that of a function does not."""
 
 Method = Callable[..., Any]
 
 
 def _call_types(original: Method) -> Method:
-    """The signature by which a built-in function is called with arguments of these types."""
+    """Cache the signature of a call of a built-in function with arguments of these types."""
     known: dict[Any, Any] = {}
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -35,7 +35,7 @@ def _call_types(original: Method) -> Method:
 
 
 def _sizes(original: Method) -> Method:
-    """The size, or the alignment, of a type of LLVM's [bytes]."""
+    """Cache the size, or the alignment, of an LLVM type [bytes]."""
     known: dict[Any, Any] = {}
 
     def size(self: Any, target_data: Any, context: Any = None) -> Any:
@@ -48,7 +48,7 @@ def _sizes(original: Method) -> Method:
 
 
 def _functions(original: Method) -> Method:
-    """The code of an operation; if there is none, Numba would look whether some has been added meanwhile."""
+    """Find the code of an operation; if there is none, do not search for new definitions."""
 
     def get_function(self: Any, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         return original(self, fn, sig, _firstcall and not isinstance(fn, str))
@@ -58,7 +58,7 @@ def _functions(original: Method) -> Method:
 
 @contextmanager
 def enabled(contexts: type = base.BaseContext) -> Iterator[None]:
-    """Remember them meanwhile; `contexts` are a compiler's own, where it has a class of its own."""
+    """Enable the cache; `contexts` is the class of a compiler's contexts, if it has its own."""
     patches = [
         (BaseFunction, "get_call_type", _call_types),
         (ir.Type, "get_abi_size", _sizes),

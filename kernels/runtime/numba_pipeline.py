@@ -1,8 +1,8 @@
-"""A shorter way through Numba for functions that only compiled functions call.
+"""Shorter Numba pipeline for functions that only compiled functions call.
 
-Numba makes of every function something that Python could call: it optimises it, compiles it to machine code
-and links it.  Of the hundred functions of a model only the outermost is called from Python; of the others
-their optimised LLVM code is all that is wanted, and some passes find nothing to do in any of them.
+Numba prepares every function to be called from Python: it is optimised, compiled to machine code and linked.
+Of the hundred functions of a model only the outermost is called from Python. Of the others only the optimised
+LLVM code is needed, and some passes never find anything to do.
 """
 
 import threading
@@ -21,26 +21,26 @@ from numba.np import arrayobj
 from netcarlo.kernels.runtime import garbage, indices, numba_cache
 
 _ONE_AT_A_TIME = threading.RLock()
-"""Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
+"""Lock held while Numba is modified; an abandoned compilation may still be running."""
 
 _FOR_OTHERS = {
     "WithLifting", "InlineInlinables", "FindLiterallyCalls", "LiteralUnroll", "InlineOverloads",
     "LiteralPropagationSubPipelinePass", "NopythonRewrites", "AnnotateTypes", "DumpParforDiagnostics",
 }  # fmt: skip
-"""Passes that find nothing in a kernel, nor in a user's congestion control (which may have closures)."""
+"""Passes that never apply to a kernel, nor to a user's congestion control (which may have closures)."""
 
 
 class _Nowhere:
-    """Where an environment is set that no machine code will ask for."""
+    """Code generator that ignores the environment, which no machine code reads."""
 
     def set_env(self, name: str, env: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def _optimize(library: Any, **how: Any) -> None:
-    """Run LLVM's passes on a library; loops of kernels are short, vectors take more than they give."""
+    """Run LLVM's passes on a library, without vectorisation: loops of kernels are too short for it."""
     made = library._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, **how)
-    passes, *builder = made if isinstance(made, tuple) else (made,)  # without one before Numba 0.62
+    passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba before 0.62 returns no builder
     passes.run(library._final_module, *builder)
 
 
@@ -50,23 +50,23 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     codegen = _Nowhere()
 
     def _optimize_final_module(self) -> None:
-        # Only roughly: whatever it is linked into is optimised with it, on each level again.
+# Roughly: the code is optimised again with each caller into which it is linked.
         _optimize(self, opt=self._codegen._opt_level, cost="cheap")
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """No address: there is no machine code."""
+        """Return 0: there is no machine code."""
         self._ensure_finalized()
         return 0
 
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc]
-    """LLVM code of a function that Python calls, and of all that it calls: nobody else calls those."""
+    """LLVM code of a function that Python calls, and of everything that it calls."""
 
     def _optimize_final_module(self) -> None:
-        # LLVM may leave out arguments that are not looked at: of every array it takes six words of seven.
+# LLVM may then remove unused arguments, which are six of the seven words of every array.
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
@@ -80,7 +80,7 @@ class _Lowering(NativeLowering):  # type: ignore[misc]
     _library = _Library
 
     def run_pass(self, state: Any) -> bool:
-        """Numba's, into a library of ours."""
+        """Run Numba's pass with a library of our own."""
         state.library = self._library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
@@ -93,7 +93,7 @@ class _OuterLowering(_Lowering):
 
 
 class _Passes(PassManager):  # type: ignore[misc]
-    """Passes one after the other; Numba's own checks what each has left, and times it."""
+    """Sequence of passes, without the checks and timings of Numba's own."""
 
     def _runPass(self, index: int, a_pass: Any, state: Any) -> None:  # noqa: N802
         a_pass.analysis = self._analysis
@@ -103,12 +103,12 @@ class _Passes(PassManager):  # type: ignore[misc]
 
 
 class Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler for functions that only compiled functions call."""
+    """Numba compiler for functions that only compiled functions call."""
 
     _lowering = _Lowering
 
     def define_pipelines(self) -> list[Any]:
-        """Numba's passes but those that find nothing."""
+        """Return Numba's passes without those that never apply."""
         ours = _Passes("netcarlo")
         for a_pass, name in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
             if a_pass.__name__ == NativeLowering.__name__:
@@ -120,14 +120,14 @@ class Compiler(CompilerBase):  # type: ignore[misc]
 
 
 class OuterCompiler(Compiler):
-    """The same for a function that Python calls."""
+    """Numba compiler for a function that Python calls."""
 
     _lowering = _OuterLowering
 
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make Numba use indices as they are, see `indices`."""
+    """Make Numba use indices without support for negative values (`indices`)."""
     with _ONE_AT_A_TIME, garbage.paused(), numba_cache.enabled():
         originals = arrayobj.fix_integer_index, slicing.fix_slice
         arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.clip

@@ -21,9 +21,9 @@ _BYTE = ir.IntType(8)
 
 
 class Scratch(types.Array):  # type: ignore[misc]
-    """The type of a thread's scratch, of which the words of these `ranges` [from, to) are near.
+    """Type of a thread's scratch, of which the words of these `ranges` [from, to) are in shared memory.
 
-    Words of a thread lie `step` bytes behind one another.
+    Consecutive words of a thread are `step` bytes apart.
     """
 
     def __init__(self, ranges: tuple[tuple[int, int], ...], step: int) -> None:
@@ -32,17 +32,17 @@ class Scratch(types.Array):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What makes types differ."""
+        """Properties that distinguish types."""
         return self.ranges, self.step
 
     def copy(self, **_: Any) -> "Scratch":
-        """The type of a slice."""
+        """Return the type of a slice."""
         return self
 
 
 @register_model(Scratch)
 class ScratchModel(StructModel):  # type: ignore[misc]
-    """A view: where the near and the other words of the thread are, and which word is its first."""
+    """Data of a view: addresses of the shared and of all words of the thread, and the first word."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         word = types.CPointer(types.int64)
@@ -50,7 +50,7 @@ class ScratchModel(StructModel):  # type: ignore[misc]
 
 
 def _place(builder: Any, kind: Scratch, view: Any, index: Any) -> Any:
-    """The address of a word."""
+    """Return the address of a word."""
 
     def behind(pointer: Any, words: Any) -> Any:
         offset = builder.mul(words, _WORD(kind.step))
@@ -89,7 +89,7 @@ def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @registry.lower(operator.getitem, Scratch, types.SliceType)  # type: ignore[untyped-decorator]
 def _slice(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """What is behind a word."""
+    """Compile a slice that begins at a word."""
     kind = signature.args[0]
     view = _view(context, builder, kind, arguments[0])
     begin = context.make_helper(builder, signature.args[1], arguments[1]).start
@@ -99,7 +99,7 @@ def _slice(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def global_memory(typing: Any, view: Any) -> Any:
-    """A view of scratch of which no near word is read or written."""
+    """Return a view of scratch without words in shared memory."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not isinstance(view, Scratch):
@@ -114,7 +114,7 @@ def global_memory(typing: Any, view: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def loop_header(typing: Any) -> Any:
-    """See `base.inline.loop_header`: code of nothing that may have changed all shared memory."""
+    """Compile `base.inline.loop_header`: an empty instruction that may modify all memory."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
@@ -124,7 +124,7 @@ def loop_header(typing: Any) -> Any:
 
 
 def scratch(ranges: tuple[tuple[int, int], ...], step: int) -> Any:
-    """An intrinsic that makes a thread's scratch of two arrays: all words, and room for those of `ranges`."""
+    """Return an intrinsic that combines all words and shared memory for those of `ranges` into a scratch."""
     kind = Scratch(ranges, step)
 
     @intrinsic  # type: ignore[untyped-decorator]

@@ -1,8 +1,8 @@
-"""Work in other threads while the main one waits, so that Ctrl-C is heard.
+"""Work on other threads while the main thread waits, so that Ctrl-C is processed.
 
-Python hears signals in its main thread, between two steps of its own: a kernel is one step, however long it
-takes, and so is LLVM at work.  Nothing can stop either, but nobody needs to wait for them: they run in daemon
-threads.
+Python processes signals in its main thread, between two steps of the interpreter. A kernel, or a call of
+LLVM, is one such step, however long it takes. Neither can be stopped, so both run in daemon threads, which
+need not be awaited.
 """
 
 import os
@@ -14,23 +14,23 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 WAIT_S = 0.2
-"""Seconds between two looks at what else the main thread has to do, where waiting cannot be interrupted."""
+"""Poll interval of the main thread on platforms on which waiting cannot be interrupted [s]."""
 
 
 def cores() -> int:
-    """The processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """What `work()` returns or raises; KeyboardInterrupt in the main thread leaves it behind."""
+    """Return the result of `work()` or raise its error; KeyboardInterrupt abandons it."""
     if threading.current_thread() is not threading.main_thread():
         return work()
     return started(work)()
 
 
 def started(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin `work()` on another thread; what is returned waits for what it returns or raises."""
+    """Start `work()` on another thread; return a function that waits for its result or error."""
     done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def serve() -> None:
@@ -50,10 +50,10 @@ def started(work: Callable[[], T]) -> Callable[[], T]:
 
 
 def map_unordered(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Iterator[T]:
-    """What `work(item)` returns for every item, in the order in which they are done, on so many threads.
+    """Yield `work(item)` of every item in order of completion, on this number of threads.
 
-    The first error is raised here.  Whatever ends the iteration, no further item is begun, and those under
-    way are left behind.
+    The first error is raised. When the iteration ends, no further item is started, and those in progress are
+    abandoned.
     """
     todo: SimpleQueue[Any] = SimpleQueue()
     for item in items:
@@ -71,10 +71,10 @@ def map_unordered(work: Callable[[Any], T], items: Iterable[Any], *, threads: in
 
 
 def merged(parts: Iterable[Iterator[T]]) -> Iterator[T]:
-    """What these generators yield, in the order in which it comes; each runs on a thread of its own.
+    """Yield the results of several generators in order of completion, each on its own thread.
 
-    The first error is raised here.  Whatever ends the iteration, each of them is closed when it next yields,
-    and is not waited for.
+    The first error is raised. When the iteration ends, each generator is closed at its next result, without
+    waiting.
     """
     done: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
     over = threading.Event()
@@ -107,7 +107,7 @@ def merged(parts: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def prefetched(items: Iterable[T]) -> Iterator[T]:
-    """The same items; the next one is made on another thread while the last one is in use."""
+    """Yield the items; compute the next one on another thread while the last one is in use."""
     source, end = iter(items), object()
     wait = started(lambda: next(source, end))
     while (item := wait()) is not end:
