@@ -263,7 +263,7 @@ def _bind_sender(m: Any, now: Any) -> None:
     """Update the place to which the sender addresses packets from `now` on."""
     count, place = m[BASE + Word.COUNT], m[BASE + Word.SENDER_PLACE]
     k = m[BASE + Word.SENDER_FROM]
-    while k < count and m[_handover(m, k) + Handover.BEGIN] <= now and _never_heard(m, k):
+    while k < count and m[_handover(m, k) + Handover.BEGIN] <= now and _never_learnt(m, k):
         k += 1
     m[BASE + Word.SENDER_FROM] = k
     while k < count and m[_handover(m, k) + Handover.BEGIN] <= now:
@@ -278,7 +278,7 @@ def _bind_sender(m: Any, now: Any) -> None:
         m[BASE + Word.TUNNELLED] = 0
 
 
-def _never_heard(m: Any, k: Any) -> Any:
+def _never_learnt(m: Any, k: Any) -> Any:
     """Return True if the sender never learns of a handover."""
     return m[_handover(m, k) + Handover.AT_CN] == FOREVER
 

@@ -71,7 +71,7 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
 
 
 @noinline
-def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
+def init(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Initialise the state."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
     free = state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
@@ -98,7 +98,7 @@ def simulate(
 ) -> Any:  # fmt: skip
     """Simulate one row; return the number of trace `rows`. `base.model.Model` describes the arguments."""
     p, s = parameters, scratch
-    begin(p, s, of_hops, outages, losses)
+    init(p, s, of_hops, outages, losses)
     next_sample = p[P.SAMPLE] // 2
     now, event = next_event(p, s)
     while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
@@ -107,17 +107,17 @@ def simulate(
             next_sample = samples(p, s, next_sample, now)
             arrive_at_receiver(p, s, now, event)
             note(p, s, rows, now, event)
-            hand_over(p, s, outages, losses, rows, now, s[Word.REPLY_WAY])
+            send_waiting(p, s, outages, losses, rows, now, s[Word.REPLY_WAY])
             now, event = next_event(p, s)
         if event >= PATHS and s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
             next_sample = samples(p, s, next_sample, now)
             if event < WAYS:
-                ends.at_sender(p, s, now, event - PATHS, take(p, s, event))
+                ends.at_sender(p, s, now, event - PATHS, pop_packet(p, s, event))
             else:
                 ends.expire(p, s, now, event)
             note(p, s, rows, now, event)
             for way in range(WAYS):
-                hand_over(p, s, outages, losses, rows, now, way)
+                send_waiting(p, s, outages, losses, rows, now, way)
             now, event = next_event(p, s)
     if s[OUTCOMES + Out.STATUS] == STATUS_OK:
         samples(p, s, next_sample, p[P.END])
@@ -154,12 +154,12 @@ def next_event(p: Any, s: Any) -> Any:
         if s[i] < now:
             now, event = s[i], i
     if event < Event.T1 and (s[event ^ 1] == now or (event < PATHS and s[Event.SACK_TIMER] == now)):
-        event = first(p, s, now, event)
+        event = break_tie(p, s, now, event)
     return now, event
 
 
 @noinline
-def first(p: Any, s: Any, now: Any, way: Any) -> Any:
+def break_tie(p: Any, s: Any, now: Any, way: Any) -> Any:
     """Return the first of simultaneous packets, or of a packet and the SACK timer, in ns-2's order of
     scheduling.
 
@@ -178,7 +178,7 @@ def first(p: Any, s: Any, now: Any, way: Any) -> Any:
     return way
 
 
-def take(p: Any, s: Any, way: Any) -> Any:
+def pop_packet(p: Any, s: Any, way: Any) -> Any:
     """Remove the oldest packet of a lane, which reaches the other end; return the word where it begins."""
     w = way_at(way)
     at = packet_at(p, s, way, s[w + Way.OLDEST])
@@ -193,7 +193,7 @@ def take(p: Any, s: Any, way: Any) -> Any:
 @noinline
 def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
     """Process the oldest packet of a lane at the receiver, for which its path is `way` + PATHS."""
-    at, accepted = take(p, s, way), s[Word.ACCEPTED]
+    at, accepted = pop_packet(p, s, way), s[Word.ACCEPTED]
     if s[at + Packet.KIND] == Kind.DATA:
         record.count_arrival(s, now, s[at + Packet.SENT])
     tsn = s[at + Packet.NUMBER]
@@ -203,7 +203,7 @@ def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
         delays.arrived(p, s, np.int64(DELAY_STATE), s[DELAY_STATE + DelayState.SIZE], now - born)
 
 
-def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:
+def send_waiting(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:
     """Send the waiting packets of a lane over its path, and keep those that will arrive in the ring."""
     w = way_at(way)
     if s[w + Way.WAITING] == 0:
