@@ -1,4 +1,4 @@
-"""Arguments of public functions: a wrong one is an InputError with argument, value and allowed values."""
+"""Arguments of public functions: a wrong one raises InputError with argument, value and allowed values."""
 
 import inspect
 import math
@@ -31,7 +31,7 @@ FIRST = {
 SIDES = SimpleNamespace(label="a", axes=[]), SimpleNamespace(label="b", axes=[])
 COMPARED = Comparison(SIDES, pd.DataFrame(), pd.DataFrame(), (), 0, 0.95, 0)
 NAMES = {("compare", "of")}
-"""Parameters that take any text, as only results know the names."""
+"""Parameters that accept any text, because only results know the valid names."""
 ESTIMATED = Estimate(None, None, pd.DataFrame({"n": []}), pd.DataFrame(), True, {})
 
 
@@ -48,7 +48,7 @@ WRONG = (
 
 
 class Taken(BaseException):
-    """Exception that shows that the arguments were accepted: work would follow."""
+    """Exception that shows that the arguments were accepted and the work would begin."""
 
 
 def functions() -> Iterator[tuple[str, object]]:
@@ -71,7 +71,7 @@ CASES = [
 
 @pytest.fixture
 def no_work(tmp_path, monkeypatch):
-    """Make work raise `Taken`."""
+    """Replace the work by raising `Taken`."""
 
     def taken(*_, **__):
         raise Taken
@@ -86,7 +86,7 @@ def no_work(tmp_path, monkeypatch):
 
 
 def call(name, parameter, value):
-    """Call a function with this value of a parameter and good ones of those that it needs."""
+    """Call a function with this value of a parameter and valid values of the required ones."""
     owner, _, method = name.partition(".")
     if method:
         scenario = Scenario.check(DATA)

@@ -1,4 +1,4 @@
-"""Replications that are copies of one run: they are one, and a note says so."""
+"""Replications of a scenario without randomness: they are run once, and a note says so."""
 
 import re
 import warnings
@@ -17,7 +17,7 @@ HOP = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": "50 packets"}
 
 
 def estimated(scenario: Any, **more: Any) -> tuple[Estimate, str]:
-    """An estimate, and its notes."""
+    """Return an estimate and its notes."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = estimate(scenario, **more)

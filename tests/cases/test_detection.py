@@ -1,6 +1,7 @@
-"""`detection` of mobile hosts has no duplicate address detection (RFC 4862), which `preparation` contains.
+"""Delay `detection` of mobile hosts, which excludes duplicate address detection (RFC 4862); `preparation`
+includes it.
 
-The default favours MIPv6 and HMIPv6, so it says so where it is documented, and where it is used.
+The default favours MIPv6 and HMIPv6; the documentation and a note say so.
 """
 
 import inspect
@@ -26,7 +27,7 @@ WALK: dict[str, Any] = {
 
 
 def noted(folder: Path, data: Any, kind: str) -> list[str]:
-    """The notes on a file of these data."""
+    """Return the notes on a file of these data."""
     file = folder / "file.yaml"
     file.write_text(yaml.safe_dump(data))
     with warnings.catch_warnings(record=True) as found:
@@ -71,7 +72,8 @@ def test_the_field_says_what_it_leaves_out() -> None:
 
 @pytest.mark.full
 def test_address_detection_costs_those_that_do_not_prepare() -> None:
-    """A second more of silence after each handover, and none where the router is prepared."""
+    """One second more of detection lengthens each interruption by a second, unless the router is
+    prepared."""
     found = {}
     for protocol in ("mipv6", "hmipv6", "fmipv6"):
         for value in ("0.1 s", "1.1 s"):

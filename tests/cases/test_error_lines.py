@@ -1,4 +1,5 @@
-"""Errors: one line for each fault of a file, in our words, with the option that set a field."""
+"""Error messages: one line for each fault of a file, without the words of libraries, with the option that set
+a field."""
 
 import importlib
 import pkgutil
@@ -23,7 +24,7 @@ SCENARIO = """scenario:
 
 @pytest.fixture
 def errors(tmp_path):
-    """Write a file and return the lines that a command prints for it, without the name of the file."""
+    """Write a file, and return the lines that a command prints for it, without the name of the file."""
 
     def lines(command, text, *options):
         file = tmp_path / "case.yaml"
@@ -247,7 +248,7 @@ KINDS = {
     "default": set(), "definition-ref": set(), "definitions": set(), "json-or-python": set(),
     "model-field": set(), "no-info": set(), "with-info": set(), "nullable": set(), "union": set(),
 }  # fmt: skip
-"""The errors that a core schema of pydantic can raise, by its type."""
+"""Types of the errors that a core schema of pydantic can raise."""
 LIMITS = {
     "ge": "greater_than_equal", "gt": "greater_than", "le": "less_than_equal", "lt": "less_than",
     "min_length": "too_short", "max_length": "too_long",

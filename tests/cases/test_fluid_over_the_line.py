@@ -1,4 +1,4 @@
-"""Cheap models deliver no more than the links carry, and nothing where all is lost."""
+"""Limits of fluid models and formulae: no more than the links carry, and nothing if all packets are lost."""
 
 import warnings
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_a_small_queue_on_a_short_path_is_as_good_as_the_formula() -> None:
 
 
 def test_a_formula_counts_nothing_before_the_first_packet_can_arrive() -> None:
-    """The handshake takes 200 ms and the data another 100 ms."""
+    """The first packet arrives after 300 ms: 200 ms of the handshake and 100 ms of the data."""
     data = {
         "fidelity": "formula", "transport": {"protocol": "newreno", "window": 4096}, "replications": 1,
         "hops": [{"rate": "10 Mbit/s", "delay": "100 ms", "queue": "unlimited"}],

@@ -1,4 +1,4 @@
-"""`CLASS_in_time`: the share of the packets sent that arrive within `late`, lost ones included.
+"""Outcome `CLASS_in_time`: the share of the packets sent that arrive within `late`, lost ones included.
 
 `CLASS_late` and delays consider delivered packets only, so an overloaded link with a short queue looks fine.
 """
@@ -17,7 +17,7 @@ RATE = {"udp": {"rate": "1 Mbit/s", "payload": "1000 B", "header": "0 B"}}
 
 
 def shared(count, **fields):
-    """Streams of 1 Mbit/s over 8 Mbit/s with a queue of 8 ms, as the planner of 60 videos had it."""
+    """Return streams of 1 Mbit/s over 8 Mbit/s with a queue of 8 ms, as in a plan of 60 videos."""
     flows = [{"count": count, "each": {"class": "video", "late": "50 ms", **RATE}}]
     return Scenario.check({
         "duration": "8 s", "replications": 4, "transport": {"protocol": "newreno"},
@@ -27,7 +27,7 @@ def shared(count, **fields):
 
 @pytest.mark.full
 def test_lost_packets_are_not_in_time():
-    """60 videos on a link for 50: nothing that arrives is late, and a sixth is lost."""
+    """With 60 videos on a link for 50, no delivered packet is late, but a sixth of all packets is lost."""
     frame = simulate(shared(10), target="cpu").frame
     assert (frame.video_late == 0).all() and (frame.video_delay_p95_s < 0.02).all()
     assert frame.video_loss_ratio.to_numpy() == pytest.approx(1 - 8 / 10, abs=0.003)
@@ -42,7 +42,8 @@ def test_all_is_in_time_on_a_link_that_is_large_enough():
 
 @pytest.mark.full
 def test_late_and_lost_packets_are_both_missing():
-    """Random loss of a tenth and exponential delays with mean 0.1 ms, of which 0.2 ms are allowed."""
+    """With 10 % random loss and exponential delays of mean 0.1 ms, a bound of 0.2 ms leaves the product
+    of both shares."""
     hop = {
         "rate": "unlimited", "delay": "0.1 ms", "loss": 0.1,
         "jitter": {"exponential": {"mean": "0.1 ms"}, "reorder": True},
@@ -74,7 +75,7 @@ def test_what_waits_too_long_is_not_in_time():
 
 
 def test_a_retransmitted_packet_counts_once():
-    """TCP repairs its losses: only what arrives late is missing."""
+    """TCP repairs its losses, so only late packets are missing."""
     hop = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": 50, "loss": "2 %"}
     transport = {"protocol": "sack", "class": "bulk", "late": "60 ms"}
     asked = Scenario.check({
@@ -138,7 +139,7 @@ def test_only_classes_with_a_bound_have_it():
 
 
 def test_the_warm_up_does_not_count():
-    """A burst in the first second makes the class lose packets; all is in time afterwards."""
+    """Losses of a burst in the warm-up do not count; all later packets are in time."""
     burst = {"udp": {"rate": "20 Mbit/s", "payload": "1000 B", "stop": "1 s"}}
     flows = [{"count": 4, "each": {"class": "video", "late": "50 ms", **RATE}}, burst]
     dumbbell = {"rate": "8 Mbit/s", "delay": "5 ms", "queue": 8}

@@ -1,6 +1,5 @@
-"""Input files: only regular files are read, of cells of any length, and only those beside the file that names
-them unless the user trusts others.
-"""
+"""Input files: only regular files are read, with cells of any length, and only beside the file that names
+them unless the user trusts others."""
 
 import os
 import subprocess
@@ -35,7 +34,7 @@ def nothing_trusted(monkeypatch):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """Make a folder with a stranger's files, below one with a secret."""
+    """Make a folder with a stranger's files, below a folder with a secret."""
     (tmp_path / "secret").write_text(SECRET)
     (tmp_path / "good.csv").write_text(STEPS)
     (tmp_path / "home").mkdir()
@@ -140,7 +139,7 @@ def test_the_suggested_trust_is_accepted(home):
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
 def test_what_is_no_regular_file_is_refused_at_once(home, kind):
-    """Run in a process of its own, because a fault here waits for ever."""
+    """A separate process is used, because a regression would wait for ever."""
     odd = home / "odd"
     if kind == "pipe":
         os.mkfifo(odd)

@@ -1,4 +1,4 @@
-"""Labels of fields agree with the file: its own path, which counts from 0, or the class of flows."""
+"""Labels of fields agree with the file: its path, counted from 0, or the class of the flows."""
 
 import re
 
@@ -40,7 +40,7 @@ def test_flows_are_called_by_their_class(field: str, said: str) -> None:
 
 
 def test_sliders_of_the_page() -> None:
-    """A planner who moves `videos` moves flows 1 of the file."""
+    """The slider `videos` of a page changes flows 1 of the file."""
     labels = {c.field: c.label for c in controls(Document(OFFICE, "", {}), Scenario.check(OFFICE))}
     assert labels["shared.flows.1.count"] == "video number of flows"
     assert labels["shared.flows.0.count"] == "shared.flows.0 number of flows"

@@ -1,4 +1,4 @@
-"""`protocol: linux` after lost SYNs and SYN-ACKs, in every network that it runs over.
+"""Connection setup of `protocol: linux` after lost SYNs and SYN-ACKs, in every network that supports it.
 
 Times are those of Linux 6.18.44 over the same link (`tests/campaigns/verification/kernel`).
 """
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow")
 
 
 def run(scenario: Scenario, replications: int) -> tuple[str, Any, Any, pd.DataFrame]:
-    """The address of the model, its rows, their integers, and named outcomes; uncompiled."""
+    """Return the address of the model, its rows, their integers, and named outcomes, uncompiled."""
     built = build(scenario, replications=replications)
     name = scenario.network.address(scenario, fluid=False).name
     out = run_as_python(name, built.rows)
@@ -38,7 +38,7 @@ def run(scenario: Scenario, replications: int) -> tuple[str, Any, Any, pd.DataFr
 
 
 def of_case(**changes: Any) -> Scenario:
-    """The scenario of the case with another control, or with a longer outage."""
+    """Return the scenario of the case with another congestion control, or with a longer outage."""
     fields = yaml.safe_load(CASE.read_text())
     fields["transport"]["congestion_control"] = changes.get("control", "cubic")
     fields["hops"][0]["outages"][0]["duration"] = changes.get("outage", "1.5 s")
@@ -74,7 +74,8 @@ def test_bbr3_paces_the_window_of_one_packet() -> None:
 
 @pytest.mark.parametrize("control", parameters(["reno", "cubic", "bbr", "bbr3"], full=("reno", "bbr3")))
 def test_lossy_handshakes_equal_their_twin(control: str) -> None:
-    """SYNs, SYN-ACKs and third packets are lost in outages and at random."""
+    """Handshakes equal their twin when SYNs, SYN-ACKs and third packets are lost in outages and at
+    random."""
     hop = {"rate": "5 Mbit/s", "delay": "20 ms", "queue": 30, "loss": 0.25, "ack_loss": 0.3}
     hop["outages"] = [{"start": "0 s", "duration": {"uniform": ["0 s", "3 s"]}}]
     transport = {"protocol": "linux", "congestion_control": control, "packets": 12}
@@ -93,14 +94,14 @@ def down(duration: str) -> list[dict[str, str]]:
 
 
 def over_links(outage: str) -> dict[str, Any]:
-    """A flow over a cable that comes up after the first SYNs."""
+    """Return a flow over a cable that comes up after the first SYNs."""
     links = [{"ends": [0, 1], **LINK}, {"ends": [1, 0], **LINK}]
     failures = [{"cables": 0, "outages": down(outage)}]
     return {"shared": {"links": links, "failures": failures, "flows": [{"source": 0, "sink": 1}]}}
 
 
 def over_wireless(outage: str) -> dict[str, Any]:
-    """A station whose cell comes up after the first SYNs."""
+    """Return a station whose cell comes up after the first SYNs."""
     return {"wireless": {
         "standard": "802.11g", "cell": {"stations": 1}, "rate": "54 Mbit/s", "outages": down(outage)
     }}  # fmt: skip
@@ -135,7 +136,7 @@ def test_every_engine_equals_its_twin_after_lost_syns(network: dict[str, Any], c
 
 
 def test_shared_links_begin_with_one_packet() -> None:
-    """Check that one packet is alone for a round trip after two lost SYNs.
+    """One packet is alone for a round trip after two lost SYNs.
 
     This is not tested over 802.11, where airtime and not the round trip decides how long 20 packets take.
     """
@@ -151,7 +152,8 @@ def test_shared_links_begin_with_one_packet() -> None:
 
 
 def connect(syns: int, echo: int) -> Any:
-    """A sender that has sent `syns` SYNs 1 s apart and receives a SYN-ACK with this timestamp [ns]."""
+    """Return a sender that has sent `syns` SYNs 1 s apart and receives a SYN-ACK with this timestamp
+    [ns]."""
     p, s = scratch()
     g = s[:0]
     free = sender.prepare(p, s, g, 100, 0, 0, state.END)
@@ -186,7 +188,7 @@ def test_one_packet_from_the_second_lost_syn_on() -> None:
 
 @mechanism
 def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
-    """Check the case of lost SYN-ACKs, and of a round trip longer than the timer."""
+    """The window is not reduced if only SYN-ACKs were lost, or the round trip is longer than the timer."""
     s = connect(4, 0)
     assert s[Tcp.CWND] == 10 and s[Tcp.UNDO_MARKER] == NONE
     assert s[Tcp.SRTT_US] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
@@ -208,7 +210,7 @@ def test_another_syn_ack_is_no_acknowledgement_of_data() -> None:
 
 
 def closed() -> tuple[Any, Any]:
-    """A receiver that waits for a SYN, and begins with quick ACKs."""
+    """Return a receiver that waits for a SYN, and begins with quick ACKs."""
     p, s = scratch()
     s[Tcp.QUICK_ACKS] = receiver.INITIAL_QUICK_ACKS
     s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = 0
@@ -216,7 +218,7 @@ def closed() -> tuple[Any, Any]:
 
 
 def test_a_syn_ack_echoes_the_first_syn_that_arrived() -> None:
-    """Check that a retransmitted SYN does not renew the timestamp, as in the kernel."""
+    """A retransmitted SYN does not renew the echoed timestamp, as in the kernel."""
     p, s = closed()
     for t in (0, SECOND):
         receiver.note_timestamp(s, SYN, t + MS)

@@ -1,4 +1,4 @@
-"""Sources that offer more than the time on air of an 802.11 network allows are named beside the answer."""
+"""Notes on sources that offer more than the airtime of an 802.11 network allows."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ ACK_US = PREAMBLE_US + 4 * 2  # 16 + 6 + 14 x 8 bits at 24 Mbit/s, 96 bits a sym
 
 
 def exchange_us(payload: int) -> int:
-    """Time on air of a datagram at 54 Mbit/s (216 bits a symbol): 28 bytes of UDP/IP, 36 of LLC and MAC."""
+    """Return the airtime of a datagram at 54 Mbit/s [us]: 216 bits a symbol, 28 bytes of UDP/IP, 36 of
+    LLC and MAC."""
     symbols = -(-(22 + 8 * (payload + 28 + 36)) // 216)
     return DIFS_US + PREAMBLE_US + 4 * symbols + SIFS_US + ACK_US
 
@@ -43,7 +44,7 @@ def test_whatever_is_above_the_capacity_loses_packets() -> None:
 
 
 def test_a_chain_of_hidden_nodes_is_bounded_by_its_busiest_node() -> None:
-    """In a chain of 3 hops whose ends do not sense each other, a relay receives and sends each packet."""
+    """The relay is the busiest node of a chain of 3 hops whose ends do not sense each other."""
     udp = {"protocol": "udp", "rate": "100 Mbit/s", "payload": "1000 B"}
     radio = {"standard": "802.11g", "chain": {"hops": 3}, "rate": "54 Mbit/s"}
     for reach, share, name in ((None, 3, "channel"), (1, 2, "node 1")):

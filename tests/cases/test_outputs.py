@@ -1,4 +1,4 @@
-"""Output files: only regular files are replaced, by any command, and all is checked before the work."""
+"""Output files: commands replace only regular files, and check all of them before they work."""
 
 import ast
 import os
@@ -56,7 +56,7 @@ FOLDERS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A folder with an input for every command."""
+    """Return a folder with an input for every command."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "scenario.yaml").write_text(SCENARIO)
     (folder / "other.yaml").write_text(SCENARIO.replace("window: 10", "window: 4"))
@@ -98,7 +98,7 @@ def refused(found, words):
 
 @pytest.fixture
 def drained(tmp_path):
-    """A pipe that `cat` reads, and the process."""
+    """Return a pipe that `cat` reads, and the process."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
@@ -237,7 +237,7 @@ def test_new_never_writes_to_what_is_there(tmp_path):
 @pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs mknod: run as root")
 def test_device_nodes_survive(here, tmp_path):
-    """Use private nodes: a fault here would destroy those of the machine."""
+    """Private device nodes are used, because a regression would destroy those of the machine."""
     null, full, disk = tmp_path / "null", tmp_path / "full", tmp_path / "disk"
     os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))

@@ -1,4 +1,4 @@
-"""Plans: losses that a delay does not show, loads above capacity, and plans that are stopped."""
+"""Plans: losses that a delay does not show, loads above capacity, and interrupted plans."""
 
 import json
 import warnings
@@ -49,8 +49,8 @@ def lossy() -> Answer:
 
 @pytest.mark.full
 def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
-    """Check that the answer says everywhere that a fifth is lost at 10 Mbit/s on 8, although no packet that
-    arrives is late."""
+    """All answers say that a fifth of the packets is lost at 10 Mbit/s on 8, although no delivered packet
+    is late."""
     assert lossy.holds == 10e6 and lossy.binding is None
     [loss] = lossy.losses
     assert loss.share == pytest.approx(1 - 8 / (10 * 1000 / 972), abs=0.02)
@@ -67,8 +67,7 @@ def test_a_delay_does_not_hide_its_loss(lossy: Answer) -> None:
 
 @pytest.mark.full
 def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
-    """Check that the requirement in the warning is accepted, and changes the answer to the one that was
-    meant."""
+    """The requirement that the warning suggests is accepted, and gives the intended answer."""
     remedy = lossy.warnings[0].split("`")[1]
     text = yaml.safe_dump(streams()).rstrip() + "\n"
     (tmp_path / "call.yaml").write_text(text.replace("requirements:\n", f"requirements:\n  {remedy}\n"))
@@ -127,7 +126,8 @@ def test_an_estimate_warns(tmp_path: Path) -> None:
 
 
 def test_goals_of_a_sweep_are_noted(tmp_path: Path) -> None:
-    """A goal on a delay says what it leaves out; the goal of the note is accepted, and says no more."""
+    """A goal on a delay is noted to exclude losses; the goal of the note is accepted without a further
+    note."""
     data = {
         "scenario": {"duration": "4 s", "transport": dict(CALL), "hops": [dict(SHORT)]},
         "axes": {"rate": {"field": "transport.rate", "values": ["6 Mbit/s", "10 Mbit/s"]}},
@@ -156,7 +156,8 @@ def test_goals_of_a_sweep_are_noted(tmp_path: Path) -> None:
     ],
 )
 def test_the_load_is_that_of_the_streams(flows: list[Any], link: str) -> None:
-    """200 Mbit/s are 48 streams of 4 Mbit/s with headers; what ends, and TCP, is no constant load."""
+    """200 Mbit/s carry 48 streams of 4 Mbit/s with headers; TCP and flows that end are not a constant
+    load."""
     dumbbell = {"rate": "200 Mbit/s", "delay": "10 ms", "queue": 133}
     asked = Scenario.check({
         "duration": "4 s", "transport": {"protocol": "newreno"},
@@ -268,7 +269,7 @@ def test_nothing_binds_where_all_holds(lossy: Answer) -> None:
 
 @pytest.mark.full
 def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
-    """Words inside the figure were struck through by its axis at 0 %."""
+    """The labels of a curve are above its axis, which would strike them through at 0 %."""
     from netcarlo.reports.plan import figures
 
     layout = figures.curve(lossy)["layout"]
@@ -279,7 +280,7 @@ def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
 
 @pytest.mark.full
 def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
-    """Show no guess between two values: 24.6 stood in the largest type where 42 was right."""
+    """The page shows a range, not an interpolated value, until the answer is decided."""
     live = pytest.importorskip("netcarlo.live.of_plan")
     _guess, _item = live._guess, live._item
     found = after(600, SLOW)

@@ -1,4 +1,4 @@
-"""Remedies that messages suggest are accepted and change nothing else; the rows are in remedies.yaml."""
+"""Remedies that messages suggest: each is accepted and changes nothing else; rows are in remedies.yaml."""
 
 import ast
 import copy
@@ -23,7 +23,7 @@ REMEDIES = [row for rows in TABLE.values() for row in rows]
 
 
 def edited(data, changes):
-    """Return data with fields set or removed; nothing else changes."""
+    """Return data with fields set or removed."""
     data = copy.deepcopy(data)
     for name, value in changes.items():
         *above, last = ("axes", name[5:]) if name.startswith("axes.hops") else name.split(".")
@@ -40,7 +40,7 @@ def edited(data, changes):
 
 
 def check(base, data, folder):
-    """Check a scenario, sweep or plan; return the lines of its error, none if it is accepted."""
+    """Check a scenario, sweep or plan, and return the lines of its error; none if it is accepted."""
     try:
         if base in ("sweep", "plan"):
             file = folder / "own.yaml"
@@ -75,7 +75,7 @@ SUGGESTS = re.compile(
     r"shorten|save|simulate|known are|allowed)\b"
 )
 OF_FILES = ("networks", "planning", "scenario.py", "schema", "sweeps/space", "transport")
-"""Parts of the package that refuse what is written in files."""
+"""Parts of the package that report errors in files."""
 
 
 def texts(node):
@@ -87,7 +87,7 @@ def names(*nodes):
 
 
 def suggestions(path):
-    """Yield the lines of each call in a file that makes an error whose text suggests something."""
+    """Yield the lines of each call in a file that raises an error with a suggestion."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for call in ast.walk(tree):
@@ -108,7 +108,7 @@ def suggestions(path):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::netcarlo.schema.notes.Note")
 def test_most_suggestions_are_tried(tmp_path, monkeypatch):
-    """250 of 310 messages about files: the others need files, drawn rows or a kernel."""
+    """The table covers 250 of 310 messages about files; the others need files, drawn rows or a kernel."""
     root = Path(inspect.getfile(netcarlo)).resolve().parent
     made = set()
 

@@ -1,4 +1,4 @@
-"""SCTP over two paths: how long a failover takes (`failover_s`), and when new data return (`failback`)."""
+"""SCTP over two paths: duration of a failover (`failover_s`), and return to the primary path (`failback`)."""
 
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,21 @@ from netcarlo.studies.study import load
 HERE = Path(__file__).parent
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms", "queue": 50}
 RTT_S = 0.6
-"""More than a round trip through the full queue of `HOP`."""
+"""Upper bound of the round-trip time through the full queue of `HOP` [s]."""
 
 
 def failing(**values: Any) -> Scenario:
-    """The first path is down from 20 s to 145 s, without heartbeats."""
+    """Return a scenario whose first path is down from 20 s to 145 s, without heartbeats."""
     return load_scenario(HERE / "sctp_failover_time.yaml").with_values(values)
 
 
 def backup(**values: Any) -> Scenario:
-    """The main line is down from 20 s to 120 s."""
+    """Return a scenario whose primary path is down from 20 s to 120 s."""
     return load_scenario(HERE / "sctp_no_failback.yaml").with_values(values)
 
 
 def two_paths(*outages: list[tuple[float, float]], duration: str = "120 s", **transport: Any) -> Scenario:
-    """Two paths with outages, each from and to [s]; heartbeats every second."""
+    """Return a scenario of two paths with outages, each from and to [s], and heartbeats every second."""
     paths = [
         {"hops": [HOP | {"outages": [{"start": f"{a} s", "duration": f"{b - a} s"} for a, b in times]}]}
         for times in outages
@@ -43,13 +43,13 @@ def two_paths(*outages: list[tuple[float, float]], duration: str = "120 s", **tr
 
 
 def first_sendings(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a trace in which new data are sent."""
+    """Return the rows of a trace in which new data are sent."""
     sent = frame[frame.event == "send"]
     return sent[~sent.sequence.duplicated()]
 
 
 def paths_between(frame: pd.DataFrame, start_s: float, end_s: float) -> set[int]:
-    """The paths that new data take between two times."""
+    """Return the paths that new data take between two times."""
     new = first_sendings(frame)
     return set(new.path[(new.time_s > start_s) & (new.time_s < end_s)])
 
@@ -57,7 +57,8 @@ def paths_between(frame: pd.DataFrame, start_s: float, end_s: float) -> set[int]
 @pytest.mark.parametrize(("retrans", "seconds"), [(0, 1), (1, 3), (2, 7), (5, 63)])
 @pytest.mark.parametrize("fidelity", ["packet", "fluid"])
 def test_a_failover_lasts_for_all_timeouts(retrans: int, seconds: int, fidelity: str) -> None:
-    """RFC 9260, section 8.2: timeouts of 1, 2, 4, ... s until there are more than path_max_retrans."""
+    """A failover takes timeouts of 1, 2, 4, ... s until they exceed path_max_retrans (RFC 9260, section
+    8.2)."""
     asked = failing(**{"transport.path_max_retrans": retrans, "fidelity": fidelity})
     found = simulate(asked, replications=2).frame
     assert found.failover_s.to_numpy() == pytest.approx(seconds, rel=0.09)
@@ -79,7 +80,8 @@ def test_failover_and_silence_are_those_of_the_trace(retrans: int) -> None:
 
 
 def test_a_single_retransmission_is_no_failover() -> None:
-    """`resume_rx_s` is the same for every path_max_retrans, so goals are about `failover_s`."""
+    """A single retransmission gives the same `resume_rx_s` for every path_max_retrans, so goals use
+    `failover_s`."""
     asked = failing(**{"transport.path_max_retrans": 5})
     goals = ["resume_rx_s <= 22 s", "failover_s <= 22 s", "failover_s <= 65 s"]
     found = estimate(asked, replications=2, goals=goals)
@@ -105,7 +107,8 @@ def test_only_two_paths_have_a_failover() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"transport.failback": True}])
 def test_new_data_return_to_the_main_line(given: dict[str, Any]) -> None:
-    """RFC 9260, section 6.4: when the sender's heartbeat is answered; it was backed off to 60 s."""
+    """New data return when the sender's heartbeat is answered; it was backed off to 60 s (RFC 9260,
+    section 6.4)."""
     frame, outcomes = trace(backup(**given))
     answers = frame[(frame.event == "heartbeat ack") & (frame.sequence == 0) & (frame.path == 0)]
     answered = answers.time_s[answers.time_s > 120].iloc[0]
@@ -134,7 +137,8 @@ def test_the_fluid_follows_the_same_rule(failback: bool) -> None:
 
 @pytest.mark.full
 def test_data_return_after_every_outage() -> None:
-    """Without heartbeats nobody learns that an idle path is back."""
+    """Without heartbeats the sender does not learn that an idle path is back, but data return
+    nevertheless."""
     outages = [(20.0, 25.0), (60.0, 65.0)]
     frame, outcomes = trace(two_paths(outages, []))
     assert paths_between(frame, 22, 25) == paths_between(frame, 62, 65) == {1}
@@ -146,7 +150,7 @@ def test_data_return_after_every_outage() -> None:
 
 @pytest.mark.parametrize("second", [(70.0, 75.0), (40.0, 50.0)])
 def test_the_path_that_comes_back_first_is_used(second: tuple[float, float]) -> None:
-    """The second path fails while the first one is down; then the first one is back, or still down."""
+    """The second path fails while the first one is down; the path that comes back first is used."""
     frame, _ = trace(two_paths([(20.0, 100.0)], [second]))
     assert paths_between(frame, 25, second[0]) == {1}
     assert paths_between(frame, 90, 100) == {1}  # no retransmission makes the first path look alive
@@ -157,7 +161,7 @@ def test_the_path_that_comes_back_first_is_used(second: tuple[float, float]) -> 
 @settings(deadline=None, max_examples=12)
 @given(st.lists(st.floats(10, 100), min_size=4, max_size=4, unique=True), st.integers(0, 1))
 def test_a_live_primary_path_carries_the_data(times: list[float], retrans: int) -> None:
-    """Long after all outages new data take the first path, whatever failed when."""
+    """Long after all outages new data take the primary path, regardless of the order of failures."""
     a, b, c, d = (round(t, 1) for t in sorted(times))
     outages = [(a, b + 0.5)], [(c, d + 0.5)]
     frame, outcomes = trace(two_paths(*outages, duration="200 s", path_max_retrans=retrans))

@@ -1,4 +1,4 @@
-"""Flows whose size is given in bytes end with a short packet: payload, times and load are those of bytes."""
+"""Flows whose size is given in bytes end with a short packet: payload, times and load follow the bytes."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ TRANSPORTS: dict[str, dict[str, Any]] = {
 
 
 def outcomes(network: str, transport: str, size: int, **more: Any) -> dict[str, float]:
-    """The outcomes of one transfer of `size` bytes."""
+    """Return the outcomes of one transfer of `size` bytes."""
     sender = TRANSPORTS[transport] | {"bytes": f"{size} B", **more}
     data = {"duration": "20 s", "transport": sender, **NETWORKS[network]}
     if (network, transport) == ("shared links", "udp"):  # beside a model of TCP, which is compiled anyway
@@ -63,7 +63,7 @@ def test_what_arrives_is_what_was_asked_for(network: str, transport: str, size: 
 @pytest.mark.full
 @pytest.mark.parametrize("network", ["path", "shared links"])
 def test_completion_of_datagrams_by_hand(network: str) -> None:
-    """Check one and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second datagram is
+    """One and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second datagram is
     sent 8 ms later."""
     access = 0.0 if network == "path" else 8 * 2 / 1e9  # cables of hosts, 1 Gbit/s unless given
     for size, sent_s, last in ((1000, 0.0, 1028), (1500, 8e-3, 528), (700, 0.0, 728), (1001, 8e-3, 29)):
@@ -76,7 +76,7 @@ def test_completion_of_datagrams_by_hand(network: str) -> None:
     ("network", "transport"), [("path", "newreno"), ("path", "linux"), ("shared links", "newreno")]
 )
 def test_half_a_payload_takes_half_as_long(network: str, transport: str) -> None:
-    """Behind one whole packet the next one takes its bytes with headers on the wire, and no more."""
+    """A short packet behind a full one takes only the transmission time of its bytes with headers."""
     header = 40 if transport == "newreno" else 52
     one, more, two = (outcomes(network, transport, size)["completion_s"] for size in (1000, 1500, 2000))
     cable = 1 if network == "path" else 1.01  # at the sink 1 Gbit/s
@@ -95,10 +95,11 @@ def test_sizes_in_packets_stay_whole() -> None:
 
 @pytest.mark.full
 def test_load_of_small_requests() -> None:
-    """Check that 1,000 flows of 256 bytes a second offer 2.05 Mbit/s of payload, where whole packets would be
-    11.5.
+    """1,000 flows of 256 bytes per second offer 2.05 Mbit/s of payload; full packets would be 11.5
+    Mbit/s.
 
-    The test uses NewReno, whose model takes less time to compile; that of Linux is compared with its twin.
+    The test uses NewReno, whose model takes less time to compile; that of Linux is compared with its
+    twin.
     """
     found = estimate(load_scenario(CASE, values={"transport.protocol": "newreno"})).table["mean"]
     flows = found["arrivals"] / 3.0  # in a second

@@ -1,4 +1,4 @@
-"""Sources of datagrams at a constant rate: jitter in every kind of network, and notes on sources in step."""
+"""Datagram sources at a constant rate: jitter in every kind of network, notes on synchronised sources."""
 
 import re
 import warnings
@@ -49,7 +49,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 
 
 def note_on(scenario: Scenario) -> str:
-    """The note on sources in step, or nothing."""
+    """Return the note on synchronised sources, or an empty string."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         phases.note(scenario)
@@ -67,7 +67,7 @@ def shared(*flows: dict[str, Any]) -> Scenario:
 
 
 def test_jitter_shares_the_queue_of_a_slow_station() -> None:
-    """A queue that both streams reach at random moments gives each half: 2 x 11,760 bit in 389 + 2,343 us."""
+    """A queue that both streams reach at random times gives each half: 2 x 11,760 bit in 389 + 2,343 us."""
     found = estimate(load_scenario(WIFI, values={"transport.jitter": "20 %"}), replications=16).table
     assert found.loc["goodput_bps", "mean"] == pytest.approx(2 * 11760 / 2732e-6, rel=0.05)
     assert found.loc["goodput_bps", "sd"] < 0.02 * found.loc["goodput_bps", "mean"]
@@ -76,7 +76,7 @@ def test_jitter_shares_the_queue_of_a_slow_station() -> None:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_takes_jitter(name: str) -> None:
-    """The gaps vary, the rate does not; without jitter they are equal."""
+    """Jitter varies the gaps and not the rate; without it the gaps are equal."""
     data = {"duration": "4 s", "transport": UDP, **NETWORKS[name]}
     plain = Scenario.check(data)
     scenario = plain.with_values({"transport.jitter": "20 %"})
@@ -105,7 +105,7 @@ def test_jitter_keeps_the_rate(name: str) -> None:
 
 
 def test_sending_times_are_found_again_from_any_other() -> None:
-    """Times by adding up gaps from the first on, whatever is asked for before."""
+    """Sending times do not depend on the times that were requested before: twin that adds up all gaps."""
     p = np.zeros(len(P), np.int64)
     p[P.SEED], p[P.REPLICATION] = 7, 3
     interval, spread, stream, n = 1000, 1500, 5, 60

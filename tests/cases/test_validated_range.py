@@ -1,4 +1,4 @@
-"""Answers outside the validated range of their model say so in one line."""
+"""Notes on answers outside the validated range of their model, in one line."""
 
 import json
 import math
@@ -102,7 +102,7 @@ OUTSIDE: list[tuple[str, Scenario, dict[str, Any]]] = [
 
 
 def names(scenario: Scenario) -> set[str]:
-    """The quantities that leave the range."""
+    """Return the quantities that are out of range."""
     return {one.quantity for one in validated.outside(scenario)}
 
 

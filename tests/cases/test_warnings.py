@@ -1,4 +1,4 @@
-"""No warning of a library reaches users: cheap models of random scenarios, under warnings as errors."""
+"""Warnings of libraries do not reach users: cheap models of random scenarios, with warnings as errors."""
 
 import random
 import warnings
@@ -45,7 +45,7 @@ def transport(rng):
 
 
 def scenario(number):
-    """A random scenario with formulae, which may be refused."""
+    """Return a random scenario with formulae, which may be refused."""
     rng = random.Random(number)
     duration = 10 ** rng.uniform(-2.5, 3)
     data = {
@@ -79,7 +79,7 @@ def test_formulae_of_random_scenarios_warn_of_nothing():
 
 
 def test_a_link_that_cross_traffic_fills_carries_nothing():
-    """The scenario of the report: the sawtooth over a capacity of 0."""
+    """The sawtooth formula over a capacity of 0 gives no warning, as in the scenario of the report."""
     data = {
         "fidelity": "formula", "duration": "0.00535512127 s", "seed": 4223808121195674834,
         "transport": {"protocol": "cubic", "payload": "1460 B", "initial_window": 10},

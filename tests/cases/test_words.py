@@ -1,4 +1,5 @@
-"""Messages: no guesses by letters, every fault of a file, the option that set a field, remedies that work."""
+"""Messages: no guesses by similar spelling, every fault of a file, the option that set a field, remedies that
+work."""
 
 import re
 from pathlib import Path

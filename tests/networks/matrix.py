@@ -1,6 +1,6 @@
-"""Transports by kind of network: the table of docs/models/matrix.md.
+"""Table of docs/models/matrix.md: transports by kind of network.
 
-`python -m tests.networks.matrix` writes the page anew from what the kinds of networks answer.
+`python -m tests.networks.matrix` rewrites the page from the answers of the kinds of networks.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
         "adhoc": {"nodes": 3, "area": {"side": "50 m"}, "range": "100 m", "mobility": {"model": "static"}}
     },
 }
-"""A small network of each kind; a path twice."""
+"""Small network of each kind; a path twice."""
 
 TRANSPORTS: dict[str, dict[str, Any]] = {"udp": {"rate": "500 kbit/s"}}
 """Fields that a transport needs besides its protocol."""
@@ -54,7 +54,7 @@ refused by name. An (a) stands for a refusal.
 
 
 def senders(names: Sequence[str]) -> str:
-    """Return a list of names in words."""
+    """Return a list of names as text."""
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} and {last}"
 
@@ -72,7 +72,7 @@ or they are SCTP. UDP can be added to all of them. Two paths are for SCTP alone.
 
 
 def scenario(network: str, protocol: str, fidelity: str = "packet") -> Scenario:
-    """A tiny scenario of a cell.  Raises InputError."""
+    """Return a small scenario of a cell. Raises InputError."""
     return Scenario.check(
         {
             "name": "tiny",
@@ -95,7 +95,7 @@ def fidelities(network: str, protocol: str) -> tuple[str, ...]:
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     lines = [f"| | {' | '.join(NETWORKS)} |", "|---" * (len(NETWORKS) + 1) + "|"]
     for protocol in PROTOCOLS:
         cells = []

@@ -1,4 +1,4 @@
-"""Scenarios of ad hoc networks: what is refused, and the rows that the engine reads."""
+"""Scenarios of ad hoc networks: refused ones, and the rows that the engine reads."""
 
 import math
 
@@ -49,7 +49,7 @@ def rows(n=1, **given):
 
 
 def columns(found, kind, row=0):
-    """The values of some columns of a row, by name."""
+    """Return the values of some columns of a row, by name."""
     return {column.name: int(found.parameters[row, column]) for column in kind if column.name != "COLUMNS"}
 
 
@@ -126,7 +126,8 @@ def test_a_start_of_its_own_has_its_columns():
 @pytest.mark.parametrize(("least", "most"), [(0, 10), (0, 75), (100, 200), (350, 15_000)])
 @pytest.mark.parametrize("gathered", [False, True])
 def test_share_of_networks_that_start_so(least, most, gathered):
-    """Against 400,000 pairs: 3 standard errors, of 2 % or less."""
+    """The share of connected networks equals that of 400,000 pairs within 3 standard errors of 2 % or
+    less."""
     places = np.random.default_rng(1).beta(*(2, 2) if gathered else (1, 1), (400_000, 2, 2))
     apart = np.hypot(*((places[:, 0] - places[:, 1]) * [400, 300]).T)
     expected = ((apart >= least) & (apart <= most)).mean()

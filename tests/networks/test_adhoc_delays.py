@@ -26,7 +26,7 @@ def asked(transport, network=WALKERS, **fields):
 
 
 def chain(hops):
-    """Node 0 sends to node 1; nobody moves."""
+    """Return a chain of nodes without movement, in which node 0 sends to node 1."""
     order = [0, hops, *range(1, hops)]
     nodes = [[{"time": "0 s", "x": f"{225 * place} m"}] for place in order]
     return {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": nodes}}
@@ -35,7 +35,8 @@ def chain(hops):
 @pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 3])
 def test_who_is_alone_waits_for_his_backoffs(hops):
-    """A packet at a time: on each hop a DIFS, 0 to 31 slots, and RTS, CTS, data and, but on the last, ACK."""
+    """One packet at a time takes on each hop a DIFS, 0 to 31 slots, RTS, CTS, data and, except for the
+    last hop, ACK."""
     slot, sifs, rts, cts, ack = 20e-6, 10e-6, 352e-6, 304e-6, 304e-6
     data = 192e-6 + (1000 + 40 + 54) * 8 / 2e6
     least = hops * (sifs + 2 * slot + rts + cts + data + ack + 3 * sifs) - ack - sifs
@@ -60,7 +61,8 @@ def test_who_is_alone_waits_for_his_backoffs(hops):
 
 @pytest.mark.full
 def test_data_that_wait_for_a_route_take_as_long():
-    """The sink is out of range from 4.05 to 9.45 s; the loss is that of all drops."""
+    """Data wait for a route while the sink is out of range, from 4.05 to 9.45 s; the loss is that of all
+    drops."""
     steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340), ("9 s", 340), ("9.5 s", 240)]
     nodes = [[{"time": "0 s", "x": "0 m"}], [{"time": time, "x": f"{x} m"} for time, x in steps]]
     network = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": nodes}}

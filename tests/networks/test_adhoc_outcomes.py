@@ -40,7 +40,8 @@ def scenario(transport=None, duration="100 s", **given):
 
 
 def named(given, nodes=(), **fields):
-    """The outcomes of a row of the engine: what is given, zero elsewhere, times that did not happen."""
+    """Return the outcomes of a row of the engine with these integers, zero elsewhere, and times that did
+    not happen."""
     asked = scenario(**fields)
     rows, drawn = build(asked, replications=1)
     found = np.zeros((1, ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS), np.int64)

@@ -1,4 +1,4 @@
-"""Active queue management as users write it."""
+"""Active queue management in scenarios."""
 
 from typing import Any
 
@@ -23,14 +23,14 @@ CABLE = {"rate": "10 Mbit/s", "delay": "20 ms"}
 
 
 def scenario(more: Any = (), flows: Any = ({},), **fields: Any) -> Scenario:
-    """A dumbbell whose cable has these fields."""
+    """Return a dumbbell whose cable has these fields."""
     shared = {"dumbbell": {**CABLE, **dict(more)}, "flows": [*flows]}
     data = {"duration": "20 s", "transport": {"protocol": "sack", "window": "200 packets"}, "shared": shared}
     return Scenario.check({**data, **fields})
 
 
 def links(more: Any) -> Any:
-    """The two links [2, Link.COLUMNS]."""
+    """Return the two links [2, Link.COLUMNS]."""
     return build(scenario(more), replications=1).rows.links[0]
 
 

@@ -1,4 +1,4 @@
-"""Flows that come and go, from a scenario to its outcomes: known answers, and what is refused."""
+"""Flows that arrive and depart, from a scenario to its outcomes: known answers, and refused scenarios."""
 
 import math
 from types import SimpleNamespace
@@ -55,9 +55,10 @@ def test_a_flow_of_one_packet_alone_is_ideal():
 @pytest.mark.full
 @pytest.mark.parametrize("load", [0.5, 0.7])
 def test_long_flows_share_the_processor(load):
-    """M/G/1 with processor sharing: a flow takes 1 / (1 - load) times as long as alone.
+    """Long flows take 1 / (1 - load) times as long as alone: M/G/1 with processor sharing.
 
-    TCP over a few milliseconds is near it: flows of many seconds share evenly, and a link in use is full.
+    TCP over a few milliseconds is close to it: flows of many seconds share evenly, and a busy link is
+    full.
     """
     mean, rate = 6e6, 10e6
     link = {"rate": "10 Mbit/s", "delay": "2 ms", "queue": 20}
@@ -73,7 +74,7 @@ def test_long_flows_share_the_processor(load):
 
 @pytest.mark.full
 def test_users_think_and_download():
-    """In a closed network each user is either thinking or downloading: Little's law."""
+    """The numbers of thinking and downloading users of a closed network obey Little's law."""
     user = {"count": 8, "arrivals": {"think": {"exponential": {"mean": "2 s"}}}, "size": "100 kB"}
     frame = simulate(scenario(user), target="cpu").frame
     expected = 180 * 8 / (2.0 + frame.completion_mean_s)
@@ -84,7 +85,8 @@ def test_users_think_and_download():
 
 @pytest.mark.full
 def test_offered_carried_and_blocked():
-    """Erlang's loss formula does not hold, but nothing is lost: what is not blocked is carried."""
+    """Traffic that is not blocked is carried, because nothing is lost; Erlang's loss formula does not
+    hold."""
     frame = simulate(scenario(web(5, "250 kB", count=3)), target="cpu").frame
     assert frame.offered_bps.mean() == pytest.approx(5 * 250e3 * 8, rel=0.03)
     assert (frame.blocked_share > 0.05).all()
@@ -169,7 +171,7 @@ def test_a_rate_per_time_is_a_quantity():
 
 
 def test_each_quantile_of_completion_times_is_that_of_its_level():
-    """A naive twin: of the flows in order, the one before which the level's share comes."""
+    """Quantiles equal a naive twin: the flow at the share of the level, in order of completion time."""
     rng = np.random.default_rng(9)
     made = np.zeros((1, 1, ClassOut.COLUMNS), np.int64)
     out = made[0, :, ClassOut.SIZE : ClassOut.SIZE + SizeOut.COLUMNS]

@@ -1,4 +1,4 @@
-"""Bianchi's model: its fixed point, its limits, and the 802.11 engine where its assumptions hold."""
+"""Bianchi's model: its fixed point, its limits, and the 802.11 engine under its assumptions."""
 
 from itertools import pairwise
 from typing import Any

@@ -1,4 +1,4 @@
-"""Delays of classes of flows, from a scenario to its outcomes: known answers, names, and what is refused."""
+"""Delays of classes of flows, from a scenario to its outcomes: known answers, names, refused scenarios."""
 
 import json
 
@@ -38,7 +38,7 @@ def data(*flows, **fields):
 
 @pytest.mark.full
 def test_datagrams_wait_as_in_the_queue_with_poisson_arrivals_and_one_length():
-    """60 sources that send one datagram each time that they wake are together nearly a Poisson process."""
+    """60 sources that send single datagrams approximate a Poisson process, so waits are those of M/D/1."""
     service, load, sources, payload = 10e-3, 0.7, 60, 1000
     each = sources * service / load  # mean gap of a source [s]
     source = {
@@ -227,7 +227,8 @@ def test_formulae_know_no_delays():
 
 @pytest.mark.full
 def test_the_fluid_knows_its_queue_and_no_jitter():
-    """A window that fills a buffer: packets, and what the fluid says of them; no plan is made of that."""
+    """A window that fills a buffer: the fluid has the delay of packets, but no jitter, so plans refuse
+    it."""
     bulk = data({"class": "bulk", "window": 30}, transport={"protocol": "newreno", "window": 30})
     packets, asked = (Scenario.check(bulk | {"fidelity": each}) for each in ("packet", "fluid"))
     found, exact = (simulate(each, target="cpu").frame.mean() for each in (asked, packets))
@@ -245,7 +246,7 @@ def test_the_fluid_knows_its_queue_and_no_jitter():
 
 
 def test_each_quantile_of_a_class_is_that_of_its_level():
-    """A naive twin: the packets in order, each in the middle of its bin."""
+    """Quantiles equal a naive twin: the packets in order, each in the middle of its bin."""
     rng = np.random.default_rng(3)
     counted = np.zeros((1, 1, DelayOut.COLUMNS), np.int64)
     counts = counted[0, 0, DelayOut.DELAYS :]

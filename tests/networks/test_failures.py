@@ -1,4 +1,4 @@
-"""Cables that fail, as users write them: which ones, when, and who goes another way."""
+"""Failing cables in scenarios: which ones, when, and which flows take another route."""
 
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ def test_managed_queues_and_what_varies_are_refused() -> None:
 
 @pytest.mark.full
 def test_the_plan_finds_how_soon_a_failure_must_be_noticed() -> None:
-    """1 % of 30 s less what is on the wire: 290 ms, whichever cable it is."""
+    """The detection time is 1 % of 30 s less the packets on the wire: 290 ms for any cable."""
     import netcarlo.planning
 
     plan = Path(__file__).parents[2] / "configs" / "plans" / "single_failures.yaml"

@@ -1,4 +1,4 @@
-"""Flows are described and put into classes in the same way in every kind of network."""
+"""Descriptions and classes of flows, which are the same in every kind of network."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_a_list_for_all_stations_has_one_of_each_station() -> None:
     {"protocol": "vegas", "packets": 9},
 ])  # fmt: skip
 def test_one_record_for_all_is_a_list_of_that_record(key: str, flow: dict[str, Any]) -> None:
-    """The flows of both draw the same random numbers."""
+    """A single record draws the same random numbers as a list of that record."""
     one, each = (scenario(key, {"count": 3, "each": given}) for given in (flow, [flow] * 3))
     rows, others = (build_rows(asked, replications=np.arange(3)).rows for asked in (one, each))
     assert all(np.array_equal(a, b) for a, b in zip(rows, others, strict=True))

@@ -1,4 +1,4 @@
-"""Managed queues on hops of paths: beside their twin, a dumbbell and drop-tail, and what is refused."""
+"""AQM on hops of paths: compared with their twin, a dumbbell and drop-tail, and refused scenarios."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ MS = NS // 1000
 HOP = {"rate": "10 Mbit/s", "delay": "20 ms"}
 SACK = {"protocol": "sack", "window": "200 packets", "clock_phase": "0 s"}
 FAR = {"target": "3 s", "interval": "3 s"}
-"""A target that nothing reaches."""
+"""Target that is never reached."""
 COUNTS = (
     *("sent", "received", "delivered", "in_order", "acked", "retransmitted", "timeouts", "fast_retransmits"),
     *("cwnd_reductions", "drops_queue", "drops_random", "ack_drops", "handshakes", "in_flight"),
@@ -46,7 +46,7 @@ quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCh
 
 
 def scenario(*hops: Any, transport: Any = SACK, ecn: bool = False, **fields: Any) -> Scenario:
-    """A path over hops with these fields."""
+    """Return a path over hops with these fields."""
     path = {"hops": [{**HOP, **hop} if "each" not in hop else hop for hop in hops], "ecn": ecn}
     return Scenario.check({"duration": "20 s", "transport": transport, "paths": [path], **fields})
 

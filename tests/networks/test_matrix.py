@@ -14,7 +14,7 @@ CELLS = [(network, protocol) for network in matrix.NETWORKS for protocol in PROT
 
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels run as Python: compiling all models of the table takes minutes."""
+    """Run kernels as Python, because compiling all models of the table takes minutes."""
 
     def loop_of(model: Any) -> Any:
         simulate = model.make(compilers.plain)

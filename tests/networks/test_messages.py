@@ -1,4 +1,4 @@
-"""An application that pauses, from a scenario to its outcomes, and what is refused."""
+"""Application that pauses, from a scenario to its outcomes, and refused scenarios."""
 
 from typing import Any
 
@@ -24,7 +24,8 @@ def scenario(messages: Any = MESSAGES, transport: Any = None, **fields: Any) -> 
 
 @pytest.mark.full
 def test_a_pause_follows_each_message() -> None:
-    """139 packets each: over 10 Mbit/s at least 0.17 s, and then 2 s and the way back of the last ACK."""
+    """Messages of 139 packets take at least 0.17 s at 10 Mbit/s, then 2 s and the reverse path of the
+    last ACK."""
     frame = simulate(scenario()).frame
     assert (frame.messages == 27).all()
     assert ((frame.message_mean_s > 0.19) & (frame.message_mean_s < 0.3)).all()
@@ -37,7 +38,7 @@ def test_a_pause_follows_each_message() -> None:
 
 @pytest.mark.full
 def test_a_window_that_is_kept_is_faster_through_a_long_queue_and_loses_more_in_a_short_one() -> None:
-    """All of it leaves at once after a pause: 600 kB are 414 packets, and those 25 times."""
+    """A kept window leaves in one burst after a pause: 600 kB are 414 packets, 25 times."""
 
     def kept_and_restarted(queue: int) -> list[Any]:
         of = {"duration": "100 s", "hops": [{**HOPS[0], "queue": queue}]}
@@ -74,7 +75,7 @@ def test_random_sizes_stand_in_a_table_behind_a_users_constants() -> None:
 
 @pytest.mark.full
 def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
-    """Frames of scenarios with and without messages differ by what is of messages alone."""
+    """Frames of scenarios with and without messages differ only in the outcomes of messages."""
     with_, without = simulate(scenario()).frame, simulate(scenario(None)).frame
     own = {"messages", "idle_share", *(f"message_{what}_s" for what in ("mean", "p50", "p95", "p99"))}
     assert set(with_.columns) - set(without.columns) == own and not set(without.columns) - set(with_.columns)

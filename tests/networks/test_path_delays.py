@@ -1,4 +1,4 @@
-"""Delays of the flow of a path, from scenario to outcomes: known answers, names, and what is refused."""
+"""Delays of the flow of a path, from scenario to outcomes: known answers, names, and refused scenarios."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,8 @@ def data(transport, *hops, **fields):
 
 @pytest.mark.full
 def test_datagrams_wait_as_lindley_says():
-    """Behind cross traffic: the delay of each, so all that is told of them, to the bit."""
+    """Delays behind cross traffic equal Lindley's recursion for each datagram, so all statistics do, to
+    the bit."""
     asked = Scenario.check(data(CALL, {**HOP, "cross_traffic": {"rate": "3.1 Mbit/s", "packet": "700 B"}}))
     found, rows = simulate(asked, target="cpu"), build(asked).rows
     bins = edges(DelayOut.COLUMNS - DelayOut.DELAYS + 1)
@@ -56,7 +57,8 @@ def test_datagrams_wait_as_lindley_says():
 
 @pytest.mark.full
 def test_an_exponential_jitter_is_told_as_it_is():
-    """Quantiles of an exponential delay; two of them differ by its mean on average, which is the jitter."""
+    """Outcomes show an exponential jitter: its quantiles, and its mean as the mean difference of two
+    delays."""
     jitter = {"exponential": {"mean": "0.1 ms"}, "reorder": True}  # datagrams are 2 ms apart
     hop = {"rate": "unlimited", "delay": "0.1 ms", "jitter": jitter, "loss": 0.1}
     asked = Scenario.check(data({**CALL, "late": "0.3 ms"}, hop, duration="60 s"))
@@ -93,7 +95,7 @@ def test_who_asks_and_who_does_not():
 
 @pytest.mark.full
 def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
-    """A window that fills the queue: data and their acknowledgement take as long as the window's packets."""
+    """The plan finds the window whose packets take the required delay in a full queue."""
     transport = {"protocol": "newreno", "class": "bulk", "payload": "960 B", "clock_phase": "0 s"}
     packet, ack, way = 1e-3, 40e-6, 2e-3
     bound = 20.5 * packet - ack - way  # so 20 packets are the most

@@ -1,4 +1,4 @@
-"""A kind of network is a folder and a line in the registry: nothing else asks which one it has."""
+"""A kind of network is a folder and a line in the registry: no other module distinguishes kinds."""
 
 import ast
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ OWN = {
 
 
 def outside() -> Iterator[tuple[str, ast.Module]]:
-    """The modules that know networks by what they answer."""
+    """Return the modules that use networks only through their functions."""
     for folder in ("estimator", "reports"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             name = file.relative_to(ROOT).as_posix()
@@ -74,7 +74,7 @@ def test_a_kind_answers_everything(kind: type[Network]) -> None:
 
 
 def test_an_outcome_of_several_kinds_is_declared_by_one_of_them() -> None:
-    """Others say with `same` what they compute it from; each kind computes it once."""
+    """An outcome of several kinds is declared once; other kinds refer to it with `same`."""
     known = {outcome.name for kind in KINDS for outcome in declared(kind.outcomes)}
     for kind in (*KINDS, ManagedPath):
         computed = [outcome.name for outcome in kind.outcomes if outcome.column is not None]

@@ -1,4 +1,4 @@
-"""Jitter that reorders, as users write it: against known answers, and what is refused."""
+"""Jitter that reorders packets, in scenarios: known answers, and refused scenarios."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ UDP = {"protocol": "udp", "rate": "3.888 Mbit/s", "payload": "972 B", "header": 
 
 
 def scenario(*hops: dict, **of: object) -> Scenario:
-    """Datagrams of 1000 B on the wire, one each 2 ms."""
+    """Return datagrams of 1000 B on the wire, one every 2 ms."""
     of = {"transport": UDP, "duration": "60 s", **of}
     return Scenario.check({**of, "hops": [{"rate": "unlimited", "delay": "10 ms", **hop} for hop in hops]})
 
@@ -31,10 +31,11 @@ def arrivals(of: Scenario) -> tuple[np.ndarray, np.ndarray]:
 
 
 def overtaken(gap: float, mean: float) -> float:
-    """P(a packet arrives after one put out later) with exponential delays and equal gaps between packets.
+    """Return P(a packet arrives after one sent later) with exponential delays and equal gaps between
+    packets.
 
-    One that takes x is not overtaken by the j-th after it with probability exp(-(x - j gap) / mean) where
-    x > j gap.  Integrated over x between n gap and (n + 1) gap, for each n.
+    A packet with delay x is not overtaken by the j-th after it with probability exp(-(x - j gap) / mean)
+    for x > j gap. This is integrated over x between n gap and (n + 1) gap, for each n.
     """
     n = np.arange(400)
     q = np.exp(-gap / mean * np.arange(401) * np.arange(1, 402) / 2)
@@ -65,7 +66,7 @@ def test_overtaking_counts_what_the_trace_shows() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("field", ["jitter", "ack_jitter"])
 def test_each_delay_is_drawn_on_its_own_within_the_bounds(field: str) -> None:
-    """Uniform, whatever the others meet; jitter of acknowledgements is none of data."""
+    """Delays are independent and uniform; jitter of acknowledgements is separate from that of data."""
     sent, received = arrivals(scenario({field: {"uniform": ["3 ms", "23 ms"], "reorder": True}}))
     extra = (received - sent - 0.010)[~np.isnan(received)]
     if field == "ack_jitter":
@@ -87,7 +88,8 @@ def test_gaps_wider_than_the_spread_keep_order() -> None:
 @given(st.floats(3.95, 30), st.integers(0, 99))
 @settings(max_examples=8, deadline=None)
 def test_the_next_hop_meets_packets_as_they_come(rate: float, seed: int) -> None:
-    """Behind a hop that reorders a queue serves who is there first: Lindley's recursion over the sorted."""
+    """Behind a reordering hop, a queue serves packets in the order of arrival: Lindley's recursion over
+    sorted times."""
     first = {"jitter": EXPONENTIAL}
     slow = {"rate": f"{rate} Mbit/s", "delay": "1 ms", "queue": "unlimited"}
     of = {"duration": "5 s", "seed": seed, "transport": UDP | {"stop": "4 s"}}
@@ -101,7 +103,7 @@ def test_the_next_hop_meets_packets_as_they_come(rate: float, seed: int) -> None
 
 @pytest.mark.full
 def test_order_counts_for_tcp() -> None:
-    """Three duplicate ACKs halve a window without a loss; Linux learns to wait."""
+    """Three duplicate ACKs halve a window without a loss; Linux adapts its reordering window."""
     goodput = {}
     for reorder in (False, True):
         for protocol in ("newreno", "linux"):

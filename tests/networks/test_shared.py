@@ -1,4 +1,4 @@
-"""Shared networks: what a scenario may say, the networks that are drawn, and the rows made of both."""
+"""Shared networks: valid scenarios, the networks that are drawn, and the rows made of both."""
 
 from unittest.mock import patch
 
@@ -333,7 +333,7 @@ def test_a_route_of_too_many_links_is_refused():
 
 
 def test_many_flows_are_routed_in_parts():
-    """To the same places."""
+    """Routing many flows in parts gives the same routes."""
     layout = {"graph": {"routers": 9, "degree": 3, "each": CABLE}}
     _, whole = drawn(layout)
     with patch.object(topologies, "_AT_ONCE", 50 * 9 * 3):
@@ -342,7 +342,7 @@ def test_many_flows_are_routed_in_parts():
 
 
 def test_a_crowd_of_linux_has_memory_for_what_it_can_have():
-    """Up to 64 flows have room for all that their link holds each, more of them for 16 fair shares."""
+    """Up to 64 flows each have room for all packets of their link, more flows for 16 fair shares."""
     rings = {}
     for count in 1, 64, 65, 1000:
         dumbbell = {"dumbbell": {**CABLE, "rate": "1 Gbit/s", "queue": 10_000}}

@@ -33,7 +33,7 @@ def scenario(flows, layout=None, **fields):
 
 
 def integers(rows, flows, links):
-    """A row of the engine: the columns given, zero elsewhere, times that did not happen."""
+    """Return a row of the engine with these columns, zero elsewhere, and times that did not happen."""
     f, k = rows.flows.shape[1], rows.links.shape[1]
     found = np.zeros((1, SharedOut.COLUMNS + f * FlowOut.COLUMNS + k * LinkOut.COLUMNS), np.int64)
     by_number = tables(found, rows)
@@ -120,7 +120,8 @@ def test_transfers_that_do_not_arrive_are_no_times():
 @pytest.mark.full
 @pytest.mark.parametrize("fidelity", ["packet", "fluid"])
 def test_the_queue_of_ten_days_outgrows_a_word(fidelity):
-    """Twice what the link carries comes, and all of it waits: at last 1.08 million packets."""
+    """The integral of the queue exceeds one word: twice the capacity arrives, and 1.08 million packets
+    wait at last."""
     found = simulate(
         scenario(
             [{"udp": {"rate": "2 kbit/s", "payload": "100 B", "header": "0 B"}}],

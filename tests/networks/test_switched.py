@@ -1,4 +1,4 @@
-"""Hops that go up and down as a Markov chain: its statistics, its addresses, and who may have one."""
+"""Hops that go up and down as a Markov chain: statistics, addresses, and transports that support it."""
 
 from typing import Any
 
@@ -22,8 +22,11 @@ def path(outages: Any, **values: Any) -> Scenario:
 
 
 def test_times_up_and_down_are_exponential() -> None:
-    """40,000 times of each: means and shares are held to 4 standard errors, so a mean that is off by 4 % or a
-    distribution function off by 0.02 would be found (with a probability above 0.99)."""
+    """40,000 up and down times agree with exponential ones within 4 standard errors.
+
+    A mean that is off by 4 % or a distribution function off by 0.02 would be found with a probability
+    above 0.99.
+    """
     outages = build(path({"up": "1 s", "down": "0.25 s"}), replications=4000).rows.outages[:, 0, 1]
     first = outages[:, :10]
     assert (first < FOREVER).all()  # of 48 on average: nothing is cut off by the end
@@ -40,8 +43,11 @@ def test_times_up_and_down_are_exponential() -> None:
 
 @pytest.mark.full
 def test_it_is_a_two_state_chain() -> None:
-    """The share of 20,000 chains that are down at t is p (1 - exp(-(1/up + 1/down) t)), p the share of time:
-    held to 4 standard errors, at most 0.011."""
+    """The share of 20,000 chains that are down at t is p (1 - exp(-(1/up + 1/down) t)), with the time
+    share p.
+
+    The tolerance is 4 standard errors, at most 0.011.
+    """
     rows = build(path({"up": "3 s", "down": "1 s"}), replications=20_000).rows
     starts, ends = rows.outages[:, 0, 1].transpose(2, 0, 1)
     for t in (0.1, 0.5, 1.0, 3.0, 20.0, 50.0):

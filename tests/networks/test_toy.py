@@ -1,4 +1,4 @@
-"""A fifth kind of network is a folder on two floors, and a line in the registry of each."""
+"""Fifth kind of network: two folders, and a line in two registries."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ LINES = {
             '    "toy": Network(("udp",), ()),',
     },
 }
-"""The lines that are added, by those that they follow."""
+"""Added lines, by the line that each follows."""
 
 SEED, REPLICATIONS, INTERVAL, END, STREAM = 5, 4, 8_000_000, 1_000_000_000, 1 << 20
 SCENARIO = {
@@ -44,7 +44,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def twin(replication: int, loss: float) -> list[int]:
-    """Status, sent, arrived and lost, one datagram at a time."""
+    """Return status, sent, arrived and lost, one datagram at a time."""
     gaps = Streams(SEED, 0, replication).gaps(STREAM, thresholds(loss)[0].tolist())
     left, sent, arrived, lost = next(gaps), 0, 0, 0
     for now in range(0, END, INTERVAL):

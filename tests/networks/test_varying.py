@@ -1,4 +1,4 @@
-"""Links as they are: traces, jitter and policers as users write them."""
+"""Time-varying links in scenarios: traces, jitter and policers."""
 
 import runpy
 from pathlib import Path
@@ -18,7 +18,7 @@ STEPS = "time,rate,delay,loss\n0 s,8 Mbit/s,10 ms,0\n1 s,0,20 ms,0\n1.5 s,2 Mbit
 
 
 def scenario(hop: dict, **of: object) -> Scenario:
-    """Datagrams at 12 Mbit/s, 1000 B on the wire, over one hop."""
+    """Return datagrams at 12 Mbit/s, 1000 B on the wire, over one hop."""
     transport = {"protocol": "udp", "rate": "12 Mbit/s", "payload": "972 B", "header": "28 B"}
     data = {"transport": transport, "duration": "3 s", "hops": [hop], **of}
     return Scenario.check(data)
@@ -83,7 +83,7 @@ def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], queue: int) -
 def test_a_policer_lets_no_more_through_than_its_bucket(
     rate: float, burst: int, loss: float, seed: int
 ) -> None:
-    """Any packets in a row are no more than its rate in that time and a burst; losses come later."""
+    """Consecutive packets never exceed the policed rate in their time plus a burst; losses come later."""
     hop = {"rate": "1 Gbit/s", "delay": "0 ms", "queue": "unlimited", "loss": loss,
            "policer": {"rate": f"{rate} Mbit/s", "burst": f"{burst} B"}}  # fmt: skip
     of = scenario(hop, seed=seed)
@@ -117,7 +117,7 @@ def test_jitter_is_between_its_bounds_and_nothing_overtakes(kind: dict) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", ["udp", "newreno", "linux"])
 def test_mean_goodput_is_the_mean_rate(protocol: str) -> None:
-    """A backlog that never runs dry takes all that a trace offers: 8 Mbit/s, nothing, 2 Mbit/s."""
+    """A permanent backlog uses the whole capacity of a trace: 8 Mbit/s, nothing, 2 Mbit/s."""
     hop = {"trace": STEPS.replace("1 %", "0"), "repeat": True, "queue": "unlimited"}
     hop["reverse"] = {"rate": "1 Gbit/s"}
     transport = {"protocol": protocol, "payload": "960 B"}
@@ -205,7 +205,7 @@ def test_cheap_models_refuse(hop: dict, fidelity: str) -> None:
 
 
 def test_the_mean_of_a_trace_weights_steps_with_their_length() -> None:
-    """Check one of steps by hand, and four packets in 5 ms of Mahimahi."""
+    """Means of a step trace by hand, and of four packets in 5 ms of Mahimahi."""
     steps = parse(STEPS)
     assert steps.mean("rate") == pytest.approx((1 * 8e6 + 0.5 * 0 + 1.5 * 2e6) / 3)
     assert steps.mean("delay") == pytest.approx((1 * 0.010 + 0.5 * 0.020 + 1.5 * 0.005) / 3)

@@ -1,4 +1,4 @@
-"""Cables as they are: traces, jitter and policers where many flows share them."""
+"""Time-varying cables of shared networks: traces, jitter and policers."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ JITTER = {"uniform": ["0 ms", "9 ms"]}
 
 
 def scenario(cable: Any = CABLE, flows: Any = ({},), **fields: Any) -> Scenario:
-    """A dumbbell of this cable."""
+    """Return a dumbbell with this cable."""
     shared = {"dumbbell": dict(cable), "flows": [*flows]}
     shared["access"] = {"rate": "1 Gbit/s", "sink_delay": "1 ms"}
     data = {"duration": "3 s", "transport": {"protocol": "sack", "window": "200 packets"}, "shared": shared}
@@ -32,12 +32,12 @@ def scenario(cable: Any = CABLE, flows: Any = ({},), **fields: Any) -> Scenario:
 
 
 def links(cable: Any) -> Any:
-    """The two links [2, columns], and how many rows of what varies each has."""
+    """Return the two links [2, columns], and the number of varying rows of each."""
     return build(scenario(cable), replications=1).rows.links[0]
 
 
 def outcomes(of: Scenario, replications: int = 1) -> tuple[Any, Any]:
-    """Outcomes of flows [n, F, ...] and links [n, L, ...]."""
+    """Return outcomes of flows [n, F, ...] and links [n, L, ...]."""
     ensemble = build(of, replications=replications)
     found = tables(simulate(of, replications=replications).integers, ensemble.rows)
     return found.flows, found.links
@@ -85,8 +85,8 @@ def test_nobody_else_runs_the_model_that_has_it() -> None:
        st.integers(2, 60), st.integers(0, 99))  # fmt: skip
 @settings(max_examples=15, deadline=None)
 def test_two_flows_never_exceed_the_rate_and_nothing_gets_lost(steps: list, queue: int, seed: int) -> None:
-    """A repeated trace: what arrives of both is what its rates carry, to a packet, and all that was sent is
-    told of."""
+    """Two flows over a repeated trace receive what its rates carry, to a packet, and every packet sent is
+    accounted for."""
     if not any(rate for _, rate in steps):
         steps = [*steps, (10, 5)]
     starts = np.cumsum([0, *(length for length, _ in steps)]) / 1000
@@ -107,7 +107,7 @@ def test_two_flows_never_exceed_the_rate_and_nothing_gets_lost(steps: list, queu
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=100), st.integers(0, 99))
 @settings(max_examples=15, deadline=None)
 def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], seed: int) -> None:
-    """A backlog of two flows uses every opportunity, and no other moment."""
+    """A backlog of two flows uses every opportunity, and no other time."""
     times = sorted(times)
     times[-1] = max(times[-1], 1)
     udp = {"udp": {"rate": "200 Mbit/s", "payload": "1472 B", "header": "28 B"}}
@@ -137,7 +137,7 @@ def test_a_policer_lets_no_more_through_than_its_bucket(rate: float, burst: int,
 
 @pytest.mark.full
 def test_tcps_share_what_a_trace_carries() -> None:
-    """Four flows and a deep queue: 8 Mbit/s, nothing, 2 Mbit/s."""
+    """Four flows with a deep queue share a trace of 8 Mbit/s, nothing, 2 Mbit/s."""
     cable = {"trace": STEPS.replace("1 %", "0"), "repeat": True, "queue": 400}
     cable["reverse"] = {"rate": "1 Gbit/s"}
     flows, _ = outcomes(scenario(cable, [{"count": 4, "each": {"protocol": "newreno"}}], duration="120 s"), 2)

@@ -1,7 +1,8 @@
 """Outcomes count from the end of the warm-up on.
 
-A run from time 0 to the end, less one of the same seed that ends with the warm-up, is what the run with the
-warm-up must count.  Every outcome is declared below: what is not such a difference says why.
+The counts of a run without warm-up, less those of a run of the same seed that ends with the warm-up, must
+equal those of the run with warm-up. Every outcome is declared below; those that are not such a difference say
+why.
 """
 
 import re
@@ -45,17 +46,17 @@ def counts(window: Ints, whole: Ints, before: Ints) -> Any:
 
 
 def counts_roughly(window: Ints, whole: Ints, before: Ints, *, error: int) -> Any:
-    """Check an amount of which parts lie on both sides of the end of the warm-up."""
+    """Check an amount that may be split at the end of the warm-up."""
     return np.abs(window - (whole - before)) <= error
 
 
 def is_of_the_end(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Check the state at the end, or an instant, which is the same with any warm-up."""
+    """Check a state or an instant at the end, which is the same with any warm-up."""
     return window == whole
 
 
 def is_of_the_warm_up(window: Ints, whole: Ints, before: Ints, *, state: Ints) -> Any:
-    """Check the state in which the warm-up ended."""
+    """Check the state at the end of the warm-up."""
     return (window == state) & (whole == 0)
 
 
@@ -67,20 +68,20 @@ def is_greatest(window: Ints, whole: Ints, before: Ints) -> Any:
 def is_longest(window: Ints, whole: Ints, before: Ints) -> Any:
     """Check the longest wait of a packet.
 
-    A packet that waits while the warm-up ends has waited until then in the run that ends there, and does not
-    count in the window: the whole run may exceed both, but hardly ever does.
+    A packet that waits while the warm-up ends has waited until then in the run that ends there, and does
+    not count in the window: the whole run may exceed both, but hardly ever does.
     """
     most = np.maximum(window, before)
     return (most <= whole) & (np.mean(most == whole) > 0.95)
 
 
 def is_no_more(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Check a quantity over a part of the whole run."""
+    """Check that a quantity does not exceed that of the whole run."""
     return window <= whole
 
 
 def is_sampled(window: Ints, whole: Ints, before: Ints) -> Any:
-    """Accept any value: samples are taken every `SAMPLE` from the end of the warm-up, at other instants than
+    """Accept any value: samples are taken every `SAMPLE` from the end of the warm-up, at other times than
     from 0."""
     return True
 
@@ -174,7 +175,7 @@ def test_counters_of_shared_networks(name: str) -> None:
 
 
 def test_counters_of_fluids_of_shared_networks() -> None:
-    """A fluid counts whole steps of its integration, so here the warm-up ends with one."""
+    """The warm-up ends with a step of the integration, because a fluid model counts whole steps."""
     rows: Any = rows_of("fluid", 60, seed=42)
     for p, flows, links in zip(rows.parameters, rows.flows, rows.links, strict=True):
         step = _length_of_step(p, flows, links)
@@ -259,10 +260,10 @@ AMOUNTS = {
 """Outcomes that are an amount over the time from the end of the warm-up to the end."""
 
 STATES = {"in_flight"}
-"""Outcomes that are what there is at the end."""
+"""Outcomes that describe the state at the end."""
 
 WHOLE_RUN = {"completion_s", "completed_share", "source_done_s", "first_delivery_s", "last_delivery_s"}
-"""Outcomes of the whole run, which are no counts: instants, and finite flows."""
+"""Outcomes of the whole run that are not counts: instants, and finite flows."""
 
 OF_FINITE_FLOWS = {"completion_mean_s", "completion_p95_s"}
 """Outcomes that cover the whole run for listed flows, and for arrivals the flows that start after the
@@ -278,7 +279,7 @@ OTHERS = (
     r"\w*delay\w*_s|\w*jitter_s",  # means and quantiles of packets that arrive after the warm-up
     r"(completion|slowdown)_(mean|p50|p95|p99)\w*",  # of flows that start after the warm-up
 )
-"""Ratios, means and quantiles, of what is counted above."""
+"""Ratios, means and quantiles of the outcomes above."""
 
 FLOWS = [
     {"count": 3, "each": {"start": {"uniform": ["0 s", "1 s"]}}},
@@ -313,7 +314,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 @pytest.mark.full
 @pytest.mark.parametrize("network", NETWORKS)
 def test_outcomes_are_of_the_window(network: str) -> None:
-    """Check that each outcome is declared, and that counters count from the end of the warm-up."""
+    """Each outcome is declared, and counters count from the end of the warm-up."""
 
     def frame(**fields: str) -> Any:
         scenario = {"seed": 5, "replications": 6, "duration": "6 s", **NETWORKS[network], **fields}

@@ -1,4 +1,4 @@
-"""Wireless scenarios: what is refused, and the rows that the engine reads."""
+"""Wireless scenarios: refused ones, and the rows that the engine reads."""
 
 import math
 from itertools import pairwise
@@ -35,14 +35,14 @@ def rows(wireless=None, transport=UDP, n=1, **fields):
 
 
 def table(rows, kind, row=0):
-    """The entries of a table of a row, one dictionary each."""
+    """Return the entries of a table of a row, one dictionary each."""
     at, count = (int(rows.parameters[row, column]) for column in TABLES[kind])
     found = rows.network[row, at : at + count * len(kind)].reshape(count, len(kind))
     return [dict(zip(kind, map(int, entry), strict=True)) for entry in found]
 
 
 def way(rows, flow, row=0, column=Flow.FORTH):
-    """The nodes that a flow passes."""
+    """Return the nodes on the route of a flow."""
     entry = table(rows, Flow, row)[flow]
     first = int(rows.parameters[row, Radio.PATHS_AT]) + entry[Flow(column - 1)]
     links = rows.network[row, first : first + entry[column]]
@@ -52,7 +52,7 @@ def way(rows, flow, row=0, column=Flow.FORTH):
 
 
 def heard(rows, column, row=0):
-    """The nodes in a mask of each node."""
+    """Return the nodes in a mask of each node."""
     masks = rows.nodes[row, :, column].view(np.uint64)
     return [[k for k in range(64) if int(mask) >> k & 1] for mask in masks]
 

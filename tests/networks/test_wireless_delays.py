@@ -36,7 +36,7 @@ def test_a_lone_stream_takes_a_difs_and_its_time_on_the_air():
 @pytest.mark.full
 @pytest.mark.usefixtures("uncompiled")
 def test_means_are_those_of_all_packets_and_quantiles_those_of_finer_bins():
-    """A class of everything has the delays that are always measured."""
+    """A class of all flows has the delays that are always measured."""
     flows = [{"each": {**CALL, "class": "all"}}, {"each": {"source": "station", "class": "all"}}]
     frame = simulate(Scenario.check(cell(*flows)), target="cpu").frame
     assert frame.all_mean_delay_s.to_numpy() == pytest.approx(frame.mean_delay_s.to_numpy(), rel=1e-4)

@@ -1,4 +1,4 @@
-"""Many flows over 802.11, which need not be alike: how many, from whom to whom, of which transport."""
+"""Heterogeneous flows over 802.11: their number, ends and transports."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def ways(found, row=0):
 
 
 def transports(found, row=0):
-    """The columns of `P` of each flow of a row."""
+    """Return the columns of `P` of each flow of a row."""
     at, count = (int(found.parameters[row, column]) for column in (Radio.TRANSPORTS_AT, Radio.FLOWS))
     return found.network[row, at : at + count * len(P)].reshape(count, len(P))
 
@@ -70,7 +70,7 @@ def test_a_count_may_be_drawn_or_given_and_moves_nothing_else():
 
 @pytest.mark.full
 def test_how_many_flows_other_rows_have_moves_no_leg():
-    """Legs are numbered by the flows of their row: the numbers address what is drawn for them."""
+    """The random numbers of a flow do not depend on the number of flows in other rows."""
     flows = [{"count": {"integers": [0, 6]}, "each": {"source": "station"}}, {"source": "gateway", "sink": 2}]
     more = {"sender_delay": {"delay": "1 ms"}, "receiver": {"packet_time": "0.3 ms", "swing": "4 %"}}
     base = scenario(cell(flows, **more), TCP)
@@ -146,7 +146,7 @@ def by_flow(wireless, transport, n=2, **fields):
 
 @pytest.mark.full
 def test_the_same_flows_in_two_models_are_the_same():
-    """A window that is the transport's changes the model, and nothing else."""
+    """Setting the transport's window per flow changes the model, but no outcome."""
     network = cell([{"source": k} for k in range(4)] + [{"source": "gateway", "sink": k} for k in range(4)])
     own = {**network, "flows": [{**flow, "window": 50} for flow in network["flows"]]}
     sack = TCP | {"protocol": "sack"}
@@ -155,7 +155,7 @@ def test_the_same_flows_in_two_models_are_the_same():
 
 @pytest.mark.full
 def test_uploads_and_downloads_share_a_cell():
-    """All bytes come through, whichever way, of whichever kind; the queue of the gateway is large enough."""
+    """Uploads and downloads of all transports are complete; the queue of the gateway is large enough."""
     finite = {"packets": 200}
     flows = [
         {"source": 0, **finite},

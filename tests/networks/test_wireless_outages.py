@@ -24,7 +24,8 @@ def cell(outages, **fields):
 
 @pytest.mark.full
 def test_what_comes_to_it_while_it_is_down_is_lost_and_stations_try_in_vain():
-    """Down for a quarter of the window.  A frame is given up after seven attempts, within milliseconds."""
+    """The access point is down for a quarter of the window; frames are dropped after seven attempts,
+    within milliseconds."""
     frame = simulate(cell([{"start": "2 s", "duration": "1 s"}]), target="cpu").frame
     assert frame.down_loss_ratio.to_numpy() == pytest.approx(0.25, abs=0.003)
     assert frame.down_mean_flow_bps.to_numpy() == pytest.approx(0.75e6, rel=0.01)

@@ -33,7 +33,7 @@ def scenario(wireless, transport=None, **fields):
 
 
 def integers(flows, nodes):
-    """A row of the engine: the columns given, zero elsewhere, times that did not happen."""
+    """Return a row of the engine with these columns, zero elsewhere, and times that did not happen."""
     found = np.zeros(WifiOut.COLUMNS + len(flows) * FlowOut.COLUMNS + len(nodes) * NodeOut.COLUMNS, np.int64)
     by_flow, by_node = tables(found[None], flows=len(flows))
     for column in (FlowOut.FIRST_RX, FlowOut.LAST_RX, FlowOut.COMPLETED, FlowOut.SOURCE_DONE):
@@ -115,7 +115,7 @@ def test_what_did_not_happen_has_no_time():
 
 
 def test_delays_of_days_outgrow_no_word():
-    """Twice what the wire carries comes to a queue of 65,536 packets of 0.8 s: it fills in that time."""
+    """Sums of delays fit: twice the capacity of the wire fills a queue of 65,536 packets of 0.8 s."""
     wire = {"rate": "1 kbit/s", "queue": 65536}
     transport = {"protocol": "udp", "rate": "2 kbit/s", "payload": "100 B", "header": "0 B"}
     days = scenario({"cell": {"stations": 1}, "wire": wire}, transport, duration="400000 s", warm_up="0 s")
@@ -212,7 +212,8 @@ def segments_an_ack(**receiver):
 
 
 def test_acks_follow_the_reads_of_a_receiver_that_lags():
-    """Segments take the radio 0.3 ms each: a fast host answers every second, a slow one 8 KiB at once."""
+    """With 0.3 ms of airtime per segment, a fast host acknowledges every second one, a slow one 8 KiB at
+    once."""
     assert segments_an_ack(read_time="0.1 ms") == pytest.approx(2, abs=0.05)
     assert segments_an_ack(read_time="1 ms") == pytest.approx(8192 / 1448, abs=0.05)
     # Interrupts come first: 0.25 ms are left of each 0.5 ms or so, too few for what is to be read.
@@ -220,7 +221,7 @@ def test_acks_follow_the_reads_of_a_receiver_that_lags():
 
 
 def test_reading_keeps_the_processor_busy():
-    """A segment takes 0.4 + 0.6 ms: 1448 byte in a millisecond, less 0.5 ms for every ACK of 8192 byte."""
+    """A segment takes 0.4 + 0.6 ms: 1448 bytes per millisecond, less 0.5 ms for every ACK of 8192 bytes."""
     transport = {"protocol": "sack", "payload": "1448 B", "window": 36, "ack_every": 2}
     times = {"packet_time": "0.4 ms", "read_time": "0.6 ms", "ack_time": "0.5 ms"}
     network = {"cell": {"stations": 1}, "receiver": {"read": "8 KiB", **times}}
@@ -230,7 +231,7 @@ def test_reading_keeps_the_processor_busy():
 
 
 def test_each_quantile_of_the_delay_is_that_of_its_level():
-    """Put 50, 45, 4 and 1 of 100 packets in four bins: a level is reached at the end of its bin."""
+    """With 50, 45, 4 and 1 of 100 packets in four bins, a level is reached at the end of its bin."""
     flows = np.zeros((1, 1, FlowOut.COLUMNS), np.int64)
     for place, count in ((10, 50), (20, 45), (30, 4), (40, 1)):
         flows[..., FlowOut.DELAYS + place] = count

@@ -1,1 +1,1 @@
-"""A fifth kind of network, as somebody would add it: `network.py` and `engine.py` are its folders."""
+"""Fifth kind of network, as a contributor would add it: `network.py` and `engine.py` are its folders."""

@@ -1,4 +1,4 @@
-"""Datagrams over one line that loses some: the rows of it, and the kernel."""
+"""Rows and kernel of datagrams over one lossy line."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from netcarlo.kernels.base.rows import Table
 
 
 class Line(IntEnum):
-    """The line (last axis of `ToyRows.lines`)."""
+    """Line: last axis of `ToyRows.lines`."""
 
     INTERVAL = 0  # from one datagram to the next [ns]
     DELAY = 1  # [ns]
@@ -44,22 +44,22 @@ class ToyRows(NamedTuple):
 
     @property
     def filling(self) -> tuple[int, int, int, int]:
-        """See `rows`."""
+        """Return the filling values, see `rows`."""
         return 0, 0, 0, 0
 
     def renumbered(self, line: NDArray[np.int64]) -> "ToyRows":
-        """See `rows`."""
+        """Return rows with renumbered lines of `losses`, see `rows`."""
         lines = self.lines.copy()
         lines[:, :, Line.LOSS] = line[lines[:, :, Line.LOSS]]
         return self._replace(lines=lines)
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
-        """See `rows`."""
+        """Return no tables, see `rows`."""
         return ToyOut.COLUMNS, ()
 
 
 def outcomes(rows: ToyRows) -> int:
-    """Columns of the outcomes of `rows`."""
+    """Return the number of outcome columns of `rows`."""
     return int(ToyOut.COLUMNS)
 
 

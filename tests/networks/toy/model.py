@@ -1,4 +1,4 @@
-"""The model of datagrams over one line."""
+"""Model of datagrams over one line."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ def goodput_bps(out: Output) -> Floats:
 
 
 class ToyNetwork(Network):
-    """A line of this `delay` that loses a datagram with the probability `loss`."""
+    """Line with this `delay` that loses a datagram with the probability `loss`."""
 
     key = "toy"
     family = "toy"
@@ -49,16 +49,16 @@ class ToyNetwork(Network):
     loss: Probability
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """The line takes time."""
+        """Check that the line has a delay."""
         if bounds(self.delay)[0] <= 0:
             raise InputError("toy.delay can be 0; raise it")
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """The one model."""
+        """Return the address of the only model."""
         return Address("toy", "udp")
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """There is no fluid."""
+        """Return the reason why there is no fluid model."""
         return "it is no stream" if fidelity == "fluid" else ""
 
     def formula(self, run: Run, rows: ToyRows) -> Named:
@@ -71,7 +71,7 @@ class ToyNetwork(Network):
         return self.key, run.transport.protocol
 
     def rows(self, run: Run, draws: Draws) -> ToyRows:
-        """The line."""
+        """Return the rows of the line."""
         table = parameters(run, draws)
         lines = np.zeros((len(table), 1, Line.COLUMNS), np.int64)
         rate = draws.floats("transport.rate", run.transport.rate)  # type: ignore[union-attr]
@@ -83,7 +83,7 @@ class ToyNetwork(Network):
         return ToyRows(table, constants(run, draws), lines, nothing, thresholds(losses))
 
     def row_bytes(self) -> int:
-        """Memory of one row and of its outcomes."""
+        """Return the memory of one row and of its outcomes [byte]."""
         return 8 * (Line.COLUMNS + ToyOut.COLUMNS)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], ToyRows]) -> dict[str, Floats]:
