@@ -1,4 +1,4 @@
-"""Cheap fidelities: the same networks, what is refused, and the bias that is told."""
+"""Cheap fidelities: the same networks as packets, refused scenarios, and the documented bias."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The fluids of 802.11 and ad hoc networks where others use them: as a control, in sweeps, in plans."""
+"""Fluid models of 802.11 and ad hoc networks in use: as control variate, in sweeps, in plans."""
 
 import json
 import math
@@ -20,19 +20,19 @@ from tests.campaigns.benchmarks.fluid_adhoc import drawn
 
 
 class Family(NamedTuple):
-    """A network and what is asked about it."""
+    """Network, and the questions about it."""
 
     scenario: Scenario
     replications: int
     """Replications of an estimate with the fluid model as control variate."""
     saving: float
-    """Least ratio of the variances without and with it."""
+    """Minimum ratio of the variances without and with the control variate."""
     sweep: dict[str, Any]
     unmeasured: str
-    """An outcome that the fluid does not measure."""
+    """Outcome that the fluid model does not measure."""
     plan: dict[str, Any]
     undecided: str
-    """A requirement about which the fluid decides nothing."""
+    """Requirement that the fluid model cannot decide."""
 
 
 WALKERS = {

@@ -1,4 +1,4 @@
-"""Launches of a run on a pretended device: how large, and what is built beside them."""
+"""Launches of a run on a fake device: their sizes, and the rows built beside them."""
 
 import threading
 from pathlib import Path

@@ -82,7 +82,7 @@ def scenario(name: str, cheap: str = "packet") -> Scenario:
 
 
 def measured(asked: Scenario) -> set[str]:
-    """The outcomes that have a value in one of a few runs at least."""
+    """Return the outcomes that have a value in at least one of a few runs."""
     built = build(asked, replications=6)
     if asked.fidelity == "formula":
         frame = by_formula(asked, *built).frame

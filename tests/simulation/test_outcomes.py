@@ -26,7 +26,7 @@ def ensemble(hops=(HOP,), transport=None, **values):
 
 
 def named(e, table) -> Outcomes:
-    """The outcomes of a path, which its rows say all about but for the class of a flow."""
+    """Return the outcomes of a path; its rows determine them, except for the class of a flow."""
     return outcomes(PathNetwork.model_construct(word=""), table, *e)
 
 
@@ -69,7 +69,7 @@ def test_integers_become_named_quantities_in_si_units():
 
 
 def test_sums_of_samples_outgrow_a_word():
-    """Ten days of a round trip of four hours, sampled every second, are more than 2**63 ns."""
+    """Sums of samples fit: ten days of a round trip of four hours, sampled every second, exceed 2**63 ns."""
     data = {
         "duration": "864000 s",
         "sample_interval": "1 s",

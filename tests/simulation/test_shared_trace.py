@@ -1,4 +1,4 @@
-"""Traces of shared networks: their rows agree with the outcomes, whatever flows and links there are."""
+"""Traces of shared networks: their rows agree with the outcomes, for any flows and links."""
 
 from typing import Any
 
@@ -69,7 +69,8 @@ def scenario(shared: dict[str, Any], **fields: Any) -> Scenario:
 
 
 def agrees(of: Scenario, replication: int) -> Traced:
-    """Every count of a flow or link that rows of a trace can tell is that of the outcomes."""
+    """Check that every count of a flow or link that the rows of a trace determine equals that of the
+    outcomes."""
     found = trace(of, replication=replication)
     expected = simulate(of, first=replication, replications=1, target="cpu")
     assert (found.outcomes.integers == expected.integers).all()
@@ -111,8 +112,8 @@ def by(events: pd.DataFrame, column: str, parts: int) -> list[int]:
 
 
 def queue_is_that_of_the_outcomes(frame: pd.DataFrame, rows: SharedRows, links: Any) -> None:
-    """Packets held, by the rows of a link: never fewer than none, and over the window what the outcomes say
-    of those that waited and of the one in transmission."""
+    """Check the packets held, by the rows of a link: never negative, and in the mean those of the
+    outcomes."""
     warm_up, end = rows.parameters[0, Shared.WARM_UP] / NS, rows.parameters[0, P.END] / NS
     for link, mine in frame[frame["link"].notna()].groupby("link"):
         held = mine["event"].map({"enter": 1, "leave": -1, "dropped": -1, "lost": 0}).cumsum().to_numpy(float)
@@ -166,7 +167,7 @@ def test_the_same_seed_gives_the_same_trace() -> None:
 
 @pytest.mark.full
 def test_rates_add_up_to_what_was_delivered() -> None:
-    """Transfers whose sizes are given in bytes end with a short packet each."""
+    """Rates add up to the delivered bytes, with transfers that end with a short packet each."""
     of = scenario(SHARED["flows that come and go"], warm_up="0 s")
     frame, outcomes = trace(of)
     rates = per_second(of, frame)
@@ -219,7 +220,7 @@ def test_flows_of_a_kind_that_is_not_mixed_have_the_name_of_their_transport() ->
 
 @pytest.mark.full
 def test_datagrams_have_no_number_where_delays_are_measured() -> None:
-    """The time at which they were put out stands in its place; outcomes are those without a trace."""
+    """The sending time replaces the number of a datagram; the outcomes are those without a trace."""
     dumbbell = {"rate": "5 Mbit/s", "delay": "5 ms"}
     flows = [{"count": 2}, {"class": "video", "udp": {"rate": "1 Mbit/s"}}]
     shared = {"dumbbell": dumbbell, "flows": flows}

@@ -1,4 +1,4 @@
-"""The version of the models changes with what decides numbers, and with nothing else."""
+"""Version of the models: it changes with the code that determines numbers, and with nothing else."""
 
 import ast
 import tomllib
@@ -27,7 +27,7 @@ replications: 1
 """
 
 OUTSIDE = "cli", "comparison", "live", "planning", "reports", "studies"
-"""Packages in which everything may change."""
+"""Packages that may change without effect on the version."""
 
 
 def rewritten(text: str) -> str:
@@ -43,7 +43,7 @@ def rewritten(text: str) -> str:
 
 
 def imported(text: str) -> Iterator[str]:
-    """The modules of netcarlo that a module imports, or names in them."""
+    """Return the modules of netcarlo that a module imports or names."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("netcarlo."):
             yield node.module
@@ -105,7 +105,7 @@ def test_layout_does_not_change_the_digest(before: str, after: str) -> None:
 
 
 def test_the_digest_is_the_same_in_every_python() -> None:
-    """Digest found with Python 3.11.7, 3.12.1 and 3.13.0."""
+    """The digest equals the one computed with Python 3.11.7, 3.12.1 and 3.13.0."""
     text = '''
 def f(a, /, b: int = 0, *c, d=None, **e) -> str:
     """Words."""

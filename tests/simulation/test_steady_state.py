@@ -1,4 +1,4 @@
-"""Formulae on the rows of engines: where they must agree with packets, and with what they are made of."""
+"""Formulae on the rows of engines: agreement with packets, and with the formulae that they consist of."""
 
 from typing import Any
 
@@ -64,7 +64,8 @@ def given(fidelity: str, scenario: Scenario) -> np.ndarray:
 @pytest.mark.parametrize("two", [False, True], ids=["one path", "two paths"])
 @pytest.mark.parametrize("loss", [0, "0.1 %", "2 %", "8 %"])
 def test_sctp_is_near_packets(loss: str, two: bool) -> None:
-    """12 %; at 8 % a third of the packets that a window holds are sent again, so 20 % there."""
+    """The tolerance is 12 %, and 20 % at 8 % loss, where a third of the packets of a window is
+    retransmitted."""
     hops = [{"rate": "10 Mbit/s", "delay": "40 ms", "queue": 100, "loss": loss}]
     other = [{"rate": "10 Mbit/s", "delay": "40 ms", "queue": 100}]
     transport = {"protocol": "sctp", "receiver_window": "100 kB"}
@@ -105,8 +106,11 @@ def test_bic_is_near_packets(loss: str, window: int) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", ["reno", "newreno", "sack", "bic"])
 def test_losses_in_bursts_are_near_packets(protocol: str) -> None:
-    """A hop that is gone for 1 to 100 ms every half second to 20 s, a Gilbert-Elliott chain: half of the
-    networks within 10 to 16 %.  Without SACK a burst needs the timer: Reno would be 17 % too high else."""
+    """Half of the networks with bursts of losses agree within 10 to 16 %.
+
+    A hop is down for 1 to 100 ms every half second to 20 s, as a Gilbert-Elliott chain. Without SACK a
+    burst needs the timer; otherwise Reno would be 17 % too high.
+    """
     scenario = bursts(protocol)
     packets, formula = (simulate(scenario.with_values({"fidelity": fidelity}), replications=150, target="cpu")
                         .frame["goodput_bps"].to_numpy() for fidelity in ("packet", "formula"))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Traces of wireless and ad hoc networks: what their columns say agrees with the outcomes."""
+"""Traces of wireless and ad hoc networks: their columns agree with the outcomes."""
 
 import io
 

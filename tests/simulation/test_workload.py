@@ -77,7 +77,7 @@ SLOW = (
     "handover_map", "link_and_buffer", "link_planning", "mesh_planning", "mobility_planning", "modern",
     "multihoming_planning", "shared_planning",
 )  # fmt: skip
-"""Files whose work takes more than 0.2 s to estimate."""
+"""Files whose workload takes more than 0.2 s to estimate."""
 
 
 def shipped() -> list[Any]:

@@ -1,4 +1,4 @@
-"""A cluster for tests that need one, whichever. Those that end workers start their own."""
+"""Cluster shared by the tests that need any one; tests that end workers start their own."""
 
 import time
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from netcarlo.sweeps.execution.executors import StoppedError, Workers, open_work
 from tests.shared import Shared
 
 SETTLED_S = 5.0
-"""Seconds to wait until the chunks of the last test are off the scheduler."""
+"""Seconds to wait until the chunks of the previous test have left the scheduler."""
 
 
 def idle(found: Workers) -> bool:
-    """Tell whether both workers are there, and nothing of earlier tests is left on them."""
+    """Return True if both workers are there, without remains of earlier tests."""
     scheduler = found.executor.client.cluster.scheduler  # type: ignore[attr-defined]
     end = time.monotonic() + SETTLED_S
     while scheduler.tasks and time.monotonic() < end:
@@ -27,7 +27,7 @@ def idle(found: Workers) -> bool:
 
 @pytest.fixture(scope="session")
 def shared_cluster() -> Iterator[Shared[Workers]]:
-    """The cluster of this process; tests use `two_processes`."""
+    """Return the cluster of this process; tests use `two_processes`."""
     shared = Shared(partial(open_workers, workers=2), idle)
     yield shared
     shared.close()
@@ -35,5 +35,5 @@ def shared_cluster() -> Iterator[Shared[Workers]]:
 
 @pytest.fixture
 def two_processes(shared_cluster: Shared[Workers]) -> Workers:
-    """Two processes of a local cluster, shared by all tests that end none of them."""
+    """Return two processes of a local cluster, shared by all tests that end none of them."""
     return shared_cluster.get()

@@ -65,12 +65,12 @@ DRAWN: dict[str, Any] = {
 
 
 def sweep(data: dict[str, Any], **changes: Any) -> Sweep:
-    """A sweep of the data above with keys changed."""
+    """Return a sweep of the data above with changed keys."""
     return make_sweep({**data, **changes})
 
 
 def simulated(sweep: Sweep, cells: Any = None) -> Chunk:
-    """Some cells of a sweep, all unless given."""
+    """Return the results of some cells of a sweep, or of all."""
     chosen = np.arange(sweep.n_cells) if cells is None else np.asarray(cells)
     return run_chunk(json.dumps(sweep.definition), chosen, version=model_version())
 
@@ -87,7 +87,7 @@ def same(a: pa.Table, b: pa.Table) -> bool:
 
 
 def all_keys(sweep: Sweep, cells: Any = None) -> Any:
-    """The keys of some cells of a sweep, all unless given."""
+    """Return the keys of some cells of a sweep, or of all."""
     chosen = np.arange(sweep.n_cells) if cells is None else np.asarray(cells)
     found = np.empty(len(chosen), object)
     for batch in sweep.batches(chosen):

@@ -1,4 +1,4 @@
-"""A sweep, a store and chunks without a simulation, for tests of what moves them about."""
+"""Sweep, store and chunks without simulation, for tests of their management."""
 
 import json
 import os
@@ -22,7 +22,7 @@ VERSION = "models 1"
 
 
 class Sweep:
-    """Cells of which those in `bad` fail and those in `poison` take their worker down."""
+    """Cells, of which those in `bad` fail and those in `poison` end their worker."""
 
     def __init__(self, n_cells: int, group: int = 1, *, bad: Any = (), poison: Any = ()) -> None:
         self.n_cells, self.group = n_cells, group
@@ -37,7 +37,7 @@ class Sweep:
 
 
 class Store:
-    """Keeps what is written, as a store does, in memory."""
+    """Store in memory."""
 
     def __init__(self, sweep: Any, *, done: Any = ()) -> None:
         self.n_cells = sweep.n_cells
@@ -75,7 +75,7 @@ def table(cells: Any, bad: Any = (), error: str = "bad") -> pa.Table:
 
 
 def failed(sweep: Any, cells: Any, error: str) -> pa.Table:
-    """Stands for `chunk.failed`."""
+    """Replace `chunk.failed`."""
     return table(cells, set(map(int, cells)), error)
 
 
@@ -107,7 +107,7 @@ def faulty_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
 
 
 def run_chunk(definition: str, cells: Any, *, target: str, threads: int, version: str) -> Chunk:
-    """Stands for `chunk.run_chunk`; a poisonous cell raises."""
+    """Replace `chunk.run_chunk`; a poisoned cell raises."""
     about = json.loads(definition)
     if version != VERSION:
         raise WrongVersion("other models")

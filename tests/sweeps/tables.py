@@ -1,8 +1,8 @@
-"""Manifests and chunk tables as a sweep would make them, at once and for any cells.
+"""Manifests and chunk tables as a sweep would make them, immediately and for any cells.
 
-Each number is a hash of its cell and column, shaped so that figures look plausible: goodput falls
-with loss and grows with the first drawn input, and which protocol wins depends on that too.  So
-any split of the cells into chunks gives the same rows.
+Each number is a hash of its cell and column, shaped so that figures look plausible: goodput decreases with
+loss and grows with the first drawn input, on which also depends which protocol wins. So any split of the
+cells into chunks gives the same rows.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 def axis(
     name: str, values: Sequence[str] | Sequence[float], *, unit: str = "", log: bool = False
 ) -> dict[str, Any]:
-    """An axis as in the manifest."""
+    """Return an axis as in the manifest."""
     numeric = not isinstance(values[0], str)
     return {"name": name, "unit": unit, "numeric": numeric, "values": list(values), "log": log}
 
@@ -51,7 +51,8 @@ def manifest(
     seed: int = 1,
     keep_replications: bool = False,
 ) -> dict[str, Any]:
-    """A manifest; by default loss x protocol.  `draw` topologies (Saltelli: base points) if not 0."""
+    """Return a manifest, by default of loss x protocol, with `draw` topologies (Saltelli: base points) if
+    not 0."""
     if axes is None:
         axes = [axis("paths.0.loss", LOSS), axis("protocol", PROTOCOLS)]
     sizes = {one["name"]: len(one["values"]) for one in axes}
@@ -94,7 +95,7 @@ def manifest(
 
 
 def uniform(index: Ints, column: str) -> Floats:
-    """A number in (0, 1) for each index, another one for each column (splitmix64)."""
+    """Return a number in (0, 1) for each index, different for each column (splitmix64)."""
     salt = int.from_bytes(hashlib.sha256(column.encode()).digest()[:8], "little")
     x = index.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -103,7 +104,7 @@ def uniform(index: Ints, column: str) -> Floats:
 
 
 def positions(manifest: Mapping[str, Any], cells: Ints) -> dict[str, Ints]:
-    """The place of each cell on each axis, and `draw`; the compared axis is the fastest."""
+    """Return the position of each cell on each axis, and `draw`; the compared axis varies fastest."""
     sweep = manifest["sweep"]
     fastest_first = list(reversed(sweep["axes"]))
     fastest_first.sort(key=lambda one: one["name"] != sweep["compare"])
@@ -114,7 +115,8 @@ def positions(manifest: Mapping[str, Any], cells: Ints) -> dict[str, Ints]:
 
 
 def table(manifest: Mapping[str, Any], cells: Iterable[int], *, failed: Collection[int] = ()) -> pa.Table:
-    """The table of a chunk: a row per cell of `cells` (ascending); those in `failed` did not finish."""
+    """Return the table of a chunk: a row per cell of `cells` (ascending); those in `failed` did not
+    finish."""
     sweep = manifest["sweep"]
     cell = np.array(list(cells), dtype=np.int64)
     bad = np.isin(cell, list(failed))
@@ -186,7 +188,7 @@ def _statistics(
 
 
 def schema(manifest: Mapping[str, Any]) -> pa.Schema:
-    """Names and types of the columns of `table`, in order."""
+    """Return names and types of the columns of `table`, in order."""
     sweep = manifest["sweep"]
     fields = [("cell", pa.int64()), ("key", pa.string()), ("status", pa.string()), ("error", pa.string())]
     if sweep["draw"]:
@@ -208,7 +210,7 @@ def schema(manifest: Mapping[str, Any]) -> pa.Schema:
 
 
 def replications(manifest: Mapping[str, Any], cells: Iterable[int]) -> pa.Table:
-    """The second table of a chunk: a row per replication, the sweep's outcomes only."""
+    """Return the second table of a chunk: a row per replication, with the sweep's outcomes only."""
     sweep = manifest["sweep"]
     cell = np.repeat(np.array(list(cells), dtype=np.int64), sweep["replications"])
     number = np.arange(len(cell), dtype=np.int64) % sweep["replications"]

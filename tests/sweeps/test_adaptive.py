@@ -1,5 +1,5 @@
-"""`fidelity: auto`: which cells are answered by what, whatever runs them and however often it is
-interrupted."""
+"""Adaptive fidelity (`fidelity: auto`): which fidelity answers each cell, for any executor and interruption.
+"""
 
 import json
 import re
@@ -231,7 +231,7 @@ def test_a_lost_chunk_of_any_kind_is_made_again(whole: tuple[Sweep, Store, Summa
     ("phase", "head"), [("sample, screened", "No answer"), ("sample", "has the highest mean")]
 )
 def test_a_report_of_an_unfinished_sweep(tmp_path: Path, phase: str, head: str) -> None:
-    """After one phase nothing is answered yet, after two the sample is; both pages say what is missing."""
+    """Nothing is answered after one phase, and the sample after two; both pages say what is missing."""
 
     def stop(summary: Summary) -> None:
         if summary.phase == phase and summary.done == summary.todo:
@@ -278,8 +278,8 @@ def test_with_nothing_to_decide_the_sample_is_all_that_packets_answer(tmp_path: 
 
 @pytest.mark.full
 def test_cells_that_no_cheap_model_knows_are_for_packets(tmp_path: Path) -> None:
-    """A fluid has no send buffer, the formulae have no end: of some groups one knows nothing, of some the
-    other."""
+    """The fluid model has no send buffer and the formulae have no end, so each fails for some groups of
+    cells."""
     cases = {
         "plain": {},
         "short": {"transport.bytes": "30 kB"},

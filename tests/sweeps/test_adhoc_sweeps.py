@@ -1,4 +1,5 @@
-"""Sweeps of ad hoc networks: numbers, words and transports as axes, drawn networks, and their way back."""
+"""Sweeps of ad hoc networks: numbers, words and transports as axes, drawn networks, and their reconstruction.
+"""
 
 import json
 from typing import Any

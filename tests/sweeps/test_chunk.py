@@ -90,7 +90,7 @@ def test_precision_replicates_every_cell_until_it_is_reached():
 
 
 class Scripted(StoppingRule):
-    """Batches of two cells whose values are 0 and 1, by how many replications they have."""
+    """Batches of two cells whose values are 0 and 1, by their number of replications."""
 
     def next_after(self, n, estimate):
         return 10 if n == 0 else ({10: 1, 11: 3}, {10: 4, 14: 3})[round(estimate().mean)].get(n, 0)
@@ -146,7 +146,7 @@ def reduce(window, timeout, now, rtt, constants, memory):
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
-    """A sweep over a congestion control of which two of five cells raise."""
+    """Return a sweep over a congestion control, of which two of five cells raise."""
     file = tmp_path_factory.mktemp("control") / "broken.py"
     file.write_text(BROKEN)
     netcarlo.trust(file)

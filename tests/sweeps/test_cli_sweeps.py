@@ -28,7 +28,7 @@ replications: 2
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a sweep file and its store."""
+    """Return a folder with a sweep file and its store."""
     path = tmp_path_factory.mktemp("sweeps")
     (path / "small.yaml").write_text(SWEEP)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The commands of docs/clusters.md: two machines by hand, as processes that talk TCP."""
+"""Commands of docs/clusters.md for two machines by hand, as processes that communicate by TCP."""
 
 import os
 import re

@@ -200,7 +200,7 @@ def forget():
 
 @pytest.fixture
 def sobol_of_nobody(monkeypatch):
-    """SciPy's class with nothing made yet; what is put into `made` is called instead."""
+    """Return SciPy's class without computed points; the contents of `made` are called instead."""
     forget()
     yield lambda made: monkeypatch.setattr(stats.qmc, "Sobol", made)
     forget()

@@ -1,4 +1,4 @@
-"""The sweeps over drawn networks that come along: sound, and a fluid screens them."""
+"""Shipped sweeps over drawn networks: they are valid, and a fluid model screens them."""
 
 from typing import Any
 

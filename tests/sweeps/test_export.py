@@ -1,4 +1,4 @@
-"""An exported file says what the store says."""
+"""Exported files: they have the content of the store."""
 
 import errno
 import json
@@ -22,9 +22,9 @@ from netcarlo.sweeps.store.store import Store
 from tests.sweeps import tables
 
 GRID = tables.manifest(outcomes=("goodput_bps", "mean_rtt_s"), seed=2**40)
-"""4 losses x 5 protocols."""
+"""Grid of 4 losses x 5 protocols."""
 DRAWN = tables.manifest(draw=8, outcomes=("goodput_bps",))
-"""8 topologies x 4 losses x 5 protocols."""
+"""Grid of 8 topologies x 4 losses x 5 protocols."""
 
 
 def filled(manifest: dict[str, Any], *chunks: range, failed: tuple[int, ...] = ()) -> Store:
@@ -36,7 +36,7 @@ def filled(manifest: dict[str, Any], *chunks: range, failed: tuple[int, ...] = (
 
 @pytest.fixture(params=[1, 7, 20_000])
 def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of different sizes."""
+    """Yield parts of different sizes."""
     monkeypatch.setattr(module, "ROWS", request.param)
 
 

@@ -1,4 +1,4 @@
-"""A kernel that fails ends its process: a worker is replaced, a sweep without workers stops."""
+"""Kernel faults: a fault ends its process, a worker is replaced, a sweep without workers stops."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,7 +29,7 @@ def sweep(folder: Path, *, poison: Any = ()) -> Any:
 
 @pytest.mark.full
 def test_a_fault_ends_the_worker_and_another_goes_on(tmp_path: Path) -> None:
-    """Only the cell at fault fails, and only after it has ended some workers alone."""
+    """Only the faulty cell fails, and only after it has ended some workers alone."""
     store = fakes.Store(asked := sweep(tmp_path, poison=[3]))
     with open_workers(workers=1) as found:
         run(asked, store, executor=found.executor, slots=found.slots, submit=fakes.faulty_chunk, chunk=2)

@@ -79,7 +79,8 @@ def test_a_precision_is_forecast_from_the_variance(workers):
 
 
 def test_half_the_error_needs_four_times_as_many_replications():
-    """Check a cell whose standard deviation is 30 % of its mean, with the margin of the stopping rule."""
+    """Forecast of a cell whose standard deviation is 30 % of its mean, with the margin of the stopping
+    rule."""
     values = {"goodput_bps": [1e6, np.nan], "goodput_bps_sd": [3e5, np.nan]}
     pilot = object.__new__(forecasts._Pilot)
     pilot.rows = pa.table({"status": ["ok", "failed"], **values})

@@ -1,4 +1,4 @@
-"""A store that has grown is the store that the new file would have made at once, and nothing runs twice."""
+"""Extended stores: they equal the store that the new file would have made at once, and nothing runs twice."""
 
 import hashlib
 import json
@@ -39,9 +39,10 @@ PROTOCOLS = ["newreno", "vegas", "sack", "reno"]
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
-    """No kernel: every outcome is a hash of the cell and the number of the replication.
+    """Replace the kernel: every outcome is a hash of the cell and the number of the replication.
 
-    How often each was asked for, by the key that the cell would have with one replication, and its protocol.
+    Returns how often each was requested, by the key that the cell would have with one replication, and
+    its protocol.
     """
     asked: Counter[Any] = Counter()
     lock = threading.Lock()
@@ -77,20 +78,20 @@ def simulate(space: Sweep, store: Store, **options: Any) -> Any:
 
 
 def made(space: Sweep, url: Any = "") -> Store:
-    """A store of all cells."""
+    """Return a store of all cells."""
     store = Store.create(url or memory(), space.manifest())
     simulate(space, store, chunk=1000)
     return store
 
 
 def grown(store: Store, space: Sweep) -> Store:
-    """The store as one of a larger sweep, read from the disk; nothing has run yet."""
+    """Return the store as one of a larger sweep, read from the disk, of which nothing has run yet."""
     growth.keep(growth.grown(Store.open(store.url), space))
     return Store.open(store.url)
 
 
 def alike(one: Store, other: Store) -> None:
-    """Assert that two stores have the same content to the bit, however one asks."""
+    """Assert that two stores have the same content to the bit, by every query."""
     assert one.digest() == other.digest()
     a, b = (list(store.tables()) for store in (one, other))
     assert [cell for part in a for cell in part["cell"].to_pylist()] == list(range(one.sweep["n_cells"]))
@@ -108,7 +109,7 @@ def alike(one: Store, other: Store) -> None:
 
 @st.composite
 def histories(draw: Any) -> list[dict[str, Any]]:
-    """Two or three sweeps, each with all cells of the one before."""
+    """Generate two or three sweeps, each with all cells of the previous one."""
     steps = draw(st.integers(2, 3))
     kept = draw(st.booleans())
     protocols = sorted(draw(st.lists(st.integers(1, 3), unique=True, min_size=steps, max_size=3)))

@@ -1,4 +1,4 @@
-"""Mobile hosts in sweeps: the handover protocol as an axis, everything else as numbers."""
+"""Mobile hosts in sweeps: the handover protocol as an axis, all else as numbers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""SQL sees every cell once, and nothing but the store."""
+"""SQL queries: they see every cell once, and nothing but the store."""
 
 import os
 import uuid
@@ -12,7 +12,7 @@ from netcarlo.sweeps.store.store import Store
 from tests.sweeps import tables
 
 MANIFEST = tables.manifest(outcomes=("goodput_bps",), keep_replications=True)
-"""20 cells in groups of 5, 20 replications each."""
+"""Manifest of 20 cells in groups of 5, with 20 replications each."""
 
 
 def write(store: Store, cells: range, failed: tuple[int, ...] = ()) -> None:
@@ -22,7 +22,7 @@ def write(store: Store, cells: range, failed: tuple[int, ...] = ()) -> None:
 
 @pytest.fixture(params=["folder", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Cells 0 to 14: 3 failed at first, 12 in the end."""
+    """Return a store of cells 0 to 14: 3 failed at first, 12 at last."""
     url = tmp_path / "a store" if request.param == "folder" else f"memory://{uuid.uuid4().hex}"
     found = Store.create(url, MANIFEST)
     write(found, range(10), failed=(3,))

@@ -29,7 +29,7 @@ def run_in_threads(sweep: Any, store: Any, n: int = 2, **options: Any) -> Any:
 
 
 class Chaos(Executor):
-    """Runs nothing until asked to, then chunks in any order; some die at first."""
+    """Executor that runs nothing until asked to, then chunks in any order; some die at first."""
 
     def __init__(self, data: st.DataObject, deaths: int) -> None:
         self.data, self.deaths = data, deaths
@@ -43,7 +43,7 @@ class Chaos(Executor):
         return future
 
     def slots(self) -> int:
-        """Finish one chunk, and say how many workers there are now."""
+        """Finish one chunk, and return the present number of workers."""
         if self.waiting:
             number = self.data.draw(st.integers(0, len(self.waiting) - 1))
             future, call = self.waiting.pop(number)

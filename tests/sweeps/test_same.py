@@ -1,4 +1,4 @@
-"""A sweep gives the same results table whatever runs it, and however it is cut."""
+"""Results of a sweep: the same table for every executor and every split into chunks."""
 
 from concurrent.futures import ThreadPoolExecutor
 

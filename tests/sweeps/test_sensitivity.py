@@ -13,7 +13,7 @@ NAMES = ["x1", "x2", "x3"]
 
 
 def ishigami(points):
-    """Ishigami and Homma's function of three numbers uniform in [-pi, pi]."""
+    """Return Ishigami and Homma's function of three numbers uniform in [-pi, pi]."""
     x = (2 * points - 1) * np.pi
     return np.sin(x[:, 0]) + A * np.sin(x[:, 1]) ** 2 + B * x[:, 2] ** 4 * np.sin(x[:, 0])
 
@@ -28,7 +28,7 @@ def additive(points):
 
 
 def sweep(method, count, function, seed=1):
-    """A frame of drawn networks, and what the manifest says of the design."""
+    """Return a frame of drawn networks, and the entry of the manifest about the design."""
     design = Design(method=method, count=count, dimensions=3, seed=seed)
     draws = np.arange(design.size)
     columns = {"draw": draws, "block": design.block_of(draws), "seed": seed}

@@ -1,4 +1,5 @@
-"""Sweeps of shared networks: numbers and words as axes, drawn networks, their way back, and fidelities."""
+"""Sweeps of shared networks: numbers and words as axes, drawn networks, their reconstruction, and fidelities.
+"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A store loses nothing and doubles nothing, whatever happens to its files and writers."""
+"""Store: it loses and duplicates nothing, whatever happens to its files and writers."""
 
 import errno
 import json
@@ -29,12 +29,12 @@ from tests.sweeps import tables
 
 ROOT = Path(__file__).parents[2]
 SMALL = tables.manifest(outcomes=("goodput_bps",), goals={})
-"""20 cells in groups of 5."""
+"""Manifest of 20 cells in groups of 5."""
 KEEPING = tables.manifest(outcomes=("goodput_bps",), goals={}, keep_replications=True)
 
 
 def memory() -> str:
-    """A URL of its own; no disk, so properties are quick."""
+    """Return a new URL in memory, so that properties are quick."""
     return f"memory://{uuid.uuid4().hex}/store"
 
 
@@ -364,7 +364,7 @@ def test_runs_are_kept_in_order(tmp_path: Path) -> None:
 
 
 def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
-    """A process of its own that runs `code` from the root of the project."""
+    """Return a process that runs `code` from the root of the project."""
     head = "import sys, time\nfrom netcarlo.sweeps.store.store import Store\n"
     head += "from tests.sweeps import tables\nSMALL = tables.manifest(outcomes=('goodput_bps',), goals={})\n"
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
