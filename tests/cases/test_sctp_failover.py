@@ -137,8 +137,8 @@ def test_the_fluid_follows_the_same_rule(failback: bool) -> None:
 
 @pytest.mark.full
 def test_data_return_after_every_outage() -> None:
-    """Without heartbeats the sender does not learn that an idle path is back, but data return
-    nevertheless."""
+    """Data return to the primary path after every outage; without heartbeats, they stay on the second
+    path."""
     outages = [(20.0, 25.0), (60.0, 65.0)]
     frame, outcomes = trace(two_paths(outages, []))
     assert paths_between(frame, 22, 25) == paths_between(frame, 62, 65) == {1}

@@ -1,4 +1,4 @@
-"""Live pages that are served from this process."""
+"""Live pages that this process serves."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ confidence: 80 %
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A scenario of a few milliseconds."""
+    """Return a scenario of a few milliseconds."""
     file = tmp_path_factory.mktemp("live") / "lossy.yaml"
     file.write_text(LOSSY)
     return file
@@ -41,7 +41,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A plan that takes a second."""
+    """Return a plan that takes one second."""
     file = tmp_path_factory.mktemp("live") / "plan.yaml"
     file.write_text(PLAN)
     return file
@@ -49,7 +49,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def served() -> Callable[[Path], str]:
-    """The address of the page of a file, which is served from now on."""
+    """Serve the page of a file, and return its address."""
     known: dict[Path, str] = {}
 
     def serve(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The command: one line for what is wrong, and an end at once."""
+"""Command `netcarlo live`: one line per error, and an immediate end."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""The page in headless Chromium: sliders are dragged and numbers read."""
+"""Live page in headless Chromium: sliders are dragged and numbers read."""
 
 import json
 import math
@@ -41,7 +41,7 @@ def shown(page: Page) -> list[list[str]]:
 
 
 def said(outcome: str, mean: Mean) -> list[str]:
-    """The number, unit and interval that the page should show of a mean."""
+    """Return number, unit and interval that the page should show for a mean."""
     scale = scales.scale([mean.mean], words.unit(outcome))
     return [words.number(mean, scale), scale.unit, words.interval(mean, scale)]
 
@@ -53,13 +53,14 @@ def estimated(file: Path, of: str = "goodput_bps", **values: Any) -> list[str]:
 
 
 def control(kind: str, field: str, side: str = "a") -> str:
-    """The element of a control, in JavaScript."""
+    """Return the element of a control, in JavaScript."""
     name = json.dumps({"field": field, "kind": kind, "side": side}, separators=(",", ":"))
     return f"document.getElementById({json.dumps(name)})"
 
 
 def still(page: Page, place: str) -> list[float]:
-    """A place on the page once all is drawn and nothing has moved it for a while, as a hand would wait."""
+    """Return a position on the page once all is drawn and nothing has moved it for a while, as a hand
+    would wait."""
     page.wait(DRAWN)
     before, found = [], page.evaluate(place)
     while found != before:
@@ -69,7 +70,7 @@ def still(page: Page, place: str) -> list[float]:
 
 
 def slide(page: Page, field: str, share: float, side: str = "a") -> None:
-    """Drag the knob of a slider with the mouse to a share of its way."""
+    """Drag the knob of a slider with the mouse to a share of its range."""
     box = f"{control('slider', field, side)}.getBoundingClientRect()"
     page.evaluate(f"{control('slider', field, side)}.scrollIntoView({{block: 'center'}})")
     left, top, width, height = still(page, f"(b => [b.left, b.top, b.width, b.height])({box})")
@@ -91,7 +92,7 @@ def slide(page: Page, field: str, share: float, side: str = "a") -> None:
 
 
 def choose(page: Page, field: str, value: str, side: str = "a") -> None:
-    """Choose from a menu."""
+    """Choose an option of a menu."""
     menu = control("select", field, side)
     page.evaluate(
         f"{menu}.value = {json.dumps(value)}; {menu}.dispatchEvent(new Event('change', {{bubbles: true}}))"
@@ -111,7 +112,7 @@ def rest(page: Page, text: str = "packets: 40 replications") -> None:
 
 
 def first_look_at(page: Page, address: str, name: str, *, text: str, says: str) -> None:
-    """Check what a visitor sees once the page is at rest, with `text` among its numbers."""
+    """Check the first view of the page at rest, with `text` among its numbers."""
     width, height, mobile = WINDOWS["desktop"]
     page.visit(address, width=width, height=height, mobile=mobile)
     rest(page, text)

@@ -1,4 +1,4 @@
-"""Requests to a live page: which are answered, how many at a time, and for how long."""
+"""Requests to a live page: which ones are answered, how many at a time, and for how long."""
 
 import http.client
 import socket
@@ -28,7 +28,7 @@ hops: [{rate: 50 Mbit/s, delay: 10 ms, queue: 100, loss: 0.1 %}]
 
 @pytest.fixture(scope="module")
 def heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A scenario whose report takes a second or more."""
+    """Return a scenario whose report takes a second or more."""
     file = tmp_path_factory.mktemp("live") / "heavy.yaml"
     file.write_text(HEAVY)
     return file
@@ -36,14 +36,14 @@ def heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def listening() -> Iterator[socket.socket]:
-    """A server's socket at a free port of the loopback address."""
+    """Return a server's socket at a free port of the loopback address."""
     found = server.bound("127.0.0.1", 0)
     yield found
     found.close()
 
 
 def ask(port: int, path: str, *, host: str = "127.0.0.1", **headers: str) -> tuple[int, str]:
-    """Status and text of a GET."""
+    """Return status and text of a GET request."""
     connection = http.client.HTTPConnection(host, port, timeout=120)
     connection.request("GET", path, headers={name.replace("_", "-"): text for name, text in headers.items()})
     answer = connection.getresponse()
@@ -52,7 +52,7 @@ def ask(port: int, path: str, *, host: str = "127.0.0.1", **headers: str) -> tup
 
 @pytest.mark.full
 def test_two_reports_at_once_both_come(heavy: Path, listening: socket.socket) -> None:
-    """Two requests for reports of different states must not overwrite each other's work."""
+    """Two requests for reports of different states do not overwrite each other's work."""
     server.begin(server.page_of(heavy, {}), listening)
     port, found = listening.getsockname()[1], {}
 
@@ -205,7 +205,7 @@ def test_an_impossible_host_is_one_line(host: str) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 60)), max_size=40))
 def test_what_is_kept_has_bounds(asked: list[tuple[str, int]]) -> None:
-    """The entries that were used last stay; the bound in bytes holds but for those in use."""
+    """The most recently used entries stay; the limit in bytes holds except for entries in use."""
     kept: Kept[list[int]] = Kept(lambda value: value[0], most=4, most_bytes=100)
     order: list[str] = []
     for name, size in asked:

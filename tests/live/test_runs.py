@@ -1,4 +1,4 @@
-"""Answers at rest are those of `estimate`, to the digit, whatever batches they came in."""
+"""Final answers of a live page: equal to those of `estimate` to the last digit, for any batches."""
 
 import json
 import shlex
@@ -53,7 +53,7 @@ CASES = [
 def test_in_the_middle_and_at_rest_it_is_the_estimate(
     data: dict[str, Any], of: str, control: str | None
 ) -> None:
-    """The number, and the table of all outcomes: of all replications, and of as many as there are so far."""
+    """Number and table of outcomes equal the estimate, with the replications so far and with all."""
     scenario, checked = Scenario.check(data), 0
     runs = Runs(scenario)
     job, looks = Sharpening(Known(), runs, of), list[Look]()
@@ -138,7 +138,8 @@ def test_numbers_that_packets_overtook_do_not_pass_for_the_last(lossy: Path) -> 
 def test_the_command_on_the_page_says_what_the_page_says(
     of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a precision, of other outcomes than the goodput, too."""
+    """The command that the page shows gives its numbers, also with a precision and other outcomes than
+    the goodput."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "precise.yaml"
     file.write_text(json.dumps({**FIXED, "precision": "6 %"}))

@@ -1,4 +1,4 @@
-"""An artificial trace of an ad hoc network, with the rows that its engine writes."""
+"""Artificial trace of an ad hoc network, with the rows that its engine writes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ SPEED_M_PER_S = 10.0
 
 
 def events(nodes: int = 4) -> NDArray[np.float64]:
-    """Node 0 sends to node 1 at (100, 0); node 2 between them walks away upwards from 10 s on.
+    """Return a trace in which node 0 sends to node 1 at (100, 0), and node 2 between them moves upwards
+    from 10 s on.
 
-    Its links end at 20 s, when it is at (50, 100); from 30 s on node 3, at (50, -20), is linked to both.
-    Nodes from 4 on stand in a row further down.
+    The links of node 2 end at 20 s, when it is at (50, 100). From 30 s on node 3, at (50, -20), is linked
+    to both. Nodes from 4 on stand in a row further down.
     """
     found: list[list[float]] = []
 

@@ -1,4 +1,4 @@
-"""Headless Chromium over its DevTools pipe, with nothing but the standard library."""
+"""Headless Chromium, driven over its DevTools pipe with the standard library only."""
 
 import base64
 import fcntl
@@ -18,7 +18,7 @@ ANSWER_S = 60
 
 
 class Browser:
-    """A headless browser; each of its pages has a context of its own."""
+    """Headless browser; each of its pages has a context of its own."""
 
     def __init__(self, profile: Path) -> None:
         """Start a browser with an empty profile in this folder."""
@@ -45,8 +45,8 @@ class Browser:
     def call(self, method: str, session: str = "", *, timeout_s: float = ANSWER_S, **params: Any) -> Any:
         """Return the result of a DevTools command, which is for a page if it names a session.
 
-        Raises RuntimeError where the command is refused or the browser has ended, TimeoutError where it does
-        not answer.
+        Raises RuntimeError if the command is refused or the browser has ended, and TimeoutError if it
+        does not answer.
         """
         self._next += 1
         message: dict[str, Any] = {"id": self._next, "method": method, "params": params}
@@ -79,7 +79,7 @@ class Browser:
 
     @contextmanager
     def page(self) -> Iterator["Page"]:
-        """Open a page in a context of its own: what it stores, saves and emulates ends with it."""
+        """Open a page in a context of its own, with which its storage, downloads and emulation end."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
         try:
             target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
@@ -92,7 +92,7 @@ class Browser:
                 self.call("Target.disposeBrowserContext", browserContextId=context)
 
     def answers(self) -> bool:
-        """Tell whether the browser is there and answers."""
+        """Return True if the browser is running and answers."""
         try:
             return bool(self.call("Browser.getVersion"))
         except (RuntimeError, TimeoutError):
@@ -111,7 +111,7 @@ class Browser:
 
 
 class Page:
-    """A page of a browser. It remembers what its console and its network said."""
+    """Page of a browser, with its console and network messages."""
 
     def __init__(self, browser: Browser, session: str, context: str, events: list[dict[str, Any]]) -> None:
         self._browser, self._session, self._context, self.events = browser, session, context, events
@@ -123,7 +123,7 @@ class Page:
         return dict(self._browser.call(method, self._session, **params))
 
     def answers(self) -> bool:
-        """Tell whether the page is there and answers."""
+        """Return True if the page is open and answers."""
         try:
             return self.evaluate("1 + 1") == 2
         except (RuntimeError, TimeoutError):
@@ -169,14 +169,15 @@ class Page:
             time.sleep(0.05)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page, or of what it promises."""
+        """Return the value of a JavaScript expression in the page; a promise is awaited."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
 
     def complaints(self, origin: str = "file:") -> list[str]:
-        """Errors and warnings of the console, uncaught exceptions, and requests that fail or go elsewhere."""
+        """Return errors and warnings of the console, uncaught exceptions, and requests that fail or
+        leave the page's host."""
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
@@ -204,12 +205,12 @@ class Page:
         ]
 
     def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """A PNG of the whole page, or of the window."""
+        """Return a PNG of the whole page, or of the window."""
         data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def pdf(self, path: Path) -> None:
-        """The page as it is printed on A4."""
+        """Return the page as printed on A4."""
         data = self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=False)["data"]
         path.write_bytes(base64.b64decode(data))
 
@@ -219,7 +220,7 @@ def _elsewhere(address: str, origin: str) -> bool:
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are not 3 or 4, the numbers by which the browser knows its own."""
+    """Return a pipe whose ends are not 3 or 4, the numbers that the browser uses."""
     ends = os.pipe()
     read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:

@@ -1,4 +1,4 @@
-"""A reproduction of each study, shared by the tests of their pages."""
+"""Reproductions of the studies, shared by the tests of their pages."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.studies.reproductions import reproduction, written
 
 @pytest.fixture(scope="session")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation]:
-    """The folder with the pages, and what they show."""
+    """Return the folder with the pages, and their content."""
     out = tmp_path_factory.mktemp("reproduced")
     return out, written("sctp_linkdown", out, replications=3)
 

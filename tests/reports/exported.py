@@ -1,4 +1,4 @@
-"""Rows that a reader exports from a page, and the faults in them."""
+"""Rows that a reader exports from a page, and their faults."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ _READ = """
 
 
 class Table(NamedTuple):
-    """The exported rows of one figure, as its page shows them below 'Its numbers' (at most 500)."""
+    """Exported rows of one figure, as its page shows them below 'Its numbers' (at most 500)."""
 
     name: str
     head: Row
@@ -44,7 +44,7 @@ class Table(NamedTuple):
 
 
 def tables(page: Page, *only: str) -> dict[str, Table]:
-    """Return the table of each figure of the page that is open, or of `only` these."""
+    """Return the table of each figure of the open page, or of `only` these."""
     found = {}
     for one in page.evaluate(_READ.replace("ONLY", str(list(only)))):
         head, *rows = one["rows"]
@@ -53,7 +53,7 @@ def tables(page: Page, *only: str) -> dict[str, Table]:
 
 
 def choices(page: Page) -> Iterator[str]:
-    """Choose some options of every box of the page, one box at a time, and say of which figure."""
+    """Choose some options of every menu of the page, one at a time, and yield the figure of each."""
     count = page.evaluate("document.querySelectorAll('select[data-plot]').length")
     for k in range(count):
         box = f"document.querySelectorAll('select[data-plot]')[{k}]"
@@ -68,7 +68,8 @@ def choices(page: Page) -> Iterator[str]:
 def faults(page: Page, *only: str, widths: bool = True) -> list[str]:
     """Return the faults in the exported rows of the figures of the page, or of `only` these.
 
-    Without `widths` an interval may have no width: the replications of a cell can all be the same.
+    Without `widths`, intervals of width zero are accepted, because all replications of a cell can be
+    equal.
     """
     found = tables(page, *only).items()
     return [f"{name}: {fault}" for name, table in found for fault in wrong(table, widths=widths)]
@@ -102,7 +103,7 @@ def wrong(table: Table, *, widths: bool = True) -> list[str]:
 
 
 def _intervals(table: Table, *, widths: bool) -> list[str]:
-    """Intervals that do not contain their value, and those without a width where their neighbours have one.
+    """Yield intervals that do not contain their value, and those of width zero unlike their neighbours.
 
     Shares of a grid's points and the steps of a plan's answer may be known exactly.
     """

@@ -52,7 +52,7 @@ def first_look(page: Page, file: Path, *, says: str, figure: str = "") -> None:
 
 
 def check(page: Page, name: str, *, says: str, figure: str, origin: str = "file:") -> None:
-    """Check the page that is open now at each width. `origin` is where it comes from."""
+    """Check the open page, which comes from `origin`, at each width."""
     found = []
     for window, (width, height, mobile) in WINDOWS.items():
         page.resize(width=width, height=height, mobile=mobile)
@@ -65,7 +65,7 @@ def check(page: Page, name: str, *, says: str, figure: str, origin: str = "file:
 
 
 def faults(page: Page, *, says: str, figure: str, origin: str = "file:") -> list[str]:
-    """Return the faults that a reader notices at once in the page that is open."""
+    """Return the faults of the open page that a reader notices at once."""
     found = page.complaints(origin)
     if (over := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
         found.append(f"the page is {over} pixels wider than its window")

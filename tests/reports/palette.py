@@ -36,13 +36,13 @@ _WHITE = _TO_XYZ.sum(axis=1)
 
 
 def linear(colour: str) -> Floats:
-    """A colour `#rrggbb` of sRGB in linear RGB, float64[3]."""
+    """Return a colour `#rrggbb` of sRGB in linear RGB, float64[3]."""
     s = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4)
 
 
 def lab(colour: str, vision: str = "normal") -> Floats:
-    """L*, a* and b* (D65) of a colour as this kind of eye sees it, float64[3]."""
+    """Return L*, a* and b* (D65) of a colour as this kind of colour vision perceives it, float64[3]."""
     seen = np.clip(VISIONS[vision] @ linear(colour), 0.0, 1.0)
     t = _TO_XYZ @ seen / _WHITE
     x, y, z = np.where(t > (6 / 29) ** 3, np.cbrt(t), t / (3 * (6 / 29) ** 2) + 4 / 29)
@@ -50,12 +50,12 @@ def lab(colour: str, vision: str = "normal") -> Floats:
 
 
 def contrast(colour: str) -> float:
-    """The contrast ratio of a colour to white, as WCAG 2 defines it."""
+    """Return the contrast ratio of a colour to white (WCAG 2)."""
     return 1.05 / (float(_TO_XYZ[1] @ linear(colour)) + 0.05)
 
 
 def ciede2000(first: Floats, second: Floats) -> float:
-    """The colour difference CIEDE2000 of two colours in L*a*b*.
+    """Return the colour difference CIEDE2000 of two colours in L*a*b*.
 
     Source: Sharma, Wu and Dalal, "The CIEDE2000 color-difference formula" (Color Research and Application
     30, 2005).
@@ -84,19 +84,19 @@ def ciede2000(first: Floats, second: Floats) -> float:
 
 
 def nearest(colours: tuple[str, ...], vision: str) -> float:
-    """The smallest CIEDE2000 between two of these colours as this kind of eye sees them."""
+    """Return the smallest CIEDE2000 of any two of these colours for this kind of colour vision."""
     seen = [lab(colour, vision) for colour in colours]
     return min(ciede2000(a, b) for a, b in combinations(seen, 2))
 
 
 def grey_gap(colours: tuple[str, ...]) -> float:
-    """The smallest difference of L* of two of these colours: what grey print leaves of them."""
+    """Return the smallest difference of L* of any two of these colours, which remains in grey print."""
     lightness = sorted(lab(colour)[0] for colour in colours)
     return float(min(np.diff(lightness)))
 
 
 def main() -> None:
-    """Print the colours, and how near the nearest two of the first k are."""
+    """Print the colours, and the smallest difference among the first k."""
     print("colour   L*    contrast to white")
     for colour in COLOURS:
         print(f"{colour}  {lab(colour)[0]:4.1f}  {contrast(colour):4.1f}")

@@ -1,7 +1,5 @@
-"""The stills of the gallery: `python -m tests.reports.stills` runs its commands and takes them anew.
-
-With names it takes those alone: `python -m tests.reports.stills plan trace`.
-"""
+"""Pictures of the gallery: `python -m tests.reports.stills [NAME ...]` runs their commands and takes them
+anew."""
 
 import re
 import shlex
@@ -18,14 +16,14 @@ WIDTH, HEIGHT = 1200, 900
 
 
 def stills() -> dict[str, tuple[list[str], str]]:
-    """By name: the commands above a still in the gallery, and the page that they write."""
+    """Return the commands above each picture of the gallery, and the page that they write, by name."""
     form = r"```sh\n(.*?)```\n\n!\[[^\]]*\]\(gallery/(\w+)\.png\)\n<!-- (\S+) -->"
     found = re.findall(form, GALLERY.read_text(), re.DOTALL)
     return {name: (block.splitlines(), page) for block, name, page in found}
 
 
 def main(names: list[str]) -> None:
-    """Take some stills, or all."""
+    """Take the named pictures, or all."""
     program = "from netcarlo.cli.main import main; main()"
     for name, (commands, page) in stills().items():
         if names and name not in names:

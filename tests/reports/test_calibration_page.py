@@ -1,4 +1,4 @@
-"""The page of a calibration: quiet in a browser, and with the numbers of the result."""
+"""Page of a calibration: without errors in a browser, and with the numbers of the result."""
 
 from pathlib import Path
 

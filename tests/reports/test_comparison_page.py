@@ -1,4 +1,4 @@
-"""The page of a comparison: its words, its figures, and what it does in a real browser."""
+"""Page of a comparison: its words, its figures, and its behaviour in a browser."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ AT = [(loss, rate) for loss in (0.001, 0.003, 0.01) for rate in (1e6, 2e6, 4e6, 
 
 
 def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Side:
-    """A sweep of a goodput that is a formula, and of the timeouts that go with it."""
+    """Return a sweep whose goodput is a formula, with timeouts that depend on it."""
     rng = np.random.default_rng(seed)
     at = cells(AT if axes else [()])
     rate = np.array([rate for _, rate in AT] if axes else [4e6])
@@ -41,7 +41,7 @@ def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Si
 
 
 def plan(label: str, low: float) -> Side:
-    """A plan's answer with the share at two values."""
+    """Return a plan's answer with the share at two values."""
     bands = of_spread(cells([(5.0,), (10.0,)]), [90, 90], [0.5, 0.6], [0.1, 0.1])[["n", "mean"]]
     limit = of_spread(cells([("",)]), [90], [low], [0.1])[["n", "mean"]]
     tables = {

@@ -1,4 +1,4 @@
-"""The CSV and the table of a figure contain its data: every interval, every name, every digit."""
+"""Exported CSV and table of a figure: they contain its data with every interval, name and digit."""
 
 import csv
 import itertools

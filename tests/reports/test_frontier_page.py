@@ -1,4 +1,4 @@
-"""The report of a plan of two quantities: valid figures, and what it does in a real browser."""
+"""Report of a plan of two quantities: valid figures, and its behaviour in a browser."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -36,7 +36,7 @@ def found() -> Frontier:
 
 @pytest.mark.full
 def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
-    """At 4 Mbit/s nothing holds; from there on a faster link takes a longer queue until the delay binds."""
+    """Nothing is feasible at 4 Mbit/s; faster links permit longer queues until the delay limits them."""
     border = figures.border(found)
     go.Figure(border)
     by_name = {trace["name"]: trace for trace in border["data"] if "name" in trace}

@@ -1,4 +1,4 @@
-"""The pages in a real browser: drawn, quiet, inside the window, on a screen, a phone and paper."""
+"""Pages in a browser: drawn, without errors, inside the window, on a screen, a phone and paper."""
 
 import re
 from pathlib import Path
@@ -32,13 +32,13 @@ MIB = 1 << 20
 
 
 def overflow(page: Page) -> int:
-    """By how many pixels the page is wider than its window."""
+    """Return the pixels by which the page is wider than its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
 @pytest.fixture(params=["sctp_linkdown", "mobility", "wlan_buffer", "wds", "manet_probing"])
 def study(request: pytest.FixtureRequest) -> Reproduced:
-    """The reproduction of each study in turn."""
+    """Yield the reproduction of each study."""
     found: Reproduced = request.getfixturevalue(
         "reproduced" if request.param == "sctp_linkdown" else request.param
     )
@@ -94,7 +94,8 @@ def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, windo
 @pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_tables_fit(study: Reproduced, page: Page) -> None:
-    """Every table on a screen; on a phone all but those in the paper's layout, which scroll in their box."""
+    """Every table fits on a screen; on a phone all except those in the paper's layout, which scroll in
+    their box."""
     out, evaluation = study
     for width, mobile in ((1600, False), (390, True)):
         page.open(out / evaluation.study.name / "report.html", width=width, height=900, mobile=mobile)
@@ -287,7 +288,7 @@ def test_a_first_look_notices_what_it_should(page: Page, tmp_path: Path) -> None
 
 
 def test_every_kind_of_page_has_a_first_look() -> None:
-    """Check that each template, and each kind of live page, is opened by a test of the first tier."""
+    """Each template and each kind of live page is opened by a test of the first tier."""
     tests, kinds = Path(__file__).parents[1], {"live_scenario", "live_plan"}
     for template in (Path(netcarlo.reports.__file__).parent / "templates").glob("*.html"):
         if template.read_text(encoding="utf-8").startswith('{% extends "base.html" %}'):

@@ -1,4 +1,4 @@
-"""The colours of the figures are apart for every kind of colour vision, and in grey print."""
+"""Colours of the figures: they can be distinguished by every kind of colour vision, and in grey print."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,8 @@ def test_any_two_colours_are_apart(vision: str) -> None:
 
 
 def test_grey_print_keeps_them_apart() -> None:
-    """Seven colours that are also dark enough on white have no more room; dashes and symbols help."""
+    """Seven colours that are also dark enough on white cannot differ more in grey; dashes and symbols
+    help."""
     gaps = {k: grey_gap(COLOURS[:k]) for k in (4, 5, 7)}
     assert gaps[4] >= 10 and gaps[5] >= 8 and gaps[7] >= 4
     assert len(set(DASHES)) >= 6 and len(set(SYMBOLS)) >= len(COLOURS)

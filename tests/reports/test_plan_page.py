@@ -1,4 +1,4 @@
-"""The report of a plan: its words, its figures, and what it does in a real browser."""
+"""Report of a plan: its words, its figures, and its behaviour in a browser."""
 
 import json
 import math
@@ -26,7 +26,7 @@ WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
 
 
 class Made:
-    """Trials of a network that is a formula: a normal goodput that falls with the queue."""
+    """Trials of a network that is a formula: a normal goodput that decreases with the queue."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.simulated = self.used = self.damaged = 0
@@ -39,7 +39,7 @@ class Made:
 
 
 def answered(**changes: Any) -> Answer:
-    """A plan with two requirements and resources, answered."""
+    """Return a finished plan with two requirements and resources."""
     return plan(make_plan({**DATA, **changes}))
 
 
@@ -65,7 +65,8 @@ DATA: dict[str, Any] = {
 
 
 def test_a_range_begins_with_the_smaller_value() -> None:
-    """Check it in both directions: values of a plan that looks for the smallest one fall."""
+    """Ranges are ordered in both directions of search; values of a plan that seeks the smallest one
+    decrease."""
     made = make_plan(DATA)
     said = words.between(made, [20.0, 40.0])
     assert said == words.between(made, [40.0, 20.0]) == "20 packets to 40 packets"
@@ -82,7 +83,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 class Answers(dict[str, Answer]):
-    """The answer of each case, found when a test asks for it."""
+    """Answers of the cases, computed when a test requests them."""
 
     def __missing__(self, case: str) -> Answer:
         with pytest.MonkeyPatch.context() as patch:
@@ -175,7 +176,8 @@ def test_band_covers_the_curve_and_zones_meet_at_the_answer(answers: dict[str, A
 def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its_bound(
     answers: dict[str, Answer],
 ) -> None:
-    """The delay holds far beyond where the plan fails, and is 100 ms at a queue of 25 packets."""
+    """The delay holds far beyond the value at which the plan fails, and is 100 ms at a queue of 25
+    packets."""
     goodput, delay = (figures.measure(answers["both"], k) for k in (0, 1))
     ends = [(zone["x0"], zone["x1"]) for zone in goodput["layout"]["shapes"]]
     assert ends[0][1] == 17 and ends[1] == (17, 18)

@@ -79,7 +79,7 @@ def run(*args: str | Path) -> Result:
 
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No study may be simulated."""
+    """Forbid simulations of studies."""
     monkeypatch.setattr("netcarlo.studies.evaluation.simulate_cells", lambda *_, **__: pytest.fail("worked"))
 
 
@@ -155,7 +155,7 @@ def test_index_leaves_out_what_is_no_reproduction(tmp_path: Path) -> None:
 
 
 def test_a_report_opens_with_counts_and_shows_the_first_demands() -> None:
-    """Check that a report does not open with `Within the declared tolerance`, which hides changed demands."""
+    """A report does not begin with `Within the declared tolerance`, which would hide changed demands."""
     out, evaluation = reproduction("wlan_buffer")
     page = unescape((out / "wlan_buffer" / "report.html").read_text(encoding="utf-8"))
     verdict = page[page.index('id="verdict"') :][:400]

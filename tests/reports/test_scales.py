@@ -1,4 +1,4 @@
-"""Quantities in words."""
+"""Quantities in words, with readable units."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The report of a sweep: its numbers, its size, and what it does in a real browser."""
+"""Report of a sweep: its numbers, its size, and its behaviour in a browser."""
 
 import json
 import re
@@ -35,7 +35,7 @@ Made = tuple[dict[str, Any], pd.DataFrame]
 
 
 def made(*, failed: range | tuple[int, ...] = (), reached: float = 1.0, **options: Any) -> Made:
-    """A manifest and the frame of its store, of which this part was simulated."""
+    """Return a manifest and the frame of its store, of which this part was simulated."""
     manifest = tables.manifest(**options)
     cells = range(int(manifest["sweep"]["n_cells"] * reached))
     return manifest, tables.table(manifest, cells, failed=failed).to_pandas()
@@ -47,7 +47,7 @@ def with_values(frame: pd.DataFrame, column: str, mean: list[float], half: float
 
 
 def never(frame: pd.DataFrame, outcome: str) -> pd.DataFrame:
-    """The frame of a sweep in which something never happened."""
+    """Return the frame of a sweep in which an event never happened."""
     columns = [c for c in frame if c == outcome or c.startswith(f"{outcome}_")]
     return frame.assign(**{c: 0 if c.endswith("_n") else np.nan for c in columns})
 
@@ -67,7 +67,7 @@ DRAWN = {"draw": 96, "blocks": 8, "outcomes": ["goodput_bps", "timeouts"]}
 
 
 def tiny(half: float = 0.1e6) -> Made:
-    """Two delays, two protocols: goodputs 1, 2 and 3, 1 Mbit/s."""
+    """Return two delays and two protocols with goodputs of 1, 2 and 3, 1 Mbit/s."""
     manifest, frame = made(**TINY)
     with_values(frame, "goodput_bps", [1e6, 2e6, 3e6, 1e6], half)
     gain = [np.nan, 1e6, np.nan, -2e6]
@@ -111,7 +111,7 @@ def test_wins_over_a_grid_count_what_is_clear(half: float, interval: str) -> Non
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_label_is_clearly_better_if_the_intervals_say_so(sign: int) -> None:
-    """Check all pairs of three labels, the baseline first, one by one."""
+    """Verdicts agree with the intervals for all pairs of three labels, with the baseline first."""
     rng = np.random.default_rng(3)
     values, gains = (
         Estimates(mean, mean - rng.random((50, 3)), mean + rng.random((50, 3)), mean, mean.astype(str))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a sweep over axes, with a choice at each figure."""
+    """Return the page of a sweep over axes, with a menu at each figure."""
     file = tmp_path_factory.mktemp("take") / "sweep.html"
     manifest, frame = made(axes=AXES)
     file.write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
@@ -26,7 +26,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def taken(page: Page, folder: Path, plot: str, kind: str) -> bytes:
-    """The file that a figure's button saves."""
+    """Return the file that the button of a figure saves."""
     page.save_to(folder)
     page.evaluate(
         f"[...document.getElementById('{plot}').parentNode.querySelectorAll('.take button')]"
@@ -47,7 +47,7 @@ def choose(page: Page, plot: str, value: int) -> None:
 
 
 def show_at(page: Page, path: Path, address: str) -> None:
-    """Open the page at an address as a reader does who was given a link."""
+    """Open the page at an address, as a reader with a link does."""
     page.call("Page.navigate", url="about:blank")
     page.call("Page.navigate", url=path.resolve().as_uri() + address)
     deadline = time.monotonic() + 30

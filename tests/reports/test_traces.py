@@ -1,4 +1,4 @@
-"""Pages of traces: what the figures hold, and the moving map in a real browser."""
+"""Pages of traces: the data of their figures, and the moving map in a browser."""
 
 import json
 import re
@@ -126,7 +126,7 @@ def test_figures_are_valid() -> None:
 
 
 def path_events() -> pd.DataFrame:
-    """A window of 4 at most under a threshold of 1000, a loss and a timeout."""
+    """Return a trace with a window of 4 at most below a threshold of 1000, a loss and a timeout."""
     return pd.DataFrame(
         {
             "time_s": [0.0, 1.0, 2.0, 4.0, 9.0],
@@ -173,7 +173,7 @@ def test_the_page_says_what_was_set_and_drawn_and_what_came_of_it() -> None:
 
 @pytest.mark.needs("chromium")
 def test_first_look_at_trace(glance: Page, tmp_path: Path) -> None:
-    """A trace of a path that is down for a second."""
+    """The page of a path that is down for one second has no fault at first view."""
     hop = {"rate": "10 Mbit/s", "delay": "10 ms", "outages": [{"start": "2 s", "duration": "1 s"}]}
     scenario = Scenario.check({"duration": "9 s", "transport": {"protocol": "newreno"}, "hops": [hop]})
     outcomes = pd.DataFrame([dict.fromkeys(MEANING, np.nan) | {"goodput_bps": 1.25e6}])
@@ -304,7 +304,7 @@ def of_links(*flows: Any, **fields: Any) -> Scenario:
 
 
 def parts_of(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """The parts of each figure by name."""
+    """Return the parts of each figure by name."""
     plots = {figure["name"]: figure["plot"] for figure in trace_links.figures(frame)}
     for plot in plots.values():
         go.Figure(plot)

@@ -1,5 +1,5 @@
-"""Adaptive fidelity (`fidelity: auto`): which fidelity answers each cell, for any executor and interruption.
-"""
+"""Adaptive fidelity (`fidelity: auto`): the fidelity that answers each cell, for any executor and
+interruption."""
 
 import json
 import re

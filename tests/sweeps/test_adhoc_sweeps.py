@@ -1,5 +1,4 @@
-"""Sweeps of ad hoc networks: numbers, words and transports as axes, drawn networks, and their reconstruction.
-"""
+"""Sweeps of ad hoc networks: numbers, words and transports as axes, drawn networks, their reconstruction."""
 
 import json
 from typing import Any

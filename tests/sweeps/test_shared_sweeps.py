@@ -1,5 +1,4 @@
-"""Sweeps of shared networks: numbers and words as axes, drawn networks, their reconstruction, and fidelities.
-"""
+"""Sweeps of shared networks: numbers and words as axes, drawn networks, reconstruction, and fidelities."""
 
 import json
 from typing import Any
