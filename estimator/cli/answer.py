@@ -1,17 +1,19 @@
 """Print an answer: a sentence, headline outcomes, and a table of outcomes in groups."""
 
-import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
+import pandas as pd
 
 from netcarlo.cli import console
-from netcarlo.estimation.estimate import Estimate
-from netcarlo.reports.estimate.answer import Row, answer, goals
-from netcarlo.reports.estimate.headline import Line
+from netcarlo.cli.console import width, wrapped
+from netcarlo.estimation.estimate import Estimate, summary
+from netcarlo.reports.estimate.answer import Row, answer, answer_of, goals
+from netcarlo.reports.estimate.headline import Found, Line
+from netcarlo.reports.parts.simulated import simulated
 from netcarlo.reports.parts.write import write_all
+from netcarlo.scenario import Scenario
 from netcarlo.schema.output import csv_text
 
 LONGEST_NAMES = (40, 24, 20, 16)
@@ -21,10 +23,6 @@ HEADS: Sequence[str] = ("", "mean", "95 % CI", "5 % to 95 %")
 
 FILES = ("estimate.html", "outcomes.csv")
 """Files of an estimate that is written into a folder."""
-
-
-UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%/])")
-"""Space between a number and its unit."""
 
 
 def write(found: Estimate, out: Path, *, command: str) -> None:
@@ -48,6 +46,14 @@ def print_estimate(found: Estimate, *, every: bool, out: Path | None) -> None:
     hints = [] if shown == said.outcomes else [f"All {said.outcomes} outcomes: --all."]
     hints += [f"Page: {out / FILES[0]}." if out else "Page: --out DIR.", "JSON: --json."]
     console.echo(wrapped("  ".join(hints)))
+
+
+def print_trace(scenario: Scenario, frame: pd.DataFrame, *, replication: int, every: bool) -> None:
+    """Print one replication: a sentence, the headline outcomes, and all outcomes."""
+    said = answer_of(Found(scenario, frame, summary(frame)), every=every)
+    console.echo(wrapped(f"{simulated(scenario)}, replication {replication} of seed {scenario.seed}"))
+    print_lines(said.lines)
+    print_groups(said.groups)
 
 
 def print_lines(lines: Sequence[Line]) -> None:
@@ -110,15 +116,3 @@ def _table(groups: dict[str, list[Row]], longest: int) -> list[str]:
                 + (f"  in {row.n:,}" if row.n < most else "")
             )
     return [*lines, ""]
-
-
-def wrapped(text: str) -> str:
-    """Return a text in lines that fit the terminal; numbers stay beside their units."""
-    kept = UNIT.sub("\N{NO-BREAK SPACE}", text)
-    lines = textwrap.wrap(kept, max(width(), 40), break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def width() -> int:
-    """Return the width of the terminal."""
-    return Console().width

@@ -90,9 +90,11 @@ def compare(
             }
         )
     elif not quiet:
+        for line in words.headline(found).split(words.LINE):
+            console.echo(console.wrapped(line))
+        console.echo("")
         _print(found, "comparison.csv has" if out else "--out DIR writes")
-        console.echo(words.headline(found))
-        console.echo(words.explanation(found))
+        console.echo(console.wrapped(words.explanation(found)))
         for text in found.outside:
             console.say(text)
         if out is not None:

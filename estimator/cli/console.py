@@ -6,7 +6,9 @@ import io
 import json
 import math
 import os
+import re
 import sys
+import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -231,6 +233,22 @@ def plain(text: str) -> str:
     spaces of any width.
     """
     return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else ascii(c)[1:-1] for c in text)
+
+
+UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%/])")
+"""Space between a number and its unit."""
+
+
+def wrapped(text: str) -> str:
+    """Return a text in lines that fit the terminal; numbers stay beside their units."""
+    kept = UNIT.sub("\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(kept, max(width(), 40), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def width() -> int:
+    """Return the width of the terminal [characters]."""
+    return Console().width
 
 
 def echo(text: str) -> None:

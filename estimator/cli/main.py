@@ -276,6 +276,7 @@ def validate(
         classes = found.classes.reset_index().to_dict("records")
         console.print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
     elif not quiet:
+        console.echo(console.wrapped(found.sentence))
         for metric, table in found.classes.groupby(level="metric", sort=False):
             _print_errors(str(metric), table.droplevel("metric"))
 
@@ -284,6 +285,9 @@ def trace(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
     replication: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the replication.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for trace.csv and trace.html.")] = Path(),
+    every: Annotated[
+        bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
+    ] = False,
     set_: Set = None,
     seed: Seed = None,
     trust: Trust = None,
@@ -293,6 +297,7 @@ def trace(
     """Simulate one replication and write its events over time as a table and a page."""
     from netcarlo import load_scenario
     from netcarlo import trace as run
+    from netcarlo.cli import answer
     from netcarlo.reports import trace_page
     from netcarlo.reports.parts.write import write_all
     from netcarlo.simulation import validated
@@ -313,7 +318,7 @@ def trace(
     )  # fmt: skip
     write_all(out, {"trace.csv": traced.frame.to_csv(index=False), "trace.html": page})
     if not quiet:
-        console.print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
+        answer.print_trace(loaded, traced.outcomes.frame, replication=replication, every=every)
         if outside := validated.sentence(loaded):
             console.say(outside)
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")

@@ -15,16 +15,19 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
-from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
+from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes, wrapped
 from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from netcarlo.sweeps.execution.run import Summary
+    from netcarlo.sweeps.store.store import Store
 
 LINE_S = 60.0
 """Seconds between lines of progress where there is no terminal."""
 
 MOST_TABLES = 24
+MOST_ANSWERED = 200_000
+"""Cells of a sweep whose answer is printed after the run; the report has that of any sweep."""
 
 StoreUrl = Annotated[str, typer.Argument(metavar="STORE", help="Folder of a sweep, or fsspec URL.")]
 
@@ -132,6 +135,7 @@ def sweep(
             record["answered"] = {", ".join(how): cells for how, cells in summary.answered.items()}
         console.print_json(record | summary.record() | {"failures": failures})
     elif not quiet:
+        _print_answer(store)
         _print_summary(loaded.name, str(out), found.name, summary)
         if loaded.beyond.text:
             console.say(loaded.beyond.text)
@@ -173,8 +177,10 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     if as_json:
         console.print_json(found)
         return
+    state = "not complete" if found["missing"] else "complete"
     console.echo(
-        f"{found['name']}: {done} of {found['cells']} cells done, {failed} failed, {found['missing']} missing"
+        f"{found['name']} is {state}: {done} of {found['cells']} cells done, {failed} failed, "
+        f"{found['missing']} missing" + ("; the same sweep command resumes" if found["missing"] else "")
     )
     console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
     for was in history:
@@ -448,6 +454,19 @@ def _state(summary: "Summary") -> str:
 
 def _stored(summary: "Summary") -> str:
     return f"{summary.stored + summary.done} of {summary.n_cells} cells are stored"
+
+
+def _print_answer(store: "Store") -> None:
+    """Print what a sweep says, and what the best label costs, as on the page of its report."""
+    from netcarlo.reports.sweep.answers import verdict
+    from netcarlo.reports.sweep.results import Results
+
+    about = store.manifest["sweep"]
+    if about["n_cells"] > MOST_ANSWERED:
+        return
+    results = Results(store.manifest, store.frame(), store.screened() if about.get("auto") else None)
+    said = verdict(results)
+    console.echo(wrapped(" ".join(filter(None, (said["head"], said["cost"], said["text"])))))
 
 
 def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> None:

@@ -66,6 +66,30 @@ class Validation:
         }
         return pd.DataFrame(table).T.rename_axis(["metric", "class"])
 
+    @property
+    def sentence(self) -> str:
+        """Relative errors of each metric in one sentence: median, 90th percentile, worst and bias."""
+        once = self.rows.drop_duplicates(["id", "metric"])
+        texts = []
+        for metric, rows in once.groupby("metric", sort=False):
+            found = error_distribution(rows)
+            if not found["compared"]:
+                texts.append(f"{metric}: nothing to compare")
+                continue
+            errors = [f"{_percent(found[name])} {words}" for name, words in _ERRORS.items()]
+            texts.append(f"{metric}: error {', '.join(errors)}, bias {_percent(found['bias'], '+')}")
+        n = once["id"].nunique()
+        return f"{n} scenario{'' if n == 1 else 's'} of {Path(self.reference).name}. {'; '.join(texts)}."
+
+
+_ERRORS = {"median": "in the median", "p90": "in nine of ten", "worst": "at worst"}
+"""Statistics of the relative error that are named in a sentence."""
+
+
+def _percent(share: float, sign: str = "") -> str:
+    """Return a share in percent with three digits; `infinite` where a reference of 0 was not met."""
+    return f"{100 * share:{sign}.3g} %" if math.isfinite(share) else "infinite"
+
 
 @checked
 def validate(

@@ -59,8 +59,7 @@ def _leads(found: Comparison) -> str:
             more = len(changes) - MOST_LEADING
             text = ", ".join(list(changes.values())[:MOST_LEADING])
             text += f" and {more} more" if more > 0 else ""
-            several = len(found.sides) > 2
-            texts.append(f"{pair[1]} against {pair[0]}: {text}." if several else f"{capital(text)}.")
+            texts.append(f"{pair[1]} against {pair[0]}: {text}.")
     if texts:
         return LINE.join(texts)
     if len(found.leading) > MOST_LEADING:

@@ -15,6 +15,10 @@ MOST_DIGITS = 12
 """Significant digits of a whole number that is the same in all replications."""
 
 
+COUNTS = ("", "packets")
+"""Units of numbers of things."""
+
+
 class Shown(NamedTuple):
     """Texts of a mean, its unit and its 95 % interval on one scale."""
 
@@ -42,7 +46,8 @@ def shown(name: str, mean: Mean) -> Shown:
 
     There is no interval where all replications have the same value.
     """
-    scale, digits = _scale(name, mean), digits_for(mean)
+    scale = _scale(name, mean)
+    digits = digits_for(mean, counts=scale.unit in COUNTS)
     low, high = mean.ci_low, mean.ci_high
     interval = f"{number(low, scale, digits)} to {number(high, scale, digits)}" if low < high else ""
     return Shown(number(mean.mean, scale, digits), scale.unit, interval)
@@ -56,11 +61,14 @@ def spread(name: str, mean: Mean, low: float, high: float) -> str:
     return " to ".join(number(end, scale, digits) for end in (low, high))
 
 
-def digits_for(mean: Mean) -> int:
-    """Return the significant digits with which the ends of the interval of a mean differ visibly, 3 to 6."""
+def digits_for(mean: Mean, *, counts: bool = False) -> int:
+    """Return the significant digits with which the ends of the interval of a mean differ visibly, 3 to 6.
+
+    A number that `counts` and is whole has all its digits where it has no interval.
+    """
     width = mean.ci_high - mean.ci_low
     if not (width > 0 and math.isfinite(width) and mean.mean):
-        return MOST_DIGITS if float(mean.mean).is_integer() else 4
+        return MOST_DIGITS if counts and float(mean.mean).is_integer() else 4
     return min(max(3, math.ceil(math.log10(abs(mean.mean) / width)) + 1), 6)
 
 
@@ -71,7 +79,7 @@ def _scale(name: str, mean: Mean) -> Scale:
 def number(value: float, scale: Scale, digits: int = 4) -> str:
     """Return a number on a scale, with commas between thousands; whole numbers have no zeros behind them."""
     text = scales.number(value / scale.factor, digits)
-    whole = float(f"{value / scale.factor:.{digits}g}").is_integer() and scale.unit in ("", "packets", "%")
+    whole = float(f"{value / scale.factor:.{digits}g}").is_integer() and scale.unit in (*COUNTS, "%")
     return plain(scales.trimmed(value / scale.factor, digits) if whole else text).replace(MINUS, "-")
 
 

@@ -1,7 +1,7 @@
 """The headline of a sweep's report: verdict, tiles, means with intervals, and who wins how often."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,12 @@ def whole(results: Results, column: str) -> Estimates:
 
 
 def verdict(results: Results) -> dict[str, str]:
-    """What the sweep says in two sentences, and its tone."""
+    """Return what the sweep says: the answer, the cost of a win, what is missing, and the tone."""
     cells = scales.count(results.sweep["n_cells"])
     left, failed = results.missing, len(results.failed)
     if not len(results.ok):
         text = f"None of {cells} cells has a result." if left else f"All {cells} cells failed."
-        return {"tone": "bad", "head": "No answer.", "text": text}
+        return {"tone": "bad", "head": "No answer.", "cost": "", "text": text}
     lacks = []
     if left:
         share = _share(left / results.sweep["n_cells"])
@@ -37,7 +37,8 @@ def verdict(results: Results) -> dict[str, str]:
         lacks.append(f"{scales.count(failed)} of {cells} cells failed")
     answer = _answer(results)
     rest = f"{' and '.join(lacks)}; the numbers are those of the others." if lacks else ""
-    return {"tone": "open" if lacks else "good", "head": answer, "text": rest[:1].upper() + rest[1:]}
+    text = rest[:1].upper() + rest[1:]
+    return {"tone": "open" if lacks else "good", "head": answer, "cost": cost(results), "text": text}
 
 
 def _answer(results: Results) -> str:
@@ -67,6 +68,61 @@ def _answer(results: Results) -> str:
     often = f"{results.labels[most]} is best" if most != first else "It is best"
     what = "networks" if results.drawn else "points"
     return f"{text}. {often} in {_share(share.share[most])} of the {what}."
+
+
+class Change(NamedTuple):
+    """A paired difference between the best label and another one."""
+
+    text: str
+    """Size with its sign and the outcome: `+64 % mean RTT`."""
+    better: bool
+    clear: bool
+    """True if the 95 % interval of the difference does not contain 0."""
+
+
+def cost(results: Results) -> str:
+    """Return what the label with the best mean of the first outcome wins, and what it loses elsewhere.
+
+    It is compared with the baseline, or, if it is the baseline, with the next best label.
+    """
+    columns = judged(results)
+    if not columns:
+        return ""
+    values = whole(results, columns[0])
+    score = np.where(np.isnan(values.mean[0]), -np.inf, results.sign(columns[0]) * values.mean[0])
+    first, second = np.argsort(-score, kind="stable")[:2].tolist()
+    other = 0 if first else second
+    if not np.isfinite(score[[first, other]]).all():
+        return ""
+    found = [change for column in columns if (change := _change(results, column, first, other))]
+    if not found:
+        return ""
+    gain, rest = found[0], found[1:]
+    worse = [change.text for change in rest if change.clear and not change.better]
+    better = [change.text for change in rest if change.clear and change.better]
+    unclear = [change.text for change in rest if not change.clear]
+    text = f"{results.labels[first]} against {results.labels[other]}: {gain.text}"
+    text += f", at the cost of {', '.join(worse)}" if worse else ""
+    text += f"; also better: {', '.join(better)}" if better else ""
+    return text + (f"; no clear difference: {', '.join(unclear)}." if unclear else ".")
+
+
+def _change(results: Results, column: str, best: int, other: int) -> Change | None:
+    """Return the change of an outcome from one label to the best one; the baseline is one of the two."""
+    values, gains = whole(results, column), whole(results, f"{column}_gain")
+    k, sign = (best, 1) if best else (other, -1)
+    ends = sorted(sign * float(each[0, k]) for each in (gains.low, gains.high))
+    mean, base = sign * float(gains.mean[0, k]), float(values.mean[0, other])
+    if not math.isfinite(mean):
+        return None
+    name, shown = scales.name_of(column), gain_scale(values.mean, scales.unit_of(column))
+    if shown is None and base > 0:
+        text = _percent(mean / base)
+    else:
+        shown = shown or scales.scale([mean], scales.unit_of(column))
+        text = f"{'+' if mean > 0 else ''}{scales.number(mean / shown.factor)} {shown.unit}".rstrip()
+    clear = bool(np.isfinite(ends).all() and (ends[0] > 0 or ends[1] < 0))
+    return Change(f"{text} {name}", mean * results.sign(column) > 0, clear)
 
 
 def _where(results: Results) -> str:

@@ -11,6 +11,7 @@ from netcarlo.reports.sweep.answers import PERCENT
 from netcarlo.reports.sweep.parts import line_and_bounds, logarithmic, numbers, pointer
 from netcarlo.reports.sweep.results import Axis, Estimates, Results
 from netcarlo.reports.sweep.slices import Slices, thinned
+from netcarlo.reports.sweep.wins import judged
 
 MOST_VALUES = 60
 """Values of an axis that are drawn; of more every k-th."""
@@ -41,7 +42,8 @@ def lines(results: Results, axis: Axis, command: str, *, gains: bool = False) ->
         found = results.estimates(f"{column}_gain" if gains else column, group, len(chosen))
         return _plot(results, found, axis, chosen, column, command, gains=gains)
 
-    choices = [Choice("outcome", [scales.name_of(o) for o in columns]), *slices.choices]
+    start = columns.index((judged(results) or columns)[0])
+    choices = [Choice("outcome", [scales.name_of(o) for o in columns], start), *slices.choices]
     figures = sum(len(other.values) > 1 for other in results.axes) * min(len(results.labels), 2)
     return with_choices(draw, choices, most_bytes=BYTES[results.drawn] // figures)
 

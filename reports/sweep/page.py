@@ -54,7 +54,7 @@ def sweep_page(
         results=results,
         quoted=quoted,
         command=command,
-        verdict=sweep_answers.verdict(results),
+        verdict={**(said := sweep_answers.verdict(results)), "text": _sentences(said["cost"], said["text"])},
         tiles=sweep_answers.tiles(results),
         screened=results.screened and results.screened.facts(runs),
         asked=_axes(results),
@@ -98,6 +98,12 @@ class Sections:
             self.parallel = parallel(results, command)
             if judged(results):
                 self.by_feature = by_feature(results)
+        # The figure of the first outcome, directly below the headline.
+        self.first = self.lines.pop(0) if self.lines else None
+
+
+def _sentences(*texts: str) -> str:
+    return " ".join(filter(None, texts))
 
 
 def _axes(results: Results) -> list[dict[str, Any]]:

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from netcarlo import estimate, load_scenario
+from netcarlo import estimate, load_scenario, validate
 from netcarlo.cli.main import app
 from netcarlo.reports.estimate.groups import OTHER, grouped, title_of
 from netcarlo.reports.parts.causes import FIELDS, zero_by_construction
 from netcarlo.reports.parts.simulated import simulated
 from netcarlo.simulation.outcomes import BY_NAME, of_classes
+from netcarlo.sweeps.store.store import Store
+from tests.networks.references import LOSSY
 
 PATH = """\
 duration: 3 s
@@ -207,6 +209,76 @@ def test_out_writes_a_page_and_a_table(tmp_path):
     expected = estimate(load_scenario(tmp_path / "own.yaml"), target="cpu").to_frame()
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-12)
     assert "NewReno over one hop" in page and all(f">{name}<" in page for name in expected.index)
+
+
+def test_a_trace_says_the_same_of_its_replication(tmp_path):
+    (tmp_path / "own.yaml").write_text(PATH)
+    arguments = ["trace", str(tmp_path / "own.yaml"), "--replication", "2", "--out", str(tmp_path)]
+    found = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
+    frame = estimate(load_scenario(tmp_path / "own.yaml"), target="cpu").outcomes.frame
+    assert found.stdout.startswith(
+        "NewReno over one hop (1 Mbit/s, 10 ms, 1 % loss), 3 s, replication 2 of seed 1\n"
+    )
+    rows = table(found.stdout)
+    for name in ("goodput_bps", "sent", "drops_random", "mean_rtt_s"):
+        (shown,) = rows[name]
+        assert near(shown["mean"], frame[name][2], factor(shown["unit"])), name
+    assert "sent_alternate" not in rows and "CI" not in found.stdout
+    every = CliRunner().invoke(app, [*arguments, "--all"], env={"COLUMNS": "80"})
+    assert "sent_alternate" in table(every.stdout)
+
+
+SWEEP = """\
+name: two
+scenario:
+  duration: 2 s
+  replications: 4
+  transport: {protocol: newreno, window: 10}
+  hops: [{rate: 1 Mbit/s, delay: 10 ms, loss: 1 %}]
+axes:
+  window: {field: transport.window, values: [2, 20]}
+  loss: {field: hops.0.loss, values: [0, 2 %]}
+compare: window
+outcomes: [goodput_bps, mean_rtt_s]
+"""
+
+
+def test_a_sweep_begins_with_its_answer_and_what_it_costs(tmp_path):
+    (tmp_path / "two.yaml").write_text(SWEEP)
+    store = str(tmp_path / "store")
+    arguments = ["sweep", str(tmp_path / "two.yaml"), "--out", store]
+    for _ in range(2):  # the second time all is stored
+        text = " ".join(CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}).stdout.split())
+        frame = Store.open(store).frame()
+        means = frame.groupby("window")[["goodput_bps", "mean_rtt_s"]].mean()
+        best, other = means.index[means["goodput_bps"].argmax()], means.index[means["goodput_bps"].argmin()]
+        assert text.startswith(f"{best:.0f} packets has the highest mean goodput over 2 points")
+        gain = 100 * (means["goodput_bps"][best] / means["goodput_bps"][other] - 1)
+        slower = 100 * (means["mean_rtt_s"][best] / means["mean_rtt_s"][other] - 1)
+        assert gain > 0 and slower > 0
+        found = re.search(
+            r"packets against \d+ packets: \+(\S+) % goodput, at the cost of \+(\S+) % mean RTT", text
+        )
+        assert float(found[1]) == pytest.approx(gain, rel=0.01)
+        assert float(found[2]) == pytest.approx(slower, rel=0.01)
+    status = CliRunner().invoke(app, ["status", store]).stdout
+    assert status.startswith("two is complete: 4 of 4 cells done, 0 failed, 0 missing\n")
+
+
+def test_validate_says_the_errors_first(tmp_path):
+    reference = tmp_path / "ns2_lossy.csv"
+    reference.write_text(LOSSY)
+    rows = validate(reference).rows
+    text = " ".join(CliRunner().invoke(app, ["validate", str(reference)]).stdout.split())
+    assert text.startswith(f"{rows['id'].nunique()} scenarios of ns2_lossy.csv.")
+    for metric, some in rows.groupby("metric", sort=False):
+        errors = some["rel_error"].abs()
+        found = re.search(
+            rf"{metric}: error (\S+) % in the median, \S+ % in nine of ten, (\S+) % at worst", text
+        )
+        median = errors.quantile(0.5, interpolation="higher")
+        assert float(found[1]) == pytest.approx(100 * median, rel=0.01)
+        assert float(found[2]) == pytest.approx(100 * errors.max(), rel=0.01)
 
 
 def test_every_outcome_has_one_group():

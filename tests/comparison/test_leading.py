@@ -41,7 +41,7 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
     assert outcomes(found)[:4] == ["goodput_bps", "mean_rtt_s", "drop_ratio", "timeouts"]
     head = words.headline(found)
     assert head.startswith(
-        "Goodput +19.4 %, mean RTT +20 %, drops at the busiest link +0.0172 points, timeouts"
+        "b against a: goodput +19.4 %, mean RTT +20 %, drops at the busiest link +0.0172 points, timeouts"
     )
     assert "2 1" not in head and "differ by more than chance." in head
 
@@ -49,7 +49,7 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
 def test_what_is_asked_for_leads() -> None:
     found = compared([side("a", BEFORE), side("b", AFTER)], of=["timeouts", "mean_rtt_s"])
     assert outcomes(found)[:2] == ["mean_rtt_s", "timeouts"]
-    assert words.headline(found).startswith("Mean RTT +20 %, timeouts +1\u202f100 %.")
+    assert words.headline(found).startswith("b against a: mean RTT +20 %, timeouts +1\u202f100 %.")
     found = compared([side("a", BEFORE, ("timeouts",)), side("b", AFTER)])
     assert found.leading == ("timeouts",) and outcomes(found)[0] == "timeouts"
     found = compared([side("a", BEFORE), side("b", {**AFTER, "timeouts": 1.0})], of=["timeouts"])

@@ -72,7 +72,8 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
     assert words.explanation(found["seed"]).startswith("24 are within chance. 24 differences were judged")
     head = words.headline(found["constant"])
     assert re.fullmatch(
-        r"Goodput −\d\d(\.\d)? % \(hops.0 loss 1 %, hops.0 rate \d Mbit/s\)"
+        r"after against results/with a very long name of a folder: goodput −\d\d(\.\d)? % "
+        r"\(hops.0 loss 1 %, hops.0 rate \d Mbit/s\)"
         r"\. \d+ of 24 results differ by more than chance\.",
         head,
     )

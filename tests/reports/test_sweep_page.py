@@ -17,11 +17,12 @@ from netcarlo.errors import InputError
 from netcarlo.numerics.statistics import mean
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import Plot
-from netcarlo.reports.sweep.answers import means, verdict, winners
+from netcarlo.reports.sweep.answers import cost, means, verdict, winners
 from netcarlo.reports.sweep.maps import maps
 from netcarlo.reports.sweep.page import Sections, sweep_page
 from netcarlo.reports.sweep.results import Estimates, Results
 from netcarlo.reports.sweep.wins import clearly_better
+from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps.analysis import population
 from tests.reports.browser import Page
 from tests.reports.first_look import first_look
@@ -93,6 +94,59 @@ def test_means_and_gains_are_those_computed_by_hand() -> None:
         "TCP has the highest mean goodput over 2 points: 2.00 Mbit/s [1.90, 2.10], before SCTP with "
         "1.50 Mbit/s [1.40, 1.60]. It is best in 50.0 % of the points."
     )
+
+
+def test_the_cost_of_a_win_is_that_computed_by_hand() -> None:
+    """Of three labels the second has the best goodput: with more timeouts, a lower RTT and as many cuts."""
+    axes = [tables.axis("delay", [0.1, 0.2], unit="s"), tables.axis("protocol", ["TCP", "SCTP", "UDP"])]
+    outcomes = ["sent", "goodput_bps", "timeouts", "mean_rtt_s", "cwnd_reductions"]
+    manifest, frame = made(axes=axes, outcomes=outcomes, goals={})
+    each = {
+        "sent": (1.0, 1.0, 1.0), "goodput_bps": (1e6, 1.5e6, 1.2e6), "timeouts": (2.0, 3.0, 1.0),
+        "mean_rtt_s": (0.1, 0.05, 0.1), "cwnd_reductions": (10.0, 10.1, 10.0),
+    }  # fmt: skip
+    for name, values in each.items():
+        with_values(frame, name, [*values] * 2, 0.1)
+        with_values(frame, f"{name}_gain", [np.nan, *(v - values[0] for v in values[1:])] * 2, 0.01)
+    frame["cwnd_reductions_gain_low"] = -0.5  # contains 0
+    assert cost(Results(manifest, frame)) == (
+        "SCTP against TCP: +50.0 % goodput, at the cost of +50.0 % timeouts; also better: −50.0 % mean RTT; "
+        "no clear difference: +1.00 % window reductions."
+    )
+    frame["goodput_bps"] = [2e6, 1.5e6, 1.2e6] * 2  # the baseline has the best, before SCTP
+    gain = [np.nan, -0.5e6, -0.8e6] * 2
+    with_values(frame, "goodput_bps_gain", gain, 0.01e6)
+    found = cost(Results(manifest, frame))
+    assert found.startswith(
+        "TCP against SCTP: +33.3 % goodput, at the cost of +100 % mean RTT; also better: −33.3 %"
+    )
+
+
+def test_without_a_comparison_a_win_has_no_cost() -> None:
+    assert cost(Results(*made(axes=AXES[:2], compare=None))) == ""
+    manifest, frame = made(**TINY)
+    assert cost(Results(manifest, never(frame, "goodput_bps"))) == ""
+
+
+@pytest.mark.parametrize("options", [{"axes": AXES}, DRAWN, {"axes": [AXES[3]], "draw": 16, "blocks": 8}])
+def test_the_first_figure_follows_the_headline_and_definitions_are_last(options: dict[str, Any]) -> None:
+    text = sweep_page(*made(**options), store="results/it")
+    headings = re.findall(r'<h2 id="(\w+)"', text)
+    assert headings[-2:] == ["provenance", "definitions"] and headings.index("answers") == 0
+    figures = [at.start() for at in re.finditer("<figure", text)]
+    assert text.index('id="verdict"') < figures[0] < text.index('class="tiles"') < text.index("<h2")
+    assert figures[1] > text.index('<h2 id="answers"')
+    names = re.findall(r'<div class="plot[^>]*id="([\w-]+)"', text)
+    assert len(names) == len(set(names)) and names[0] in ("line-0", "exceedance-curve")
+    for outcome in tables.manifest(**options)["sweep"]["outcomes"]:
+        assert str(escape(MEANING[outcome])) in text[text.index('<h2 id="definitions"') :]
+
+
+def test_the_first_figure_shows_the_outcome_of_the_headline() -> None:
+    manifest, frame = made(axes=[AXES[0], AXES[3]], outcomes=["sent", "goodput_bps"], goals={})
+    first = Sections(Results(manifest, frame), COMMAND, None).first
+    assert first and first["plot"]["choices"][0]["start"] == 1
+    assert first["plot"]["layout"]["yaxis"]["title"]["text"].startswith("goodput [")
 
 
 @pytest.mark.parametrize(("half", "interval"), [(0.1e6, "[50.0, 50.0]"), (5e6, "[0, 100]")])
@@ -241,7 +295,9 @@ def test_shares_are_shown_first_along_the_axis_that_matters_most() -> None:
 
 def test_lines_carry_the_keys_of_their_cells() -> None:
     manifest, frame = tiny()
-    trace = Sections(Results(manifest, frame), COMMAND, None).lines[0]["plot"]["data"][3]
+    first = Sections(Results(manifest, frame), COMMAND, None).first
+    assert first
+    trace = first["plot"]["data"][3]
     assert trace["name"] == "SCTP"
     assert trace["x"] == [100.0, 200.0]  # ms
     assert trace["y"] == [2.0, 1.0]
@@ -314,7 +370,7 @@ def test_goals_are_on_the_map_with_their_gains() -> None:
 
 
 def plots(sections: Sections) -> Iterator[Plot]:
-    yield from (line["plot"] for line in sections.lines)
+    yield from (line["plot"] for line in [sections.first, *sections.lines] if line)
     bars = sections.bars.plot if sections.bars else None
     others = (
         sections.shares, sections.maps, sections.exceedance, sections.networks, sections.by_feature,
@@ -474,7 +530,7 @@ def test_first_look_at_sweep(glance: Page, tmp_path: Path) -> None:
     file.write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
     mean = frame[frame["protocol"] == "TCP"]["goodput_bps"].mean() / 1e6
     says = f"TCP has the highest mean goodput over 12 points: {mean:.2f} Mbit/s"
-    first_look(glance, file, says=says, figure="map")
+    first_look(glance, file, says=says, figure="line-0")
 
 
 @pytest.mark.full

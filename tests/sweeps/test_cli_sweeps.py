@@ -135,7 +135,10 @@ def test_rerun_a_cell_and_trace_it(tmp_path):
     one = json.loads(run("rerun", "store", key, "--replication", 1, "--json").stdout)
     traced = run("trace", tmp_path / "cell.yaml", "--replication", 1, "--out", tmp_path)
     assert traced.exit_code == 0, traced.output
-    assert f"goodput_bps {one['table']['goodput_bps']['value']:.0f}" in re.sub(" +", " ", traced.stdout)
+    (shown,) = re.findall(r"goodput_bps +(\S+) kbit/s", traced.stdout)
+    assert float(shown) == pytest.approx(one["table"]["goodput_bps"]["value"] / 1e3, rel=1e-3)
+    sent = one["table"]["sent"]["value"]
+    assert re.search(rf"  sent +{sent:,.0f}\n", traced.stdout)
 
 
 def test_sensitivity_of_a_protocol():
