@@ -36,7 +36,7 @@ def ptx(model: Any) -> str:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("jit", "compile_ptx"):
             patch.setattr(cuda, name, functools.partial(getattr(cuda, name), lineinfo=True))
-        # Numba's own looks for a statement behind a docstring, which `base.inline.turn` has not.
+        # Numba's own looks for a statement behind a docstring, which `base.inline.loop_header` does not have.
         patch.setattr(lowering, "get_func_def_lineno", lambda function: function.__code__.co_firstlineno)
         patch.setattr(nvvm, "compile_ir", compile_ir)
         patch.setattr(step, "compiled", {})  # functions with lines and without do not go together

@@ -13,7 +13,10 @@ from netcarlo.kernels.runtime import launch
 
 
 def run_as_python(model: str | Any, rows: Any) -> NDArray[np.int64]:
-    """What `launch.run` returns, from the uncompiled kernel: slow, but compiling some takes a minute."""
+    """Return the outcomes of `launch.run` from the uncompiled kernel.
+
+    It is slow, but compiling some models takes a minute.
+    """
     transport = models.model(model) if isinstance(model, str) else model
     rows = launch._with_rings(rows, launch._rings(transport, rows))
     simulate_row = transport.make(compilers.plain)

@@ -41,7 +41,7 @@ def test_every_module_and_fluid_window_exists(sender: Sender) -> None:
 
 
 def control(sender: Sender) -> str:
-    """What is written as congestion control beside the protocol of a sender; "" if nothing."""
+    """Return the congestion control that accompanies the protocol of a sender; "" for none."""
     if sender.dialect == "linux":
         return sender.name.removeprefix("linux_")
     return "" if sender.name == senders.protocol(sender) else sender.name

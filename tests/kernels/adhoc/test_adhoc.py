@@ -89,7 +89,7 @@ def nodes_of(out: Ints) -> Ints:
 
 
 def name(column: int) -> str:
-    """Of a column of the outcomes, to be read by a person."""
+    """Return the readable name of a column of the outcomes."""
     if column < ManetOut.COLUMNS:
         return ManetOut(column).name
     node, k = divmod(column - ManetOut.COLUMNS, NodeOut.COLUMNS)
@@ -159,14 +159,15 @@ def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) 
 
 @pytest.mark.full
 def test_an_ack_that_others_overtook_in_a_recovery_lets_two_packets_go() -> None:
-    """As NewReno has it of any ACK by then: in one of these networks it comes while many would fit."""
+    """NewReno allows two packets for any ACK by then; in one of these networks the ACK arrives when many
+    would fit."""
     rows = take(manet_rows(404, seed=51), [403])
     found = differences("manet_newreno", rows, launch.run(models.model("manet_newreno"), rows))
     assert not found, "\n\n".join(found)
 
 
 def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
-    """Of today's Linux: when it goes on the air; a later one has come, and its place is needed."""
+    """An ACK of today's Linux is sent when a later one has taken its place in the ring."""
     s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
     s[LinuxWord.ACK_RING], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
     s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
@@ -277,7 +278,7 @@ KINDS = (
 @pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
-    """Of which nothing is lost, but links are given up that are there."""
+    """No packet is lost on this chain, but links that exist are declared broken."""
     order = [0, hops, *range(1, hops)]  # node 0 sends to node 1
     tracks = [[{"time": "0 s", "x": f"{225 * place} m"}] for place in order]
     chain = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": tracks}}
@@ -459,7 +460,10 @@ def test_links_are_there_when_nodes_are_near(model: int, seed: int) -> None:
 
 @pytest.mark.parametrize("model", [STATIC, RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV])
 def test_source_and_sink_start_as_far_apart_as_asked(model: int) -> None:
-    """When the flow starts, not at time 0; the others move as they do anyway, and so do pairs that fit."""
+    """The distance holds at the start of the flow, not at time 0.
+
+    The motion of other nodes, and of pairs that fit, is unchanged.
+    """
     ends, asked = {"SOURCE": 3, "SINK": 1}, {"APART_MIN": 20 * METRE, "APART_MAX": 60 * METRE}
     kept = 0
     for seed in range(40):
@@ -476,7 +480,7 @@ def test_source_and_sink_start_as_far_apart_as_asked(model: int) -> None:
 
 
 def distance(topology: Topology, a: int, b: int, *, at: int) -> float:
-    """Of two nodes at a time [m]."""
+    """Return the distance of two nodes at a time [m]."""
     for node in (a, b):
         topology.movers[node].go_on(at)
     places = np.array([topology.movers[node].leg.position(at) for node in (a, b)])
@@ -549,7 +553,10 @@ def test_share_of_links_agrees_with_brute_force() -> None:
 
 
 def steady_place(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Where a node of random waypoint is: on legs chosen by how long they last."""
+    """Return a position from the stationary distribution of random waypoint.
+
+    Legs are chosen with probabilities proportional to their duration.
+    """
     longest = SIDE * math.sqrt(2) / LOW
     while True:
         here, there = rng.uniform(0, SIDE, (2, 2))

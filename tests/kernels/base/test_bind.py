@@ -94,7 +94,7 @@ def test_the_later_module_wins() -> None:
 
 
 def key(**slots: Any) -> str:
-    """What a compiled model is found by on disk."""
+    """Return the key of a compiled model on disk."""
     lines: list[bytes] = []
     function = bind(simulate, lambda function: function, {"fast": False, **slots})
     cache._describe(function, lines.append, cache._source, set())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from netcarlo.kernels.base import bits
 
 AT = 3
-"""Where the bitmap begins; the words around it must stay as they are."""
+"""First word of the bitmap; the words around it must not change."""
 WORDS = 2
 ROOM = 64 * WORDS
 

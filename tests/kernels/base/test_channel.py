@@ -48,7 +48,7 @@ def test_kernel_equals_twin(model: str) -> None:
 
 
 def carry(p: Any, table: Any, m: Any, found: Any) -> None:
-    """What becomes of packets."""
+    """Send packets through a channel and note in `found` which are lost."""
     begin(p, table, m, 0, 16)
     for k in range(len(found)):
         found[k] = lost(p, table, m, 0, 16)
@@ -58,7 +58,7 @@ CARRY = bind(carry, numba.njit)
 
 
 def channel(loss: float, apart: float, length: float, burst_loss: float, *, seed: int) -> np.ndarray:
-    """Which packets are lost, by the kernel's functions, with the numbers of a scenario."""
+    """Return the losses of packets by the kernel's functions, with the parameters of a scenario."""
     draws = Draws(0, np.zeros(1, np.int64), np.zeros(1, np.int64))
     found = losses("loss", loss, Bursts(apart=apart, length=length, loss=burst_loss), draws)
     table = thresholds(found.happens[:, 0])
@@ -86,7 +86,7 @@ def expected(loss: float, apart: float, length: float, burst_loss: float) -> lis
 
 
 def observed(gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of packets, and the standard errors, from 100 batches."""
+    """Return the observed values, and their standard errors from 100 batches."""
     shares = np.stack([gone[:-16], *(gone[:-16] & gone[d : len(gone) - 16 + d] for d in APART)])
     batches = np.stack([part.mean(axis=1) for part in np.array_split(shares, 100, axis=1)])
     return batches.mean(axis=0), batches.std(axis=0, ddof=1) / 10

@@ -26,7 +26,7 @@ NAMES = (
 MODEL = models.model("tcp_linux_reno_tuned")
 HOPS = [{"rate": "50 Mbit/s", "delay": "40 ms", "queue": 400}]
 FAST = 100
-"""[ns / byte], 80 Mbit/s"""
+"""Byte time of 80 Mbit/s [ns / byte]."""
 
 
 @pytest.mark.full
@@ -76,7 +76,7 @@ def test_no_more_is_out_than_the_limit_and_at_first_than_64_kib(
 
 @pytest.mark.full
 def test_the_window_follows_slow_start() -> None:
-    """It hardly ever limits a sender that doubles each round trip: 6000 packets take as long, to 2 %."""
+    """The window hardly limits a sender in slow start: 6000 packets take as long within 2 %."""
     tuned = launch.run(MODEL, over(50 * MS, 4000, LIMIT=6000))[0]
     constant = launch.run(models.model("tcp_linux_reno"), over(50 * MS, 4000, LIMIT=6000))[0]
     assert tuned[Out.COMPLETED] == pytest.approx(constant[Out.COMPLETED], rel=0.02)
@@ -85,7 +85,7 @@ def test_the_window_follows_slow_start() -> None:
 
 @pytest.mark.full
 def test_each_packet_is_acknowledged_while_it_grows() -> None:
-    """And every second one with a window that has nowhere to grow."""
+    """With a window that cannot grow, every second packet is acknowledged."""
 
     def acks_per_packet(window: int) -> float:
         events, _ = launch.trace(MODEL, over(50 * MS, window, END=900 * MS), row=0)

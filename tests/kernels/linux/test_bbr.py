@@ -25,7 +25,7 @@ from tests.twins.path.scenarios import SECOND, stack
 
 MODEL = models.model("tcp_linux_bbr")
 PACKET_US = 8000
-"""That a packet takes at the bottleneck of `row_of`."""
+"""Transmission time of a packet at the bottleneck of `row_of` [us]."""
 LEAST_RTT_US = 40_000 + 60 * 8
 """The SYN's."""
 
@@ -59,7 +59,10 @@ def test_the_words_have_room() -> None:
 
 
 def test_the_largest_value_is_of_the_window() -> None:
-    """As the twin says; no older than the window, at least the newest, and exact while values fall."""
+    """The filter equals its twin.
+
+    Its value is no older than the window, at least the newest value, and exact while values decrease.
+    """
     rng = np.random.default_rng(3)
     for scale in (1, 5, 1000):
         s, twin, seen, time = np.zeros(6, np.int64), Maximum(), [], 0

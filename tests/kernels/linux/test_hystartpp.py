@@ -29,7 +29,7 @@ def watched() -> Any:
 
 
 def a_round(s: Any, rtt: int, acks: int = 8) -> None:
-    """So many ACKs with this round trip [us], the first of which begins a round."""
+    """Process the ACKs of a round with this round-trip time [us]; the first of them starts the round."""
     s[Tcp.SND_UNA], s[Tcp.SND_NXT] = s[Tcp.SND_NXT] + 1, s[Tcp.SND_NXT] + 101
     for _ in range(acks):
         hystartpp.on_rtt_sample(s, np.int64(rtt))

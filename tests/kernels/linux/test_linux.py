@@ -171,7 +171,10 @@ def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
 
 
 def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
-    """So after an outage the first ACK can echo a time before it, and the round trip spans the outage."""
+    """After an outage the first ACK can echo a time before it.
+
+    The measured round trip then includes the outage.
+    """
     p, s = scratch()
     for packet in range(2, 8):
         receiver.note_timestamp(s, packet, packet * MS)

@@ -48,7 +48,7 @@ def messages(out: Any) -> Any:
 
 
 def pausing(packets: int, wait: int, *, every: bool = False, restart: bool = True, **values: int) -> Rows:
-    """That of `row_of`, 8 ms a packet and 40 ms there and back, with messages of so many packets."""
+    """Return a row of `row_of` (8 ms per packet, 40 ms RTT) with messages of this many packets."""
     row = row_of(IDLE_RESTART=restart, MESSAGES=MESSAGES_EVERY if every else MESSAGES_PAUSE, **values)
     row.parameters[0, P.MESSAGE_WAITS] = 5
     fixed = [[2, 0, value, 1 << 32, value] for value in (948 * packets, wait)]
@@ -187,7 +187,10 @@ def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", ["tcp_linux_bbr_messages", "tcp_linux_bbr3_messages"])
 def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
-    """It keeps the bandwidth found, though the application was the limit since: no burst, and no start-up."""
+    """BBR keeps its bandwidth estimate while the application is the limit.
+
+    It neither sends a burst nor restarts with STARTUP.
+    """
     rows = pausing(200, 3 * SECOND, END=60 * SECOND)
     begin, _ = first_packets(name, rows, 200)
     events, out = launch.trace(models.model(name), rows, row=0)
@@ -202,7 +205,8 @@ def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
 
 @pytest.mark.full
 def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
-    """Nothing waits: 8 ms of transmission and 20 ms of way, once the connection is there."""
+    """A message takes 8 ms of transmission and 20 ms of propagation once the connection exists, without
+    waiting."""
     rows = pausing(1, 50 * MS)
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)
     (found,) = messages(out[None])

@@ -60,7 +60,8 @@ def test_they_are_those_of_a_network_of_one_flow(transport: dict[str, object]) -
 
 @pytest.mark.full
 def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
-    """What a hop destroys counts from when it was first put out; nothing is late without a bound."""
+    """The delay of data lost in an outage counts from their first transmission; without a bound nothing is
+    late."""
     asked = Scenario.check({
         "duration": "20 s", "transport": {"protocol": "newreno", "window": 8, "class": "bulk"},
         "hops": [{"rate": "5 Mbit/s", "delay": "10 ms", "outages": [{"start": "5 s", "duration": "2 s"}]}],

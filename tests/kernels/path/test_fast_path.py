@@ -1,4 +1,4 @@
-"""Stretches that nothing disturbs: the same outcomes as without them, and most packets go in one."""
+"""Fast path: the same outcomes as without it, and most packets take it."""
 
 import functools
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 
 go, go_linux = fast_path.run, linux_fast_path.run
 IN_STRETCHES = [0]
-"""Packets,"""
+"""Number of packets sent by the fast path."""
 BEGUN = [0]
-"""and stretches of today's Linux."""
+"""Number of calls of the fast path of today's Linux."""
 
 
 def counted(*arguments: Any) -> Any:
-    """`fast_path.run`, counting packets."""
+    """Run `fast_path.run` and count its packets."""
     before = arguments[5][Tcp.SND_NXT]
     found = go(*arguments)
     IN_STRETCHES[0] += arguments[5][Tcp.SND_NXT] - before
@@ -32,7 +32,7 @@ def counted(*arguments: Any) -> Any:
 
 
 def counted_linux(*arguments: Any) -> Any:
-    """The same of today's Linux."""
+    """Run `linux_fast_path.run` and count its packets."""
     before = arguments[5][Linux.SND_NXT]
     BEGUN[0] += 1
     found = go_linux(*arguments)
@@ -96,7 +96,8 @@ def over_two_hops(rows: Rows) -> Rows:
 @pytest.mark.full
 @pytest.mark.parametrize("change", [None, delayed, buffered, finite, over_two_hops])
 def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a bulk transfer with 0.1 % of loss, whatever its ACKs, buffers and hops are."""
+    """Most packets of a bulk transfer with 0.1 % of loss take the fast path, whatever its ACKs, buffers and
+    hops are."""
     rows = lossy_hop.rows(2, window=32, loss=0.001, duration_s=6.0)
     rows = (change(rows) if change else rows) or rows
     out = run("tcp_newreno", rows, monkeypatch=monkeypatch)

@@ -1,4 +1,4 @@
-"""What holds for every transport to a mobile host, whatever the handover protocol."""
+"""Properties of every transport to a mobile host, with every handover protocol."""
 
 from itertools import pairwise
 from typing import Any
@@ -55,7 +55,7 @@ def drawn(sender: str, count: int, *, seed: int) -> Any:
 
 
 def in_flight(out: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What must be under way if every packet and copy is accounted for."""
+    """Return the number of packets in flight if every packet and copy is accounted for."""
     gone = out[:, [Out.RECEIVED, Out.DISCARDED, *DROPS]].sum(axis=1)
     return out[:, Out.SENT] + out[:, Out.COPIES] - gone
 

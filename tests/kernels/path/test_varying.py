@@ -1,4 +1,4 @@
-"""What varies on a hop: beside the twin, in properties, and in known cases."""
+"""Time-varying hops: comparison with the twin, properties, and known cases."""
 
 import os
 

@@ -79,7 +79,8 @@ def test_a_changed_constant_needs_a_new_verdict_and_a_changed_docstring_does_not
 @pytest.mark.full
 @pytest.mark.needs("numba_cuda", "ptxas")
 def test_the_version_that_is_written_changes_nothing(tmp_path: Path, tool: Callable[[str], str]) -> None:
-    """Of PTX: the same machine code comes of it, and what an older version lacks would be an error."""
+    """The PTX version does not change the machine code; instructions that an older version lacks would be
+    errors."""
     from netcarlo.kernels.runtime.compile import PTX_VERSION as VERSION
 
     text = compilers.ptx(models.model("tcp_newreno"))

@@ -33,7 +33,8 @@ def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
 
 
 def as_python(launches: list[int]) -> Callable[[str], Launch]:
-    """What a launch runs: the plain Python of the toy model, one thread after the other."""
+    """Return the function that a launch runs: the plain Python of the toy model, one thread after
+    the other."""
 
     def kernel(grid: tuple[int], block: tuple[int], args: tuple[np.int64, ...]) -> None:
         assert all(type(arg) is np.int64 for arg in args)

@@ -35,7 +35,7 @@ AQMS = {"codel": CODEL, "pie": PIE, "fq_codel": FQ_CODEL}
 DEFAULTS = {
     "QUEUE": 1000, "AQM_TARGET": 5 * MS, "AQM_INTERVAL": 100 * MS, "AQM_MTU": 1500, "FQ_QUANTUM": 1514,
 }  # fmt: skip
-"""Of CoDel and FQ-CoDel, as in `networks.shared.aqm`; and of PIE."""
+"""Defaults of CoDel, FQ-CoDel and PIE, as in `networks.shared.aqm`."""
 OF_PIE = DEFAULTS | {
     "AQM_TARGET": 15 * MS, "AQM_INTERVAL": 15 * MS, "PIE_BURST": 150 * MS, "PIE_ALPHA": 35184,
     "PIE_BETA": 351844,
@@ -117,7 +117,7 @@ def test_codel_at_exactly_its_limits_equals_its_twin(aqm: int, target: int, pack
 @pytest.mark.full
 @pytest.mark.parametrize("aqm", [CODEL, PIE])
 def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
-    """The same to the bit as the ring of departures; and in FQ-CoDel for a flow alone."""
+    """Outcomes equal those of drop-tail to the bit, with FQ-CoDel for a single flow."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
     flows.append(DATAGRAMS | {"INTERVAL": 7 * MS})
     tail = dumbbell(flows, seconds=10, QUEUE=12)
@@ -163,7 +163,7 @@ def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
 @given(st.integers(0, 1 << 30), st.sampled_from([CODEL, FQ_CODEL]), st.integers(1, 80))
 @quick
 def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int) -> None:
-    """It does where a window leaves a standing queue: 34 packets are on the wire."""
+    """CoDel does drop where a window leaves a standing queue: 34 packets are on the wire."""
     window = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": packets, "INITIAL_SSTHRESH": packets}
     free = dumbbell([window], seconds=5, seed=seed, QUEUE=0)
     _, links = split(free, run(free))
@@ -181,7 +181,7 @@ def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int)
 @pytest.mark.full
 @pytest.mark.parametrize(("aqm", "target_ms"), [(CODEL, 5), (CODEL, 20), (FQ_CODEL, 5), (PIE, 15), (PIE, 40)])
 def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
-    """Of a flow whose window of 400 packets makes 300 ms of it elsewhere."""
+    """Without AQM the window of 400 packets causes a queue of 300 ms."""
     rows = dumbbell(greedy(1), seconds=100, **managed(aqm, AQM_TARGET=target_ms * MS))
     rows.parameters[0, Shared.WARM_UP] = 20 * SECOND
     _, k = split(rows, run(rows))
@@ -212,7 +212,7 @@ def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> No
 )  # fmt: skip
 @quick
 def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta: int) -> None:
-    """Whatever the queue delays [ns] and gains are; and an idle queue forgets."""
+    """PIE's value is a probability for all queue delays [ns] and gains; an idle queue resets it."""
     m = np.zeros(200, np.int64)
     b, s = 0, 150
     m[[Link.AQM_TARGET, Link.AQM_INTERVAL, Link.PIE_ALPHA, Link.PIE_BETA]] = 15 * MS, 15 * MS, alpha, beta
@@ -228,7 +228,7 @@ def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta
 
 @pytest.mark.full
 def test_fq_shares_are_equal_among_greedy_flows() -> None:
-    """Whatever their rates and the sizes of their packets: to a packet or so."""
+    """Shares are equal within about a packet, whatever the rates and packet sizes."""
     sizes, loads = (200, 500, 1000, 1460), (1.0, 0.5, 2.0, 0.3)  # loads of the link
     flows = [
         DATAGRAMS | {"DATA": size - 40, "INTERVAL": round(size * LINK_BYTE / load), "START": 1001 * k}

@@ -86,7 +86,7 @@ def test_no_packet_is_faster_than_its_way(seed: int) -> None:
 
 
 def _alone_ns(flow: Ints, links: Ints) -> int:
-    """What its data take without a wait, rounded down."""
+    """Return the delay of a flow's data without queueing, rounded down [ns]."""
     size = int(flow[P.DATA] + flow[P.HEADER])
     way = links[flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]]
     byte = int(flow[Flow.ACCESS] + flow[Flow.SINK] + way[:, Link.BYTE_TIME].sum())

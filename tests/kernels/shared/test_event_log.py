@@ -47,7 +47,10 @@ def traced(name: str) -> Any:
 
 
 def as_python(name: str, rows: SharedRows, row: int) -> tuple[Rows, NDArray[np.int64]]:
-    """What `launch.trace` returns, from the uncompiled kernel: slow, but compiling some takes a minute."""
+    """Return the result of `launch.trace` from the uncompiled kernel.
+
+    It is slow, but compiling some models takes a minute.
+    """
     model = traced(name)
     one = select(rows, [row])
     one = launch._with_rings(one, launch._rings(model, one))
@@ -133,7 +136,7 @@ def test_a_trace_of_links_that_fail_has_the_events_of_the_twin(kind: str) -> Non
 
 
 def test_notes_that_find_no_room_ask_for_more() -> None:
-    """As rings do: the run is repeated with larger ones, and with them grows the room for notes."""
+    """A full log makes the run repeat with larger rings, which enlarge the log."""
     m = np.zeros(event_log.SCRATCH_FACTOR * 100, np.int64)
     event_log.prepare(m)
     room = (len(m) - 2 - 100) // 6

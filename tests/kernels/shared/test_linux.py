@@ -87,7 +87,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
 
 
 def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
-    """Also after four minutes and if it was put out again since."""
+    """A transmission is identified after four minutes and after a retransmission, too."""
     p, s = scratch()
     s[Tcp.CLOCK_PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
@@ -112,7 +112,7 @@ def share_of_bbr(queue: int, beside: dict[str, Any]) -> float:
 
 @pytest.mark.full
 def test_bbr_takes_what_shallow_queues_have_and_yields_in_deep_ones() -> None:
-    """It keeps a product of bandwidth and delay queued whatever the others do (33 packets here)."""
+    """BBR keeps one bandwidth-delay product in the queue whatever the others do (33 packets here)."""
     shallow = share_of_bbr(12, {"congestion_control": "cubic"})
     deep = share_of_bbr(300, {"congestion_control": "cubic"})
     assert shallow > 0.75 > 0.45 > deep

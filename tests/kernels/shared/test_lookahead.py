@@ -1,4 +1,4 @@
-"""What is done ahead of its time: the same outcomes as in order, with a third of the turns in a dumbbell."""
+"""Lookahead: the same outcomes as in order, with a third of the iterations in a dumbbell."""
 
 import functools
 from typing import Any

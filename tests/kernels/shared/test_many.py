@@ -93,7 +93,7 @@ def test_who_is_beside_whom_changes_no_bit() -> None:
 
 
 def words(rows: SharedRows) -> int:
-    """Of scratch of a thread."""
+    """Return the words of scratch of a thread."""
     model = models.model("shared_newreno")
     return model.scratch(launch._with_rings(rows, launch._rings(model, rows)))[0]
 
@@ -112,7 +112,7 @@ def test_scratch_is_as_large_as_what_a_row_has() -> None:
 
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_all_of_it_is_laid_out() -> None:
-    """And nothing behind it: uncompiled, an index beyond the end is an error."""
+    """No word beyond the scratch is accessed: uncompiled, an index beyond the end is an error."""
     rows, model = ring(70, 40, end=30 * MS, kinds=[UDP, NEWRENO]), models.model("shared_newreno")
     given = launch._with_rings(rows, launch._rings(model, rows))
     m, f = launch._scratch(model, given)

@@ -22,7 +22,7 @@ def rows_that_fail(model: str, count: int, seed: int) -> SharedRows:
 
 
 def failing(rows: SharedRows, *spans: tuple[int, int]) -> SharedRows:
-    """The same with these outages of link 0."""
+    """Return the rows with these outages of link 0."""
     behind = rows.links.shape[2]
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(spans))])
     links[:, 0, Link.OUTAGES], links[:, 0, Link.OUTAGES_END] = behind // 2, behind // 2 + len(spans)

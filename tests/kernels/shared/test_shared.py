@@ -67,7 +67,7 @@ def window_ns(rows: SharedRows) -> Ints:
 
 
 def name(rows: SharedRows, column: int) -> str:
-    """Of a column of the outcomes, to be read by a person."""
+    """Return the readable name of a column of the outcomes."""
     if column < SharedOut.COLUMNS:
         return SharedOut(column).name
     place, flows = column - SharedOut.COLUMNS, rows.flows.shape[1]
@@ -365,7 +365,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
 
 @pytest.mark.full
 def test_a_lone_sctp_flow_is_a_path() -> None:
-    """The same for SCTP, with its heartbeats, to the packet."""
+    """A lone SCTP flow equals SCTP over a path, heartbeats included, to the packet."""
     rng = np.random.default_rng(7)
     dropped = 0
     for _ in range(6):
@@ -408,9 +408,10 @@ def test_red_without_memory_or_chance_is_a_shorter_queue() -> None:
 
 
 def test_red_hits_with_its_probability() -> None:
-    """Of two arrivals per transmission one finds the queue full and one 4 packets: half way to RED_MAX_TH.
+    """RED marks with the probability of its average queue.
 
-    With p = 1 / 20 the gaps between marks are uniform from 1 to 19.
+    Of two arrivals per transmission one finds the queue full and one 4 packets: half way to RED_MAX_TH. With
+    p = 1 / 20 the gaps between marks are uniform from 1 to 19.
     """
     load = DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2, "ECN": 1}
     rows = dumbbell([load], seconds=60, QUEUE=5, RED=RED_MARKS, RED_MAX_TH=8, RED_MAX_P=6554)
@@ -489,16 +490,19 @@ def test_stop_ends_datagrams() -> None:
 
 SHARES = {"reno": (0.50, 0.90, 0.88, 0.48, 0.89, 0.45, 0.87, 0.34),
           "sack": (0.50, 0.91, 0.90, 0.49, 0.88, 0.60, 0.83, 0.32)}  # fmt: skip
-"""Of the second of two flows, in ns-2: mean of 6 runs (notes of the reference `ns2_shared`)."""
+"""Share of the second of two flows in ns-2, mean of 6 runs (reference `ns2_shared`)."""
 SOURCE_DELAYS_MS = 5.2, 5.4, 5.5, 5.8, 6, 8, 12, 20
-"""Of the second flow.  At 5.6 ms the RTTs differ by one transmission: ns-2's clock decides each tie the same
-way, here they go either way."""
+"""Delay of the source of the second flow [ms].
+
+At 5.6 ms the RTTs differ by one transmission time. ns-2's clock then decides each tie in the same way; here
+ties go either way.
+"""
 
 
 @pytest.mark.parametrize("second", [0, 1])
 @pytest.mark.parametrize("kind", SHARES)
 def test_flows_lock_in_phase_as_in_ns2(kind: str, second: int) -> None:
-    """And whichever has the lower number."""
+    """Flows lock in phase whichever has the lower number."""
     rng = np.random.default_rng(4)
     tcp = TCP | {"KIND": KINDS.index(kind), "DATA": 1460, "WINDOW": 1000, "INITIAL_SSTHRESH": 1000}
     tcp |= {"SOURCE_DELAY": 5 * MS, "SINK_DELAY": MS}

@@ -28,7 +28,7 @@ def rows_that_vary(model: str, count: int, seed: int) -> SharedRows:
 
 
 def varying(rows: SharedRows, pairs: list[tuple[int, int]]) -> SharedRows:
-    """The same with this table at link 0."""
+    """Return the rows with this table at link 0."""
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(pairs))])
     links[:, 0, Link.VARIES] = TABLE
     links[:, 0, Link.COLUMNS :] = (np.array(pairs) + np.array([FOREVER, 0])).ravel()
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     """Greater than 0 at such a link."""
     count: int
     kinds: tuple[str, ...]
-    """Of the models that run as Python."""
+    """Kinds of the models that run as Python."""
 
 
 ROWS = {

@@ -1,4 +1,4 @@
-"""What hosts do to a transfer besides TCP: the sender's socket buffer, a delay element with a clock."""
+"""Effects of hosts on a transfer besides TCP: socket buffer of the sender, delay element with a clock."""
 
 import numpy as np
 import pytest

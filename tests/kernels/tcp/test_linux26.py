@@ -255,7 +255,8 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_timer_backs_off_up_to_64_times_or_to_its_maximum() -> None:
-    """ns-2 (`TcpAgent::rtt_backoff`): the factor doubles below 64, beyond only while the timer is short."""
+    """The factor doubles below 64, and beyond only while the timer is short (ns-2:
+    `TcpAgent::rtt_backoff`)."""
     for timeout, last in ((120, 64), (119, 4096)):
         factor, seen = 1, []
         for _ in range(12):

@@ -50,7 +50,7 @@ def parts(name: str) -> tuple[ModuleType, ModuleType]:
 
 
 def differences(name: str, run: Any, seeds: range) -> list[str]:
-    """What differs first between the association and its twin, for the first few scripts."""
+    """Return the first difference between the association and its twin, for the first few scripts."""
     found = []
     for seed in seeds:
         script = Script(seed)
@@ -176,7 +176,8 @@ def test_probing_is_silent_for_two_round_trips() -> None:
 
 
 def test_window_falls_when_the_round_trip_has_grown() -> None:
-    """The same loss, but now the path is longer: that may be a queue."""
+    """After the same loss on a path that has become longer, which may be due to a queue, the window is
+    reduced."""
     script = undisturbed(limit=400)
     script.fates[0, 150] = LOST
     script.changes = np.array([[0, 20 * MS], [600 * MS, 200 * MS]])
@@ -185,7 +186,7 @@ def test_window_falls_when_the_round_trip_has_grown() -> None:
 
 
 def outage(*, notice: bool) -> Script:
-    """Nothing gets through from 1 s to 5.3 s."""
+    """Return a script in which everything from 1 s to 5.3 s is lost."""
     script = undisturbed()
     script.outages = np.array([[1 * SECOND, 5.3 * SECOND]], np.int64)
     if notice:
@@ -194,7 +195,7 @@ def outage(*, notice: bool) -> Script:
 
 
 def resumed_after(module: ModuleType, *, notice: bool = False) -> float:
-    """How long after the outage data arrives again, at the earliest [s]."""
+    """Return the earliest arrival of data after the outage [s]."""
     log, _ = drive(module, outage(notice=notice))
     sent = times(DATA, log)
     return float(sent[sent >= 5.3][0] - 5.3)

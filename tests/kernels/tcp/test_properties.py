@@ -1,4 +1,4 @@
-"""What holds for every transport on every network: conservation, limits, and independence."""
+"""Properties of every transport on every network: conservation, limits, and independence."""
 
 from itertools import pairwise
 from typing import Any

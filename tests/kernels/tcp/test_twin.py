@@ -34,7 +34,7 @@ EVERY_PROTOCOL_MEETS = [
 
 
 def scenarios(protocol: str, count: int) -> Rows:
-    """The same random scenarios every time, others for each protocol."""
+    """Return random scenarios, the same in every run and different for each protocol."""
     seed = PROTOCOLS.index(protocol)
     return sctp_rows(count, seed=seed) if protocol == "sctp" else tcp_rows(count, seed=seed)
 

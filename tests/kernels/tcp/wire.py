@@ -32,8 +32,11 @@ Ints = NDArray[np.int64]
 
 
 class Script:
-    """What the wire does: `fates` one after the other in each direction; from `changes[:, 0]` on the delay is
-    `changes[:, 1]` [ns]; in `outages` (start, end) all that is put out is lost; `notices` at these times."""
+    """Behaviour of the wire: the fates of packets in each direction in turn.
+
+    From `changes[:, 0]` on the delay is `changes[:, 1]` [ns]. Packets sent in `outages` (start, end) are
+    lost. Notices of a broken route arrive at the times `notices`.
+    """
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -185,7 +188,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
 
 
 def undisturbed(*, limit: int = 2000) -> Script:
-    """Nothing is lost, the delay is 20 ms, and a window of 20 packets is about as much as the wire holds."""
+    """Return a script without loss: the delay is 20 ms, and a window of 20 packets fills the wire."""
     script = Script(0)
     script.fates[:] = GOOD
     script.changes = np.array([[0, 20 * MS]])
@@ -290,7 +293,7 @@ class Twin:
         self.after(self.sender.on_probe_reply, number)
 
     def counts(self) -> list[int]:
-        """What the association counts."""
+        """Return the counters of the association."""
         values, tcp = self.outcomes.values, self.sender
         of_tcp = [values[column] for column in OF_TCP]
         return [*of_tcp, tcp.probes, tcp.pauses, tcp.spared, tcp.paused_until(int(self.script.p[P.END]))]
@@ -303,7 +306,7 @@ OF_TCP = [
 
 
 def counts(s: Ints, end: int) -> list[int]:
-    """What an association has counted at the end, in the same order."""
+    """Return the counters of an association at the end, in the same order."""
     paused = s[Tcp.PROBE_TIME] + (end - s[Tcp.PROBING_SINCE] if s[Tcp.PROBING] else 0)
     words = [Tcp.SENT, Tcp.RETRANSMITTED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.REDUCTIONS]
     words.append(Tcp.HANDSHAKES)

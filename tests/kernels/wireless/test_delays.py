@@ -24,7 +24,7 @@ from tests.twins.wireless.scenarios import describe
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 MODEL = "wifi_sack_varying_delays"
-"""That of `models.NAMES`; elsewhere what it has beside delays is another matter."""
+"""Model in `models.NAMES`; tests elsewhere cover the options it has besides delays."""
 
 
 def run(rows: WifiRows, model: str = MODEL) -> Ints:

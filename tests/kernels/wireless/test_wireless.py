@@ -61,7 +61,7 @@ def split(rows: WifiRows, out: Ints) -> Tables:
 
 
 def name(rows: WifiRows, column: int) -> str:
-    """Of a column of the outcomes, to be read by a person."""
+    """Return the readable name of a column of the outcomes."""
     flows = int(rows.parameters[:, Radio.FLOWS].max())
     if column < WifiOut.COLUMNS:
         return WifiOut(column).name
