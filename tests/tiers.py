@@ -7,8 +7,9 @@ Tests with a browser are in the second tier, but for one of each kind of page (`
 A test that is named (`pytest FILE::NAME`) runs whatever its tier.
 """
 
+import gc
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Generator, Iterable
 from typing import Any
 
 import pytest
@@ -30,6 +31,16 @@ class Tiers:
     def pytest_xdist_auto_num_workers(self) -> int:
         """Return how many processes run tests: none but this for a test that is named."""
         return 0 if named(self.config) or self.config.option.collectonly else workers()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        """Collect tests without looking for garbage: nearly all that is imported stays until the end."""
+        gc.disable()
+        try:
+            return (yield)
+        finally:
+            gc.freeze()
+            gc.enable()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out tests marked `full` unless they are asked for."""

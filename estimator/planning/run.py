@@ -278,7 +278,7 @@ class Search:
     def answer(self, target: str, stopped: str = "") -> Answer:
         """What is known; something must be."""
         asked, ledger, bracket, runner = self.asked, self.ledger, self.bracket, self.runner
-        curve = [ledger.point(i) for i in sorted(ledger.replications)]
+        curve = ledger.points(sorted(ledger.replications))
         alone = _alone(asked, curve)
         first = thresholds.first(asked, alone)
         begun, used, simulated = self._begun

@@ -166,7 +166,8 @@ def test_an_answer_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     found = on_curve(monkeypatch, curve)
     assert (found.holds, found.fails, found.undecided) == (3, 5, [4])
     ledger = Ledger(found.plan, Coins(np.array(curve), seed=3))
-    points = [(ledger.decide(i, 4000), ledger.point(i)) for i in range(len(curve))]
+    verdicts = [ledger.decide(i, 4000) for i in range(len(curve))]
+    points = [*zip(verdicts, ledger.points(range(len(curve))), strict=True)]
     assert [(verdict, point.replications) for verdict, point in points] == [
         (HOLDS, 72), (HOLDS, 72), (HOLDS, 243), (OPEN, 4000), (FAILS, 48), (FAILS, 32)
     ]  # fmt: skip

@@ -17,7 +17,7 @@ Feature = Callable[[Random, Data], None]
 TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 MOST_TRIES = 60
 PACKETS = 4000
-"""About so many packets pass the slowest link of a scenario at most."""
+"""About so many packets pass the slowest link of a scenario at most, or of the fastest of several paths."""
 
 
 def log_uniform(rng: Random, low: float, high: float) -> float:
@@ -454,10 +454,9 @@ def _bound_work(rng: Random, data: Data, family: str) -> None:
             or data.get("shared", {}).get("links")
             or [data.get("shared", {}).get("dumbbell")]
         )
-        if "paths" in data:
-            hops = [route["hops"][0] for route in data["paths"]]
-        slowest = min(hop.get("rate", 5e6) for hop in hops)
-        most = min(most, PACKETS * 8 * payload / slowest)
+        routes = [route["hops"] for route in data["paths"]] if "paths" in data else [hops]
+        fastest = max(min(hop.get("rate", 5e6) for hop in route) for route in routes)
+        most = min(most, PACKETS * 8 * payload / fastest)
     data["duration"] = max(log_uniform(rng, most / 50, most), 0.002)
     if data.get("warm_up"):
         data["warm_up"] = data["duration"] * 0.4

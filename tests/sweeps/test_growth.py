@@ -155,7 +155,7 @@ def histories(draw: Any) -> list[dict[str, Any]]:
 @pytest.mark.full
 @given(histories(), st.data())
 @settings(
-    max_examples=10,
+    max_examples=5,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
