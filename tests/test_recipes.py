@@ -163,11 +163,11 @@ BRANCH = """    if protocol == ORACLE:
 def test_a_handover_protocol(tmp_path: Path) -> None:
     """Mobile IP whose home agent knows of the new place as soon as the link is up."""
     protocol = '''
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.path.mobility.timeline import Handover
 
 
-@cold
+@noinline
 def plan(parameters, m, delays, at, k, trigger, back):
     """Make the timeline, see `handovers`."""
     m[at + Handover.RELEASE] = m[at + Handover.UP]
