@@ -1,7 +1,7 @@
-"""A slow, obvious event-by-event simulator: the twin against which the kernels are checked.
+"""Slow and obvious event-by-event simulator: the twin with which the kernels are compared.
 
-It shares nothing with the kernels but the column names of `netcarlo.kernels.base.layout`.  Times are
-integer nanoseconds.  `simulate` takes one row and returns the same outcomes as a kernel, bit for bit.
+It shares nothing with the kernels except the column names of `netcarlo.kernels.base.layout`. Times are
+integer nanoseconds. `simulate` takes one row and returns the outcomes of a kernel, bit for bit.
 """
 
 from tests.twins.run import simulate

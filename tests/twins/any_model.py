@@ -1,4 +1,4 @@
-"""The twin of any packet model, and random scenarios for it."""
+"""Twin of any packet model, and random scenarios for it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.twins.wireless import run as wireless
 
 
 def scenarios(name: str, count: int, *, seed: int) -> Any:
-    """Random scenarios for the model of this name; over shared links all TCP flows are of its sender."""
+    """Return random scenarios for the model of this name; on shared links all TCP flows are of its sender."""
     address = models.model(name).address
     rows: Any = rows_of(name, count, seed=seed)
     if address.family == "shared" and address.sender not in ("linux", "mixed"):
@@ -27,7 +27,7 @@ def scenarios(name: str, count: int, *, seed: int) -> Any:
 
 
 def simulate(name: str, rows: Any, *, row: int) -> NDArray[np.int64]:
-    """The outcomes of one row under a model, as of `launch.run`; those of shared links without EVENTS."""
+    """Return the outcomes of one row under a model, as `launch.run` does; without EVENTS for shared links."""
     address = models.model(name).address
     if address.family == "path":
         return path.simulate(name, rows, row=row)

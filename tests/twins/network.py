@@ -1,4 +1,4 @@
-"""The links and paths of one row."""
+"""Links and paths of one row."""
 
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -22,7 +22,7 @@ NEVER_LOSES = 0xFFFFFFFF
 
 
 class Network:
-    """Builds what is between the hosts of row `row`."""
+    """Builds the network between the hosts of row `row`."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
@@ -40,7 +40,7 @@ class Network:
         return int(self.rows.hops[self.row, path, :, Hop.PRESENT].sum())
 
     def path(self, path: int) -> Path:
-        """Hops with their outages."""
+        """Return a path with hops and outages."""
         hops = range(self.hops(path))
         forward = [self.link(path, hop, 0, self.outages(path, hop)) for hop in hops]
         backward = [self.link(path, hop, 1, self.outages(path, hop)) for hop in reversed(hops)]
@@ -50,7 +50,7 @@ class Network:
         return found
 
     def mobile_path(self) -> MobilePath:
-        """Path 0 with a mobile host behind its last hop; that hop's outages are a schedule."""
+        """Return path 0 with a mobile host after its last hop, whose outages are a schedule."""
         p = self.parameters
         radio = self.hops(0) - 1
         up = self.delay(radio, 1) + p.MAP_TO_AR
@@ -142,7 +142,7 @@ class Network:
 def bursty(
     streams: Streams, stream: int, thresholds: tuple[list[int], list[int]], chances: tuple[int, int]
 ) -> Iterator[int]:
-    """The numbers of survivors before each loss of a channel with two states."""
+    """Yield the numbers of survivors before each loss of a channel with two states."""
     state = survivors = 0
     for k in count():
         survivors += streams.gap(stream, thresholds[state], k)

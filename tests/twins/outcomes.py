@@ -1,4 +1,4 @@
-"""What is counted."""
+"""Counters of the outcomes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ DATA_CAUSES = {
 }
 
 WORD = 2**63
-"""What a word of a sum holds; what exceeds it is counted in the column that ends in _HIGH."""
+"""Number of values of the low word of a sum; the excess is counted in the column that ends in _HIGH."""
 
 
 class Outcomes:
-    """The columns of `Out`, filled in by the links, the receiver and the sender."""
+    """Columns of `Out`, filled by the links, the receiver and the sender."""
 
     def __init__(self, *, limit: int) -> None:
         self.values = dict.fromkeys(Out, 0)
@@ -30,7 +30,7 @@ class Outcomes:
         self.values[column] += amount
 
     def expect_outage(self, start: int) -> None:
-        """The first arrival after the first outage will be recorded."""
+        """Record the first arrival after the first outage."""
         self.first_outage = start if self.first_outage is None else min(self.first_outage, start)
 
     def lost(self, packet: Packet, cause: str) -> None:
@@ -40,7 +40,7 @@ class Outcomes:
             self.add(Out.ACK_DROPS)
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
-        """A data packet reached the receiver; without `sequence` it was thrown away there."""
+        """Count a data packet that reaches the receiver; without `sequence` it is discarded there."""
         values = self.values
         self.add(Out.RECEIVED)
         if values[Out.FIRST_RX] == NEVER:

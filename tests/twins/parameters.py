@@ -1,10 +1,10 @@
-"""One row of `Rows`, taken apart into plain Python."""
+"""One row of `Rows` as plain Python objects."""
 
 from netcarlo.kernels.base.layout import FOREVER, P, Rows
 
 
 class Parameters:
-    """The columns of `P` as attributes, plain integers."""
+    """Columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
         self._values = {column.name: int(rows.parameters[row, column]) for column in P}
@@ -14,6 +14,6 @@ class Parameters:
 
 
 def outages_of(rows: Rows, row: int, path: int, hop: int) -> list[tuple[int, int]]:
-    """The outages of a hop: start and end [ns]."""
+    """Return the outages of a hop: start and end [ns]."""
     pairs = [(int(start), int(end)) for start, end in rows.outages[row, path, hop]]
     return [(start, end) for start, end in pairs if start < FOREVER]

@@ -10,7 +10,7 @@ WORD = 0xFFFFFFFF
 
 
 def philox4x32_10(counter: Sequence[int], key: Sequence[int]) -> list[int]:
-    """Ten Philox rounds on a counter of four 32-bit words under a key of two."""
+    """Return ten Philox rounds of a counter of four 32-bit words under a key of two."""
     x0, x1, x2, x3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -23,7 +23,7 @@ def philox4x32_10(counter: Sequence[int], key: Sequence[int]) -> list[int]:
 
 
 class Streams:
-    """The random streams of one replication."""
+    """Random streams of one replication."""
 
     def __init__(self, seed: int, scenario: int, replication: int) -> None:
         self.key = (seed & WORD, (seed >> 32) & WORD)
@@ -35,10 +35,10 @@ class Streams:
         return philox4x32_10((i, stream, self.replication, self.scenario), self.key)
 
     def gaps(self, stream: int, thresholds: Sequence[int]) -> Iterator[int]:
-        """The numbers of survivors before each loss."""
+        """Yield the numbers of survivors before each loss."""
         return (self.gap(stream, thresholds, k) for k in count())
 
     def gap(self, stream: int, thresholds: Sequence[int], k: int) -> int:
-        """Gap k: its digit j is 1 if word j of its 32 words is below threshold j."""
+        """Return gap k: its digit j is 1 if word j of its 32 words is below threshold j."""
         words = [word for block in range(8) for word in self.block(stream, 8 * k + block)]
         return sum(1 << j for j in range(32) if words[j] < thresholds[j])

@@ -1,4 +1,4 @@
-"""Random scenarios of any model, as the rows that it reads."""
+"""Random scenarios of any model, as rows."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
-    """About `count` random scenarios for the model of this name."""
+    """Return about `count` random scenarios for the model of this name."""
     address = models.model(name).address
     family, sender, control, mobile = address.family, address.sender, address.control, address.mobile
     if address.delays:
@@ -118,6 +118,6 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
 
 
 def kind_of(name: str) -> Any:
-    """The class of a model's rows."""
+    """Return the class of a model's rows."""
     kinds = {"path": Rows, "wireless": WifiRows, "adhoc": ManetRows, "shared": SharedRows}
     return kinds[models.model(name).address.family]

@@ -1,4 +1,4 @@
-"""Build the network of one row, run it, and read the counters."""
+"""Construction of the network of one row, its simulation, and its outcomes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ SENDERS: dict[str, type[TcpSender]] = {
 
 
 def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
-    """Sender and congestion control of "sack", "sack_bic", "new_probing", "new_probing_bic", ..."""
+    """Return sender and congestion control of "sack", "sack_bic", "new_probing", "new_probing_bic", ..."""
     for control in CONTROLS:
         variant = name.removesuffix(f"_{control}") if control else name
         if f"tcp_{variant}" in SENDERS:
@@ -60,7 +60,7 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
 
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
-    """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    """Return the outcomes int64[len(Out)] of one row of `rows` under the model `protocol`."""
     protocol = protocol.replace("_delays", "")
     tuned = protocol.endswith("_tuned")
     protocol = protocol.removesuffix("_tuned")
@@ -111,7 +111,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
 def noting(
     outcomes: Noted, simulation: Simulation, send: Callable[[Packet], None]
 ) -> Callable[[Packet], None]:
-    """A way of sending that notes when data is first put out."""
+    """Return a function that sends packets and notes when data are first sent."""
 
     def put_out(packet: Packet) -> None:
         outcomes.put_out(packet, simulation.now)
@@ -123,7 +123,7 @@ def noting(
 def run_one_way(
     protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
-    """A TCP, or a stream of datagrams."""
+    """Run a TCP association or a UDP stream."""
     if protocol == "udp":
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
@@ -169,7 +169,7 @@ def run_linux(
     control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path,
     streams: Streams, constants: Sequence[int] | None, *, tuned: bool = False,
 ) -> Application | None:
-    """Today's Linux; with `constants` its application writes messages."""
+    """Run today's Linux; with `constants` its application writes messages."""
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
@@ -200,7 +200,7 @@ def run_sctp(
     simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
     paths: Sequence[Path],
 ) -> SctpSender:
-    """Run one association over the first, or both, of `paths`; returns its sender."""
+    """Run an association over the first, or both, of `paths`; return its sender."""
     numbers = range(parameters.N_PATHS)
     sender = SctpSender(
         outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],

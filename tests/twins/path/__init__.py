@@ -1,1 +1,1 @@
-"""The naive path: links in tandem, the engine that drives it, and random scenarios."""
+"""Naive path: links in tandem, the event engine, and random scenarios."""

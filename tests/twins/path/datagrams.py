@@ -1,4 +1,4 @@
-"""UDP over a path: a datagram every so often."""
+"""UDP source over a path."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Datagrams:
-    """From START on, before STOP, at most LIMIT of them."""
+    """Datagrams from START on, before STOP, at most LIMIT."""
 
     def __init__(
         self, simulation: "Simulation", outcomes: "Outcomes", parameters: "Parameters", path: Path

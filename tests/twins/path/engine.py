@@ -1,4 +1,4 @@
-"""The clock, the heap of events, and timers."""
+"""Clock, event heap, and timers."""
 
 import heapq
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import FOREVER
 
 
 class Rank(IntEnum):
-    """Which of several events in the very same nanosecond comes first."""
+    """Order of events in the same nanosecond."""
 
     SAMPLE = 0  # sees the state before anything of this instant
     LINK_UP = 1
@@ -32,7 +32,7 @@ class Rank(IntEnum):
 
 
 class Simulation:
-    """Runs actions in the order of their time, then rank, then order (of asking, unless given)."""
+    """Runs actions by time, then rank, then order (that of scheduling, unless given)."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -42,13 +42,13 @@ class Simulation:
     def at(
         self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: int | None = None
     ) -> None:
-        """Do `action(*arguments)` at `time`; `order` (see `next_order`) settles ties of time and rank."""
+        """Schedule `action(*arguments)` at `time`; `order` (`next_order`) breaks ties of time and rank."""
         assert time >= self.now, "the past cannot be changed"
         place = self.next_order() if order is None else order
         heapq.heappush(self._heap, (time, rank, place, action, arguments))
 
     def next_order(self) -> int:
-        """A number larger than all before."""
+        """Return a number larger than all before."""
         self._count += 1
         return self._count
 
@@ -58,7 +58,7 @@ class Simulation:
             self.step()
 
     def next_time(self) -> int:
-        """When the next event comes, or FOREVER."""
+        """Return the time of the next event, or FOREVER."""
         return self._heap[0][0] if self._heap else FOREVER
 
     def step(self) -> None:
@@ -68,7 +68,7 @@ class Simulation:
 
 
 class Timer:
-    """An alarm that can be moved and stopped."""
+    """Timer that can be restarted and stopped."""
 
     def __init__(self, simulation: Simulation, rank: int, action: Callable[[], None]) -> None:
         self._simulation = simulation
@@ -79,14 +79,14 @@ class Timer:
         self.due = -1
 
     def start(self, delay: int) -> None:
-        """Ring in `delay` ns, and not at the time set before."""
+        """Set the timer to expire in `delay` ns, instead of the time set before."""
         self._version += 1
         self.pending = True
         self.due = self._simulation.now + delay
         self._simulation.at(self.due, self._rank, self._ring, self._version)
 
     def ring_if_due(self) -> None:
-        """Do now what is due now, before anything else."""
+        """Process an expiry that is due now, before anything else."""
         if self.pending and self.due == self._simulation.now:
             self._ring(self._version)
 

@@ -1,4 +1,4 @@
-"""Packets and the links that carry, delay, drop and destroy them."""
+"""Packets, and the links that carry, delay, drop and destroy them."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tests.twins.path.varying import Varying
 
 @dataclass(eq=False)
 class Packet:
-    """Something on its way; `content` is for the hosts."""
+    """Packet in flight; hosts use `content`."""
 
     kind: str  # "data", "ack", or control: "syn", "heartbeat", ...
     size: int  # on the wire [byte]
@@ -27,7 +27,7 @@ class Packet:
 
 
 class Server:
-    """Sends packets one after the other; few may wait."""
+    """Transmitter of packets with a finite queue."""
 
     def __init__(
         self, simulation: Simulation, *, byte_time: int, limit: int, arrival_first: bool,
@@ -41,12 +41,12 @@ class Server:
         self.empty()
 
     def empty(self) -> None:
-        """Forget what waits or is in transmission."""
+        """Discard the packets in queue and transmission."""
         self.free_at = self.simulation.now  # what was handed over before has been sent
         self.queue: list[int] = []  # departures of the packets that wait or are in transmission
 
     def refuses(self, size: int) -> bool:
-        """Whether a packet is dropped, by a policer or a full queue."""
+        """Return True if a packet is dropped by the policer or a full queue."""
         policed = self.varying is not None and self.varying.is_policed(self.simulation.now, size)
         return policed or self.is_full()
 
@@ -56,7 +56,7 @@ class Server:
         return self.byte_time > 0 and 0 < self.limit <= len(self.queue)
 
     def serve(self, size: int) -> int:
-        """Take a packet; returns the duration of its transmission, which ends at `free_at`."""
+        """Accept a packet; return the duration of its transmission, which ends at `free_at`."""
         duration = (size * self.byte_time + 2**19) >> 20
         end = self.varying.end(self.simulation.now, self.free_at, size) if self.varying else None
         self.free_at = max(self.simulation.now, self.free_at) + duration if end is None else end
@@ -65,7 +65,7 @@ class Server:
 
 
 class CrossTraffic:
-    """Packets of others at a constant rate: from `first` on every `every` ns (0: none)."""
+    """Cross traffic at a constant rate: from `first` on at the interval `every` [ns] (0: none)."""
 
     def __init__(
         self, simulation: Simulation, take: Callable[[int], None], *, every: int, size: int, first: int
@@ -111,11 +111,11 @@ class Link:
         self.stays: list[list[int]] = []  # from when until when each packet was held
 
     def held_until(self, end: int) -> int:
-        """How long packets were held in all, up to a time [ns]."""
+        """Return the total time that packets were held up to a time [ns]."""
         return sum(max(min(until, end) - since, 0) for since, until in self.stays)
 
     def hand(self, packet: Packet) -> None:
-        """Take a packet over, now."""
+        """Accept a packet now."""
         if self.outages_now:
             self.lost(packet, "outage")
         elif self.server.refuses(packet.size):
@@ -134,11 +134,11 @@ class Link:
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
 
     def destroys(self, arrival: int) -> bool:
-        """Whether an outage will begin before a packet arrives that is handed over now."""
+        """Return True if an outage begins before the arrival of a packet that is sent now."""
         return any(self.simulation.now < start < arrival for start, _ in self.outages)
 
     def is_hit(self) -> bool:
-        """Whether the next packet is lost at random."""
+        """Return True if the next packet is lost at random."""
         if self.survivors_left == 0 and self.gaps is not None:
             self.survivors_left = next(self.gaps)
             return True
@@ -146,14 +146,14 @@ class Link:
         return False
 
     def release(self, time: int) -> int:
-        """When a packet that gets to the far end at this time comes out there."""
+        """Return the time at which a packet is released that reaches the far end at this time."""
         if self.tick == 0:
             return time
         ticks = math.ceil(Fraction(time - self.tick_phase, self.tick))
         return self.tick_phase + ticks * self.tick
 
     def hand_cross(self, size: int) -> None:
-        """Take a packet of others over, now; where it goes from here is not our affair."""
+        """Accept a packet of cross traffic now; it leaves the path after the hop."""
         if not self.outages_now and not self.server.refuses(size):
             self.server.serve(size)
 
@@ -168,7 +168,7 @@ class Link:
             self.deliver(packet)
 
     def go_down(self) -> None:
-        """The outage begins: queue and wire are lost, but not what arrives this very instant."""
+        """Begin an outage: packets in queue and wire are lost, except those that arrive at this instant."""
         self.outages_now += 1
         now = self.simulation.now
         doomed = [packet for time, packet in self.wire if time > now]
@@ -181,7 +181,7 @@ class Link:
             self.lost(packet, "destroyed")
 
     def come_up(self) -> None:
-        """The outage ends; the queue is empty and the server idle."""
+        """End an outage, with an empty queue and an idle server."""
         self.outages_now -= 1
 
 
@@ -200,7 +200,7 @@ class Path:
                 link.deliver = next_link.hand
 
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
-        """Say what happens to data at the far end and to acknowledgements back at the sender."""
+        """Set the receiver of data at the far end and that of acknowledgements at the sender."""
 
         def arrive(packet: Packet) -> None:
             if packet.kind == "data":
@@ -217,15 +217,15 @@ class Path:
         self.backward[-1].rank = Rank.ACK
 
     def in_flight(self) -> int:
-        """Data packets on their way."""
+        """Return the number of data packets in flight."""
         return sum(packet.kind == "data" for link in self.forward for _, packet in link.wire)
 
     def send(self, packet: Packet) -> None:
-        """Towards the receiver."""
+        """Send a packet to the receiver."""
         self._start(packet, self.forward[0])
 
     def send_back(self, packet: Packet) -> None:
-        """Towards the sender."""
+        """Send a packet to the sender."""
         self._start(packet, self.backward[0])
 
     def _start(self, packet: Packet, link: Link) -> None:

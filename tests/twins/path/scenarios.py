@@ -1,4 +1,4 @@
-"""Random small scenarios that visit the corners: ties, tiny queues, outages, losses, cross traffic."""
+"""Random small scenarios that cover corner cases: ties, tiny queues, outages, losses, cross traffic."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -17,29 +17,29 @@ HOPS = 3
 OUTAGES = 3
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 DATA_PACKETS = 600
-"""About so many packets fit through the slowest hop of a scenario."""
+"""Approximate number of packets that the slowest hop of a scenario carries."""
 OneFlow = TypeVar("OneFlow", Rows, ManetRows)
 
 
 def tcp_rows(count: int, *, seed: int) -> Rows:
-    """`count` scenarios for the TCPs; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios for the TCPs; row k of a seed is the same for every `count`."""
     return stack([_tcp_row(np.random.default_rng([seed, k])) for k in range(count)])
 
 
 def stack(rows: Sequence[Rows]) -> Rows:
-    """Many rows as one array; they share the table of loss probabilities."""
+    """Concatenate rows as one array; they share the table of loss probabilities."""
     together = {name: np.concatenate([getattr(row, name) for row in rows]) for name in Rows._fields[:4]}
     return Rows(**together, losses=rows[0].losses)
 
 
 def select(rows: Rows, chosen: Any) -> Rows:
-    """Some rows (a slice or a list of indices)."""
+    """Return some rows (a slice or a list of indices)."""
     chosen_rows = {name: getattr(rows, name)[chosen] for name in Rows._fields[:4]}
     return Rows(**chosen_rows, losses=rows.losses)
 
 
 def empty_row(outages: int = OUTAGES) -> Rows:
-    """A row of zeros without hops, outages or losses."""
+    """Return a row of zeros without hops, outages or losses."""
     return Rows(
         np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
         np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
@@ -47,7 +47,7 @@ def empty_row(outages: int = OUTAGES) -> Rows:
 
 
 def pick(rng: Generator, *values: int | np.int64) -> int:
-    """One of the values."""
+    """Return one of the values."""
     return int(values[rng.integers(len(values))])
 
 
@@ -79,7 +79,7 @@ def _tcp_row(rng: Generator) -> Rows:
 
 
 def tcp_parameters(rng: Generator, window: int) -> dict[str, int]:
-    """What a TCP needs besides sizes."""
+    """Set the parameters of a TCP, apart from sizes."""
     alpha, beta = sorted(int(value) for value in rng.integers(0, 6, 2))
     return {
         "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
@@ -101,7 +101,8 @@ def tcp_parameters(rng: Generator, window: int) -> dict[str, int]:
 
 
 def sctp_rows(count: int, *, seed: int) -> Rows:
-    """`count` scenarios for SCTP over one path or two; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios for SCTP over one or two paths; row k of a seed is the same for
+    every `count`."""
     return stack([_sctp_row(np.random.default_rng([seed, k, 1])) for k in range(count)])
 
 
@@ -132,7 +133,7 @@ def _sctp_row(rng: Generator) -> Rows:
 
 
 def sctp_parameters(rng: Generator, chunk: int, window: int) -> dict[str, int]:
-    """What SCTP needs besides sizes: of chunks of this size [byte], and a receiver of about so many."""
+    """Set the parameters of SCTP with chunks of this size [bytes] and a receive window of about so many."""
     return {
         "RWND": int(chunk * (window if rng.random() < 0.9 else 5 * window) + rng.integers(0, chunk)),
         "WINDOW": 64, "TICK": 10 * MS,
@@ -154,7 +155,7 @@ def sctp_parameters(rng: Generator, chunk: int, window: int) -> dict[str, int]:
 
 
 def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
-    """What every protocol needs: the random streams' address, begin, end, sampling."""
+    """Set the parameters of every protocol: address of the random streams, start, end, sampling."""
     start = pick(rng, 0, 0, rng.integers(0, SECOND))
     sample = pick(rng, 100 * MS, 10 * MS, rng.integers(MS, SECOND))
     return {
@@ -166,7 +167,7 @@ def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
 
 
 def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
-    """One to three hops; returns the time per byte of the slowest [ns]."""
+    """Choose one to three hops; return the byte time of the slowest [ns]."""
     slowest = 1
     mood = rng.random()  # clean, lossy one way, lossy both ways
     odds = [0.3, 0.05, 0.2, 0.25, 0.14, 0.05, 0.01]
@@ -206,7 +207,7 @@ def choose_outages(rng: Generator, row: Rows, path: int, end: int, on_lattice: b
 
 
 def choose_cross_traffic(rng: Generator, row: Rows, path: int, end: int, on_lattice: bool) -> None:
-    """On some hops others take a share: at a constant rate, from some time on."""
+    """Add cross traffic at a constant rate to some hops."""
     for hop in range(HOPS):
         column = row.hops[0, path, hop]
         if column[Hop.PRESENT] and column[Hop.BYTE_TIME] and rng.random() < 0.2:
@@ -220,7 +221,7 @@ def choose_cross_traffic(rng: Generator, row: Rows, path: int, end: int, on_latt
 
 
 def choose_ticks(rng: Generator, row: Rows, path: int, on_lattice: bool) -> None:
-    """Some hops let packets go at the ticks of a clock."""
+    """Make some hops release packets at the ticks of a clock."""
     for hop in range(HOPS):
         column = row.hops[0, path, hop]
         if column[Hop.PRESENT] and rng.random() < 0.15:
@@ -230,7 +231,7 @@ def choose_ticks(rng: Generator, row: Rows, path: int, on_lattice: bool) -> None
 
 
 def describe(rows: Rows, row: int) -> str:
-    """One scenario in a few lines, to be read by a person or typed into a test."""
+    """Return a scenario as a few lines, to be read or typed into a test."""
     values = {column.name: int(rows.parameters[row, column]) for column in P if rows.parameters[row, column]}
     lines = [str(values)]
     for path in range(rows.hops.shape[1]):
@@ -242,7 +243,8 @@ def describe(rows: Rows, row: int) -> str:
 
 
 def as_datagrams(rows: Rows, *, seed: int) -> Rows:
-    """The same networks with a stream of datagrams each, from a third of the slowest hop's rate to thrice."""
+    """Return the same networks with a UDP stream each, from a third of the slowest hop's rate to
+    three times."""
     rng = np.random.default_rng(seed)
     p = rows.parameters.copy()
     slowest = rows.hops[:, 0, :, [Hop.BYTE_TIME]].max(axis=(0, 2)) / 2**BYTE_TIME_BITS
@@ -258,7 +260,7 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
 
 
 def with_bursts(rows: Rows, *, seed: int) -> Rows:
-    """The same networks, with losses in bursts on most hops, one way or both."""
+    """Return the same networks with burst losses on most hops, in one or both directions."""
     rng = np.random.default_rng(seed)
     hops = rows.hops.copy()
     certain = 1 << CHANCE_BITS
@@ -275,7 +277,10 @@ def with_bursts(rows: Rows, *, seed: int) -> Rows:
 
 
 def with_varying(rows: Rows, *, seed: int, jitter: float = 0.4) -> Rows:
-    """The same networks, with traces, jitter (of so many) and policers on most hops, one way or both."""
+    """Return the same networks with traces, jitter and policers on most hops, in one or both directions.
+
+    `jitter` is the probability of jitter.
+    """
     rng = np.random.default_rng(seed)
     hops, found = rows.hops.copy(), {}
     for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
@@ -296,7 +301,10 @@ def with_varying(rows: Rows, *, seed: int, jitter: float = 0.4) -> Rows:
 
 
 def with_reordering(rows: Rows, *, seed: int) -> Rows:
-    """The same networks, with jitter on most hops, and reordering by most of that; of SCTP the first path."""
+    """Return the same networks with jitter on most hops, most of which reorders.
+
+    SCTP then uses the first path only.
+    """
     rng = np.random.default_rng([seed, 3])
     rows = with_varying(rows, seed=seed, jitter=0.8)
     for *hop, direction in np.argwhere(rows.hops[..., Hop.VARIES :] > 0).tolist():
@@ -310,7 +318,7 @@ def with_reordering(rows: Rows, *, seed: int) -> Rows:
 def varying_pairs(
     rng: Generator, byte_time: Any, delay: Any, end: int, jittered: float = 0.4
 ) -> list[tuple[int, int]]:
-    """Pairs as `kernels.base.varying` reads them, of whole milliseconds where the delay is."""
+    """Return pairs as `kernels.base.varying` reads them, in whole milliseconds if the delay is."""
     unit, byte_time = MS if delay % MS == 0 else 1, max(int(byte_time), 1 << BYTE_TIME_BITS)
     kind = int(rng.integers(0, 3))
     count = (0, int(rng.integers(1, 9)), int(rng.integers(1, 80)))[kind]
@@ -338,12 +346,12 @@ def varying_pairs(
 
 
 def linux_rows(count: int, *, seed: int) -> Rows:
-    """`count` scenarios for the TCP of today's Linux."""
+    """Return `count` scenarios for the TCP of today's Linux."""
     return as_linux(tcp_rows(count, seed=seed), seed=seed)
 
 
 def make_linux(rng: Generator, p: Any) -> None:
-    """Columns of a TCP become those of a kernel."""
+    """Turn the columns of a TCP into those of today's Linux."""
     p[P.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
     p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
     p[P.WINDOW] = pick(rng, p[P.WINDOW], rng.integers(10, 400), 400)
@@ -353,7 +361,10 @@ def make_linux(rng: Generator, p: Any) -> None:
 
 
 def with_messages(rows: Rows, *, seed: int) -> Rows:
-    """The same networks with applications that pause, for less than a round trip or more than a timeout."""
+    """Return the same networks with applications that pause.
+
+    Pauses are shorter than a round trip or longer than a timeout.
+    """
     p, tables = rows.parameters.copy(), []
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 3])
@@ -369,7 +380,7 @@ def with_messages(rows: Rows, *, seed: int) -> Rows:
 
 
 def with_delays(rows: OneFlow, *, seed: int) -> OneFlow:
-    """The same networks, the delays of whose data are measured, most of them with a bound."""
+    """Return the same networks with measured delays of data, most of them with a bound."""
     p = rows.parameters.copy()
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 24])
@@ -378,7 +389,7 @@ def with_delays(rows: OneFlow, *, seed: int) -> OneFlow:
 
 
 def with_tuning(rows: Rows, *, seed: int) -> Rows:
-    """The same networks with windows that grow, from a few packets on where these are large."""
+    """Return the same networks with autotuned receive windows, from a few packets on if they are large."""
     p = rows.parameters.copy()
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 4])
@@ -389,7 +400,7 @@ def with_tuning(rows: Rows, *, seed: int) -> Rows:
 
 
 def as_linux(rows: Rows, *, seed: int) -> Rows:
-    """The same networks with a kernel's clocks and, often, wide windows."""
+    """Return the same networks with the clocks of today's Linux and, often, wide windows."""
     p = rows.parameters
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 2])

@@ -1,4 +1,4 @@
-"""What varies on a link, step by step and opportunity by opportunity."""
+"""Time-varying links, step by step and opportunity by opportunity."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +13,7 @@ Pair = tuple[int, int]
 
 @dataclass
 class Description:
-    """What stands in the rows."""
+    """Description of a time-varying link, as in the rows."""
 
     policer: Pair  # time per byte / 2**20 and burst [ns]
     kind: int  # 0: no trace, 1: steps, 2: opportunities
@@ -25,7 +25,7 @@ class Description:
 
 
 def read(pairs: list[Pair]) -> Description:
-    """The description that begins with the first of these pairs."""
+    """Return the description that begins with the first of these pairs."""
     plain = [(one - FOREVER, other) for one, other in pairs]
     (kind, count), (period, jitters) = plain[1], plain[2]
     found = Description(plain[0], kind, period, reorders=jitters < 0)
@@ -39,7 +39,7 @@ def read(pairs: list[Pair]) -> Description:
 
 
 class Varying:
-    """One direction of a hop."""
+    """Time-varying hop in one direction."""
 
     def __init__(self, description: Description, streams: Streams, stream: int) -> None:
         self.of = description
@@ -50,13 +50,13 @@ class Varying:
         self.empty(0)
 
     def empty(self, now: int) -> None:
-        """Nothing is under way any more: what would have left later has not."""
+        """Discard the packets in transit, and the transmissions planned for them."""
         self.last = 0
         used = getattr(self, "used", {})
         self.used = {k: taken for k, taken in used.items() if self.opportunity(k)[0] <= now}
 
     def is_policed(self, now: int, size: int) -> bool:
-        """Whether the packet is dropped; else its tokens are gone."""
+        """Return True if the policer drops a packet; otherwise take its tokens."""
         byte_time, burst = self.of.policer
         if byte_time == 0:
             return False
@@ -67,7 +67,7 @@ class Varying:
         return False
 
     def step(self, now: int) -> tuple[int, int, int, int]:
-        """Until when the step lasts that is on now, its time per byte, delay and loss."""
+        """Return the end of the current step, its byte time, delay and loss."""
         since = now - now % self.of.period if self.of.period else 0
         for k, (start, *values) in enumerate(self.of.steps):
             ends = [start for start, *_ in self.of.steps[k + 1 :]]
@@ -77,7 +77,7 @@ class Varying:
         raise AssertionError("there is always a step")
 
     def opportunity(self, k: int) -> Pair:
-        """When the k-th one is, and how many bytes leave; FOREVER behind the last one."""
+        """Return the time of opportunity k and its bytes; FOREVER after the last one."""
         rounds, place = divmod(k, len(self.of.opportunities))
         if rounds and not self.of.period:
             return FOREVER, 0
@@ -85,7 +85,7 @@ class Varying:
         return rounds * self.of.period + time, room
 
     def end(self, now: int, free: int, size: int) -> int | None:
-        """When a packet has been transmitted that comes now; None without a trace."""
+        """Return the end of the transmission of a packet that arrives now; None without a trace."""
         if self.of.kind == 1:
             return self.end_by_steps(max(now, free), size)
         return self.end_by_opportunities(now, size) if self.of.kind == 2 else None
@@ -119,7 +119,7 @@ class Varying:
             k += 1
 
     def arrival(self, end: int, delay: int) -> tuple[int, bool]:
-        """When a packet reaches the far end that is transmitted by `end`, and whether it is lost."""
+        """Return the arrival at the far end of a packet transmitted by `end`, and whether it is lost."""
         loss = 0
         if self.of.kind == 1:
             _, _, delay, loss = self.step(end)

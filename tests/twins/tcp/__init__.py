@@ -1,1 +1,1 @@
-"""The naive TCP: senders, their recovery and controls, and the receiver."""
+"""Naive TCP: senders, loss recovery, congestion controls, and the receiver."""

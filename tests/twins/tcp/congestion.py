@@ -1,7 +1,7 @@
-"""Congestion controls: how a window grows and what is left of it after a loss.
+"""Congestion controls: growth of the window, and reduction after a loss.
 
-BIC (Xu, Harfoush, Rhee, INFOCOM 2004) and CUBIC (Ha, Rhee, Xu, OSR 2008; RFC 8312) in whole packets and
-whole milliseconds, as Linux 2.6 has them.
+BIC (Xu, Harfoush, Rhee, INFOCOM 2004) and CUBIC (Ha, Rhee, Xu, OSR 2008; RFC 8312) in whole packets and whole
+milliseconds, as in Linux 2.6.
 """
 
 import math
@@ -13,22 +13,22 @@ HZ = 1024  # CUBIC counts time in units of 1/HZ s
 
 
 class Standard:
-    """Slow start, then a packet per round trip; half after a loss."""
+    """Slow start, then one packet per round trip; half the window after a loss."""
 
     def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:
-        """The window after an ACK of `acked` packets."""
+        """Return the window after an ACK of `acked` packets."""
         return cwnd + (1.0 if cwnd < ssthresh else 1.0 / cwnd)
 
     def reduce(self, window: float, *, timeout: bool) -> float:
-        """What is left of a window that was too large."""
+        """Return the window after a loss at this window."""
         return window / 2.0
 
     def hear(self, packets: int, now: int, rtt: int) -> None:
-        """An ACK arrives, of whatever kind; `rtt` is the measurement before it."""
+        """Process an ACK of any kind; `rtt` is the measurement before it."""
 
 
 class Counting(Standard):
-    """Windows of whole packets that grow by one every so many ACKs; forgets everything at a timeout."""
+    """Windows of whole packets that grow by one per number of ACKs; the state is reset at a timeout."""
 
     def __init__(self) -> None:
         self.forget()
@@ -69,7 +69,7 @@ class Counting(Standard):
         return max(1, 16 * interval // self.packets_per_ack_16)
 
     def remember(self, window: int) -> None:
-        """Fast convergence: who loses below the old maximum makes room for others."""
+        """Update the maximum: a loss below the old maximum releases capacity (fast convergence)."""
         if window < self.last_max:
             self.last_max = int(window * (1 + BETA) / 2)
         else:
@@ -169,7 +169,7 @@ class Cubic(Counting):
         return self.for_delayed_acks(self.be_friendly(window, interval))
 
     def be_friendly(self, window: int, interval: int) -> int:
-        """Not slower than a standard TCP with the same BETA."""
+        """Grow at least as fast as a standard TCP with the same BETA."""
         acks_per_packet = 23 * window // 8
         while self.friendly_acks > acks_per_packet:
             self.friendly_acks -= acks_per_packet
@@ -188,7 +188,7 @@ class Cubic(Counting):
 
 
 def cube_root(value: int) -> int:
-    """The largest whole number whose cube is not above `value`, but below 2**18."""
+    """Return the largest integer below 2**18 whose cube is at most `value`."""
     root = math.floor(value ** (1 / 3))
     while root**3 > value:
         root -= 1
@@ -198,7 +198,7 @@ def cube_root(value: int) -> int:
 
 
 class Westwood(Standard):
-    """Linux 2.6's: a bandwidth sample per round trip, smoothed twice; a packet is 1460 bytes."""
+    """Westwood+ of Linux 2.6: a bandwidth sample per round trip, filtered twice; a packet is 1460 bytes."""
 
     MSS = 1460
 
@@ -244,7 +244,7 @@ class Westwood(Standard):
         self.bytes = 0
 
     def fresh_bytes(self, packets: int) -> int:
-        """What has left the network and has not been counted yet."""
+        """Return the bytes that have left the network and are not yet counted."""
         acknowledged = packets * self.MSS
         if packets == 0:
             self.accounted += self.MSS

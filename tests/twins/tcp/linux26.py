@@ -1,4 +1,4 @@
-"""A sender like that of Linux 2.6 (ns-2.35 `tcp-linux.cc`, `scoreboard1.cc`) with its congestion controls."""
+"""Sender like that of Linux 2.6 (ns-2.35 `tcp-linux.cc`, `scoreboard1.cc`) with its congestion controls."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ MOST_AFTER_RECOVERY = 3  # packets that cwnd may be above what is in flight when
 
 @dataclass
 class Resent:
-    """A lost packet has been sent again, as the `order`-th, when `next_new` was the next new one."""
+    """Retransmission number `order` of a lost packet, made when `next_new` was the next new packet."""
 
     order: int
     next_new: int
 
 
 class Scoreboard:
-    """What is known of packets above the cumulative acknowledgement; others are simply in flight."""
+    """State of packets above the cumulative acknowledgement; packets without an entry are in flight."""
 
     def __init__(self, distance: int) -> None:
         self.distance = distance
@@ -39,7 +39,7 @@ class Scoreboard:
         self.arrived = self.orders - 1  # order of the latest retransmission that has arrived
 
     def advance(self, cumulative: int) -> None:
-        """All packets up to `cumulative` have arrived."""
+        """Process the arrival of all packets up to `cumulative`."""
         for number in [number for number in self.resent if number <= cumulative]:
             self.arrived = max(self.arrived, self.resent.pop(number).order)
         self.reported = {number for number in self.reported if number > cumulative}
@@ -47,7 +47,7 @@ class Scoreboard:
         self.judged = max(self.judged, cumulative)
 
     def update(self, cumulative: int, blocks: list[tuple[int, int]]) -> tuple[bool, bool]:
-        """Did the blocks report something, is more lost?"""
+        """Process SACK blocks; return whether they report packets, and whether more are lost."""
         named = {number for left, right in blocks for number in range(left, right)} - self.reported
         named = {number for number in named if number > cumulative}
         arrived = self.arrived
@@ -70,7 +70,7 @@ class Scoreboard:
         return bool(named), bool(late)
 
     def resend(self, next_new: int) -> int:
-        """The first lost packet goes out again."""
+        """Retransmit the first lost packet."""
         number = min(self.lost)
         self.lost.remove(number)
         self.resent[number] = Resent(self.orders, next_new)
@@ -85,16 +85,16 @@ class Scoreboard:
 
 
 class LinuxControl(Standard):
-    """Reno: a packet more per window of packets acknowledged."""
+    """Reno: one more packet per window of acknowledged packets."""
 
     def __init__(self) -> None:
         self.acknowledged = 0
 
     def average(self, acked: int) -> None:
-        """An ACK of new data outside of recoveries."""
+        """Process an ACK of new data outside of recovery."""
 
     def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
-        """Any ACK."""
+        """Process any ACK."""
         self.acknowledged += packets
 
     def step(self, cwnd: float, ssthresh: int, now: int, rtt: int) -> float:
@@ -111,12 +111,12 @@ class LinuxControl(Standard):
         return max(int(window) // 2, 2)
 
     def min_cwnd(self, ssthresh: int, payload: int) -> int:
-        """The window in a recovery."""
+        """Return the window in recovery."""
         return ssthresh // 2
 
 
 class LinuxWestwood(LinuxControl):
-    """Westwood+: the window in a recovery is what the measured bandwidth fills in the least smoothed RTT."""
+    """Westwood+: the window in recovery is the measured bandwidth times the minimum smoothed RTT."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class LinuxWestwood(LinuxControl):
 
 
 class _AsWritten(Counting):
-    """BIC and CUBIC go through a recovery with the window that they have after it."""
+    """BIC and CUBIC, whose window in recovery is that after it."""
 
     def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
         pass
@@ -187,7 +187,7 @@ LINUX_CONTROLS: dict[str, type[Standard]] = {
 
 
 class Linux(TcpSender):
-    """Keeps `allowed` packets in flight, or in a recovery what is left of the old window if that is more."""
+    """Keeps `allowed` packets in flight; in recovery the rest of the old window, if that is larger."""
 
     sack = True
     control: LinuxControl
@@ -260,7 +260,7 @@ class Linux(TcpSender):
             self.outcomes.add(Out.FAST_RETRANSMITS)
 
     def cut(self) -> None:
-        """A packet is lost, or a router has marked one."""
+        """Reduce the window for a loss or an ECN mark."""
         self.state = "recovery"
         self.recover = self.highest_sent
         self.halving = self.allowed
@@ -295,7 +295,7 @@ class Linux(TcpSender):
             self.halving = min(self.halving, max(1, self.in_flight - 1))
 
     def measure(self, rtt: int) -> None:
-        """By a timestamp, to the nearest tick."""
+        """Measure the RTT by a timestamp, to the nearest tick."""
         tick = self.parameters.TICK
         self.rtt_ticks = max(1, (rtt + tick // 2) // tick)
         if self.srtt_8 == 0:

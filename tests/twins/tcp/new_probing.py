@@ -7,7 +7,7 @@ from tests.twins.tcp.sack import Sack, Scoreboard
 
 
 class Memory(Scoreboard):
-    """A scoreboard on which packets up to `gone` count as lost unless they were reported."""
+    """Scoreboard on which packets up to `gone` are lost unless they were reported."""
 
     gone = -1
 
@@ -16,7 +16,7 @@ class Memory(Scoreboard):
         self.gone = -1
 
     def start_again(self, first: int, last: int) -> None:
-        """Everything from `first` to `last` that was not reported is a hole again."""
+        """Turn all unreported packets from `first` to `last` into holes again."""
         self.lowest = self.next_hole = first
         self.gone = last
 
@@ -80,7 +80,7 @@ class NewProbing(Pausing, Sack):
         super().send_much(burst)
 
     def is_lost_again(self) -> bool:
-        """The first hole has been resent, and what was sent later has arrived."""
+        """Return True if the first hole was retransmitted and packets sent later have arrived."""
         resent = self.scoreboard.next_hole > self.highest_ack + 1
         later = max(self.scoreboard.sacked, default=-1) - self.noted + 1
         return self.watched == self.highest_ack and resent and later >= self.parameters.DUPACKS

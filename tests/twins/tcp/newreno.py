@@ -1,4 +1,4 @@
-"""TCP NewReno (ns-2.35 `tcp-newreno.cc`): a partial acknowledgement resends the next hole at once."""
+"""TCP NewReno (ns-2.35 `tcp-newreno.cc`): a partial acknowledgement retransmits the next hole at once."""
 
 from tests.twins.tcp.reno import Reno
 

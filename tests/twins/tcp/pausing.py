@@ -1,4 +1,4 @@
-"""Senders that sometimes stop and ask the network with probe segments before they go on."""
+"""Senders that may pause and probe the network before they go on."""
 
 from netcarlo.kernels.base.layout import Out
 from tests.twins.tcp.receiver import Ack
@@ -6,7 +6,7 @@ from tests.twins.tcp.tcp import TcpSender
 
 
 class Pausing(TcpSender):
-    """The pause itself; to be put before a TCP, which says how what is missing is repaired.
+    """Mixin for the pause of a TCP, which defines how missing packets are repaired.
 
     `self.cause` is "timeout", "dupack" or "notice".
     """
@@ -24,27 +24,27 @@ class Pausing(TcpSender):
     # What the variants define.
 
     def choose(self) -> str:
-        """What to do at a timeout: "lose", "spare" or "pause"."""
+        """Return the action at a timeout: "lose", "spare" or "pause"."""
         raise NotImplementedError
 
     def on_paused_ack(self, ack: Ack) -> None:
-        """Take note of an acknowledgement in a pause, before anything else does."""
+        """Process an ACK in a pause, before anything else does."""
 
     def repair(self) -> None:
-        """Send again what is missing, with the window as it is."""
+        """Retransmit what is missing and keep the window."""
         raise NotImplementedError
 
     def cut_after_pause(self) -> None:
-        """Lower the window: the network has got worse."""
+        """Reduce the window: the network has got worse."""
         raise NotImplementedError
 
     def patience(self) -> int:
-        """How long to wait for a reply [ns]."""
+        """Return the timeout for a reply [ns]."""
         p = self.parameters
         return max(min(max(self.rto_base, p.MIN_RTO), p.MAX_RTO), 2 * p.TICK)
 
     def repeat(self) -> None:
-        """A probe has not been answered in time."""
+        """Process the timeout of a probe."""
         self.slow = []
         self.ask()
 
@@ -80,7 +80,7 @@ class Pausing(TcpSender):
             self.decide()
 
     def is_slow(self, rtt: int) -> bool:
-        """More than 5/4 of the smoothed RTT, by the ticking clock."""
+        """Return True if a round trip exceeds 5/4 of the smoothed RTT, by the coarse clock."""
         tick = self.parameters.TICK
         into_tick = (self.asked_at + self.parameters.CLOCK_PHASE) % tick
         ticks = max(1, (rtt + into_tick) // tick)

@@ -7,7 +7,7 @@ from tests.twins.tcp.receiver import Ack
 
 
 class Resuming(Pausing, NewReno):
-    """NewReno that goes on after a pause as in the middle of a recovery, or as after a timeout."""
+    """NewReno that continues after a pause as within a recovery, or as after a timeout."""
 
     def on_paused_ack(self, ack: Ack) -> None:
         if self.last_cut != "dupack":
@@ -19,7 +19,7 @@ class Resuming(Pausing, NewReno):
             self.inflation = max(self.inflation - (newly_acked - 1), 0)
 
     def cut_after_pause(self) -> None:
-        """What has arrived behind the hole does not count for the window."""
+        """Reduce the window without counting the packets that arrived after the hole."""
         arrived, self.inflation = self.inflation, 0
         self.cwnd = self.cut()
         self.inflation = arrived

@@ -1,4 +1,4 @@
-"""The TCP receiver: cumulative acknowledgements, delayed or not, with or without SACK blocks."""
+"""TCP receiver: cumulative acknowledgements, delayed or not, with or without SACK blocks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ SACK_BLOCKS = 3
 
 @dataclass
 class Ack:
-    """`number` is the last packet before the first gap; blocks are [left, right).
+    """Acknowledgement: `number` is the last packet before the first gap; blocks are [left, right).
 
-    `marked`: the receiver saw how the packet behind `number` was destroyed.  `echo`: when the packet was put
-    out that was the next in order after the previous ACK, or a later copy of one acknowledged before.
+    `marked`: the receiver saw the packet after `number` corrupted. `echo`: send time of the packet that was
+    the next in order after the previous ACK, or of a later transmission of one acknowledged before.
     """
 
     number: int
@@ -26,7 +26,7 @@ class Ack:
 
 
 class SackHistory:
-    """Which blocks an acknowledgement names: the newest first, then the ones named before."""
+    """SACK blocks of an acknowledgement: the newest first, then those sent before."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[int, int]] = []
@@ -34,7 +34,7 @@ class SackHistory:
     def blocks(
         self, newest: int, duplicate: bool, cumulative: int, highest: int, seen: set[int]
     ) -> list[tuple[int, int]]:
-        """The blocks to send after packet `newest` has arrived."""
+        """Return the blocks to send after packet `newest` has arrived."""
         if cumulative >= highest and self.stack:
             self.stack = []
             return []
@@ -61,7 +61,7 @@ class SackHistory:
 
 
 class Receiver:
-    """Acknowledges at once, or (`ack_every` 2) waits for a second packet or `ack_delay` ns."""
+    """Receiver that acknowledges at once, or (`ack_every` 2) waits for a second packet or `ack_delay` ns."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, *, first: int, first_data: int, ack_every: int,
@@ -113,7 +113,7 @@ class Receiver:
             self._acknowledge(number)
 
     def corrupted(self, number: int) -> None:
-        """A packet arrives destroyed by an error; that it was this one can be told."""
+        """Process a corrupted packet whose number is known."""
         if number >= self.expected:
             self.destroyed.add(number)
 

@@ -1,4 +1,4 @@
-"""TCP Reno (ns-2.35 `tcp-reno.cc`): fast recovery inflates the window by duplicate acknowledgements."""
+"""TCP Reno (ns-2.35 `tcp-reno.cc`): duplicate acknowledgements inflate the window in fast recovery."""
 
 from netcarlo.kernels.base.layout import Out
 from tests.twins.tcp.receiver import Ack

@@ -1,4 +1,4 @@
-"""TCP SACK (ns-2.35 `tcp-sack1.cc`, `scoreboard-rq.cc`): an estimate of the packets in the pipe decides."""
+"""TCP SACK (ns-2.35 `tcp-sack1.cc`, `scoreboard-rq.cc`): the sender estimates the packets in the pipe."""
 
 from netcarlo.kernels.base.layout import Out
 from tests.twins.tcp.receiver import Ack
@@ -6,7 +6,7 @@ from tests.twins.tcp.tcp import TcpSender
 
 
 class Scoreboard:
-    """The packets that the receiver reported, and how far the holes have been filled again."""
+    """Packets reported by the receiver, and holes that have been retransmitted."""
 
     def __init__(self) -> None:
         self.sacked: set[int] = set()
@@ -30,7 +30,7 @@ class Scoreboard:
         self.news = self.news or len(self.sacked) != known
 
     def hole(self) -> int | None:
-        """The first hole not yet resent that has a reported packet above it."""
+        """Return the first hole that was not retransmitted and has a reported packet above it."""
         number = max(self.next_hole, self.lowest)
         while number in self.sacked:
             number += 1

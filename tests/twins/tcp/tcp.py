@@ -1,4 +1,4 @@
-"""What the TCP senders have in common (ns-2.35 `tcp.cc`, one-way agent, default settings)."""
+"""Common parts of the TCP senders (ns-2.35 `tcp.cc`, one-way agent, default settings)."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.twins.tcp.receiver import Ack
 
 
 class TcpSender:
-    """Window, retransmission timer and RTT estimator; subclasses say what acknowledgements do.
+    """Window, retransmission timer and RTT estimator; subclasses define the reaction to acknowledgements.
 
     Sequence numbers count packets; number 0 is the SYN.
     """
@@ -85,18 +85,18 @@ class TcpSender:
             self.outcomes.values[Out.ACKED] = max(0, self.highest_ack + 1 - self.first_data)
 
     def on_probe_reply(self, number: int) -> None:
-        """The reply to a probe segment has come."""
+        """Process the reply to a probe segment."""
 
     def on_notice(self) -> None:
-        """A link of the route is broken."""
+        """Process the notice that a link of the route is broken."""
 
     def paused_until(self, now: int) -> int:
-        """How long the sender has paused in all [ns]."""
+        """Return the total duration of pauses [ns]."""
         return 0
 
     @property
     def rtt(self) -> int:
-        """The latest RTT measurement [ns]."""
+        """Return the latest RTT measurement [ns]."""
         return self.rtt_ticks * self.parameters.TICK
 
     # Sending.
@@ -108,7 +108,7 @@ class TcpSender:
         return min(self.cwnd, float(self.window))
 
     def write(self) -> None:
-        """The application fills the socket buffer as soon as little enough waits there for its ACK."""
+        """Fill the socket buffer as soon as few enough packets wait there for their ACK."""
         p = self.parameters
         acknowledged = max(self.highest_ack + 1, self.first_data)
         if p.SEND_BUFFER == 0:
@@ -121,11 +121,11 @@ class TcpSender:
         return p.HANDSHAKE if number == 0 else p.DATA + p.HEADER - self.missing(number)
 
     def missing(self, number: int) -> int:
-        """Bytes that the last packet is shorter than the others."""
+        """Return the bytes by which the last packet is shorter than the others."""
         return int(self.parameters.SHORT) if number == self.limit - 1 else 0
 
     def output(self, number: int) -> None:
-        """Put packet `number` out, for the first time or again."""
+        """Send packet `number`, for the first time or again."""
         nothing_is_out = self.highest_sent == self.highest_ack
         if number >= self.first_data:
             kind = "data"
@@ -159,11 +159,11 @@ class TcpSender:
             sent += 1
 
     def resume(self) -> None:
-        """What may be sent may be put out again."""
+        """Send what the window allows after the sender was blocked."""
         self.send_much()
 
     def send_one(self) -> None:
-        """Limited transmit: a new packet on each of the first duplicate acknowledgements."""
+        """Send a new packet for a duplicate acknowledgement below the threshold (limited transmit)."""
         number = self.next_number
         if (
             number < self.written
@@ -177,7 +177,7 @@ class TcpSender:
     # Acknowledgements.
 
     def new_ack(self, number: int) -> None:
-        """Everything up to `number` has arrived, and that is news."""
+        """Process an acknowledgement of new data up to `number`."""
         self.dupacks = 0
         self.last_ack = self.highest_ack = number
         self.write()
@@ -205,22 +205,22 @@ class TcpSender:
     # Losses.
 
     def cut(self, *, timeout: bool = False) -> float:
-        """Lower ssthresh; returns the window to go on with, not rounded."""
+        """Reduce ssthresh; return the new window, not rounded."""
         left = self.control.reduce(self.exact_window(), timeout=timeout)
         self.ssthresh = max(2, int(left))
         self.outcomes.add(Out.CWND_CUTS)
         return left
 
     def cut_window(self) -> None:
-        """Lower the window because of duplicate acknowledgements."""
+        """Reduce the window for duplicate acknowledgements."""
         self.cwnd = self.cut()
 
     def may_fast_retransmit(self) -> bool:
-        """Not for a loss in the window that was already cut for; but always for the first packet."""
+        """Return False for a loss in a window that was already reduced, except for the first packet."""
         return self.highest_ack > self.recover or self.highest_ack == 0
 
     def ring(self) -> None:
-        """The timer goes off."""
+        """Process the expiry of the timer."""
         self.outcomes.add(Out.TIMEOUTS)
         self.on_timeout()
 
@@ -237,7 +237,7 @@ class TcpSender:
         self.send_much()
 
     def go_back(self) -> None:
-        """Start again behind the last acknowledged packet."""
+        """Continue from the first unacknowledged packet."""
         self.next_number = self.highest_ack + 1
         self.restart_timer()
 
@@ -263,7 +263,7 @@ class TcpSender:
             self.srtt_8 = 0
 
     def measure(self, rtt: int) -> None:
-        """A packet sent `rtt` ns ago has been acknowledged: read the ticking clock."""
+        """Measure the RTT of a packet sent `rtt` ns ago with the coarse clock."""
         tick = self.parameters.TICK
         since_tick = (self.simulation.now - rtt + self.phase) % tick  # when it was sent
         self.rtt_ticks = max(1, (rtt + since_tick) // tick)

@@ -1,6 +1,6 @@
 """TCP Vegas (ns-2.35 `tcp-vegas.cc`): the window follows the difference of expected and actual rate.
 
-There is no SYN: packet 0 is data.  Times count from the first packet, in whole nanoseconds.
+There is no SYN: packet 0 is data. Times are relative to the first packet, in whole nanoseconds.
 """
 
 from netcarlo.kernels.base.layout import Out

@@ -1,6 +1,6 @@
-"""The naive mobile host: when it moves, what it signals, which way its packets go.
+"""Naive mobile host: its movement, its signalling, and the routes of its packets.
 
-`NEVER` is the time of what does not happen; whatever is computed from it does not happen either.
+`NEVER` is the time of an event that does not occur; times computed from it do not occur either.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The way of a data packet from the MAP over access routers to the host."""
+"""Route of a data packet from the MAP over access routers to the host."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from tests.twins.path.mobility.timelines import Timeline
 
 @dataclass(eq=False)
 class Traveller:
-    """A packet, or a copy of it, in the access network."""
+    """Packet, or a copy of it, in the access network."""
 
     packet: Packet
     tunnelled: bool = False  # at some time
@@ -26,9 +26,10 @@ class Traveller:
 
 
 class Access:
-    """Everything between the MAP and the host: who goes where, and who is still on the way.
+    """Network between the MAP and the host: routes of packets, and packets in flight.
 
-    `timelines` are those of the handovers; `astray` says for each place when packets get lost there.
+    `timelines` are those of the handovers; `astray` are the times, for each place, at which packets are lost
+    there.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Access:
     # The MAP.
 
     def pass_map(self, packet: Packet) -> None:
-        """A packet from the sender passes the MAP, now."""
+        """Process a packet of the sender that passes the MAP now."""
         now = self.simulation.now
         place, detour, tunnelled = self.destination(packet.sent, now)
         traveller = Traveller(packet, tunnelled=tunnelled)
@@ -63,7 +64,7 @@ class Access:
             self.go(copy, place + 1, arrival + self.timelines[place].detour)
 
     def destination(self, sent: int, now: int) -> tuple[int, int, bool]:
-        """The place, the additional delay [ns], and whether it goes through a tunnel between MAPs."""
+        """Return the place, the additional delay [ns], and whether a tunnel between MAPs is used."""
         known_to_sender = [k + 1 for k, line in enumerate(self.timelines) if line.at_sender <= sent]
         first = max(known_to_sender, default=0)
         place, detour, tunnelled = first, 0, False
@@ -81,7 +82,7 @@ class Access:
     # The ways between routers, and the air.
 
     def go(self, traveller: Traveller, place: int, arrival: Time) -> None:
-        """Be at a router at some time (or never: then wait)."""
+        """Schedule the arrival at a router (or never: then wait)."""
         self.on_the_way.append(traveller)
         if arrival <= self.parameters.END:
             rank = Rank.TUNNELLED if traveller.tunnelled else Rank.HOP
@@ -92,7 +93,7 @@ class Access:
         self.routers[place].reach(traveller)
 
     def fly(self, traveller: Traveller, arrival: int, lost: bool) -> None:
-        """Be at the host, or lost just before."""
+        """Schedule the arrival at the host, or the loss just before."""
         self.on_the_way.append(traveller)
         self.simulation.at(arrival, Rank.DATA, self._land, traveller, lost)
 
@@ -104,13 +105,13 @@ class Access:
             self.deliver(traveller.packet)
 
     def count(self, column: Out, traveller: Traveller) -> None:
-        """Only data is counted."""
+        """Count data packets only."""
         if traveller.packet.kind == "data":
             self.outcomes.add(column)
 
 
 class Router:
-    """An access router during one stay of the host: it came by one handover and leaves by the next."""
+    """Access router during one stay of the host, which arrives by one handover and leaves by the next."""
 
     def __init__(self, access: Access, place: int, astray: Sequence[tuple[Time, Time]]) -> None:
         self.access = access
@@ -124,7 +125,7 @@ class Router:
         self.open = False  # to packets sent to the new address, while the tunnel still brings others
 
     def reach(self, traveller: Traveller) -> None:
-        """A packet is here, now (again, if it has waited)."""
+        """Process a packet that is at the router now (again, if it has waited)."""
         if self.came is not None and self.must_wait(traveller, self.came):
             return
         now = self.access.simulation.now
@@ -138,7 +139,7 @@ class Router:
                 self.access.fly(traveller, *flight)
 
     def must_wait(self, traveller: Traveller, line: Timeline) -> bool:
-        """The host is not here yet, or others come first."""
+        """Return True if the host is not here yet, or other packets come first."""
         now = self.access.simulation.now
         if traveller.tunnelled:
             self.last_tunnelled = now
@@ -162,7 +163,7 @@ class Router:
         return True
 
     def deliver_or_send_on(self, traveller: Traveller, line: Timeline) -> None:
-        """The host is here until the next handover."""
+        """Deliver until the next handover, then forward."""
         access = self.access
         now = access.simulation.now
         protocol = access.parameters.HANDOVER
@@ -186,7 +187,7 @@ class Router:
         self.miss(traveller, line)
 
     def miss(self, traveller: Traveller, line: Timeline) -> None:
-        """Too late for the host."""
+        """Process a packet that is too late for the host."""
         access = self.access
         now = access.simulation.now
         if access.parameters.HANDOVER == HIMIPV6 and traveller.copied:
@@ -207,12 +208,12 @@ class Router:
             access.outcomes.lost(traveller.packet, "buffer")
 
     def tunnel(self, traveller: Traveller, arrival: Time) -> None:
-        """On to the next router."""
+        """Tunnel a packet to the next router."""
         self.access.count(Out.TUNNELLED, traveller)
         self.access.go(Traveller(traveller.packet, tunnelled=True), self.place + 1, arrival)
 
     def to_radio(self, traveller: Traveller) -> tuple[int, bool] | None:
-        """Arrival at the host and random fate, or nothing if the queue was full."""
+        """Return arrival at the host and random loss, or nothing if the queue was full."""
         flight = self.access.radio.transmit(traveller.packet.size, self.place)
         if flight is None:
             self.access.outcomes.lost(traveller.packet, "queue")

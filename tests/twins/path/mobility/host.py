@@ -1,4 +1,4 @@
-"""The way between a sender and a mobile host: backbone hops, a MAP, access routers, a radio link."""
+"""Path between a sender and a mobile host: backbone hops, a MAP, access routers, a radio link."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,7 @@ from tests.twins.path.mobility.timelines import Timeline
 
 
 class MobilePath(Path):
-    """A path whose far end moves; `backward` begins with the radio link."""
+    """Path whose far end moves; `backward` begins with the radio link."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, forward: list[Link], access: Access,
@@ -46,7 +46,7 @@ class MobilePath(Path):
             super().send_back(packet)
 
     def in_flight(self) -> int:
-        """Data packets and copies between sender and host, waiting ones included."""
+        """Return the data packets and copies between sender and host, waiting ones included."""
         backbone = [packet for link in self.forward for _, packet in link.wire]
         access = [traveller.packet for traveller in self.access.on_the_way]
         return sum(packet.kind == "data" for packet in backbone + access)

@@ -1,4 +1,4 @@
-"""The radio link to the host: one queue at each router, one random loss process in the air."""
+"""Radio link to the host: a queue at each router, and one process of random loss."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from tests.twins.path.link import Server
 
 
 class Radio:
-    """The sending side; at every new router an empty queue."""
+    """Transmitter of the radio link, with an empty queue at every new router."""
 
     def __init__(
         self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
@@ -20,7 +20,7 @@ class Radio:
         self.place = 0
 
     def transmit(self, size: int, place: int) -> tuple[int, bool] | None:
-        """What becomes of a packet that is handed over at place number `place` now.
+        """Send a packet at place number `place` now.
 
         Returns its arrival at the host and whether it is lost at random, or nothing if the queue is full.
         """
@@ -35,6 +35,6 @@ class Radio:
         return self.server.free_at + self.delay, lost
 
     def hand_cross(self, size: int) -> None:
-        """Packets of others take their share at the router that the host uses."""
+        """Accept a packet of cross traffic at the router that the host uses."""
         if not self.server.is_full():
             self.server.serve(size)

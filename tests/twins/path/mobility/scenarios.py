@@ -33,13 +33,13 @@ from tests.twins.path.scenarios import (
 
 GIVEN = 12
 DATA_PACKETS = 400
-"""About so many packets fit through the slowest hop of a scenario."""
+"""Approximate number of packets that the slowest hop of a scenario carries."""
 
 
 def mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> Rows:
-    """`count` scenarios; row k of a seed is the same for every `count`.
+    """Return `count` scenarios; row k of a seed is the same for every `count`.
 
-    They take turns with the handover protocols (the first is MIPv6), or all have `protocol`.
+    They use the handover protocols in turn (the first is MIPv6), or all use `protocol`.
     """
     turns = HIMIPV6 - MIPV6 + 1
     rows = [
@@ -49,7 +49,7 @@ def mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> Rows:
 
 
 def sctp_mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> Rows:
-    """The same networks with SCTP for TCP, the windows alike."""
+    """Return the same networks with SCTP instead of TCP, and equal windows."""
     rows = mobile_rows(count, seed=seed, protocol=protocol)
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 8])
@@ -63,7 +63,7 @@ def sctp_mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> R
 
 
 def _mobile_row(rng: Generator, protocol: int) -> Rows:
-    """Times are not on a lattice: mobile hosts meet no two events in the same nanosecond."""
+    """Return a row with times that are not on a lattice, so that no two events of a host coincide."""
     row = empty_row(GIVEN)
     window = int(rng.integers(1, 65))
     data, header, ack = int(rng.integers(100, 1461)), int(rng.choice([0, 40])), int(rng.integers(20, 81))
@@ -86,7 +86,7 @@ def _mobile_row(rng: Generator, protocol: int) -> Rows:
 
 
 def _choose_hops(rng: Generator, row: Rows) -> int:
-    """One or two hops to the MAP and the radio; returns the time per byte of the slowest [ns]."""
+    """Choose one or two hops to the MAP and the radio; return the byte time of the slowest [ns]."""
     count = int(rng.integers(2, HOPS + 1))
     mood = rng.random()  # clean, lossy radio one way, lossy both ways, everything lossy
     slowest = 1
@@ -110,7 +110,7 @@ def _choose_hops(rng: Generator, row: Rows) -> int:
 
 
 def _schedule(rng: Generator, end: int) -> dict[str, int]:
-    """Up to about twenty handovers."""
+    """Choose a schedule of up to about twenty handovers."""
     every = int(end / rng.uniform(1.0, 20.0))
     return {
         "HANDOVERS": int(rng.choice([3, 40, 40, 40])),
@@ -128,7 +128,7 @@ def _schedule(rng: Generator, end: int) -> dict[str, int]:
 
 
 def _delays(rng: Generator) -> dict[str, int]:
-    """What decides whether a handover is prepared in time, and how long it lasts."""
+    """Choose the delays that decide whether a handover is prepared in time, and how long it lasts."""
     return {
         "ANTICIPATION": int(rng.integers(0, pick(rng, 100 * MS, SECOND, SECOND))),
         "MARGIN": pick(rng, 0, 0, rng.integers(0, 100 * MS)),

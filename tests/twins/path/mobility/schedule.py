@@ -1,4 +1,4 @@
-"""When the host loses one access router and finds the next."""
+"""Times at which the host leaves one access router and is attached to the next."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from tests.twins.random_numbers import Streams
 
 @dataclass
 class Handover:
-    """Takes the host from place `number` to place `number + 1`; times in ns."""
+    """Move of the host from place `number` to place `number + 1`; times in ns."""
 
     number: int
     trigger: int  # the host may signal from now on
@@ -24,7 +24,7 @@ class Handover:
 
 
 def plan(parameters: Parameters, streams: Streams, given: Sequence[int]) -> list[Handover]:
-    """The handovers of a run; `given` are the times of a given schedule."""
+    """Return the handovers of a run; `given` are the times of a given schedule."""
     p = parameters
     handovers: list[Handover] = []
     attached = 0  # to the present router since
@@ -71,12 +71,15 @@ def plan(parameters: Parameters, streams: Streams, given: Sequence[int]) -> list
 
 
 def time_in_round_cell(word: int, diameter: int) -> int:
-    """Along a chord at a random distance from the centre; `diameter` is the time along the longest [ns]."""
+    """Return the time along a chord at a random distance from the centre [ns].
+
+    `diameter` is the time along the longest chord [ns].
+    """
     distance = word >> 1  # of the chord from the centre, in radii / 2**31
     half_chord = math.sqrt(float(2**62 - distance**2))
     return int(half_chord * 2.0**-31 * float(diameter))
 
 
 def outage(word: int, middle: int, jitter: int) -> int:
-    """Uniform within `jitter` of the middle [ns]."""
+    """Return a duration that is uniform within `jitter` of the middle [ns]."""
     return max(1, middle - jitter + ((word >> 8) * 2 * jitter >> 24))

@@ -1,4 +1,4 @@
-"""Signalling messages: they take the propagation delay, may be lost on the radio link, and are repeated."""
+"""Signalling messages: propagation delay, random loss on the radio link, and retransmission."""
 
 from enum import IntEnum
 
@@ -12,7 +12,7 @@ ATTEMPTS = 6
 
 
 class Message(IntEnum):
-    """What a mobile host says in a handover."""
+    """Messages of a mobile host in a handover."""
 
     PREPARE = 0  # fast binding update
     REGISTER = 1  # with the MAP
@@ -23,7 +23,7 @@ class Message(IntEnum):
 
 
 class Signalling:
-    """The exchanges of one handover."""
+    """Exchanges of one handover."""
 
     def __init__(self, parameters: Parameters, streams: Streams, handover: int, *, up: int, down: int,
                  backbone_up: int, backbone_down: int) -> None:
@@ -37,11 +37,11 @@ class Signalling:
         self.sender_to_map = backbone_down
 
     def send(self, message: Message, begin: Time, delay: int) -> Time:
-        """When the message arrives."""
+        """Return the arrival time of a message [ns]."""
         return self._first_success(message, begin, delay, replied=False)
 
     def exchange(self, message: Message, begin: Time, round_trip: int) -> Time:
-        """When the reply to the message arrives."""
+        """Return the arrival time of the reply to a message [ns]."""
         return self._first_success(message, begin, round_trip, replied=True)
 
     def _first_success(self, message: Message, begin: Time, delay: int, *, replied: bool) -> Time:
@@ -53,7 +53,10 @@ class Signalling:
         return NEVER
 
     def register_at_home(self, begin: Time) -> Time:
-        """Home agent, return routability over both ways, sender: when the sender knows the new address."""
+        """Return the time at which the sender knows the new address [ns].
+
+        The home agent comes first, then return routability over both routes, then the sender.
+        """
         up, down, home = self.host_to_map, self.map_to_host, self.to_home
         known_at_home = self.exchange(Message.HOME_AGENT, begin, (up + home) + (home + down))
         over_home = up + home + home + home + home + down

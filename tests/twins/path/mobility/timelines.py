@@ -1,4 +1,4 @@
-"""What each handover protocol makes of a handover: from when on who does what."""
+"""Timeline of a handover by each handover protocol."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tests.twins.path.mobility.signalling import Message, Signalling
 
 @dataclass
 class Timeline:
-    """Times [ns] from which on something is done, and the delays that go with it."""
+    """Times [ns] from which on the network acts, and the delays of a handover."""
 
     down: Time
     up: Time
@@ -31,7 +31,7 @@ class Timeline:
 
 
 class Making:
-    """What all protocols need to fill in the timeline of one handover."""
+    """Common data of the protocols for the timeline of one handover."""
 
     def __init__(self, parameters: Parameters, signalling: Signalling, handover: Handover) -> None:
         p = parameters
@@ -58,11 +58,11 @@ class Making:
         return self.signalling.send(Message.ANNOUNCE, self.attached, self.radio_up)
 
     def register_with_map(self, begin: Time) -> Time:
-        """Over to the same MAP."""
+        """Register with the same MAP."""
         return self.signalling.send(Message.REGISTER, begin, self.up)
 
     def register_with_map_before(self, begin: Time) -> Time:
-        """The MAP that still gets the packets learns of it: the same MAP, or over the new one."""
+        """Register with the MAP that receives the packets: the same one, or through the new one."""
         return self.signalling.send(Message.REGISTER, begin, self.up + self.between_maps)
 
     def register_with_new_map_and_sender(self, begin: Time) -> Time:
@@ -71,12 +71,12 @@ class Making:
 
 
 def mipv6(making: Making) -> None:
-    """The sender learns of every move, after the host has noticed it."""
+    """Let the sender learn of every move, after the host has noticed it."""
     making.timeline.at_sender = making.signalling.register_at_home(making.detected)
 
 
 def hmipv6(making: Making) -> None:
-    """Within a domain only the MAP learns of a move."""
+    """Let only the MAP learn of a move within a domain."""
     if making.handover.inter:
         making.timeline.at_sender = making.register_with_new_map_and_sender(making.detected)
     else:
@@ -84,7 +84,7 @@ def hmipv6(making: Making) -> None:
 
 
 def fast_answer(making: Making) -> Time:
-    """When the old router has told the host that the new one is ready."""
+    """Return the time at which the old router has told the host that the new one is ready."""
     if not making.in_time:
         return NEVER
     routers = making.between_routers + making.preparation + making.between_routers
@@ -93,7 +93,7 @@ def fast_answer(making: Making) -> Time:
 
 
 def keep_at_old_router(making: Making) -> None:
-    """Reactive: the old router keeps packets until the host calls for them."""
+    """Let the old router buffer packets until the host requests them (reactive handover)."""
     making.timeline.kept = making.signalling.send(
         Message.ANNOUNCE, making.detected, making.radio_up + making.between_routers
     )
@@ -112,7 +112,7 @@ def fmipv6(making: Making) -> None:
 
 
 def s_binding(making: Making) -> None:
-    """As FMIPv6, but the old router delivers and tunnels; a return needs no preparation."""
+    """Proceed as FMIPv6, but the old router delivers and tunnels; a return needs no preparation."""
     if making.handover.is_return:
         making.preparation = 0
     answer = fast_answer(making)
@@ -127,7 +127,7 @@ def s_binding(making: Making) -> None:
 
 
 def map_is_ready(making: Making) -> Time:
-    """When the MAP knows that the new router is ready."""
+    """Return the time at which the MAP knows that the new router is ready."""
     if not making.in_time:
         return NEVER
     to_new_router = making.between_maps + making.parameters.MAP_TO_AR
@@ -136,7 +136,7 @@ def map_is_ready(making: Making) -> Time:
 
 
 def s_mip(making: Making) -> None:
-    """The MAP simulcasts; what came before the copies is tunnelled and goes first."""
+    """Let the MAP simulcast; earlier packets are tunnelled and delivered first."""
     copy = map_is_ready(making)
     if copy <= making.handover.expected_down:
         making.timeline.prepared = True
@@ -153,7 +153,7 @@ def s_mip(making: Making) -> None:
 
 
 def fhmipv6(making: Making) -> None:
-    """The MAP redirects to the new router before the link goes down."""
+    """Let the MAP redirect packets to the new router before the link goes down."""
     redirect = map_is_ready(making)
     if redirect + making.down <= making.latest_answer:
         making.timeline.prepared = True
@@ -166,7 +166,7 @@ def fhmipv6(making: Making) -> None:
 
 
 def himipv6(making: Making) -> None:
-    """The MAP copies at once and the new router takes over what the host has missed."""
+    """Let the MAP copy packets at once; the new router delivers those that the host has missed."""
     timeline, handover = making.timeline, making.handover
     copy: Time = NEVER
     if making.in_time:
@@ -194,16 +194,16 @@ PROTOCOLS: dict[int, Callable[[Making], None]] = {
 
 
 def make_timeline(parameters: Parameters, signalling: Signalling, handover: Handover) -> Timeline:
-    """What happens in one handover."""
+    """Return the timeline of one handover."""
     making = Making(parameters, signalling, handover)
     PROTOCOLS[parameters.HANDOVER](making)
     return making.timeline
 
 
 def leads_astray(parameters: Parameters, signalling: Signalling, handover: Handover) -> tuple[Time, Time]:
-    """A false alarm: from when until when the router's packets go to where the host will not come.
+    """Return the times between which a false alarm sends the router's packets to the wrong place.
 
-    Only protocols that redirect (and do not copy) before the link goes down do that.
+    This concerns only protocols that redirect (and do not copy) before the link goes down.
     """
     timeline = make_timeline(parameters, signalling, handover)
     begin: Time = NEVER
