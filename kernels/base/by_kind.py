@@ -1,6 +1,6 @@
-"""Functions that look up the kind of a flow and call that kind's own function.
+"""Dispatch of functions by the kind of a flow.
 
-Flows of a network may have associations of different transports: then an engine calls the functions of its
+Flows of a network may have associations of different transports. An engine then calls the functions of its
 slot `hosts` by kind.
 """
 

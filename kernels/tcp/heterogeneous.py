@@ -1,6 +1,6 @@
-"""The TCPs of ns-2 in one kernel: functions that look up the kind of the flow.
+"""TCPs of ns-2 in one kernel: functions that are dispatched by the kind of the flow.
 
-They share an association and its state. The kind of a flow stands behind its columns of `P`; the association
+All kinds share an association and its state. The kind of a flow follows its columns of `P`; the association
 keeps it in `Tcp.KIND`.
 """
 
@@ -35,13 +35,13 @@ SACKS = sum(1 << sender.number for sender in _MIXED if sender.number and sender.
 """Bit n: ACKs to a sender with number n carry SACK blocks."""
 
 LARGEST = sack
-"""Scheme of loss recovery that needs the most scratch of them, and whose ACKs have the most words."""
+"""Scheme of loss recovery with the most scratch and the most words per ACK."""
 
 OF_RECOVERY = "on_ack_in_recovery", "grow", "on_dup_ack", "on_old_ack", "on_timeout", "next_packet", "on_send"
 OF_KIND = "on_ack", "reduce"
 
 COLUMN = len(P)
-"""Column of a flow with its kind."""
+"""Column with the kind of a flow."""
 KIND = int(Tcp.KIND)
 
 
@@ -79,7 +79,7 @@ def first_of(p: Any) -> Any:
 
 
 def sack_of(p: Any) -> Any:
-    """Return whether ACKs carry SACK blocks."""
+    """Return True if ACKs carry SACK blocks."""
     return (SACKS >> p[COLUMN]) & 1 == 1
 
 
