@@ -1,4 +1,4 @@
-"""A browser that tests share, tools that some need, and the option that makes their absence a failure."""
+"""Shared browser, tools that some tests need, and the option that makes their absence a failure."""
 
 import functools
 import os
@@ -64,8 +64,11 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def functions_are_read_once() -> Iterator[None]:
-    """Read the code of each function once a process: most of the time to bind a model is spent on what its
-    functions look up, and tests bind hundreds of models that Python runs."""
+    """Read the code of each function once per process.
+
+    Most of the time to bind a model is spent on the names that its functions look up, and tests bind
+    hundreds of models that Python runs.
+    """
     from netcarlo.kernels.base import bind
 
     with pytest.MonkeyPatch.context() as patch:
@@ -75,14 +78,14 @@ def functions_are_read_once() -> Iterator[None]:
 
 @pytest.fixture
 def tool() -> object:
-    """`tool(name)` is the path of a tool that the test's `needs` mark names."""
+    """Return a function `tool(name)`: the path of a tool that the test's `needs` mark names."""
     return find
 
 
 @pytest.fixture(autouse=True, scope="session")
 def one_process_compiles() -> Iterator[None]:
-    """No helpers where tests have workers: these have the cores already, and what models have in common is
-    compiled once in a process."""
+    """Compile without helper processes in workers of tests, which use all cores; common code is compiled
+    once."""
     with pytest.MonkeyPatch.context() as patch:
         if "PYTEST_XDIST_WORKER" in os.environ:
             from netcarlo.kernels.runtime import compile as compilers
@@ -93,7 +96,7 @@ def one_process_compiles() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared[Browser]]:
-    """The browser of this process; tests use `browser` or `page`."""
+    """Return the browser of this process; tests use `browser` or `page`."""
     shared = Shared(lambda: started(tmp_path_factory.mktemp("profile")), Browser.answers)
     yield shared
     shared.close()
@@ -101,13 +104,13 @@ def shared_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared[
 
 @pytest.fixture
 def browser(shared_browser: Shared[Browser]) -> Browser:
-    """A headless browser, shared by all tests: `with browser.page() as other` opens another page."""
+    """Return a headless browser, shared by all tests: `with browser.page() as other` opens another page."""
     return shared_browser.get()
 
 
 @pytest.fixture(scope="session")
 def shared_page(shared_browser: Shared[Browser]) -> Iterator[Shared[Page]]:
-    """A page for all first looks; tests use `glance`."""
+    """Return a page for all first looks; tests use `glance`."""
     shared = Shared(lambda: shared_browser.get().page(), Page.answers)
     yield shared
     shared.close()
@@ -115,12 +118,13 @@ def shared_page(shared_browser: Shared[Browser]) -> Iterator[Shared[Page]]:
 
 @pytest.fixture
 def glance(shared_page: Shared[Page]) -> Page:
-    """A page for tests that only look at it: a context for each would take more time than the look."""
+    """Return a shared page for tests that only look at it, because a new context takes longer than the
+    look."""
     return shared_page.get()
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page in a context of its own, so that it shows nothing of what earlier tests left behind."""
+    """Return a page in a context of its own, without remains of earlier tests."""
     with browser.page() as opened:
         yield opened

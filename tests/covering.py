@@ -19,7 +19,7 @@ from netcarlo.kernels.base.address import Address
 
 
 class Value(NamedTuple):
-    """A value of an axis: a model has one of each."""
+    """Value of an axis: a model has one of each."""
 
     axis: str
     value: str | bool
@@ -32,16 +32,16 @@ EVERYDAY = (
     "tcp_newreno_mobile", "sctp", "udp", "shared_newreno", "shared_mixed", "wifi_newreno",
     "manet_newreno", "fluid",
 )  # fmt: skip
-"""Models that are tested anyway: each engine with the senders that most studies use."""
+"""Models that are always tested: each engine with the senders that most studies use."""
 
 
 def addresses() -> dict[str, Address]:
-    """The addresses of all models, by name."""
+    """Return the addresses of all models, by name."""
     return {name: model.address for name, model in models.MODELS.items()}
 
 
 def axes(of: Iterable[Address]) -> dict[str, list[str | bool]]:
-    """The fields of an address in which models differ, and their values."""
+    """Return the fields of an address in which models differ, and their values."""
     of = [*of]
     found = {name: sorted({getattr(address, name) for address in of}) for name in Address._fields}
     return {name: values for name, values in found.items() if len(values) > 1}
@@ -54,13 +54,13 @@ def names() -> tuple[str, ...]:
 
 
 def pairs(of: Iterable[Address]) -> set[Pair]:
-    """The pairs of values of different axes that models have."""
+    """Return the pairs of values of different axes that models have."""
     values = ([Value(name, getattr(address, name)) for name in names()] for address in of)
     return {pair for each in values for pair in combinations(each, 2)}
 
 
 def switched_on(of: Iterable[Address]) -> set[Pair]:
-    """The pairs of what is there: network, sender with its congestion control, and options that are on."""
+    """Return the pairs of enabled features: network, sender with its congestion control, and options."""
     found = set()
     for address in of:
         sender = f"{address.sender} {address.control}".strip()
@@ -111,7 +111,7 @@ def chosen() -> tuple[str, ...]:
 
 
 def report(lists: Mapping[str, Iterable[str]]) -> str:
-    """A table: how many of the feasible pairs each list of models has."""
+    """Return a table with the number of feasible pairs that each list of models has."""
     known = addresses()
     every, every_on = pairs(known.values()), switched_on(known.values())
     lines = [
@@ -127,7 +127,7 @@ def report(lists: Mapping[str, Iterable[str]]) -> str:
 
 
 def main() -> None:
-    """Print the models that tests use, and what lists of models cover."""
+    """Print the models that tests use, and the coverage of lists of models."""
     argparse.ArgumentParser(prog="python -m tests.covering", description=__doc__).parse_args()
     known = addresses()
     lists = {

@@ -20,12 +20,12 @@ _CONTINUATION = r"And|Or|But|As|So|Of|Nor|Then|Than|Also|Likewise|Because|While|
 _EMPTY = r"None|Nothing|Nobody|Everything|Everybody|Everyone|All that|Anything|Something|No,|Yes,"
 _BEGINNING = re.compile(rf"(?:{_QUESTION}|{_REFERENCE}|{_CONTINUATION}|{_EMPTY})(?!\w)(?!')")
 _TYPE = re.compile(r"[a-z]+[0-9]*\[")
-"""An array and its shape, which may come first."""
+"""Pattern of an array and its shape, which may come first."""
 _END = re.compile(r"[.:?!)\]|`*}>]$")
 
 
 class Violation(NamedTuple):
-    """A docstring and the rule that it breaks."""
+    """Docstring, and the rule that it breaks."""
 
     file: Path
     line: int

@@ -1,7 +1,7 @@
-"""A plugin of pytest: failures are readable when they happen, and again in the last lines.
+"""Plugin of pytest that prints failures when they happen, and again in the last lines.
 
-A test run takes long, and its output is longer than a screen.  So each failure is one line at once, with its
-reason, and the names of all of them are the last that is printed.
+A test run takes long, and its output is longer than a screen. So each failure is one line at once, with its
+reason, and the names of all of them are printed last.
 """
 
 import textwrap
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 MOST_LINES = 13
-"""Lines of names: 20 with the heading, the last line of pytest, and five of `time` and `.ci/run`."""
+"""Maximum lines of names: 20 with the heading, the last line of pytest, and five of `time` and `.ci/run`."""
 WIDTH = 110
 """Characters of a line."""
 
@@ -52,7 +52,8 @@ def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def listed(names: Sequence[str]) -> list[str]:
-    """Return all names in `MOST_LINES` lines: one name a line, else those of a file together, else run on."""
+    """Return all names in `MOST_LINES` lines: one name a line, else those of a file together, else run
+    on."""
     if len(names) <= MOST_LINES:
         return [*names]
     by_file: dict[str, list[str]] = {}

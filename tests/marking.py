@@ -1,4 +1,4 @@
-"""A congestion control that leaves a mark where it runs, for tests of who may run it."""
+"""Congestion control that writes a file when it runs, for tests of the permission to run it."""
 
 CONTROL = """
 import pathlib

@@ -1,14 +1,14 @@
-"""Run what a page of the documentation shows: `python -m tests.pages [--write] PAGE.md ...`.
+"""Run the examples of a page of the documentation: `python -m tests.pages [--write] PAGE.md ...`.
 
 A page is executed from top to bottom in one folder:
 
 * A block below a line that ends with "`NAME`:" is the content of that file (YAML, CSV or Python).
-* Each `netcarlo` command of an `sh` block is run.  A backslash continues a line.
+* Each `netcarlo` command of an `sh` block is run. A backslash continues a line.
 * Each other `python` block that imports netcarlo is run, unless `<!-- not run -->` stands above it.
-* A `text` block is what the commands or the program above it print.  Each line must be a line of the real
-  output, in the same order and with the same words.  `...` stands for lines that are left out.
+* A `text` block is the output of the commands or the program above it. Each line must be a line of the real
+  output, in the same order and with the same words. `...` stands for lines that are left out.
 
-Without `--write` the program prints the real output of every command.  With it, a line that is not in the
+Without `--write` the program prints the real output of every command. With it, a line that is not in the
 output is replaced by the line that is most like it, and an empty block by the whole output.
 """
 
@@ -40,7 +40,7 @@ BLOCK = re.compile(
 NAMED = re.compile(r"`([\w.-]+\.(?:yaml|csv|py))`:$")
 NOT_RUN = "<!-- not run -->"
 WIDTH = 120
-"""Characters of the longest line that is shown."""
+"""Maximum characters of a line that is shown."""
 
 
 class Block(NamedTuple):
@@ -66,11 +66,11 @@ class Ran(NamedTuple):
     what: list[str]
     output: str
     shown: Block | None
-    """The block of the page that shows the output."""
+    """Block of the page that shows the output."""
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in its order."""
+    """Return the fenced blocks of a page, in order."""
     return [
         Block(found["language"], found["text"], found["above"].rstrip(), found.start("text"))
         for found in BLOCK.finditer("\n" + page.read_text())
@@ -78,7 +78,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(block: Block) -> list[str]:
-    """The netcarlo commands of an `sh` block, one line each."""
+    """Return the netcarlo commands of an `sh` block, one line each."""
     lines = re.sub(r"\\\n\s*", "", block.text).splitlines() if block.language == "sh" else []
     return [line for line in lines if line.startswith("netcarlo ")]
 
@@ -135,18 +135,18 @@ def run(page: Path, folder: Path) -> Iterator[Ran]:
 
 
 def words(line: str) -> str:
-    """A line without the widths of columns."""
+    """Return a line without the widths of columns."""
     return " ".join(line.split())
 
 
 def folded(output: str) -> list[str]:
-    """The lines of an output, long ones folded."""
+    """Return the lines of an output, long ones folded."""
     lines = [line.rstrip() for line in output.splitlines()]
     return [part for line in lines for part in textwrap.wrap(line, WIDTH, drop_whitespace=False) or [""]]
 
 
 def missing(ran: Ran) -> list[str]:
-    """The lines of a page that the real output does not have, or not in this order."""
+    """Return the lines of a page that the real output does not have, or not in this order."""
     real, at, found = [words(line) for line in folded(ran.output)], 0, []
     for line in (ran.shown.text if ran.shown else "").splitlines():
         if not words(line) or words(line) == "...":
@@ -159,7 +159,7 @@ def missing(ran: Ran) -> list[str]:
 
 
 def renewed(ran: Ran) -> str:
-    """The block that shows an output, with the lines of the real output that are most like its own."""
+    """Return a block of output with the lines of the real output that are most like its own."""
     assert ran.shown
     real = [line.rstrip() for line in folded(ran.output)]
     if not ran.shown.text.strip():

@@ -8,7 +8,8 @@ T = TypeVar("T")
 
 
 class Shared(Generic[T]):
-    """One thing for all tests that need one. It is started anew only if the last test left it unusable."""
+    """Fixture shared by all tests that need it; it is started again only if the last test left it
+    unusable."""
 
     def __init__(self, start: Callable[[], AbstractContextManager[T]], usable: Callable[[T], bool]) -> None:
         self._start, self._usable = start, usable
@@ -16,7 +17,7 @@ class Shared(Generic[T]):
         self._found: list[T] = []
 
     def get(self) -> T:
-        """Return what is shared, in a state in which a test can use it."""
+        """Return the shared fixture, in a usable state."""
         if self._found and not self._usable(self._found[0]):
             self.close()
         if not self._found:
@@ -24,6 +25,6 @@ class Shared(Generic[T]):
         return self._found[0]
 
     def close(self) -> None:
-        """End what is shared, if there is anything."""
+        """End the shared fixture, if it was started."""
         self._found.clear()
         self._open.close()

@@ -1,9 +1,9 @@
 """Size and dependencies of the code in figures: `python -m tests.structure`, with `netcarlo[dev]`.
 
-A *component* is a folder of `estimator/`, `kernels/`, `networks/` or `reports/`, or a module beside them.
-A component depends on another if one of its modules imports a module of the other; the dependency is *direct*
-if no longer way leads there.  A *cycle* is a set of components, or of modules, that reach each other.
-Imports for type checkers alone do not count.
+A *component* is a folder of `estimator/`, `kernels/`, `networks/` or `reports/`, or a module beside them. A
+component depends on another if one of its modules imports a module of the other; the dependency is *direct*
+if there is no longer path. A *cycle* is a set of components, or of modules, that reach each other. Imports
+for type checkers alone do not count.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The covering set has every feasible pair, by a check that shares no code with what computes it."""
+"""Covering set: it has every feasible pair, by a check that shares no code with its computation."""
 
 import random
 import time
@@ -56,7 +56,7 @@ def test_the_covering_set_does_not_depend_on_the_order_of_the_models() -> None:
 
 
 def test_the_models_of_the_tests_have_all_pairs_of_packets_and_of_fluids() -> None:
-    """With packets as with fluids: a pair that no test covers fails here."""
+    """Packet models have all pairs of packet models, and fluid models those of fluids."""
     known = covering.addresses()
     chosen = covering.chosen()
     assert {*covering.EVERYDAY} <= {*chosen} <= {*known}

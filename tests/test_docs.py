@@ -1,4 +1,5 @@
-"""Every command, file and program that README, tutorials, how-to pages and some other pages show is run."""
+"""Examples of the documentation: every command, file and program of README, tutorials and how-to pages is
+run."""
 
 import ast
 import re
@@ -27,18 +28,18 @@ EVERY = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 
 
 def of(page: Path) -> str:
-    """Identifier of a page."""
+    """Return the identifier of a page."""
     return page.relative_to(ROOT).as_posix()
 
 
 def blocks(language: str, of_pages: list[Path] = PAGES) -> list[str]:
-    """The fenced blocks of a language, over some pages."""
+    """Return the fenced blocks of a language, over some pages."""
     text = "\n".join(page.read_text() for page in of_pages)
     return re.findall(rf"^```{re.escape(language)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: Path) -> list[str]:
-    """The commands that a page shows, in its order."""
+    """Return the commands that a page shows, in order."""
     return [command for block in pages.blocks(page) for command in pages.commands(block)]
 
 
@@ -53,7 +54,7 @@ def test_commands_are_ones_that_there_are(page: Path) -> None:
 
 
 OF_TESTS = re.compile(r"python -m (tests[\w.]*)(?: (\w+)\b(?!\.))?")
-"""A program of the tests, and its first argument."""
+"""Pattern of a program of the tests, and its first argument."""
 
 
 @pytest.mark.full
@@ -74,7 +75,7 @@ def test_programs_are_python(page: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An empty folder with the examples where the documentation finds them."""
+    """Return an empty folder with the examples where the documentation finds them."""
     (tmp_path / "configs").symlink_to(ROOT / "configs")
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""A failure is one line when it happens, and its name is in the last 20 lines of the output."""
+"""Output of failures: one line when it happens, and its name in the last 20 lines."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Packages and folders, the files that are installed, the imports, and the distributions."""
+"""Distributions: packages and folders, installed files, and imports."""
 
 import importlib.metadata
 import importlib.resources
@@ -20,7 +20,7 @@ TOP = {"estimator": "netcarlo", "kernels": "netcarlo.kernels", "configs": "netca
 
 
 def folders() -> dict[str, str]:
-    """The packages that the folders hold, by name."""
+    """Return the packages in the folders, by name."""
     found = {}
     for top, package in TOP.items():
         for init in (ROOT / top).rglob("__init__.py"):
@@ -106,7 +106,7 @@ def test_extras_that_messages_name_exist() -> None:
 
 
 def test_messages_do_not_ask_for_a_checkout() -> None:
-    """A message is read by those who installed a wheel, too: `pip install '.[extra]'` is not for them."""
+    """Messages do not suggest `pip install '.[extra]'`, which does not work for users of a wheel."""
     wrong = [
         path.relative_to(ROOT)
         for top in TOP

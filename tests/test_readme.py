@@ -1,4 +1,4 @@
-"""README and docs: both commands are there, links lead somewhere, examples load."""
+"""README and docs: both commands are there, links have targets, examples load."""
 
 import re
 from pathlib import Path

@@ -39,7 +39,7 @@ HOP = {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}
 PATH = {"hops": [HOP, HOP]}
 VEGAS = 'Sender("vegas", "ns2", "vegas", "aimd", 5, handshake=False, fluid="vegas", takes_controls=False)'
 SENDERS = f"    {VEGAS},"
-"""A line of `kernels/senders.py`, after which another one is added."""
+"""Line of `kernels/senders.py` after which another one is added."""
 BRIEF = {"duration": "1 s", "replications": 1}
 NETWORKS = (
     PATH,
@@ -50,7 +50,7 @@ NETWORKS = (
 
 
 def answers(package: Path, *asked: dict[str, Any]) -> list[dict[str, float]]:
-    """The means of what is estimated of scenarios."""
+    """Return the estimated means of scenarios."""
     found: list[dict[str, float]] = json.loads(run_python(package, "-c", ESTIMATE, json.dumps(asked)))
     return found
 
@@ -64,7 +64,7 @@ def linux(control: str) -> dict[str, str]:
 
 
 def beside(protocol: str, other: str, **fields: str) -> list[dict[str, Any]]:
-    """Networks in which a flow of each protocol goes."""
+    """Return networks with a flow of each protocol."""
     mine: dict[str, Any] = {"protocol": protocol, **fields}
     ends = {"source": 0, "sink": "gateway"}
     shared = {"dumbbell": HOP, "flows": [mine, {"protocol": other}]}
@@ -77,7 +77,7 @@ def beside(protocol: str, other: str, **fields: str) -> list[dict[str, Any]]:
 
 @pytest.mark.full
 def test_a_tcp_variant(tmp_path: Path) -> None:
-    """NewReno that begins with three packets after a timeout."""
+    """A variant of NewReno that begins with three packets after a timeout."""
     variant = '''
 from netcarlo.kernels.tcp import newreno, reno
 from netcarlo.kernels.tcp.state import Window
@@ -103,7 +103,7 @@ def on_timeout(row, clock, snd_max, window):
 
 @pytest.mark.full
 def test_a_congestion_control(tmp_path: Path) -> None:
-    """One that shrinks by an eighth (Scalable TCP)."""
+    """A congestion control that reduces the window by an eighth (Scalable TCP)."""
     control = '''
 def grow(cwnd, ssthresh, now, rtt, constants, memory):
     return cwnd + 1.0 if cwnd < ssthresh else cwnd + 0.02
@@ -128,7 +128,7 @@ def reduce(window, timeout, now, rtt, constants, memory):
 
 @pytest.mark.full
 def test_a_congestion_control_of_linux(tmp_path: Path) -> None:
-    """Reno that keeps seven eighths of the window after a loss."""
+    """A variant of Reno that keeps seven eighths of the window after a loss."""
     control = '''
 from netcarlo.kernels.linux.reno import acked_per_increase, on_idle_restart, on_rto, pkts_acked, prepare
 from netcarlo.kernels.linux.state import Tcp
@@ -161,7 +161,7 @@ BRANCH = """    if protocol == ORACLE:
 
 @pytest.mark.full
 def test_a_handover_protocol(tmp_path: Path) -> None:
-    """Mobile IP whose home agent knows of the new place as soon as the link is up."""
+    """A variant of Mobile IP whose home agent knows the new location as soon as the link is up."""
     protocol = '''
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.path.mobility.timeline import Handover
@@ -290,7 +290,8 @@ print(json.dumps({
 
 @pytest.mark.full
 def test_an_outcome(tmp_path: Path) -> None:
-    """One declaration: it is estimated, measurable where it says so, by flow, and in the reference."""
+    """One declaration adds an outcome: it is estimated, measurable, available by flow, and in the
+    reference."""
     timeouts = '    Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),'
     package = build(
         tmp_path,

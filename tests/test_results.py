@@ -1,4 +1,4 @@
-"""Pages of results state conclusion, command and date; explanations stay short, and lines fit a screen."""
+"""Pages of results state conclusion, command and date; explanations are short, and lines fit a screen."""
 
 import re
 from pathlib import Path
@@ -16,9 +16,9 @@ EVIDENCE = [
     )
 ]  # fmt: skip
 WORDS = 1500
-"""Most words of a page of explanation; measurements belong to the results."""
+"""Maximum words of a page of explanation; measurements belong to the results."""
 WIDTH = 120
-"""Most characters of a line outside tables."""
+"""Maximum characters of a line outside tables."""
 
 
 def name(page: Path) -> str:
@@ -53,5 +53,5 @@ def test_lines_fit_a_screen(page: Path) -> None:
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name)
 def test_no_line_is_a_comment(page: Path) -> None:
-    """Markdown of the site takes a line that begins with a percent sign for a comment, and leaves it out."""
+    """No line begins with a percent sign, which the Markdown of the site takes for a comment."""
     assert re.findall(r"^ *%.*", page.read_text(), re.MULTILINE) == []

@@ -220,7 +220,8 @@ IN_NO_TIME = [
 
 @pytest.mark.parametrize("network", IN_NO_TIME)
 def test_whole_nanoseconds_pass_in_every_round_trip(network) -> None:
-    """The kernels count whole nanoseconds: what rounds to none would go round without an end."""
+    """Scenarios whose round trip rounds to zero nanoseconds are refused, because their kernel would never
+    end."""
     data = {"duration": "1 ms", "transport": {"protocol": "newreno"}} | network
     with pytest.raises(InputError, match="no time at all, in whole nanoseconds; raise a delay to 1 ns"):
         Scenario.check(data)

@@ -1,4 +1,4 @@
-"""`pytest` leaves out what is marked `full`, and says so; `pytest --full` and a test's name run it."""
+"""Tiers of tests: `pytest` leaves out tests marked `full` and says so; `--full` or a name runs them."""
 
 import os
 import subprocess

@@ -1,10 +1,10 @@
-"""A plugin of pytest: `pytest` runs the first tier of tests, `pytest --full` all of them.
+"""Plugin of pytest for tiers: `pytest` runs the first tier of tests, `pytest --full` all of them.
 
 A test is marked `full` if it takes longer than about a second with nothing compiled, because it compiles a
 model that no test of the first tier needs, runs many scenarios, starts a cluster or other processes, or
 executes documentation. Where only some parameters of a test take long, only these are marked (`parameters`).
-Tests with a browser are in the second tier, but for one of each kind of page (`tests/reports/first_look.py`).
-A test that is named (`pytest FILE::NAME`) runs whatever its tier.
+Tests with a browser are in the second tier, except for one of each kind of page
+(`tests/reports/first_look.py`). A test that is named (`pytest FILE::NAME`) runs in any tier.
 """
 
 import gc
@@ -29,7 +29,7 @@ class Tiers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_auto_num_workers(self) -> int:
-        """Return how many processes run tests: none but this for a test that is named."""
+        """Return the number of worker processes: 0 for a test that is named."""
         return 0 if named(self.config) or self.config.option.collectonly else workers()
 
     @pytest.hookimpl(wrapper=True)
@@ -43,7 +43,7 @@ class Tiers:
             gc.enable()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out tests marked `full` unless they are asked for."""
+        """Leave out tests marked `full` unless they are requested."""
         if self.config.getoption("--full") or named(self.config):
             return
         left_out = [item for item in items if item.get_closest_marker("full")]
@@ -53,17 +53,17 @@ class Tiers:
             items[:] = [item for item in items if not item.get_closest_marker("full")]
 
     def pytest_sessionfinish(self) -> None:
-        """Tell the process that prints how many tests a worker has left out."""
+        """Send the number of tests that a worker has left out to the main process."""
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["left_out"] = self.left_out
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
-        """Keep what a worker has told: all workers collect the same tests."""
+        """Keep the number that a worker has sent: all workers collect the same tests."""
         self.left_out = getattr(node, "workeroutput", {}).get("left_out", self.left_out)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print how many tests have not been run, and how they are."""
+        """Print the number of tests that were not run, and how to run them."""
         if self.left_out:
             terminalreporter.write_line(f"First tier: pytest --full runs {self.left_out} more tests.")
 
@@ -85,12 +85,12 @@ def parameters(values: Iterable[Any], *, full: Container[Any]) -> list[Any]:
 
 
 def named(config: pytest.Config) -> bool:
-    """Tell whether all arguments name tests, as `FILE::NAME`."""
+    """Return True if all arguments name tests, as `FILE::NAME`."""
     return bool(config.args) and all("::" in argument for argument in config.args)
 
 
 def workers() -> int:
-    """Return how many processes run tests at once: one for each core, as far as memory lasts."""
+    """Return the number of processes that run tests at once: one per core, as far as memory permits."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

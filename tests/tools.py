@@ -19,7 +19,7 @@ TOOLS = {
 """Tools that `@pytest.mark.needs(...)` may name, and the command that installs each."""
 
 OF_THE_MACHINE = "cuda device", "network namespaces"
-"""Tools that no installation provides.  A test skipped for want of these is no failure."""
+"""Tools that no installation provides; a test skipped without them is not a failure."""
 
 
 def find(tool: str) -> str | None:

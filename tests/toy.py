@@ -1,4 +1,4 @@
-"""A small model for tests of compiling and launching (random sums, no network)."""
+"""Small model for tests of compiling and launching (random sums, no network)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -76,7 +76,7 @@ TOY = Model("toy", make, scratch)
 
 
 def rows(n: int, *, seed: int = 1, hops: int = 3) -> Rows:
-    """`n` rows of distinct work, every array filled with numbers that matter."""
+    """Return `n` rows of distinct work, with significant numbers in every array."""
     parameters = np.zeros((n, len(P)), np.int64)
     parameters[:, P.SEED] = seed
     parameters[:, P.REPLICATION] = np.arange(n)
@@ -92,7 +92,7 @@ def rows(n: int, *, seed: int = 1, hops: int = 3) -> Rows:
 
 
 def plain(rows: Rows) -> np.ndarray[Any, Any]:
-    """The outcomes by plain Python, with rings that never fill."""
+    """Return the outcomes by plain Python, with rings that never fill."""
     flow = make(lambda function: function)
     out = np.zeros((len(rows.parameters), len(Out)), np.int64)
     for i in range(len(out)):

@@ -1,4 +1,4 @@
-"""Calibration: a known truth is found again, and what the numbers do not determine is said."""
+"""Calibration: known parameters are recovered, and undetermined ones are reported."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The answer of `netcarlo estimate`: agrees with its JSON, has every outcome once, and fits 80 columns."""
+"""Answer of `netcarlo estimate`: it agrees with the JSON, has every outcome once, and fits 80 columns."""
 
 import json
 import math
@@ -80,7 +80,7 @@ def outcomes(tmp_path, text):
 
 
 def factor(unit):
-    """The SI value of a unit as the table shows it."""
+    """Return the SI value of a unit that the table shows."""
     if unit == "%":
         return 0.01
     if unit and unit not in ("packets", "1/s", "J/MB"):
@@ -91,7 +91,7 @@ def factor(unit):
 
 
 def table(text):
-    """The rows of the table: name, mean, unit and the ranges beside it, in SI units."""
+    """Return the rows of the table: name, mean, unit and the ranges beside it, in SI units."""
     rows, name, body = {}, "", text[text.index("95 % CI   ") if "95 % CI   " in text else 0 :]
     for line in body.splitlines():
         if re.fullmatch(r"  [a-z]\w+", line):
@@ -138,7 +138,8 @@ def test_only_outcomes_that_cannot_occur_are_left_out(tmp_path, name):
 
 
 def test_what_a_field_can_cause_is_shown(tmp_path):
-    """A loss of zero is none; an outage that no packet meets may be met by another."""
+    """A loss probability of zero causes no losses; an outage that no packet meets might be met by another
+    one."""
     lossless = PATH.replace("loss: 1 %", "loss: 0")
     assert {"drops_random", "drops_outage"}.isdisjoint(table(run(tmp_path, lossless)))
     late = PATH.replace("loss: 1 %", "outages: [{start: 2.999 s, duration: 1 s}]")

@@ -172,7 +172,7 @@ main()
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 @pytest.mark.parametrize("command", ["estimate endless.yaml", "trace endless.yaml", "estimate many.yaml"])
 def test_an_interrupt_ends_at_once_and_without_a_traceback(command, tmp_path):
-    """Python hears signals between its own steps only, and a kernel that would run for years is one step."""
+    """Ctrl-C ends a run also in a kernel, although Python handles signals only between its own steps."""
     (tmp_path / "endless.yaml").write_text(ENDLESS)
     (tmp_path / "many.yaml").write_text(SCENARIO.replace("replications: 6", "replications: 2000000"))
     before = sorted(tmp_path.iterdir())
@@ -240,7 +240,7 @@ def test_a_probability_without_a_unit_is_noted(tmp_path):
 
 @pytest.fixture
 def full(monkeypatch):
-    """A disk that is full."""
+    """Simulate a full disk."""
 
     def write(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")

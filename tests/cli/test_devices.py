@@ -1,4 +1,4 @@
-"""`netcarlo devices --check` on a pretended device: its table, its verdict, its exit codes."""
+"""`netcarlo devices --check` on a fake device: table, verdict and exit codes."""
 
 import json
 import sys
@@ -30,7 +30,8 @@ def never(ptx: str) -> Any:
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`simulated(change)`: the device has the CPU's outcomes but for what `change` does to a launch's."""
+    """Return a function `simulated(change)`: the device has the CPU's outcomes, changed by `change` for
+    each launch."""
 
     def on_device(change: Callable[[Outcomes], object]) -> None:
         def run(model: Any, rows: Any, rings: Any, *, progress: object) -> Outcomes:

@@ -1,4 +1,4 @@
-"""`netcarlo new` writes files that run as they are, in seconds; and shells complete commands and words."""
+"""`netcarlo new`: its files run unchanged, in seconds; shells complete commands and words."""
 
 import os
 import subprocess

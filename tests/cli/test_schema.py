@@ -1,4 +1,4 @@
-"""JSON Schemas of what users write: they take all that netcarlo takes, and refuse names it does not know."""
+"""JSON Schemas of input files: they accept all that netcarlo accepts, and refuse unknown names."""
 
 import functools
 import json
@@ -35,7 +35,7 @@ SHOWN = [
 
 @functools.cache
 def validator(kind: Kind) -> Any:
-    """Return the validator of a kind of file; to make its schema takes half a second."""
+    """Return the validator of a kind of file; its schema takes half a second to make."""
     return jsonschema.Draft202012Validator(made(kind))
 
 
@@ -46,7 +46,7 @@ def faults(kind: Any, data: Any) -> list[str]:
 
 
 def records(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all mappings in some data."""
+    """Yield the places of all mappings in some data."""
     if isinstance(value, dict):
         yield at
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

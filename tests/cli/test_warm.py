@@ -1,4 +1,4 @@
-"""`netcarlo warm`: what files need is compiled ahead, and is not compiled again."""
+"""`netcarlo warm`: models that files need are compiled in advance, and not again."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ runner = CliRunner()
 
 
 def models(*files: str) -> list[str]:
-    """The names of the models that files need."""
+    """Return the names of the models that files need."""
     done = runner.invoke(app, ["warm", *files, "--json"])
     assert done.exit_code == 0, done.output
     return list(json.loads(done.stdout)["models"])
@@ -22,7 +22,7 @@ def models(*files: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Compile nothing, and note what would be."""
+    """Compile nothing, and note what would be compiled."""
     from netcarlo.kernels.runtime import compile as compilers
 
     made: list[str] = []

@@ -1,4 +1,4 @@
-"""Stores, scenarios, estimates and plans side by side: noise is told from change."""
+"""Comparison of stores, scenarios, estimates and plans: differences are distinguished from noise."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ RANDOM = {"log_uniform": ["1 Mbit/s", "8 Mbit/s"]}
 
 
 def of_timer(min_rto: str, **changes):
-    """The sweep with another model constant: the least time after which TCP sends again."""
+    """Return the sweep with another model constant: the minimum retransmission timeout."""
     return (
         SWEEP
         | {"scenario": {**SCENARIO, "transport": {**SCENARIO["transport"], "min_rto": min_rto}}}
@@ -38,7 +38,7 @@ def of_timer(min_rto: str, **changes):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Stores that differ in their seed, and others that differ in a constant as well."""
+    """Return a folder of stores that differ in their seed, and of others that also differ in a constant."""
     path = tmp_path_factory.mktemp("stores")
     for seed in range(1, 7):
         netcarlo.sweep(SWEEP, out=path / f"seed_{seed}", seed=seed, target="cpu")
@@ -56,7 +56,7 @@ def run(*args):
 
 @pytest.mark.full
 def test_another_seed_is_noise_and_another_constant_is_not(folder):
-    """Done when 4: five pairs in which nothing but the seed differs, and three with a constant that does."""
+    """Five pairs that differ in the seed only show no difference; three with a different constant do."""
     for one, two in ((1, 2), (3, 4), (5, 6), (2, 3), (4, 5)):
         found = compare(folder / f"seed_{one}", folder / f"seed_{two}")
         assert found.same and found.tested == ROWS
@@ -235,7 +235,7 @@ NAMED = {**SCENARIO, "name": "Link with NewReno"}
 
 @pytest.fixture
 def two(tmp_path) -> tuple[Path, Path]:
-    """Two scenarios in files whose names say less than their own."""
+    """Return two scenarios in files with names that say less than their titles."""
     files = tmp_path / "a_1.yaml", tmp_path / "a_2.yaml"
     files[0].write_text(yaml.safe_dump(NAMED))
     slow = {**NAMED["transport"], "min_rto": "1 s"}

@@ -108,7 +108,7 @@ def test_welch_s_interval_is_that_of_the_textbook():
 
 
 def test_newcombe_s_interval_is_that_of_his_paper():
-    """56 of 70 beside 48 of 80: 0.0524 to 0.3339 (Newcombe 1998, table II, method 10)."""
+    """The interval of 56 of 70 against 48 of 80 is 0.0524 to 0.3339 (Newcombe 1998, table II, method 10)."""
     b, a = (
         Estimates(np.array([n]), np.array([k / n]), np.array([np.nan]), np.array([n - 1.0]))
         for k, n in ((56, 70), (48, 80))
@@ -127,7 +127,8 @@ def test_brackets_differ_where_they_lie_apart():
 
 @pytest.mark.parametrize("moved", range(1, 13))
 def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
-    """Check a count that moved in so many pairs, all to the same side."""
+    """The probability that a count changes in the same direction in so many pairs is that of the sign
+    test."""
     from scipy.stats import binomtest
 
     a = np.zeros((1, 15))
@@ -140,7 +141,7 @@ def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
 
 @pytest.mark.parametrize(("n", "verdict"), [(2, "noise"), (3, "noise"), (4, "differs"), (9, "differs")])
 def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdict):
-    """Check the chance of independent sides: two of the ways to choose n of 2 n values separate the sides."""
+    """Two of the ways to choose n of 2 n independent values separate the sides."""
     from math import comb
 
     one, two = (
@@ -154,8 +155,8 @@ def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdi
 @pytest.mark.full
 @pytest.mark.parametrize("moved", [0, 15])
 def test_all_pairs_of_three_sides_are_one_family(moved):
-    """Check that few of the differences called are false over all pairs, if one side differs from two that
-    are alike."""
+    """Few of the reported differences over all pairs are false, if one side differs from two that are
+    alike."""
     rng = np.random.default_rng([7, moved])
     real = np.arange(ROWS) < moved
     false, any_ = [], 0
@@ -173,7 +174,7 @@ def test_all_pairs_of_three_sides_are_one_family(moved):
 
 
 def test_the_step_of_benjamini_and_hochberg_is_that_of_p_values():
-    """The k smallest of m p-values are called for the largest k with p(k) <= 0.05 k / m."""
+    """The k smallest of m p-values are reported for the largest k with p(k) <= 0.05 k / m."""
     from scipy.stats import ttest_1samp
 
     rng = np.random.default_rng(8)

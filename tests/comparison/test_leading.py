@@ -1,4 +1,4 @@
-"""Tests of the differences that lead: those asked for, and no large multiple of a tiny value."""
+"""Leading differences: those of requested outcomes, and no large multiple of a tiny value."""
 
 import pandas as pd
 import pytest
@@ -36,7 +36,7 @@ def outcomes(found: Comparison) -> list[str]:
 
 
 def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
-    """Drops grow by 2,150 % of eight in a million, goodput by 19 % of 16 Mbit/s."""
+    """Drops grow by 2,150 % of eight in a million, goodput by 19 % of 16 Mbit/s, which leads."""
     found = compared([side("a", BEFORE), side("b", AFTER)])
     assert outcomes(found)[:4] == ["goodput_bps", "mean_rtt_s", "drop_ratio", "timeouts"]
     head = words.headline(found)

@@ -1,1 +1,1 @@
-"""Digests of what netcarlo answers: a net under changes that must not move a number."""
+"""Digests of netcarlo's answers, which detect unintended changes of numbers."""

@@ -1,7 +1,7 @@
-"""`python -m tests.digests [small|large] [--write] [NAME ...]`: which numbers have moved.
+"""Comparison of digests: `python -m tests.digests [small|large] [--write] [NAME ...]`.
 
-Takes the digests of every model, example sweep and study (or of those named) and says which differ from
-`digests.json`; `--write` stores them instead.  Large ones take about an hour, most of it to compile models.
+The digests of every model, example sweep and study (or of those named) are computed and compared with
+`digests.json`; `--write` stores them instead. Large ones take about an hour, most of it to compile models.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from tests.digests.taken import FILE, KINDS, all_names, stored
 
 
 def main() -> int:
-    """Returns 1 if a digest differs."""
+    """Print the differences, and return 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m tests.digests", description=__doc__)
     parser.add_argument("size", nargs="?", choices=("small", "large"), default="large")
     parser.add_argument("names", nargs="*")

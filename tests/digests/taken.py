@@ -1,4 +1,4 @@
-"""Digests of every model's outcomes, of one sweep per example, and of the studies' numbers."""
+"""Digests of the outcomes of every model, of one sweep per example, and of the numbers of studies."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from tests.twins.rows import rows_of
 FILE = Path(__file__).with_name("digests.json")
 SEED = 1717
 SIZES = {"small": 6, "large": 2000}
-"""Random scenarios per model: in the ordinary tests, uncompiled, and by `python -m tests.digests`."""
+"""Random scenarios per model: small ones in the ordinary tests, uncompiled; large ones by the command."""
 
 CELLS = {"small": 6, "large": 60}
 """Cells of each example sweep, spread over it."""
@@ -45,7 +45,7 @@ LONG = {
 
 
 def digest(*parts: bytes) -> str:
-    """A hash in hexadecimal digits."""
+    """Return a hash in hexadecimal digits."""
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
         found.update(part)
@@ -53,7 +53,7 @@ def digest(*parts: bytes) -> str:
 
 
 def of_model(name: str, size: str) -> str:
-    """The outcomes of a model over random scenarios of its twin."""
+    """Return the digest of a model's outcomes over random scenarios of its twin."""
     rows = rows_of(name, SIZES[size], seed=SEED)
     with np.errstate(over="ignore"):  # NumPy's scalars warn of what Philox intends
         out = run_as_python(name, rows) if size == "small" else launch.run(models.model(name), rows)
@@ -61,13 +61,14 @@ def of_model(name: str, size: str) -> str:
 
 
 def sweeps() -> list[str]:
-    """The names of the example sweeps."""
+    """Return the names of the example sweeps."""
     files = (Path(str(file)) for file in resources.files("netcarlo.configs").iterdir())
     return sorted(file.stem for file in files if file.suffix == ".yaml" and "\naxes:" in file.read_text())
 
 
 def of_sweep(name: str, size: str) -> str:
-    """Some cells of an example sweep, two replications each: what they are, and what came of them."""
+    """Return the digest of some cells of an example sweep, two replications each: definitions and
+    results."""
     file = Path(str(resources.files("netcarlo.configs") / f"{name}.yaml"))
     space = load_sweep(file, values={"replications": 2})
     cells = np.unique(np.linspace(0, space.n_cells - 1, CELLS[size]).astype(np.int64))
@@ -97,13 +98,13 @@ KINDS = {"model": of_model, "sweep": of_sweep, "study": of_study}
 
 
 def all_names(size: str) -> Iterator[tuple[str, str]]:
-    """Kind and name of what is digested; in the ordinary tests the models of the covering set."""
+    """Return kind and name of each item; in the ordinary tests the models are those of the covering set."""
     yield from (("model", name) for name in (covering.chosen() if size == "small" else models.MODELS))
     for kind, names in ("sweep", sweeps()), ("study", studies()):
         yield from ((kind, name) for name in names if size == "large" or name not in LONG)
 
 
 def stored() -> dict[str, Any]:
-    """The digests as they were, by size, kind and name."""
+    """Return the stored digests, by size, kind and name."""
     found: dict[str, Any] = json.loads(FILE.read_text())
     return found

@@ -1,4 +1,4 @@
-"""No number moves unless a change means to: then `python -m tests.digests small --write`, and say so."""
+"""Numbers change only on purpose: then run `python -m tests.digests small --write`, and report it."""
 
 import pytest
 

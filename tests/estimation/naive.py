@@ -1,4 +1,4 @@
-"""Plain loops that replicate until an estimate is precise; `netcarlo.estimation.sample` must equal them."""
+"""Naive loops that replicate until an estimate is precise; `netcarlo.estimation.sample` must equal them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Flo
 
 
 def until_sharp(rule: StoppingRule, y: Floats, x: Floats, *, most: float) -> tuple[int, int, Mean]:
-    """Return how many of the values `y` and controls `x` are taken until `rule` stops, and their mean."""
+    """Return the number of values `y` and controls `x` taken until `rule` stops, and their mean."""
     runs = draws = 0
     seen = statistics.mean([])
     while more := rule.next_after(runs, partial(Mean, *seen)):

@@ -1,4 +1,4 @@
-"""Control variates: the estimate, its interval, and what it saves."""
+"""Control variates: the estimate, its interval, and its saving."""
 
 import math
 
@@ -15,7 +15,7 @@ from tests.campaigns.benchmarks.fidelity import EXAMPLES, Pool, cover
 
 
 def pairs(n: int, m: int, *, noise: float, seed: int, skewed: bool = False) -> tuple[Floats, Floats]:
-    """`n` outcomes around 3 + 2 x, and `m` controls x of mean 1."""
+    """Return `n` outcomes around 3 + 2 x, and `m` controls x of mean 1."""
     rng = np.random.default_rng(seed)
     x = rng.exponential(1.0, m) if skewed else rng.normal(1.0, 1.0, m)
     error = rng.exponential(1.0, n) - 1 if skewed else rng.normal(0.0, 1.0, n)

@@ -173,7 +173,8 @@ def test_bad_arguments_are_refused_before_any_work(small):
 
 
 def test_what_a_scenario_never_measures_is_refused(small):
-    """A goal about it would fail with 95 % confidence, and a precision of it is never reached."""
+    """Outcomes that a scenario never measures are refused: goals would always fail, and no precision be
+    reached."""
     with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; it has first_delivery_s, "):
         estimate(small, goals=["delay_p95_s <= 50 ms"])
     with pytest.raises(InputError, match="'completion_s' is not measured"):

@@ -1,4 +1,4 @@
-"""A sample asks for the same replications whatever batches they come in, and says what plain loops say."""
+"""Samples request the same replications for any batches, and agree with naive loops."""
 
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ RULES = (StoppingRule(0.05, first=20, most=N), StoppingRule(0.001, first=20, mos
 
 
 class Made(Sample):
-    """Outcomes that are numbers drawn beforehand, of which some are known."""
+    """Outcomes that are numbers drawn in advance, some of which are known."""
 
     def __init__(self, seed: int, noise: float) -> None:
         super().__init__("packet")
@@ -47,7 +47,7 @@ class Made(Sample):
 
 @dataclass
 class Batches:
-    """At most so many replications at a time, over and over."""
+    """Batches of at most so many replications, repeated."""
 
     sizes: list[int]
     steps: list[Step] = field(default_factory=list)

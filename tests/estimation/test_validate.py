@@ -225,8 +225,8 @@ def test_ad_hoc_rows_become_their_scenarios(tmp_path):
 
 @pytest.mark.full
 def test_random_waypoint_is_that_of_another_program(tmp_path):
-    """Shares within a hundredth or 2 %, rates and lives within 5 %: of links found at their moments here, and
-    every 0.1 s there."""
+    """Shares agree within 1 % or 2 %, rates and lifetimes within 5 %, although that program samples links
+    every 0.1 s."""
     rows = validate(write(tmp_path, "x.csv", WAYPOINT), mapping="ns_manet_rwp", target="cpu").rows
     wrong = (rows["estimate"] - rows["reference"]).abs()
     share = rows["metric"].str.contains("fraction|p_hops|hops")
@@ -276,7 +276,7 @@ metrics: {sent: sent_whole_run, window: sent, first: sent_1_whole_run}
 
 
 def test_metrics_may_count_whole_runs(tmp_path):
-    """Check that the same packets are counted with and without those sent during the warm-up."""
+    """The same packets are counted with and without those sent during the warm-up."""
     mapping = write(tmp_path, "counters.yaml", COUNTERS)
     file = write(tmp_path, "x.csv", "id,sent_mean,window_mean,first_mean,n_seeds\n1,100,100,100,3\n")
     found = validate(file, mapping=str(mapping), target="cpu").rows.set_index("metric")["estimate"]

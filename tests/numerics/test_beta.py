@@ -1,4 +1,4 @@
-"""Our incomplete beta function against SciPy's."""
+"""Incomplete beta function, compared with SciPy's."""
 
 import math
 

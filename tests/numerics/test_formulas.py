@@ -1,4 +1,4 @@
-"""The formulae of the literature: values worked out by hand, limits, and what makes shares max-min fair."""
+"""Formulae of the literature: values by hand, limits, and max-min fairness of shares."""
 
 import math
 
@@ -21,7 +21,7 @@ def test_window_and_mathis() -> None:
 
 
 def by_hand(rtt: float, p: float, most: float, rto: float, b: int) -> float:
-    """Equation 32 of the paper, as it is printed there."""
+    """Return equation 32 of the paper, as printed there."""
     free = (2 + b) / (3 * b) + math.sqrt(8 * (1 - p) / (3 * b * p) + ((2 + b) / (3 * b)) ** 2)
 
     def q(w: float) -> float:
@@ -53,7 +53,8 @@ def test_pftk_at_its_limits() -> None:
 
 
 def sctp_by_hand(rtt: float, p: float, most: int, floor: int, again: float) -> float:
-    """Packets per second, period by period: one packet more in each round until about 1/p have arrived."""
+    """Return packets per second, period by period: one packet more per round until about 1/p have
+    arrived."""
     low = w = float(floor)
     for _ in range(200):  # until periods repeat
         rounds, packets, w = 0.0, 0.0, low
@@ -72,7 +73,7 @@ def sctp_by_hand(rtt: float, p: float, most: int, floor: int, again: float) -> f
 @pytest.mark.parametrize("floor", [2, 4])
 @pytest.mark.parametrize("again", [None, 0.0])
 def test_sctp_is_its_periods(p: float, most: int, floor: int, again: float | None) -> None:
-    """Windows are whole numbers there, and half a packet more or less here: 5 to 15 %."""
+    """The formula agrees within 5 to 15 % with whole-numbered windows, which differ by half a packet."""
     found = sctp(0.08, p, window=most, rto_s=1.0, floor=floor, again=again)
     expected = sctp_by_hand(0.08, p, most, floor, p if again is None else again)
     assert found == pytest.approx(expected, rel=0.05 if p < 0.01 else 0.15)
@@ -92,7 +93,8 @@ def test_sctp_at_its_limits() -> None:
 
 
 def test_cubic_is_the_response_function_of_the_rfc() -> None:
-    """RFC 9438, 5.1 and 4.3, but for losses at random and the round trip in which a loss is found out."""
+    """The formula is that of RFC 9438, 5.1 and 4.3, except for random losses and the round trip that
+    detects a loss."""
     beta, c = 819 / 1024, 410 / 1024
     for rtt, p in ((0.3, 1e-5), (0.1, 1e-6)):
         concave = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25
@@ -112,8 +114,11 @@ def test_cubic_is_the_response_function_of_the_rfc() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("curved", "known"), [(1e4, 0), (1e-3, 1)])
 def test_windows_at_random_losses(curved: float, known: int) -> None:
-    """The chain of windows at losses an exponential number of packets apart, in units in which the friendly
-    window grows by 1 in a round; `curved` is C beside that.  3 % of error: 400 chains of 80 losses."""
+    """Mean windows agree within 3 % with 400 chains of 80 losses that are exponentially distributed in
+    packets.
+
+    Units are such that the friendly window grows by 1 per round; `curved` is C in these units.
+    """
     kept, rng, scale = 819 / 1024, np.random.default_rng(1), max(1.0, curved**0.25)
     window = most = np.full(400, 1.5 * scale)
     packets = time = 0.0
@@ -136,7 +141,7 @@ def test_windows_at_random_losses(curved: float, known: int) -> None:
 
 
 def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math.inf) -> float:
-    """The mean window of the functions of `kernels/congestion/bic.py`, ACK by ACK."""
+    """Return the mean window of the functions of `kernels/congestion/bic.py`, ACK by ACK."""
     rng, memory = np.random.default_rng(1), np.zeros(bic_control._WORDS)
     window, now, packets, rounds = 20.0, 0, 0, 0.0
     memory[bic_control._LOSS_SEEN], memory[bic_control._LAST_MAX_CWND] = 1, 20
@@ -157,7 +162,7 @@ def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math
 @pytest.mark.parametrize("ack_every", [1, 2])
 @pytest.mark.parametrize("most", [30.0, math.inf])
 def test_the_response_function_of_bic_is_that_of_its_control(p: float, ack_every: int, most: float) -> None:
-    """9 %: 1,000 losses, and a table of chains between whose points it is read off."""
+    """The interpolated table agrees within 9 % with 1,000 losses of the congestion control."""
     expected = bic_by_its_control(p, ack_every, 1000, most)
     assert response_of_bic.response(p, ack_every, min(most, 5000.0)).mean == pytest.approx(expected, rel=0.09)
 

@@ -1,4 +1,4 @@
-"""Our normal distribution against SciPy's."""
+"""Normal distribution, compared with SciPy's."""
 
 import math
 import zlib

@@ -25,7 +25,7 @@ def outages(*spans: tuple[float, float], heard: float = 0.02, share: float = 2.0
 
 
 def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: float, share: float) -> float:
-    """Packets sent that meet no outage, by steps of time."""
+    """Return the packets sent that meet no outage, by steps of time."""
     rate, base, most, beta, growth, slow_start_factor, repairs, rto, most_rto = (float(x[0]) for x in t)
     pipe, dt = rate * base, 2e-4
     now = sent = since = lost = 0.0
@@ -105,8 +105,10 @@ def test_carried_at_its_limits() -> None:
 
 @pytest.mark.parametrize(("up_s", "down_s"), [(20.0, 1.0), (5.0, 2.0), (2.0, 0.1), (3.0, 9.0)])
 def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
-    """A sender that is at once where it was: a cycle is `up_s` on average, and the silence.
-    100 cycles of 200 senders: 4 standard errors are 2 to 6 %."""
+    """A cycle of a sender that recovers immediately is `up_s` on average plus the silence.
+
+    The tolerance is 4 standard errors of 100 cycles of 200 senders, 2 to 6 %.
+    """
     silence = mean_silence(up_s, down_s, rtt_s=0.05, rto_s=0.3)
     rng, n, horizon = np.random.default_rng(3), 200, float(100 * (up_s + silence))
     times = np.stack([rng.exponential(mean, (n, 1200)) for mean in (up_s, down_s)], axis=2)

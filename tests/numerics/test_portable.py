@@ -1,4 +1,4 @@
-"""Portable functions against those of NumPy and of decimal arithmetic."""
+"""Portable functions, compared with those of NumPy and of decimal arithmetic."""
 
 import math
 from decimal import Decimal

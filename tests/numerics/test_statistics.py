@@ -25,7 +25,7 @@ def test_mean_and_sd_are_exact_and_do_not_depend_on_the_order(values, random):
 
 
 def pi_digits(count):
-    """Machin's formula in integers, with ten digits to spare."""
+    """Return digits of pi by Machin's formula in integers, with ten digits to spare."""
     one = 10 ** (count + 10)
 
     def arctan_of_inverse(x):
@@ -41,7 +41,8 @@ def pi_digits(count):
 
 
 def nist_pi_digits():
-    """NIST's list has a 3 where the 957th digit of pi is an 8; the certified values are of its list."""
+    """Return the digits of NIST's list, where the 957th is 3 instead of 8; the certified values refer to
+    it."""
     digits = pi_digits(5000)
     digits[956] = 3
     return digits

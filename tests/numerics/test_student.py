@@ -1,4 +1,4 @@
-"""Our quantiles of Student's t against those of SciPy."""
+"""Quantiles of Student's t, compared with those of SciPy."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The study of TCP-Probing in a mobile ad hoc network against what is left of its paper."""
+"""Study of TCP-Probing in a mobile ad hoc network, compared with what remains of its paper."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ RUNS = 20
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    """The study without its variations."""
+    """Return the study without its variations."""
     found = load("manet_probing")
     found.description.variations.clear()
     return found
@@ -27,7 +27,7 @@ def study() -> Study:
 
 @pytest.fixture(scope="module")
 def cells(study: Study) -> Cells:
-    """A few runs of every cell."""
+    """Return a few runs of every cell."""
     return Cells(study, simulate_cells(study, replications=RUNS, seed=1, target="cpu"), claims.METRICS)
 
 
@@ -56,7 +56,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
 
 @pytest.mark.full
 def test_walkers_start_near_each_other_and_part(cells: Cells) -> None:
-    """The reason of M1: one hop at the start, and the longer and the sooner lost the faster they are."""
+    """Reason M1: routes have one hop at the start, and become longer and break sooner at higher speed."""
     slow, fast = (cells.one(protocol="newreno", speed_mps=v, error_percent=5.0) for v in (2.0, 14.0))
     assert slow.parameter(Manet.APART_MAX) == 75 * METRE < slow.parameter(Manet.RANGE)
     for name in ("mean_shortest_hops", "breaks"):

@@ -1,7 +1,7 @@
-"""The study of TCP over IP mobility against its paper.
+"""Study of TCP over IP mobility, compared with its paper.
 
-100 replications a cell: the 95 % interval of a goodput with errors is within 2 % (FMIPv6 Vegas: 9 %), so
-that a mean error over the 36 cells is known within 0.4 percentage points.
+With 100 replications per cell, the 95 % interval of a goodput with errors is within 2 % (FMIPv6 Vegas: 9 %),
+so a mean error over the 36 cells is known within 0.4 percentage points.
 """
 
 import numpy as np
@@ -181,7 +181,7 @@ def test_tolerance_notices_a_wrong_number(evaluation: Evaluation) -> None:
 
 
 def events(*rows: tuple[float, int, int, float]) -> metrics.Events:
-    """Time, event, packet and window of some events."""
+    """Return time, event, packet and window of some events."""
     found = np.zeros((len(rows), len(Trace)))
     found[:, [Trace.TIME, Trace.EVENT, Trace.SEQUENCE, Trace.CWND]] = rows
     return found

@@ -1,4 +1,4 @@
-"""The link-down study against its paper, and the machinery that judges it."""
+"""Study of link failures, compared with its paper, and the judgement of studies."""
 
 from collections import Counter
 
@@ -136,7 +136,7 @@ def test_a_reading_of_table_7_gives_nine_per_cent(evaluation: Evaluation) -> Non
 
 @pytest.mark.full
 def test_the_window_at_the_outage_decides_a_per_cent(evaluation: Evaluation) -> None:
-    """B6 compares moments with equal silences, so that the phase of the timer does not count."""
+    """Comparison B6 uses outages with equal silences, so that the phase of the timer does not count."""
     group = of_equal_silence(evaluation.cells.varied("moment").where(protocol="sctp_single"))
     silences = [mean_silence(cell) for cell in group]
     assert max(silences) - min(silences) < EQUAL_S and len(group) >= 5

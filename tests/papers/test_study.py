@@ -1,4 +1,4 @@
-"""Studies as data: what is read, what is refused, and which scenario fields a condition sets."""
+"""Studies as data: valid and refused ones, and the scenario fields that a condition sets."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ from netcarlo.studies.study import Published, Study
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of the link-down study to spoil."""
+    """Return a copy of the link-down study to modify."""
     return Path(shutil.copytree(study.load("sctp_linkdown").folder, tmp_path / "sctp_linkdown"))
 
 

@@ -1,4 +1,4 @@
-"""The study of TCP and UDP over a wireless distribution system against what is left of its paper."""
+"""Study of TCP and UDP over a wireless distribution system, compared with what remains of its paper."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The study of sender buffers over 802.11g against its paper."""
+"""Study of sender buffers over 802.11g, compared with its paper."""
 
 from collections import Counter
 
@@ -100,7 +100,7 @@ def test_claims_of_the_paper_hold_for_its_own_numbers(evaluation: Evaluation) ->
 
 
 def test_the_threshold_has_the_range_that_the_runs_leave_open() -> None:
-    """Check that few runs do not decide whether 96 KB, 0.9 % below the plateau, counts as on it (1 %)."""
+    """Few runs do not decide whether 96 KB, 0.9 % below the plateau, counts as on it (1 %)."""
     noise = np.array([-0.3, 0.3, -0.2, 0.2])
     flat = {64: 90 + noise, 96: 99.1 + noise, 128: 100 - noise, 256: 100 - noise}
     found = metrics.threshold_interval(lambda _, kb: flat[kb], 20, tuple(flat))

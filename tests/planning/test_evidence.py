@@ -1,4 +1,4 @@
-"""Tests that may be looked at at any time: exactly, by summing over all ways that trials can go."""
+"""Sequential tests, valid at any time: exact error rates, as sums over all outcomes of trials."""
 
 import math
 
@@ -66,7 +66,7 @@ def test_nothing_is_known_before_the_first_trial() -> None:
 
 
 def test_evidence_is_what_it_was() -> None:
-    """Any prior is as valid, but a plan's answer stays the same only with the same."""
+    """The prior is as recorded: any is valid, but another one would change answers of plans."""
     assert [evidence.needed(p, 0.001) for p in PROBABILITIES] == [7, 23, 95, 733]
     assert evidence.above([3, 18, 95], [10, 20, 100], 0.8) == pytest.approx(
         [-1.4926107792625, 0.5031768733808, 7.4042475057213], rel=1e-12

@@ -1,4 +1,4 @@
-"""Plans of two quantities: each row is the plan of one, costs, errors shared by all, the command."""
+"""Plans of two quantities: each row is a plan of one; costs, shared errors, and the command."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.planning.test_planning import data
 
 RATE = {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]}
 COST = "10 * rate / 1e6 + 1 / delay"
-"""EUR: a link is dear, and so is being near."""
+"""Cost in EUR, high for fast links and for short distances."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def found() -> Frontier:
 
 @pytest.mark.full
 def test_each_row_is_a_plan_of_one_quantity_at_a_stricter_confidence(found: Frontier) -> None:
-    """A third of the error each: the same as a plan of that rate alone at 98.33 %."""
+    """Each of three rows has a third of the error, so it equals a plan of that rate alone at 98.33 %."""
     for rate, answer in zip(RATE["values"], found.answers, strict=True):
         alone = data(confidence=1 - 0.05 / 3)
         alone["scenario"]["hops"][0]["rate"] = rate
@@ -46,7 +46,8 @@ def test_a_faster_link_is_further(found: Frontier) -> None:
 
 @pytest.mark.full
 def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
-    """By hand: the cost of every value that is known to hold, and of every one that is not known to fail."""
+    """The cheapest design equals that by hand, from the cost of each value that holds or is not known to
+    fail."""
     sure, open_ = [], []
     for rate, answer in zip((1e6, 2e6, 8e6), found.answers, strict=True):
         assert answer.holds is not None and answer.fails is not None

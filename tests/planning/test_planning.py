@@ -1,4 +1,4 @@
-"""Plans: files, answers that are the same to the bit, resources, the command."""
+"""Plans: files, answers that are equal to the bit, resources, and the command."""
 
 import json
 import re
@@ -28,7 +28,7 @@ EXAMPLES = sorted((ROOT / "configs" / "plans").glob("*.yaml"))
 
 
 def data(**changes: Any) -> dict[str, Any]:
-    """A plan that takes a second: how long may the delay be, if the round-trip time is to be short?"""
+    """Return a plan that takes one second: the largest delay for a short round-trip time."""
     return {
         "scenario": {
             "duration": "1 s",
@@ -46,7 +46,7 @@ def data(**changes: Any) -> dict[str, Any]:
 
 
 def same(answer: Answer) -> str:
-    """All of an answer but what it cost."""
+    """Return an answer without its effort."""
     return json.dumps({**answer.record(), "cost": None, "provenance": None})
 
 
@@ -58,7 +58,7 @@ def answer() -> Answer:
 
 @pytest.mark.full
 def test_answer(answer: Answer) -> None:
-    """Goodput is window / RTT: the packets' times on the links count, too."""
+    """Goodput is window / RTT, which includes the transmission times of packets."""
     # 4 payloads of 1460 bytes each 78 ms are 0.6 Mbit/s; connecting takes 1.5 RTT of the second.  That leaves
     # 33 ms one way, of which the drawn delay takes 16 ms or less in four fifths of the replications.
     assert answer.holds is not None
@@ -131,7 +131,7 @@ class Made:
 
 
 def on_curve(monkeypatch: pytest.MonkeyPatch, curve: list[float], **changes: Any) -> Answer:
-    """The answer of a plan whose requirement holds so probably at queues of 1, 2, ..."""
+    """Return the answer of a plan whose requirement holds with these probabilities at queues of 1, 2, ..."""
     monkeypatch.setattr(runs, "ReplicationRunner", Made)
     monkeypatch.setattr(Made, "curve", curve)
     asked = {
@@ -359,7 +359,8 @@ def test_a_measure_may_be_the_same_in_all_replications() -> None:
 
 
 def test_a_cheap_fidelity_decides_only_what_its_bias_is_known_of() -> None:
-    """Eleven downloads fit by packets; by formula and by fluid none, and what was said was goodput's bias."""
+    """Plans refuse fluid and formula for a requirement whose bias is unknown: 11 downloads fit by
+    packets, none by them."""
     asked = load_plan(ROOT / "configs" / "plans" / "shared_link_flows.yaml")
     assert {name for r in asked.requirements for name in r.outcomes} > {"loss_ratio"}
     for cheap in ("formula", "fluid"):
@@ -370,7 +371,7 @@ def test_a_cheap_fidelity_decides_only_what_its_bias_is_known_of() -> None:
 
 @pytest.mark.full
 def test_little_is_spent_beside_the_answer(answer: Answer) -> None:
-    """Few replications of the values far from it, and few on the way to what a resource buys."""
+    """Few replications are spent on values far from the answer, and few on the effect of a resource."""
     assert answer.holds is not None and answer.fails is not None
     far = [p for p in answer.curve if not answer.holds <= p.value <= answer.fails]
     assert sum(p.replications for p in far) <= 64 * len(far)
@@ -381,7 +382,7 @@ def test_little_is_spent_beside_the_answer(answer: Answer) -> None:
 
 
 def stopped(at: int, why: str = "interrupted", **changes: Any) -> Answer:
-    """The answer of a plan that is stopped once so many replications are done."""
+    """Return the answer of a plan that is stopped once so many replications are done."""
 
     def stop(state: runs.State) -> None:
         if state.replications > at:
@@ -427,7 +428,7 @@ def test_a_plan_stopped_while_it_writes_its_answer_has_it(
 @pytest.mark.full
 @pytest.mark.parametrize("signal", ["time", "interrupt"])
 def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None:
-    """A plan that would take hours: --time and Ctrl-C end it with an answer and its page."""
+    """`--time` and Ctrl-C end a plan that would take hours with an answer and its page."""
     slow = data(confidence="99.9999 %", replications=10_000_000)
     slow["scenario"]["fidelity"] = "formula"  # nothing is compiled
     slow["quantity"] = {**slow["quantity"], "step": "0.01 ms"}
@@ -457,7 +458,7 @@ def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None
 
 @pytest.mark.full
 def test_a_damaged_journal_is_noticed_and_its_runs_made_again(answer: Answer, tmp_path: Path) -> None:
-    """Altered outcomes, or a line with fewer than it says, changed the answer without a word."""
+    """Altered outcomes and short lines of a journal are detected, and their runs repeated."""
     asked = answer.plan
     plan(asked, folder=tmp_path, target="cpu")
     journal = tmp_path / JOURNAL

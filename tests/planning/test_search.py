@@ -1,4 +1,4 @@
-"""The search along the values, and the best guesses beside it."""
+"""Search along the values, and the interpolated estimates."""
 
 import math
 from typing import Any
@@ -74,7 +74,7 @@ def test_crossing_interpolates() -> None:
 
 @pytest.mark.parametrize("goal", [">= 4 Mbit/s", "> 4 Mbit/s", "<= 4 Mbit/s", "< 4 Mbit/s"])
 def test_a_measure_exactly_at_its_bound(goal: str) -> None:
-    """A goodput of 1 Mbit/s less for each packet of the queue: with 4 packets it is exactly at the bound."""
+    """A goodput exactly at its bound, with 4 packets in the queue, holds for <= and >= only."""
     at_least = goal.startswith(">")
     asked = make_plan({
         "scenario": {
@@ -112,7 +112,7 @@ def test_the_last_cap_is_given_once() -> None:
 
 
 def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
-    """Check that at 90 % all but one of 10 values hold, although 1 - 0.9 is a little less than a tenth."""
+    """At 90 % all but one of 10 values must hold, although 1 - 0.9 is a little less than a tenth."""
     asked = make_plan({
         "scenario": {
             "duration": "1 s", "transport": {"protocol": "newreno"},
@@ -126,7 +126,7 @@ def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
 
 @pytest.mark.parametrize(("goal", "expected"), [("goodput_bps >= 1 bit/s", 1.0), ("completion_s <= 5 s", 9)])
 def test_what_did_not_happen_is_the_worst(goal: str, expected: float) -> None:
-    """Check a requirement at 90 % that one of ten replications lacks: the worst of the others decides."""
+    """At 90 % a requirement that one of ten replications lacks is decided by the worst of the others."""
     asked = make_plan({
         "scenario": {
             "duration": "1 s", "transport": {"protocol": "newreno", "packets": 9},

@@ -1,4 +1,4 @@
-"""Capacity of links: the law that no fidelity may break.
+"""Capacity of links, which no fidelity may exceed.
 
 A packet takes `on_wire` whole nanoseconds of a link, so the most packets that a link carries in a time are
 known exactly.
@@ -118,7 +118,7 @@ def _of_radio(scenario: Scenario, found: Outcomes) -> list[str]:
 
 
 def radio_bps(scenario: Scenario) -> float:
-    """The highest rate of a radio, times the transmissions that there can be at a time."""
+    """Return the highest rate of a radio, times the possible simultaneous transmissions."""
     network: Any = scenario.network
     if network.key == "adhoc":
         return float(network.radio.rate)
@@ -127,7 +127,8 @@ def radio_bps(scenario: Scenario) -> float:
 
 
 def path_bps(rows: Any, *, exact: bool) -> NDArray[np.float64]:
-    """Bits of data packets, headers included, that the paths of rows [n] carry in a second together."""
+    """Return the bits of data packets, headers included, that the paths of rows [n] carry per second
+    together."""
     found = np.zeros(len(rows.parameters))
     for i, p in enumerate(rows.parameters):
         size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]

@@ -23,12 +23,12 @@ RECORDS: dict[str, Any] = {
     "start": "700 ms", "congestion_control": "cubic", "area": {"width": "90 m", "height": "30 m"},
     "constants": {"a": 1}, "messages": {"size": "3 kB", "pause": "10 ms"}, "battery": "20 J",
 }  # fmt: skip
-"""Values of fields that are records, or nothing, unless given."""
+"""Values of optional fields that are records."""
 
 
 def changes(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
-    """Name of a field, and the scenario with another value in it, of every field of every record that there
-    is; fields that take no other value there are left out."""
+    """Yield each field of every existing record, and the scenario with another value in it, if there is
+    one."""
     for name, record, field in _places(scenario, ""):
         for value in _others(scenario, name, getattr(record, field), type(record).model_fields[field]):
             try:
@@ -52,7 +52,7 @@ def _places(record: Any, at: str) -> Iterator[tuple[str, Record, str]]:
 
 
 def _others(scenario: Scenario, name: str, value: Any, info: Any) -> Iterator[Any]:
-    """Values that the field may have."""
+    """Yield values that the field may have."""
     field = name.rpartition(".")[2]
     if field in RECORDS:
         yield RECORDS[field]

@@ -1,6 +1,6 @@
-"""Impossible outcomes of a run: values outside their bounds, and relations that do not hold.
+"""Impossible outcomes of a run: values outside their bounds, and violated relations.
 
-The campaign `outcomes` checks them in many random scenarios.  Kernels run as plain Python, so that nothing is
+The campaign `outcomes` checks them in many random scenarios. Kernels run as plain Python, so that nothing is
 compiled.
 """
 
@@ -39,7 +39,7 @@ CHAINS = ("ci_low", "mean", "ci_high"), tuple(f"q{round(100 * q):02d}" for q in 
 
 
 class Run(NamedTuple):
-    """A scenario and what came of all its replications."""
+    """Scenario and the outcomes of all its replications."""
 
     scenario: Scenario
     rows: Any
@@ -80,7 +80,7 @@ def broken(given: Run) -> list[str]:
 
 
 def outside(found: Mapping[str, Floats]) -> Iterator[str]:
-    """Values outside the bounds of their outcomes."""
+    """Yield values outside the bounds of their outcomes."""
     for name, values in found.items():
         bounds = _bounds(name)
         low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
@@ -89,7 +89,7 @@ def outside(found: Mapping[str, Floats]) -> Iterator[str]:
 
 
 def unrelated(given: Run, found: Mapping[str, Floats]) -> Iterator[str]:
-    """Relations that do not hold, without those of outcomes that a cheap model does not measure."""
+    """Yield violated relations, without those of outcomes that a cheap model does not measure."""
     scenario = given.scenario
     measured = set(measurable.outcomes(scenario)) if scenario.fidelity != "packet" else set(BY_NAME)
     unknown = {name for name in BY_NAME if name not in measured}
@@ -126,7 +126,7 @@ def _bounds(name: str) -> Values:
 
 
 def _limits(given: Run, part: str = "") -> dict[str, Floats]:
-    """The quantities of `relations.RUN` that are known, [n] each; of parts [n, 1] or [n, parts]."""
+    """Return the known quantities of `relations.RUN`, [n] each; of parts [n, 1] or [n, parts]."""
     scenario, rows, _ = given
     p, shared = rows.parameters, isinstance(rows, SharedRows)
     of_flow = rows.flows if shared else p[:, None]
@@ -154,7 +154,7 @@ def _limits(given: Run, part: str = "") -> dict[str, Floats]:
 
 
 def _by_class(frame: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
-    """The outcomes of each class of flows by their names without that of the class."""
+    """Return the outcomes of each class of flows by their names without that of the class."""
     found: dict[str, dict[str, Floats]] = {}
     for name in of_classes(frame):
         kind = max((kind.name for kind in classes.KINDS if name.endswith(f"_{kind.name}")), key=len)

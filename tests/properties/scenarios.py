@@ -1,7 +1,7 @@
 """Random valid scenarios of every kind of network, with each feature represented.
 
-`draw(number)` is the same scenario for the same number.  The numbers walk over FAMILIES and, within a
-family, over its features: each is forced once in every `len(features)` draws, and others join at random.
+`draw(number)` is the same scenario for the same number. The numbers walk over FAMILIES and, within a family,
+over its features: each is forced once in every `len(features)` draws, and others join at random.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ Feature = Callable[[Random, Data], None]
 TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 MOST_TRIES = 60
 PACKETS = 4000
-"""About so many packets pass the slowest link of a scenario at most, or of the fastest of several paths."""
+"""Approximate maximum of packets on the slowest link of a scenario."""
 
 
 def log_uniform(rng: Random, low: float, high: float) -> float:
-    """A number whose logarithm is uniform, to four digits."""
+    """Return a number whose logarithm is uniform, to four digits."""
     return float(f"{low * (high / low) ** rng.random():.4g}")
 
 
 def chance(rng: Random, data: Any, **fields: Any) -> None:
-    """Give each of the fields with probability 0.3; a value may be a function of `rng`."""
+    """Return each of the fields with probability 0.3; a value may be a function of `rng`."""
     for name, value in fields.items():
         if rng.random() < 0.3:
             data[name] = value(rng) if callable(value) else value
@@ -429,7 +429,7 @@ UNITS = {
     "s": "duration warm_up sample_interval delay min_rto start up down every outage least_stay preparation "
     "anticipation detection home_agent outage_jitter on off late source_delay jitter best_interval pause",
 }
-"""The units in which fields above are numbers."""
+"""Units of the numbers in the fields above."""
 
 
 def _with_units(data: Any, name: str = "") -> Any:
@@ -465,7 +465,8 @@ def _bound_work(rng: Random, data: Data, family: str) -> None:
 def draw(
     number: int, *, family: str, fidelity: str = "packet", replications: int = 2
 ) -> tuple[str, Scenario] | None:
-    """The scenario of this number and the feature that it has; None where that fidelity refuses all tries."""
+    """Return the scenario of this number and the feature that it has; None if that fidelity refuses all
+    tries."""
     plain, features = FAMILIES[family]
     feature = list(features)[number % len(features)]
     for attempt in range(MOST_TRIES):

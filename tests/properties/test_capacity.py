@@ -1,6 +1,7 @@
-"""No fidelity delivers more than the links carry.
+"""Capacity: no fidelity delivers more than the links carry.
 
-A few of the random scenarios of `scenarios.draw`; run once over 1,072 of fluids and 732 of formulae.
+The tests use a few of the random scenarios of `scenarios.draw`; they were run once over 1,072 of fluids and
+732 of formulae.
 """
 
 import pytest
@@ -12,7 +13,7 @@ from tests.properties.capacity import broken
 from tests.properties.scenarios import FAMILIES, draw
 
 FEW = {"path": "newreno", "shared": "", "wireless": ""}
-"""Only protocol of each family that is run with fluids: each protocol has a model of its own to compile."""
+"""Only protocol of each family that is run with fluids, because each protocol has a model of its own."""
 
 
 def some(family: str, fidelity: str, numbers: range) -> list[tuple[str, Scenario]]:

@@ -1,4 +1,4 @@
-"""Every field of a scenario moves the answer of a cheap model, is refused, or is named as not considered."""
+"""Every field of a scenario changes the answer of a cheap model, is refused, or is listed as ignored."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ NOT_HERE = {
     "adhoc.radio.long_retry": "the same", "adhoc.radio.queue": "the window is smaller",
     "adhoc.observe": "of outcomes that are observed",
 }  # fmt: skip
-"""Fields that change nothing in these scenarios, by nature: with packets they would not either, or hardly."""
+"""Fields without effect in these scenarios by nature, as with packets."""
 
 
 def same(a: pd.DataFrame, b: pd.DataFrame) -> bool:

@@ -1,7 +1,7 @@
-"""No outcome is outside its bounds, and relations between outcomes hold, whatever the network.
+"""Outcomes are within their bounds, and relations between them hold, for any network.
 
-A scenario with each feature in each fidelity that knows it; `python -m tests.campaigns outcomes 1000` runs
-more.
+The tests use a scenario with each feature in each fidelity that supports it; `python -m tests.campaigns
+outcomes 1000` runs more.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from tests.properties.outcomes import FIDELITIES, broken, run
 from tests.properties.scenarios import FAMILIES, draw
 
 TRIES = 12
-"""Scenarios with a feature that are drawn at most until packets are sent in one."""
+"""Maximum scenarios with a feature that are drawn until packets are sent in one."""
 
 NOTHING = {("path", "formula", "all lost")}
 """Features with which a cheap model sends nothing, by nature."""
@@ -88,7 +88,7 @@ BROKE: dict[str, Any] = {
         "duration": "19.39 s", "fidelity": "formula",
     },
 }  # fmt: skip
-"""Scenarios with impossible outcomes that the check has found, and what they were."""
+"""Scenarios with impossible outcomes that the check has found, and these outcomes."""
 
 
 @pytest.mark.parametrize("name", BROKE)

@@ -1,4 +1,4 @@
-"""Write what is made from declarations: `python -m tests.reference`."""
+"""Write the generated files: `python -m tests.reference`."""
 
 from tests.reference import MADE, ROOT
 

@@ -1,4 +1,4 @@
-"""The pages of all fields of all files that users write."""
+"""Reference pages of the fields of all input files."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ PAGES = {
     "shared": "Shared links", "wireless": "802.11", "adhoc": "Ad hoc networks", "sweeps": "Sweeps",
     "plans": "Plans", "studies": "Studies", "mappings": "Mappings",
 }  # fmt: skip
-"""Titles of the pages of fields, by the end of their names."""
+"""Titles of the pages of fields, by the suffix of their names."""
 PARTS = {
     "transport": "transports", "mobility": "paths", "paths": "paths", "shared": "shared",
     "wireless": "wireless", "adhoc": "adhoc",
@@ -50,7 +50,7 @@ For editors: [`netcarlo schema`](../howto/start-from-a-file.md). What is measure
 
 
 class Entry(NamedTuple):
-    """A row of a table."""
+    """Row of a table."""
 
     name: str
     unit: str
@@ -63,7 +63,7 @@ HEAD = ("field", *Entry._fields[1:])
 
 
 class Section(NamedTuple):
-    """A record, where it stands in a file, and the title of the one whose fields it has, too."""
+    """Record, its place in a file, and the title of a record with the same fields."""
 
     title: str
     record: type[Record]
@@ -73,7 +73,7 @@ class Section(NamedTuple):
 
 
 def sections(top: type[Record]) -> list[Section]:
-    """The records of a kind of file in the order in which they are met."""
+    """Return the records of a kind of file, in the order of their appearance."""
     places: dict[type[Record], list[str]] = defaultdict(list)
 
     def meet(record: type[Record], at: str) -> None:
@@ -104,7 +104,7 @@ def sections(top: type[Record]) -> list[Section]:
 
 @cache
 def pages() -> dict[str, list[tuple[Section, type[Record]]]]:
-    """The sections of each page, with the record of the file that they belong to; a record is shown once."""
+    """Return the sections of each page, with the record of their file; each record is shown once."""
     shown: set[type[Record]] = set()
     found: dict[str, list[tuple[Section, type[Record]]]] = {name: [] for name in PAGES}
     for heading, top in FILES.items():
@@ -118,7 +118,7 @@ def pages() -> dict[str, list[tuple[Section, type[Record]]]]:
 
 
 def fields_page() -> str:
-    """The page that explains the tables and lists the sections of the others."""
+    """Return the page that explains the tables and lists the sections of the others."""
     lines = ["# Fields", "", KNOWN, "", INTRODUCTION, "| page | sections |", "|---|---|"]
     for name, found in pages().items():
         titles = [section.title for section, top in found if section.record is not top]
@@ -128,7 +128,7 @@ def fields_page() -> str:
 
 
 def part_page(name: str) -> str:
-    """The page of a part of the fields.  Links lead to other pages where the section is there."""
+    """Return the page of a part of the fields; links lead to other pages where the section is there."""
     lines = [f"# Fields: {PAGES[name][0].lower() + PAGES[name][1:]}", "", KNOWN, ""]
     lines += ["[What unit, default and places mean](fields.md).", ""]
     for section, top in pages()[name]:
@@ -168,7 +168,7 @@ def _entries(record: type[Record], titles: Titles) -> Iterator[Entry]:
 
 
 def _words(record: type[Record]) -> str:
-    """The title of a record: its name in words."""
+    """Return the title of a record: its name in words."""
     name = record.__name__.removesuffix("Spec").removesuffix("Network")
     return NAMES.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 

@@ -16,7 +16,7 @@ from tests.reference.markdown import slug
 
 Titles = Mapping[type[Record], str]
 Form = tuple[str, str]
-"""Unit, or what else it is; and what is allowed."""
+"""Unit or kind of a value, and the allowed values."""
 
 PLAIN: dict[Any, Form] = {
     Jitter: ("s", "a distribution, with `reorder: true` if packets may overtake each other"),
@@ -63,7 +63,7 @@ def default(record: type[Record], name: str) -> str:
 
 
 def records(annotation: Any, item: str = "") -> Iterator[tuple[type[Record], str]]:
-    """The records that a field may hold, and what is between its name and theirs."""
+    """Yield the records that a field may hold, and the path from its name to theirs."""
     if isinstance(annotation, type) and issubclass(annotation, Record):
         yield annotation, item
     between = {list: ".N", dict: ".NAME"}.get(typing.get_origin(annotation) or object, "")

@@ -1,4 +1,4 @@
-"""Tables, anchors and the words with which a generated page begins."""
+"""Markdown of generated pages: tables, anchors and the introduction."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ KNOWN = "<!-- Written by `python -m tests.reference` from declarations in `estim
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table, and an empty one."""
+    """Return the lines of a table, and an empty one."""
     cells = ([cell.replace("|", r"\|") for cell in row] for row in rows)
     return [_row(head), f"|{'---|' * len(head)}", *map(_row, cells), ""]
 
@@ -17,10 +17,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def slug(title: str) -> str:
-    """The anchor that Markdown makes of a heading."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def page(lines: Iterable[str]) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     return "\n".join(lines).rstrip() + "\n"

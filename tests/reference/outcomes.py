@@ -1,4 +1,4 @@
-"""The page of all outcomes."""
+"""Reference page of all outcomes."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,14 +30,14 @@ HEAD = "outcome", "unit", "better", "meaning"
 
 
 def unit(outcome: Outcome) -> str:
-    """In which an outcome is."""
+    """Return the unit of an outcome."""
     if outcome.values in (SHARE, YES_NO) or outcome.unit == FRACTION or outcome.meaning.startswith("share"):
         return "share"
     return outcome.unit or dimension(outcome.name).unit or "number"
 
 
 def outcomes_page() -> str:
-    """The page."""
+    """Return the reference page of all outcomes."""
     lines = ["# Outcomes", "", KNOWN, "", INTRODUCTION]
     for kind in KINDS:
         lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(declared(kind.outcomes)))]

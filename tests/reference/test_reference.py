@@ -1,4 +1,4 @@
-"""The pages of fields and outcomes, and the schemas, are those of today's declarations, and whole."""
+"""Generated pages of fields and outcomes, and schemas: complete, and up to date with the declarations."""
 
 import re
 

@@ -154,7 +154,7 @@ def test_bad_distributions_are_refused(given, complaint):
 
 
 def test_a_measured_distribution_has_no_value_where_it_jumps() -> None:
-    """Check that the later of two points at one probability is where the function goes on."""
+    """The function continues at the later of two points with the same probability."""
     flat = (10.0, 20.0, 30.0, 40.0, 0.25, 0.5, 0.5, 1.0)  # nothing between 20 and 30
     at = np.array([0.0, 0.25, 0.375, np.nextafter(0.5, 0), 0.5, 0.75])
     assert empirical(at, flat) == pytest.approx([10, 10, 15, 20, 30, 35])

@@ -1,4 +1,4 @@
-"""A study whose truth is known: its published numbers come from the simulator, and from few runs."""
+"""Study with a known truth: its published numbers are from few runs of the simulator."""
 
 import sys
 from pathlib import Path
@@ -63,7 +63,7 @@ def goodput_kbps(cell: Cell) -> Samples:
 
 
 def write(folder: Path, *, seed: int, **truth: float) -> Study:
-    """The study in a folder of that name, with numbers published from `RUNS` runs drawn by `seed`."""
+    """Write the study into a folder of that name, with numbers from `RUNS` runs drawn by `seed`."""
     folder.mkdir()
     (folder / "study.yaml").write_text(STUDY)
     values = {**TRUTH, **truth}
@@ -82,7 +82,7 @@ def write(folder: Path, *, seed: int, **truth: float) -> Study:
 
 
 def brief(study: Study) -> Study:
-    """The study with so little effort that nothing is found, only the way there is gone."""
+    """Return the study with so few runs that only the procedure is tested, not the results."""
     effort = "population: 2, generations: 2, replications: 2, finalists: 2, again: 2, final: 4, evaluation: 4"
     path = study.folder / "study.yaml"
     path.write_text(path.read_text().split("  effort:")[0] + f"  effort: {{{effort}}}\n")
@@ -90,7 +90,7 @@ def brief(study: Study) -> Study:
 
 
 def own_module(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Put the metrics where those of a study are looked for."""
+    """Put the metrics where those of a study are searched for."""
     module = ModuleType(f"netcarlo.studies.{name}.claims")
     module.METRICS = {"goodput_kbps": goodput_kbps}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -1,4 +1,4 @@
-"""Reproductions of studies, made once for the tests of their numbers and of their pages."""
+"""Reproductions of studies, made once for the tests of their numbers and pages."""
 
 import atexit
 import functools
@@ -13,7 +13,7 @@ from netcarlo.studies.evaluation import Evaluation
 
 @functools.cache
 def reproduction(study: str) -> tuple[Path, Evaluation]:
-    """The folder with the pages of a study, two replications a cell, and what they show."""
+    """Return the folder with the pages of a study, two replications per cell, and their content."""
     out = Path(tempfile.mkdtemp(prefix=f"netcarlo-{study}-"))
     atexit.register(shutil.rmtree, out, ignore_errors=True)
     return out, written(study, out, replications=2)

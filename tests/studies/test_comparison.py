@@ -1,4 +1,4 @@
-"""The demands of `--check`, on numbers made for them."""
+"""Demands of `--check`, on synthetic numbers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ CALIBRATION = {
 
 
 class Made(Study):
-    """A study of one condition, with the published numbers and the tolerance given."""
+    """Study of one condition, with given published numbers and tolerance."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Made(Study):
 
 
 def cells(study: Study, samples: Sequence[Sequence[float]], variation: str = "") -> Cells:
-    """A cell for each list of samples, whose metric `speed` they are."""
+    """Return a cell for each list of samples of the metric `speed`."""
     made = []
     for k, values in enumerate(samples):
         outcomes = np.zeros((len(values), len(Out)), np.int64)
@@ -63,7 +63,8 @@ def cells(study: Study, samples: Sequence[Sequence[float]], variation: str = "")
 
 
 def judge(demand: dict[str, Any], samples: Sequence[Sequence[float]], runs: float | None = None) -> Check:
-    """The demand on a study whose cells have these samples, and whose numbers average so many runs."""
+    """Return the demand on a study whose cells have these samples, and whose numbers average so many
+    runs."""
     study = Made([demand], runs=runs)
     found = cells(study, samples)
     (only,) = check(study, compare(study, found, {}), [], found)
@@ -96,7 +97,8 @@ def test_what_runs_leave_open_is_undecided() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("what", ["mean", "root mean square", "median"])
 def test_the_interval_of_an_error_holds_the_truth(what: str) -> None:
-    """400 studies of five cells: a coverage of 95 % gives 366 to 392 with a probability of 99.8 %."""
+    """The intervals of 400 studies of five cells cover the truth in 366 to 392 cases (99.8 % at 95 %
+    coverage)."""
     rng = np.random.default_rng(5)
     published = np.array([100.0, 120.0, 150.0, 200.0, 300.0])
     errors = np.array([0.3, -0.25, 0.2, -0.15, 0.1])  # far from 0, where a mean of absolute values bends
@@ -200,7 +202,7 @@ def test_claims_are_compared_with_what_is_expected() -> None:
 
 
 def test_a_claim_expected_to_be_undecided_can_fail() -> None:
-    """A claim that no result could fail would be no demand."""
+    """A claim that is expected to be undecided fails if it does not hold."""
     study = Made([{"claims": "as expected"}])
     for kind, passed in (("held", True), ("undecided", True), ("not held", False)):
         claim = Claim("A1", "", "", kind, "", expected="undecided")  # type: ignore[arg-type]

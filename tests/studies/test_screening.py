@@ -1,4 +1,4 @@
-"""The fluids beside packets in a study: where they know its cells, and marked as what they are."""
+"""Fluid models beside packets in a study: for the cells that they support, and marked as fluid."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def test_it_is_in_the_file_and_on_the_page(linkdown: Evaluation) -> None:
 
 @pytest.mark.full
 def test_a_summary_is_that_of_all_cells() -> None:
-    """The gain of New TCP-Probing over seven speeds, by the fluids of fourteen cells and more."""
+    """The fluid summary is the gain of New TCP-Probing over seven speeds, from fourteen cells."""
     description = study.load("manet_probing")
     found = screened(description, METRICS, summaries, replications=20, seed=1, target="cpu")
     said = [mean for mean, number in zip(found, description.published, strict=True) if mean is not None]
@@ -72,7 +72,7 @@ def test_the_chain_with_rate_control_has_its_column() -> None:
 
 
 def test_what_no_fluid_knows_has_none() -> None:
-    """A rate control that has no fluid."""
+    """A rate control without a fluid model is reported as such."""
     description = study.load("wds")
     scenario = description.scenario(description.published[4].conditions, seed=1)
     adaptive = scenario.with_values({"wireless.rate_control": "aarf"})

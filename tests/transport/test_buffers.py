@@ -1,4 +1,4 @@
-"""Socket buffers, ticks and built-in congestion controls of a scenario, and what the kernel gets."""
+"""Socket buffers, ticks and built-in congestion controls of a scenario, and their kernel parameters."""
 
 import numpy as np
 import pytest
@@ -110,7 +110,7 @@ def test_names_are_no_files(tmp_path) -> None:
 
 
 def test_what_is_left_out_changes_no_identity() -> None:
-    """Fields that are not given appear nowhere, so keys of stored sweeps stay."""
+    """Fields that are not given do not appear in keys, so those of stored sweeps stay."""
     from netcarlo.schema.fields import texts
 
     names = [name for name, _ in texts(scenario())]

@@ -1,4 +1,4 @@
-"""Transports answer for themselves: nothing above `transport/` asks which class one is."""
+"""Transports describe their own capabilities: no module above `transport/` asks for a class of them."""
 
 import ast
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ PATH: dict[str, Any] = {"hops": [{"rate": "1 Mbit/s", "delay": "5 ms"}], "durati
 
 
 def questions(file: Path) -> Iterator[str]:
-    """Calls in a file that ask for the class of a transport, or whether it has a field."""
+    """Yield calls in a file that ask for the class of a transport, or whether it has a field."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
             subject, asked = node.args[:2]

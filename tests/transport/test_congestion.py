@@ -1,4 +1,4 @@
-"""Users' Python: which runs, which is refused, and that it is refused before it runs."""
+"""Users' Python files: valid and refused ones, which are refused before they run."""
 
 import importlib.util
 import logging
@@ -27,13 +27,13 @@ hops: [{{rate: 1 Mbit/s, delay: 10 ms}}]
 
 @pytest.fixture
 def mark(tmp_path):
-    """A file that a congestion control makes when it is run."""
+    """Return the file that a congestion control writes when it is run."""
     return tmp_path / "it-ran"
 
 
 @pytest.fixture
 def mine(tmp_path, mark):
-    """A folder with a scenario whose congestion control is in `below/own.py`."""
+    """Return a folder with a scenario whose congestion control is in `below/own.py`."""
     folder = tmp_path / "mine"
     (folder / "below").mkdir(parents=True)
     (folder / "below" / "own.py").write_text(CONTROL.format(mark=str(mark)))

@@ -1,4 +1,5 @@
-"""Runs of a real kernel: what is drawn, and a transfer beside ours where a network stack may be asked."""
+"""Runs of a real kernel: the drawn scenarios, and a transfer compared with ours if a network stack is
+available."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""The naive mobile host against timelines worked out by hand.
+"""Naive mobile host, compared with timelines worked out by hand.
 
-Forty packets leave the sender at time 0, 8 ms apart because of the first hop.  Packet i passes the
-MAP at 50 + 8 i ms, reaches the router at 70 + 8 i and the host 10 ms later.  The link goes down at
-201 ms (15 packets have arrived, packet 16 is in the air, packet 17 comes too late) and is up again at
-301.5 ms; signalling begins at 51 ms.
+Forty packets leave the sender at time 0, 8 ms apart because of the first hop. Packet i passes the MAP at 50 +
+8 i ms, reaches the router at 70 + 8 i and the host 10 ms later. The link goes down at 201 ms (15 packets have
+arrived, packet 16 is in the air, packet 17 comes too late) and is up again at 301.5 ms; signalling begins at
+51 ms.
 """
 
 import numpy as np
@@ -82,14 +82,15 @@ def test_mipv6_tells_the_sender_by_way_of_the_home_agent() -> None:
 
 
 def test_hmipv6_tells_the_map() -> None:
-    """At 331.5 + 30: packet 39 passes at 362 and arrives at 392."""
+    """The MAP knows at 331.5 + 30 ms: packet 39 passes at 362 and arrives at 392."""
     expected = {"received": 17, "drops_handover": 23, "silence": 192_000}
     assert outcome(HMIPV6) == expected
     assert outcome(HMIPV6, DOMAIN_SIZE=2) == expected  # there is another router under this MAP
 
 
 def test_hmipv6_between_maps_tells_the_sender() -> None:
-    """Registered with the new MAP at 391.5, then as MIPv6: the sender knows at 391.5 + 440 ms."""
+    """The host is registered with the new MAP at 391.5, then as MIPv6: the sender knows at 391.5 + 440
+    ms."""
     late = {"DOMAIN_SIZE": 1, "START": 831 * MS, "END": 2 * SECOND}
     assert outcome(HMIPV6, **late) == {"drops_handover": 40}
     late["START"] += MS
@@ -97,8 +98,10 @@ def test_hmipv6_between_maps_tells_the_sender() -> None:
 
 
 def test_fmipv6_predictive_tunnels_early_and_loses_nothing() -> None:
-    """The answer comes at 171: from 161 on (packet 12) all take the tunnel of 40 ms.
-    The new router holds them until the announcement at 316.5: packets 12 to 25."""
+    """The answer arrives at 171: from 161 on (packet 12) all packets take the tunnel of 40 ms.
+
+    The new router holds them until the announcement at 316.5: packets 12 to 25.
+    """
     expected = {"received": 40, "buffered": 14, "tunnelled": 29, "silence": 158_500, "prepared": 1}
     assert outcome(FMIPV6) == expected
 
@@ -112,7 +115,7 @@ def test_fmipv6_predictive_overflows_a_small_buffer() -> None:
 
 @pytest.mark.parametrize("late", [{"PREPARATION": 51 * MS}, {"ANTICIPATION": 0}])
 def test_fmipv6_reactive_keeps_packets_at_the_old_router(late: dict[str, int]) -> None:
-    """The host calls from the new router: 331.5 + 50.  Packet 16 is lost in the air, 17 to 38 wait."""
+    """The host signals from the new router: 331.5 + 50. Packet 16 is lost in the air, 17 to 38 wait."""
     expected = {
         "received": 39, "drops_handover": 1, "buffered": 22, "tunnelled": 24, "silence": 231_500,
     }  # fmt: skip
@@ -130,7 +133,8 @@ def test_s_binding_delivers_twice() -> None:
 
 
 def test_s_mip_simulcasts_from_the_map() -> None:
-    """From 141 (packet 12) to 336.5 (packet 35); the new router holds copies 12 to 30 until 316.5."""
+    """Copies are sent from 141 (packet 12) to 336.5 (packet 35); the new router holds 12 to 30 until
+    316.5."""
     expected = {
         "received": 44, "buffered": 19, "copies": 24, "discarded": 20, "silence": 126_500, "prepared": 1,
     }  # fmt: skip
@@ -138,7 +142,7 @@ def test_s_mip_simulcasts_from_the_map() -> None:
 
 
 def test_s_mip_tunnels_what_came_before_the_copies() -> None:
-    """Copies from 191 on, packet 18; packet 17 is at the old router at 206 and at the new one at 246."""
+    """Copies begin at 191, packet 18; packet 17 is at the old router at 206 and at the new one at 246."""
     expected = {
         "received": 39, "drops_handover": 1, "buffered": 14, "tunnelled": 1, "copies": 18, "discarded": 18,
         "silence": 126_500, "prepared": 1,
@@ -156,7 +160,7 @@ def test_s_mip_holds_copies_until_the_tunnelled_have_come() -> None:
 
 
 def test_fhmipv6_redirects_at_the_map() -> None:
-    """From 141 on, packet 12; 12 to 30 wait for the announcement at 316.5."""
+    """The MAP redirects from 141 on, packet 12; 12 to 30 wait for the announcement at 316.5."""
     expected = {"received": 40, "buffered": 19, "silence": 158_500, "prepared": 1}
     assert outcome(FHMIPV6) == expected
 
@@ -166,7 +170,8 @@ def test_fhmipv6_unprepared_is_hmipv6() -> None:
 
 
 def test_himipv6_delivers_what_the_host_has_missed() -> None:
-    """Copied from 81 (packet 4) to 336.5 (packet 35); the new router delivers from packet 16 on."""
+    """Packets are copied from 81 (packet 4) to 336.5 (packet 35); the new router delivers from packet 16
+    on."""
     expected = {
         "received": 40, "buffered": 15, "copies": 32, "discarded": 32, "silence": 126_500, "prepared": 1,
     }  # fmt: skip
@@ -174,7 +179,7 @@ def test_himipv6_delivers_what_the_host_has_missed() -> None:
 
 
 def test_himipv6_waits_for_an_unready_router() -> None:
-    """Ready at 81 + 40 + 200, known there 20 later: 341 instead of 316.5."""
+    """The router is ready at 81 + 40 + 200, known there 20 later: 341 instead of 316.5."""
     assert outcome(HIMIPV6, PREPARATION=200 * MS)["silence"] == 151_000
 
 
@@ -183,7 +188,7 @@ def test_himipv6_unprepared_loses_until_the_map_knows() -> None:
 
 
 def test_himipv6_between_maps_tunnels() -> None:
-    """The old MAP sends over the new one, 15 ms more, and from 351.5 on (packet 38) only there."""
+    """The old MAP sends by the new one, 15 ms more, and from 351.5 on (packet 38) only there."""
     expected = {
         "received": 40, "buffered": 13, "tunnelled": 3, "copies": 34, "discarded": 34, "silence": 126_500,
         "prepared": 1,
@@ -192,8 +197,11 @@ def test_himipv6_between_maps_tunnels() -> None:
 
 
 def test_himipv6_new_packets_wait_until_the_tunnel_is_quiet() -> None:
-    """The sender knows at 366.5 + 60 + 160 + 80 = 666.5.  Packets 1 to 3 are at the new router at 748,
-    756 and 764, and go on at 316.5 + 450, all at once; the n-buffer is open then."""
+    """The sender knows at 366.5 + 60 + 160 + 80 = 666.5.
+
+    Packets 1 to 3 are at the new router at 748, 756 and 764, and are delivered at 316.5 + 450, all at
+    once; the n-buffer is open then.
+    """
     late = {"DOMAIN_SIZE": 1, "HOME_AGENT": 0, "SETTLE": 450 * MS, "START": 670 * MS, "END": 2 * SECOND}
     assert outcome(HIMIPV6, **late) == {"received": 40, "buffered": 3, "silence": 8_000, "prepared": 1}
     row = scenario(HIMIPV6, **late)
@@ -202,7 +210,7 @@ def test_himipv6_new_packets_wait_until_the_tunnel_is_quiet() -> None:
 
 @pytest.mark.parametrize("protocol", [FMIPV6, FHMIPV6])
 def test_a_false_alarm_leads_redirected_packets_astray(protocol: int) -> None:
-    """From 161 until the mistake is undone at 261: packets 12 to 23."""
+    """Packets 12 to 23 are lost, from 161 until the mistake is undone at 261."""
     alarm = {"FALSE_ALARM": ALWAYS, "FALSE_ALARM_TIME": 60 * MS}
     expected = {"received": 28, "drops_handover": 12, "silence": 104_000}
     assert outcome(protocol, **alarm) == expected
@@ -232,7 +240,7 @@ def test_a_return_needs_no_preparation_with_s_binding() -> None:
 
 
 def handovers(**changes: int) -> list[tuple[int, int, bool, bool, bool]]:
-    """Down and up [ms], inter, return, false alarm."""
+    """Return handovers by down and up [ms], inter, return, false alarm."""
     row = scenario(HMIPV6, **changes)
     p = Parameters(row, 0)
     return [
@@ -270,7 +278,7 @@ def test_ping_pong_returns_over_the_same_border() -> None:
 
 @pytest.mark.full
 def test_random_stays_are_chords_of_a_round_cell() -> None:
-    """Uniform distance from the centre: the mean chord is pi / 4 of the diameter."""
+    """The distance of paths from the centre is uniform, so the mean chord is pi / 4 of the diameter."""
     row = scenario(
         HMIPV6, SCHEDULE=SCHEDULE_RANDOM, EVERY=100 * MS, HANDOVERS=4000, END=4000 * SECOND, OUTAGE=1
     )

@@ -1,4 +1,4 @@
-"""The TCP kernels beside ns-2 itself: two hops, small queues, delayed acknowledgements, finite transfers."""
+"""TCP kernels compared with ns-2: two hops, small queues, delayed acknowledgements, finite transfers."""
 
 import subprocess
 from pathlib import Path
@@ -52,7 +52,7 @@ SCENARIOS = 10
 
 
 def scenario(rng: np.random.Generator) -> dict[str, int]:
-    """Rates in kbit/s, delays in microseconds."""
+    """Return a scenario with rates in kbit/s and delays in microseconds."""
     return {
         "window": int(rng.integers(4, 60)), "packets": int(rng.choice([0, 0, 200])),
         "rate1": int(10 ** rng.uniform(2.3, 4.0)), "delay1": int(10 ** rng.uniform(3.0, 5.3)),
@@ -84,10 +84,11 @@ def row(values: dict[str, int], size: int) -> Rows:
 @pytest.mark.needs("ns")
 @pytest.mark.parametrize("protocol", AGENTS)
 def test_counts_are_those_of_ns2(protocol: str, tmp_path: Path) -> None:
-    """Sent, sent again and acknowledged packets are exactly the same.
+    """Counts of sent, retransmitted and acknowledged packets are equal, except for one scenario that may
+    differ.
 
-    One scenario may differ: where a packet reaches a full queue in the very nanosecond in which
-    another leaves it, the rounding of ns-2's floating-point clock decides, and all that follows.
+    If a packet reaches a full queue in the nanosecond in which another one leaves it, the rounding of
+    ns-2's floating-point clock decides, and all that follows.
     """
     (tmp_path / "run.tcl").write_text(SCRIPT)
     rng = np.random.default_rng(20)

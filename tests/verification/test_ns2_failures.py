@@ -1,4 +1,5 @@
-"""Cables that fail beside ns-2 (`rtmodel-at`): no way around, and routes that change at once (`Session`)."""
+"""Failing cables compared with ns-2 (`rtmodel-at`): static routes, and routes that change immediately
+(`Session`)."""
 
 import subprocess
 from pathlib import Path
@@ -67,7 +68,7 @@ CASES = [
 
 
 def of_ns2(folder: Path, *case: Any) -> float:
-    """The mean of packets delivered, over starts within a tenth of a second."""
+    """Return the mean of packets delivered, over starts within a tenth of a second."""
     script = folder / "fails.tcl"
     script.write_text(SCRIPT)
     counts = []

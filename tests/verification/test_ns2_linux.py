@@ -1,4 +1,4 @@
-"""The Linux-like sender beside ns-2's, both losing the very same packets."""
+"""Sender linux26 compared with ns-2's, both losing the same packets."""
 
 import itertools
 import subprocess
@@ -50,13 +50,14 @@ $ns at $end finish
 $ns run
 """
 START = 3 * SECOND // 2
-"""CUBIC measures no delay in the first second that the machine is up; there ns-2's clock begins at 0."""
+"""Start time: CUBIC measures no delay in the first second of uptime; there ns-2's clock begins at 0."""
 END = 10
 SCENARIOS = 6
 
 
 def scenario(rng: np.random.Generator, control: str) -> dict[str, Any]:
-    """Rates in kbit/s, delays in microseconds, `losses` the packets lost behind the queue by their number."""
+    """Return a scenario with rates in kbit/s, delays in microseconds and `losses` behind the queue, by
+    packet number."""
     rate, delay = int(10 ** rng.uniform(3.0, 4.0)), int(10 ** rng.uniform(3.5, 5.0))
     path = rate * 2 * delay / 8e6
     queue = max(5, round(path * rng.uniform(0.1, 2.0)))
@@ -89,7 +90,7 @@ def row(values: dict[str, Any]) -> Rows:
 @pytest.mark.needs("ns")
 @pytest.mark.parametrize("control", ["reno", "bic", "cubic", "westwood"])
 def test_counts_are_those_of_ns2(control: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sent, sent again and acknowledged packets, timeouts and cuts are exactly the same."""
+    """Counts of sent, retransmitted and acknowledged packets, timeouts and reductions are equal."""
     (tmp_path / "run.tcl").write_text(SCRIPT)
     rng = np.random.default_rng(4)
     differing = []
@@ -111,7 +112,7 @@ def test_counts_are_those_of_ns2(control: str, tmp_path: Path, monkeypatch: pyte
 
 
 def losing(numbers: list[int]) -> type[Network]:
-    """Networks whose second hop loses these of the data packets that reach it, counted from 0."""
+    """Return networks whose second hop loses these of the data packets that reach it, counted from 0."""
     gaps = [after - before - 1 for before, after in itertools.pairwise([-1, *numbers])]
 
     class Losing(Network):
