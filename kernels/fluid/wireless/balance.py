@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.fluid.wireless import ways
+from netcarlo.kernels.fluid.wireless import routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     FlowFloat,
@@ -35,7 +35,7 @@ def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
     for i in range(p[Radio.FLOWS]):
         g = f[floats_of_flow(p, i) :]
         trip = g[FlowFloat.TRIP]
-        for visit in range(m[words_of_flow(i) + FlowWord.FIRST], ways.end_of(p, m, i, visits)):
+        for visit in range(m[words_of_flow(i) + FlowWord.FIRST], routes.end_of(p, m, i, visits)):
             v = f[floats_of_visit(p, visit) :]
             v[VisitFloat.STAY] = v[VisitFloat.SERVICE]
             v[VisitFloat.RATE] = 0.0
@@ -54,7 +54,7 @@ def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
     servers = p[Radio.NODES] + p[Radio.LEGS]
     for i in range(p[Radio.FLOWS]):
         if m[words_of_flow(i) + FlowWord.ACTIVE] != 0:
-            last = ways.end_of(p, m, i, visits)
+            last = routes.end_of(p, m, i, visits)
             if network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0:
                 _window(p, m, f, i, last)
             _pass(p, network, m, f, i, last)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
-from netcarlo.kernels.fluid.wireless import balance, medium, rates, ways
+from netcarlo.kernels.fluid.wireless import balance, medium, rates, routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     SOURCE,
@@ -55,7 +55,7 @@ def simulate(
     p: Any, constants: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
     """Integrate one row; see `models` for the arguments."""
-    visits = ways.lay_out(p, nodes, network, losses, m, f)
+    visits = routes.init_layout(p, nodes, network, losses, m, f)
     for column in range(len(out)):
         out[column] = 0
     for k in range(STEPS):

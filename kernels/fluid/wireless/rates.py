@@ -8,7 +8,7 @@ probability f, the rate is a random walk, and its balance between neighbours has
 
 from typing import Any
 
-from netcarlo.kernels.fluid.wireless import ways
+from netcarlo.kernels.fluid.wireless import routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     ServerFloat,
@@ -107,7 +107,7 @@ def _mix(p: Any, network: Any, w: Any, g: Any, fails: Any, up: Any, stays: Any) 
         count = came + first * stays
         if rate == most:
             count = before + before * good * (1.0 - again) / (good * again)
-        cost = ways.cost(p, network, w[VisitWord.FRAME], rate)
+        cost = routes.cost(p, network, w[VisitWord.FRAME], rate)
         total += count
         service += count * cost.service
         vain += count * cost.vain

@@ -1,4 +1,4 @@
-"""The ways of the flows through an 802.11 network: which servers, and what a frame costs at each."""
+"""Routes of the flows through an 802.11 network: the servers on each, and the time of a frame at each."""
 
 from typing import Any, NamedTuple
 
@@ -31,8 +31,26 @@ _FLOW, _LINK, _LEG, _RATE = len(Flow), len(Link), len(Leg), len(Rate)
 _NO_LOSS = 0xFFFFFFFF
 
 
-def lay_out(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> Any:
-    """Fill the words and floats of servers, flows and visits; returns the number of visits."""
+class Row(NamedTuple):
+    """Arrays of a row."""
+
+    p: Any
+    """Columns of the scenario (`Radio`)."""
+    nodes: Any
+    """Columns of the nodes (`Node`)."""
+    network: Any
+    """Flows, links, legs and rates, one behind the other."""
+    losses: Any
+    """Loss table, see `base.loss`."""
+    m: Any
+    """Scratch: words of the flows (`FlowWord`) and visits (`VisitWord`)."""
+    f: Any
+    """Floats of servers, flows and visits."""
+
+
+def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> Any:
+    """Initialise the words and floats of servers, flows and visits; returns the number of visits."""
+    row = Row(p, nodes, network, losses, m, f)
     for k in range(p[Radio.NODES] + p[Radio.LEGS]):
         g = f[server(k) :]
         for column in range(ServerFloat.SIZE):
@@ -53,17 +71,17 @@ def lay_out(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> An
         w[FlowWord.COMPLETED] = -1
         g[FlowFloat.PER_ACK] = float(max(p[P.ACK_EVERY], 1))
         data = flow[Flow.SIZE] + flow[Flow.HEADER]
-        visits = _leg(p, network, m, f, visits, i, flow[Flow.BEFORE], data, 0, 0)
+        visits = _leg(row, visits, i, flow[Flow.BEFORE], data, 0, 0)
         for hop in range(flow[Flow.FORTH]):
-            visits = _link(p, nodes, network, losses, m, f, visits, i, flow[Flow.FORTH_AT], hop, data, 0)
+            visits = _link(row, visits, i, flow[Flow.FORTH_AT], hop, data, 0)
         cost = flow[Flow.ACK_COST] if flow[Flow.TCP] != 0 else flow[Flow.TCP]
-        visits = _leg(p, network, m, f, visits, i, flow[Flow.AFTER], data, 0, cost)
+        visits = _leg(row, visits, i, flow[Flow.AFTER], data, 0, cost)
         if flow[Flow.TCP] != 0:
-            visits = _leg(p, network, m, f, visits, i, flow[Flow.ACK_BEFORE], p[P.ACK], 1, 0)
+            visits = _leg(row, visits, i, flow[Flow.ACK_BEFORE], p[P.ACK], 1, 0)
             for hop in range(flow[Flow.BACK]):
                 at = flow[Flow.BACK_AT]
-                visits = _link(p, nodes, network, losses, m, f, visits, i, at, hop, p[P.ACK], 1)
-            visits = _leg(p, network, m, f, visits, i, flow[Flow.ACK_AFTER], p[P.ACK], 1, 0)
+                visits = _link(row, visits, i, at, hop, p[P.ACK], 1)
+            visits = _leg(row, visits, i, flow[Flow.ACK_AFTER], p[P.ACK], 1, 0)
     for j in range(p[Radio.NODES]):
         m[order(p, visits) + j] = j
         m[fed(p, visits, j)] = 0
@@ -91,13 +109,12 @@ def end_of(p: Any, m: Any, i: Any, visits: Any) -> Any:
     return m[words_of_flow(i + 1) + FlowWord.FIRST] if i + 1 < p[Radio.FLOWS] else visits
 
 
-def _leg(
-    p: Any, network: Any, m: Any, f: Any, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any
-) -> Any:
-    """Append the visit of a leg, if there is one; returns the number of visits."""
+def _leg(row: Row, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any) -> Any:
+    # Append the visit of a leg, if there is one; returns the number of visits.
+    p, network, f = row.p, row.network, row.f
     if leg == NOBODY:
         return visit
-    w, g = _visit(p, m, f, visit, i, p[Radio.NODES] + leg, back)
+    w, g = _visit(p, row.m, f, visit, i, p[Radio.NODES] + leg, back)
     columns = network[p[Radio.LEGS_AT] + leg * _LEG :]
     w[VisitWord.KIND] = LEG
     ns = float(columns[Leg.BYTE_TIME]) * _BYTE * float(size + columns[Leg.OVERHEAD])
@@ -111,14 +128,12 @@ def _leg(
     return visit + 1
 
 
-def _link(
-    p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any, visit: Any, i: Any, path: Any, hop: Any,
-    size: Any, back: Any,
-) -> Any:  # fmt: skip
-    """Append the visit of the node at which a link begins; returns the number of visits."""
+def _link(row: Row, visit: Any, i: Any, path: Any, hop: Any, size: Any, back: Any) -> Any:
+    # Append the visit of the node at which a link begins; returns the number of visits.
+    p, network = row.p, row.network
     number = network[p[Radio.PATHS_AT] + path + hop]
     link = network[p[Radio.LINKS_AT] + number * _LINK :]
-    w, g = _visit(p, m, f, visit, i, link[Link.FROM], back)
+    w, g = _visit(p, row.m, row.f, visit, i, link[Link.FROM], back)
     w[VisitWord.TO] = link[Link.TO]
     w[VisitWord.KIND] = SOURCE if hop == 0 else RELAY
     w[VisitWord.FRAME] = size + p[Radio.MAC_OVERHEAD]
@@ -126,8 +141,8 @@ def _link(
     g[VisitFloat.AIR], g[VisitFloat.CONTROL] = it.air, it.control
     g[VisitFloat.SERVICE], g[VisitFloat.VAIN] = it.service, it.vain
     g[VisitFloat.EXPOSED], g[VisitFloat.PATIENCE] = it.exposed, it.patience
-    heard = nodes[link[Link.TO], Node.NEAR] >> link[Link.FROM] & 1
-    g[VisitFloat.NOISE] = _noise(losses[link[Link.LOSS]]) if heard else 1.0
+    heard = row.nodes[link[Link.TO], Node.NEAR] >> link[Link.FROM] & 1
+    g[VisitFloat.NOISE] = _noise(row.losses[link[Link.LOSS]]) if heard else 1.0
     return visit + 1
 
 
