@@ -19,8 +19,8 @@ def build(folder: Path, *, files: Mapping[str, str], lines: Mapping[str, Mapping
     here = folder / "netcarlo"
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "estimator", here, ignore=skip)
-    for folder in ("kernels", "configs"):
-        shutil.copytree(ROOT / folder, here / folder, ignore=skip)
+    for part in ("kernels", "configs"):
+        shutil.copytree(ROOT / part, here / part, ignore=skip)
     (here / "reports").symlink_to(ROOT / "reports")
     for name, text in files.items():
         (here / name).parent.mkdir(parents=True, exist_ok=True)

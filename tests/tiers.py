@@ -39,7 +39,6 @@ class Tiers:
         try:
             return (yield)
         finally:
-            gc.freeze()
             gc.enable()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
