@@ -1,7 +1,7 @@
-"""How long the data of the flow take, see `base.one_flow`.
+"""Delays of the data of the flow, see `base.one_flow`.
 
-They are there when the data frame of the last hop is, ahead of the end of its exchange.  From word DELAYS of
-scratch on stand the words of the flow and its outcomes.
+Data are delivered when the data frame of the last hop ends, before the exchange ends with its acknowledgement.
+The words of the flow and its outcomes begin at word DELAYS of scratch.
 """
 
 from typing import Any
@@ -13,24 +13,25 @@ from netcarlo.kernels.base.delays import DelayState
 from netcarlo.kernels.base.inline import noinline
 
 WORDS = int(DelayState.SIZE) + one_flow.WORDS
-"""Of scratch."""
+"""Words of scratch for delays."""
 
 
 @noinline
 def lay(m: Any, free: Any) -> Any:
-    """Words from `free` on; returns the first word behind them."""
+    """Set up the words of delays from `free` on; returns the next free word."""
     m[Word.DELAYS] = free
     return one_flow.prepare(m, free, free + DelayState.SIZE)
 
 
 @noinline
 def arrived(m: Any, delay: Any) -> None:
-    """The exchange of data that had not come before ends `delay` [ns] after they were first put out."""
+    """Record data that arrive for the first time; their exchange ends `delay` [ns] after the first
+    transmission."""
     answer = m[Manet.SIFS] + m[Manet.MAC_ACK]
     one_flow.arrived(m, m, m[Word.DELAYS], m[Word.DELAYS] + DelayState.SIZE, delay - answer)
 
 
 @noinline
 def report(m: Any, out: Any) -> None:
-    """The outcomes, with which `out` ends."""
+    """Write the outcomes of delays, which are the last columns of `out`."""
     one_flow.report(m, m[Word.DELAYS] + DelayState.SIZE, out, out.shape[0] - one_flow.WORDS)

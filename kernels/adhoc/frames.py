@@ -1,4 +1,4 @@
-"""Frames: what the nodes send each other, in three words."""
+"""Frames that nodes send each other, three words each."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from netcarlo.kernels.base.layout import P
 
 
 class Kind(IntEnum):
-    """What a frame is; those from REQUEST on are routing."""
+    """Kind of a frame; kinds from REQUEST on are routing frames."""
 
     DATA = 0  # and what else an association sends to the sink
     ACK = 1  # and what else it sends to the source
@@ -28,17 +28,21 @@ class Frame(NamedTuple):
     """A frame."""
 
     head: Any
-    """Its kind (3 bits), CONTROL (1), the hop that it is on (4), how often it was salvaged (4), which copy of
-    a segment it is (up to PACKET_SHIFT), number of the packet."""
+    """Kind (3 bits), CONTROL (1), number of the current hop (4), number of times that the frame was salvaged
+    (4), transmission of the segment (up to PACKET_SHIFT), number of the packet."""
     route: Any
-    """Those of requests: so far."""
+    """Route of the frame; of a route request, the nodes that it has passed so far."""
     load: Any
-    """Of a route reply: the route found.  Of a route error: a broken link, from and to (6 bits each).  Of a
-    request: its target (6 bits), time to live (1), whether there is a broken link (1), that, and its id."""
+    """Content of a routing frame.
+
+    A route reply has the route found. A route error has the two nodes of the broken link (6 bits each). A
+    route request has its target (6 bits), time to live (1), 1 if a broken link follows (1), that link, and
+    the id of the request.
+    """
 
 
 CONTROL = 1 << 3
-"""Of DATA and ACK: it neither carries nor acknowledges data (a SYN, the handshake and heartbeats of SCTP)."""
+"""Bit of DATA and ACK frames that neither carry nor acknowledge data (SYN; SCTP handshake, heartbeats)."""
 
 HOP_SHIFT, SALVAGE_SHIFT, TRANSMISSION_SHIFT = 4, 8, 12
 PACKET_SHIFT: Any = slot("packet_shift")
@@ -53,70 +57,70 @@ _REQUEST_BYTES, _REPLY_BYTES, _ERROR_BYTES, _HOP_BYTES = 12, 8, 16, 4
 
 
 def read(m: Any, at: Any) -> Any:
-    """The frame that begins at a word of scratch."""
+    """Return the frame that begins at word `at` of scratch."""
     return Frame(m[at], m[at + 1], m[at + 2])
 
 
 def write(m: Any, at: Any, frame: Any) -> None:
-    """Puts a frame into scratch."""
+    """Write a frame to scratch from word `at` on."""
     m[at] = frame.head
     m[at + 1] = frame.route
     m[at + 2] = frame.load
 
 
 def head_of(kind: Any, number: Any, copy: Any) -> Any:
-    """The first word of a packet that is put out, with the number of this copy of its segment."""
+    """Return the first word of the frame of a packet; `copy` is the transmission of its segment."""
     return number << PACKET_SHIFT | copy << TRANSMISSION_SHIFT | kind
 
 
 def kind_of(head: Any) -> Any:
-    """Its kind."""
+    """Return the kind of a frame."""
     return head & _KIND_MASK
 
 
 def hop_of(head: Any) -> Any:
-    """The position in its route of the node that has it."""
+    """Return the position in its route of the node that has a frame."""
     return head >> HOP_SHIFT & _MASK
 
 
 def salvages_of(head: Any) -> Any:
-    """How often it has been salvaged."""
+    """Return how often a packet has been salvaged (RFC 4728, section 8.3.6)."""
     return head >> SALVAGE_SHIFT & _MASK
 
 
 def afresh(head: Any) -> Any:
-    """The first word of a packet that is put out again, as if for the first time."""
+    """Return the first word of a packet that is sent again on a new route."""
     return head & ~np.int64(_JOURNEY)
 
 
 def number_of(head: Any) -> Any:
-    """Its number among the packets of its end; probes have numbers of their own."""
+    """Return the number that the sender or the receiver gave a packet; probes are numbered separately."""
     return head >> PACKET_SHIFT
 
 
 def transmission_id(head: Any) -> Any:
-    """Which copy of its segment it is."""
+    """Return the number of the transmission of a segment that a frame carries."""
     return head >> TRANSMISSION_SHIFT & ((1 << PACKET_SHIFT - TRANSMISSION_SHIFT) - 1)
 
 
 def is_data(head: Any) -> Any:
-    """Whether it is a data segment."""
+    """Return whether a frame carries data of the application."""
     return head & (_KIND_MASK | CONTROL) == Kind.DATA
 
 
 def is_ack(head: Any) -> Any:
-    """Whether it is an acknowledgement of data."""
+    """Return whether a frame acknowledges data."""
     return head & (_KIND_MASK | CONTROL) == Kind.ACK
 
 
 def goes_forth(head: Any) -> Any:
-    """Whether it goes from source to sink."""
+    """Return whether a frame travels from source to sink."""
     return kind_of(head) == Kind.DATA or kind_of(head) == Kind.PROBE
 
 
 @noinline
 def size_of(m: Any, frame: Any) -> Any:
-    """Its packet [byte]."""
+    """Return the size of the packet of a frame [byte]."""
     kind = kind_of(frame.head)
     if is_data(frame.head):
         whole = m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER]

@@ -87,7 +87,7 @@ RANDOM_WAYPOINT = 1
 RANDOM_DIRECTION = 2
 GAUSS_MARKOV = 3
 GIVEN = 4
-"""As the tables of times and places say."""
+"""Nodes move as the tables of times and places say."""
 
 DSR = 0
 IDEAL = 1
@@ -193,7 +193,7 @@ LOSSES = [Manet.FRAME_LOSS, Manet.RESIDUAL, Manet.ACK_RESIDUAL]
 
 
 class ManetRows(NamedTuple):
-    """What the ad hoc engine reads: one row per replication, `n` in all."""
+    """Input of the ad hoc engine: one row per replication, `n` in all."""
 
     parameters: NDArray[np.int64]  # [n, Manet.COLUMNS]: those of `P`, then those of `Manet`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control

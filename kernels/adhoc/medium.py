@@ -41,24 +41,24 @@ _OVERHEAR = NODE_COUNTS + NodeOut.OVERHEAR
 
 
 def first_gap(m: Any, losses: Any, i: Any) -> None:
-    """Draws how many frames reach node i before its radio loses the next."""
+    """Draw how many frames reach node i before its radio loses the next."""
     draw_gap(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def _lost(m: Any, losses: Any, i: Any) -> Any:
-    """Whether the radio of node i loses the frame that arrives."""
+    """Return whether the radio of node i loses the frame that arrives."""
     return lost(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def next_node(m: Any, i: Any) -> Any:
-    """Who is to receive the frame that node i has in service."""
+    """Return the next hop of the frame that node i has in service."""
     at = NODES + i * NODE_WORDS
     return node(m[at + Node.FRAME_ROUTE], hop_of(m[at + Node.FRAME]) + 1)
 
 
 @noinline
 def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
-    """Whether no other starter harms the reception of i's frame at node n."""
+    """Return whether node n receives the frame of node i despite other nodes that start now (capture)."""
     x, y = position(m, n, t)
     ax, ay = position(m, i, t)
     own = ((ax - x) >> 6) * ((ax - x) >> 6) + ((ay - y) >> 6) * ((ay - y) >> 6)
@@ -72,13 +72,13 @@ def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
 
 
 def _clear(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
-    """The same, soon told where i alone starts."""
+    """Return the result of `_undisturbed`, quickly where node i starts alone."""
     return starters == np.int64(1) << i or _undisturbed(m, i, n, starters, t)
 
 
 @noinline
 def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
-    """What becomes of the exchange that node i begins."""
+    """Decide the outcome of the exchange that node i begins."""
     at = NODES + i * NODE_WORDS
     if kind_of(m[at + Node.FRAME]) == Kind.REQUEST:
         m[at + Node.HEARD] = _listeners(m, losses, i, starters, t)
@@ -198,13 +198,13 @@ def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
 
 
 def _sends_ack(outcome: Any) -> Any:
-    """Whether the exchange comes to its last frame."""
+    """Return whether an exchange reaches its last frame, the acknowledgement."""
     return outcome == Outcome.OK or outcome == Outcome.NO_ACK
 
 
 @noinline
 def _disturb(m: Any, starters: Any, t: Any) -> None:
-    """Data frames that are on the air and destroyed by those who begin now."""
+    """Destroy data frames on the air with which the nodes that start now interfere."""
     for i in range(m[Manet.NODES]):
         at = NODES + i * NODE_WORDS
         outcome = m[at + Node.OUTCOME]

@@ -20,7 +20,7 @@ class AdhocSlots(Slots):
     hosts: Any = hosts
     """Source and sink of the flow."""
     port: Any = port
-    """Their connection with the nodes."""
+    """Connection of the hosts with their nodes."""
     one_way: bool
     """True if nothing is acknowledged or retransmitted."""
     packet_shift: int

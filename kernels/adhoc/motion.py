@@ -1,4 +1,4 @@
-"""How nodes move: legs of constant velocity, and when two nodes come into reach or leave it.
+"""Motion of nodes: legs of constant velocity, and when two nodes come into reach or leave it.
 
 Sources: random waypoint, Broch et al. (MobiCom 1998); random direction with reflection, Nain et al. (INFOCOM
 2005); Gauss-Markov, Liang and Haas (INFOCOM 1999).  A leg is given by place and velocity at its start, so a
@@ -41,7 +41,7 @@ _NEVER_NS = 9e17
 
 
 def position(m: Any, i: Any, t: Any) -> Any:
-    """Where node i is at `t`, which is on its present leg: (x, y)."""
+    """Return the position (x, y) of node i at time `t`, which must be on its present leg."""
     at = NODES + i * NODE_WORDS
     us = (t - m[at + Node.T0]) // _MICROSECOND
     x = m[at + Node.X] + m[at + Node.VX] * us // _SECOND
@@ -243,8 +243,10 @@ def _normal(a: Any, b: Any) -> Any:
 
 
 def encounter(m: Any, i: Any, j: Any, now: Any) -> Any:
-    """How two nodes move past each other: square of their relative velocity, its products along and across
-    the line from i to j."""
+    """Return the relative motion of two nodes.
+
+    It is the square of their relative velocity, and its products along and across the line from i to j.
+    """
     one, other = NODES + i * NODE_WORDS, NODES + j * NODE_WORDS
     vx = m[other + Node.VX] - m[one + Node.VX]
     vy = m[other + Node.VY] - m[one + Node.VY]
@@ -255,9 +257,9 @@ def encounter(m: Any, i: Any, j: Any, now: Any) -> Any:
 
 
 def crossing(square: Any, along: Any, across: Any, now: Any, inside: Any, reach: Any) -> Any:
-    """When the distance of two nodes, now inside `reach` or not, becomes greater or smaller than that [ns].
+    """Return when the distance of two nodes crosses `reach` [ns], or FOREVER if not on these legs.
 
-    FOREVER: not on these legs.  The first three are those of `encounter`.
+    `inside`: the distance is smaller now. The first three arguments are those of `encounter`.
     """
     if square == 0 or (not inside and along >= 0):
         return np.int64(FOREVER)

@@ -1,4 +1,4 @@
-"""Segments that have reached their host over the radio and are lost after all."""
+"""Residual errors: segments that reach their host over the radio and are lost there."""
 
 from enum import IntEnum
 from typing import Any
@@ -12,7 +12,7 @@ _WORDS = len(Countdown)
 
 
 class Error(IntEnum):
-    """What is lost, and where: each has losses of its own, see STREAM_RESIDUAL."""
+    """Kind and place of a residual error; each has a random stream of its own, see STREAM_RESIDUAL."""
 
     OF_DATA = 0
     AT_SOURCE = 1
@@ -21,7 +21,7 @@ class Error(IntEnum):
 
 @noinline
 def residual_error(m: Any, losses: Any, kind: Any, row: Any) -> Any:
-    """Whether a segment that has reached its host is lost after all; `row` of `losses` tells how often."""
+    """Return whether a segment is lost at its host; `row` of `losses` has the distribution of losses."""
     at = Word.GAP_OF_DATA + _WORDS * kind
     stream = STREAM_RESIDUAL + kind
     if m[at + Countdown.GAPS] == 0:

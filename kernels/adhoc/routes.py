@@ -1,4 +1,4 @@
-"""Routes: at most MOST_ROUTE nodes in a word, from its low end their number (4 bits), then 6 bits a node."""
+"""Routes of at most MOST_ROUTE nodes in a word: from the low end their number (4 bits), then 6 bits each."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ LENGTH_MASK, NODE_MASK = 15, 63
 
 
 def node(route: Any, k: Any) -> Any:
-    """The k-th node."""
+    """Return the k-th node of a route."""
     return route >> (LENGTH_BITS + NODE_BITS * k) & NODE_MASK
 
 
 @noinline
 def position(route: Any, i: Any) -> Any:
-    """Where node i is in a route, or -1."""
+    """Return the position of node i in a route, or -1."""
     for k in range(route & LENGTH_MASK):
         if node(route, k) == i:
             return k
@@ -25,7 +25,7 @@ def position(route: Any, i: Any) -> Any:
 
 
 def part(route: Any, first: Any, last: Any) -> Any:
-    """The nodes first .. last - 1 of a route."""
+    """Return the part of a route from node `first` to node `last` - 1."""
     nodes = route >> (LENGTH_BITS + NODE_BITS * first)
     nodes &= (np.int64(1) << (NODE_BITS * (last - first))) - 1
     return nodes << LENGTH_BITS | (last - first)
@@ -33,7 +33,7 @@ def part(route: Any, first: Any, last: Any) -> Any:
 
 @noinline
 def reverse(route: Any) -> Any:
-    """The route back."""
+    """Return the reverse route."""
     nodes = np.int64(0)
     left = route >> LENGTH_BITS
     for _ in range(route & LENGTH_MASK):
@@ -43,19 +43,19 @@ def reverse(route: Any) -> Any:
 
 
 def join(route: Any, more: Any) -> Any:
-    """A route with another one behind it."""
+    """Return a route followed by another one."""
     length = route & LENGTH_MASK
     nodes = route >> LENGTH_BITS | more >> LENGTH_BITS << (NODE_BITS * length)
     return nodes << LENGTH_BITS | (length + (more & LENGTH_MASK))
 
 
 def single(i: Any) -> Any:
-    """The route of one node."""
+    """Return the route that consists of one node."""
     return np.int64(i) << LENGTH_BITS | 1
 
 
 def begins(route: Any, start: Any) -> Any:
-    """Whether `start` is empty, or the beginning of a route."""
+    """Return whether a route begins with the route `start`, which may be empty."""
     length = start & LENGTH_MASK
     if length > route & LENGTH_MASK:
         return False

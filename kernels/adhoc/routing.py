@@ -100,7 +100,7 @@ def hear_request(m: Any, n: Any, t: Any, frame: Any) -> None:
 
 
 def _are_apart(route: Any, rest: Any) -> Any:
-    """Whether no node is in both."""
+    """Return whether two routes have no node in common."""
     apart = True
     for k in range(rest & LENGTH_MASK):
         apart = apart and position(route, node(rest, np.int64(k))) < 0
@@ -109,7 +109,7 @@ def _are_apart(route: Any, rest: Any) -> Any:
 
 @noinline
 def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
-    """Node j, the next one of a frame, has it.  Returns whether it is for the host there."""
+    """Receive a frame at its next hop, node j; returns whether it is for the host there."""
     at = NODES + j * NODE_WORDS
     kind = kind_of(frame.head)
     route, load = frame.route, frame.load
@@ -137,7 +137,7 @@ def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
 
 @noinline
 def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
-    """What node i sent to j was also decoded by others."""
+    """Let the neighbours that decoded a frame from node i to node j learn from it."""
     if m[Manet.ROUTING] != DSR:
         return
     kind = kind_of(frame.head)

@@ -1,4 +1,4 @@
-"""Where the ad hoc engine keeps things in scratch: words by name."""
+"""Words of scratch of the ad hoc engine, by name."""
 
 from enum import IntEnum, auto
 from typing import Any
@@ -180,7 +180,7 @@ ROUTING_FRAMES = 32
 
 
 class Outcome(IntEnum):
-    """What becomes of an exchange: which of its frames is lost."""
+    """Outcome of an exchange: the frame of it that is lost."""
 
     OK = 0
     NO_RTS = 1
@@ -191,7 +191,7 @@ class Outcome(IntEnum):
 
 
 class Phase(IntEnum):
-    """What an event is; at equal times the first comes first."""
+    """Kinds of events; events at the same time are processed in this order."""
 
     END = 1  # of an exchange
     DELAYED = 2  # a frame that was delayed goes into the queue
@@ -208,7 +208,7 @@ hosts: Any = slot("hosts")
 """Source and sink of the flow (`hosts`)."""
 
 UNKNOWN = -1
-"""Of MEMO: the route has to be looked up."""
+"""Value of Node.MEMO if the route has to be looked up."""
 
 PHASE_BITS, PHASE_MASK = 3, 7
 """A key is a time [ns], then the phase in these bits."""

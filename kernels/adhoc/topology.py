@@ -1,4 +1,4 @@
-"""Who reaches whom: the masks of links, their changes, shortest paths, and statistics of them.
+"""Topology: the masks of links, their changes, shortest paths, and statistics of them.
 
 Each pair of nodes has two bits, link (within range) and sense (within sensing range).  A bit flips at its
 event and nowhere else, so rounding cannot make it flicker.
@@ -22,7 +22,7 @@ _MICROSECOND = 1000
 
 
 class Change(IntEnum):
-    """What an event of the topology was."""
+    """Kinds of events of the topology."""
 
     LINK = 0  # a link came or went
     SENSE = 1  # a sense bit did
@@ -136,7 +136,7 @@ def _link_changed(m: Any, i: Any, j: Any, t: Any) -> None:
 
 
 def _pair(m: Any, i: Any, j: Any) -> Any:
-    """Where the next changes of a pair i < j are: of its link bit, of its sense bit."""
+    """Return the first word of a pair i < j: the next changes of its link bit and of its sense bit."""
     return m[Word.PAIRS] + 2 * (i * m[Manet.NODES] + j)
 
 
@@ -152,7 +152,7 @@ def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
 
 @noinline
 def _next_of_row(m: Any, i: Any) -> None:
-    """When node i goes on to its next leg, or a pair with a later one changes."""
+    """Set when node i begins its next leg or a pair of it with a later node changes, whichever is first."""
     at = NODES + i * NODE_WORDS
     first = m[at + Node.T1]
     for j in range(i + 1, m[Manet.NODES]):
@@ -163,7 +163,7 @@ def _next_of_row(m: Any, i: Any) -> None:
 
 @noinline
 def _next_of_all(m: Any) -> None:
-    """When the next event is."""
+    """Set the time of the next event of the topology."""
     first = np.int64(FOREVER)
     for i in range(m[Manet.NODES]):
         first = min(first, m[NODES + i * NODE_WORDS + Node.ROW_AT])

@@ -16,7 +16,7 @@ from netcarlo.kernels.base.trace import begin
 
 @noinline
 def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any) -> Any:
-    """Begins a row.  Returns its number, or -1 if the trace is full; it is counted in any case."""
+    """Begin a row; returns its number, or -1 if the trace is full. It is counted in any case."""
     n = m[Word.TRACED]
     m[Word.TRACED] = n + 1
     return n if begin(trace, n, t * 1e-9, event, sequence, at_node) else np.int64(-1)
@@ -24,7 +24,7 @@ def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any)
 
 @noinline
 def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: Any) -> None:
-    """What happens to a segment at node i, and the state of the sender."""
+    """Write an event of a segment at node i, with the state of the sender."""
     n = _record(m, trace, t, event, number, i)
     if n >= 0:
         hosts.show(m, f, trace, n)
@@ -32,7 +32,7 @@ def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: A
 
 @noinline
 def trace_acked(m: Any, f: Any, trace: Any, t: Any, event: Any, ahead: Any) -> None:
-    """What happens at the source to the segment so many ahead of the last one that is acknowledged."""
+    """Write an event of the segment `ahead` of the last acknowledged one at the source."""
     n = _record(m, trace, t, event, np.int64(0), m[Manet.SOURCE])
     if n >= 0:
         hosts.show(m, f, trace, n)
@@ -41,7 +41,7 @@ def trace_acked(m: Any, f: Any, trace: Any, t: Any, event: Any, ahead: Any) -> N
 
 @noinline
 def trace_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: Any) -> None:
-    """What happens at node i to a packet of the source that has a number in a trace."""
+    """Write an event of a packet of the sender at node i, if traces number such packets."""
     if kind_of(head) == Kind.DATA:
         sequence = hosts.sequence_of(m, number_of(head))
         if sequence >= 0:
@@ -85,7 +85,7 @@ def trace_route(m: Any, trace: Any, t: Any) -> None:
 
 @noinline
 def trace_start(m: Any, trace: Any) -> None:
-    """Where all nodes are at time 0, and the links."""
+    """Write the positions of all nodes and the links at time 0."""
     for i in range(m[Manet.NODES]):
         trace_leg(m, trace, np.int64(0), np.int64(i))
         for j in range(i + 1, m[Manet.NODES]):

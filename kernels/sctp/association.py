@@ -1,8 +1,8 @@
 """An SCTP association of one path as a machine that an engine drives with events, as `tcp.association`.
 
-Each end numbers the packets that it puts out, whatever they carry, and keeps what is in them in a ring of
-`P.RING`.  A packet that is still on its way when its place is needed makes the association `overfull`.  What
-an end wants to put out waits in its ring until the engine takes it.
+Each endpoint numbers the packets that it sends, whatever they carry, and keeps their contents in a ring of
+`P.RING`. A packet that is still in flight when its place is needed makes the association `overfull`. Packets
+that an endpoint wants to send wait in its ring until the engine takes them.
 
 The receiver may be ahead of the sender: it shares no word with it but TSNs, and SACKs name what it had then.
 """
@@ -33,9 +33,9 @@ from netcarlo.kernels.sctp.state import (
 )
 
 FLOATS = 0
-"""Of float memory."""
+"""Words of float memory."""
 WORDS = STATE_SIZE
-"""Of scratch, without its rings."""
+"""Words of scratch without the rings."""
 
 _FORTH = np.int64(0)  # the way of the sender,
 _BACK = np.int64(PATHS)  # and that of the receiver
@@ -78,7 +78,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 
 @noinline
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
-    """The application begins to send."""
+    """Open the association: send INIT (RFC 9260, section 5.1)."""
     handshake.t1_due(p, s, now)
 
 
@@ -86,7 +86,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 
 
 def place_of(p: Any, s: Any, way: Any, number: Any) -> Any:
-    """Where a packet on its way is in scratch."""
+    """Return the word where a packet in flight begins."""
     w = way_at(way)
     if s[w + Way.OLDEST] + s[w + Way.WAITING] - number > p[P.RING]:
         s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
@@ -94,7 +94,7 @@ def place_of(p: Any, s: Any, way: Any, number: Any) -> Any:
 
 
 def next_of(s: Any, way: Any) -> Any:
-    """The next packet that an end puts out, NONE or FULL."""
+    """Return the next packet that an endpoint sends, NONE or FULL."""
     w = way_at(way)
     if s[OUTCOMES + Out.STATUS] != STATUS_OK:
         return np.int64(FULL)
@@ -106,12 +106,12 @@ def next_of(s: Any, way: Any) -> Any:
 
 
 def overfull(s: Any) -> Any:
-    """A packet on its way was overwritten: what comes of the row is worthless."""
+    """Return whether a packet in flight was overwritten: then the outcomes of the row are invalid."""
     return s[OUTCOMES + Out.STATUS] != STATUS_OK
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
-    """A packet of the sender [byte]."""
+    """Return the size of a packet of the sender [byte]."""
     return s[place_of(p, s, _FORTH, packet) + Packet.SIZE]
 
 
@@ -121,7 +121,7 @@ def is_last(p: Any, s: Any, packet: Any) -> Any:
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """A packet of the receiver [byte]."""
+    """Return the size of a packet of the receiver [byte]."""
     return s[place_of(p, s, _BACK, ack_id) + Packet.SIZE]
 
 
@@ -131,12 +131,12 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
 
 
 def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """Whether a packet of the receiver acknowledges data."""
+    """Return whether a packet of the receiver is a SACK."""
     return s[place_of(p, s, _BACK, ack_id) + Packet.KIND] == Kind.SACK
 
 
 def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
-    """The TSN up to which a SACK says that all have come."""
+    """Return the cumulative TSN ack of a SACK."""
     return s[place_of(p, s, _BACK, ack_id) + Packet.NUMBER]
 
 
@@ -144,36 +144,36 @@ def cumulative_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL.  While `blocked` all wait."""
+    """Return the next packet to send, NONE or FULL. While `blocked`, all packets wait."""
     if blocked:
         return np.int64(NONE)
     return next_of(s, _FORTH)
 
 
 def may_send(p: Any, s: Any) -> Any:
-    """If not, `next_segment` would give none."""
+    """Return whether `next_segment` would return a packet or FULL."""
     return s[way_at(_FORTH) + Way.WAITING] > 0 or s[OUTCOMES + Out.STATUS] != STATUS_OK
 
 
 def resume(p: Any, s: Any, g: Any) -> Any:
-    """No longer blocked; returns whether something has waited for that."""
+    """Return whether packets have waited for room in the queue."""
     return s[way_at(_FORTH) + Way.WAITING] > 0
 
 
 @noinline
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
-    """A packet of the receiver arrives at the sender."""
+    """Process a packet of the receiver at the sender."""
     ends.at_sender(p, s, now, _FORTH, place_of(p, s, _BACK, ack_id))
 
 
 @noinline
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """The first of the sender's timers goes off."""
+    """Process the sender's timer that expires first."""
     ends.expire(p, s, now, _timer(s))
 
 
 def due(s: Any) -> Any:
-    """When the sender's next timer goes off [ns]."""
+    """Return when the sender's next timer expires [ns]."""
     return s[_timer(s)]
 
 
@@ -190,18 +190,18 @@ def _earlier(s: Any, one: Any, other: Any) -> Any:
 
 
 def finished(s: Any) -> Any:
-    """All there is has been acknowledged."""
+    """Return whether all data are acknowledged."""
     return s[Word.CUM] == s[Word.LIMIT]
 
 
 def all_sent(s: Any) -> Any:
-    """All there is has been put out."""
+    """Return whether all data have been sent."""
     return s[Word.LAST_TSN] == s[Word.LIMIT]
 
 
 @noinline
 def data_waiting(p: Any, s: Any) -> Any:
-    """Packets with data that are put out, but wait, blocked."""
+    """Return how many data packets wait for room in the queue."""
     first, count = s[way_at(_FORTH) + Way.OLDEST], np.int64(0)
     for number in range(first, first + s[way_at(_FORTH) + Way.WAITING]):
         count += s[packet_at(p, s, _FORTH, number) + Packet.KIND] == Kind.DATA
@@ -209,23 +209,23 @@ def data_waiting(p: Any, s: Any) -> Any:
 
 
 def acked(p: Any, s: Any) -> Any:
-    """Packets with data that are acknowledged with all before them."""
+    """Return how many data chunks are acknowledged cumulatively."""
     return s[Word.CUM]
 
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
-    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    """Return cwnd or the receiver's window, whichever is smaller [packet / 1024]."""
     return 1024 * min(s[way_at(_FORTH) + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
-    """What a trace calls a packet of the sender: the TSN of its data, or NONE."""
+    """Return the TSN of the data of a packet, for traces; NONE if it has no data."""
     at = place_of(p, s, _FORTH, packet)
     return s[at + Packet.NUMBER] if s[at + Packet.KIND] == Kind.DATA else np.int64(NONE)
 
 
 def show(s: Any, g: Any, trace: Any, n: Any) -> None:
-    """The state of the sender in row n of a trace; windows in chunks."""
+    """Write the state of the sender to row n of a trace; windows in chunks."""
     w = way_at(_FORTH)
     trace[n, Trace.CWND] = s[w + Way.CWND] / s[Word.CHUNK]
     trace[n, Trace.SSTHRESH] = s[w + Way.SSTHRESH] / s[Word.CHUNK]
@@ -238,7 +238,7 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
 
 @noinline
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
-    """A packet of the sender arrives at time t [ns].
+    """Process a packet of the sender that arrives at time t [ns].
 
     Returns the packet with which the receiver answers, NONE or FULL; and whether data have come that were
     not there before.
@@ -250,14 +250,14 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 
 @noinline
 def on_delay(p: Any, s: Any) -> Any:
-    """The first of the receiver's timers goes off; returns the packet that goes out, NONE or FULL."""
+    """Process the receiver's timer that expires first; returns the packet to send, NONE or FULL."""
     timer = _timer_at_sink(s)
     ends.expire(p, s, s[timer], timer)
     return next_of(s, _BACK)
 
 
 def due_at_receiver(s: Any) -> Any:
-    """When the receiver's next timer goes off [ns]."""
+    """Return when the receiver's next timer expires [ns]."""
     return s[_timer_at_sink(s)]
 
 
@@ -268,16 +268,16 @@ def _timer_at_sink(s: Any) -> Any:
 
 
 def in_order(p: Any, s: Any) -> Any:
-    """Packets with data that the receiver has without a gap."""
+    """Return how many data chunks the receiver has without a gap."""
     return s[Word.RCV_CUM]
 
 
 def complete(p: Any, s: Any) -> Any:
-    """The receiver has all the data that there is."""
+    """Return whether the receiver has all data."""
     return s[Word.ACCEPTED] == s[Word.LIMIT]
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
-    """Time since the data of a packet were first put out [ns]."""
+    """Return the time since the data of a packet were first sent [ns]."""
     tsn = s[place_of(p, s, _FORTH, packet) + Packet.NUMBER]
     return t - s[chunk_at(p, s, tsn) + Chunk.BORN]

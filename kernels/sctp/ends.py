@@ -1,4 +1,4 @@
-"""What the ends of an SCTP association do with a packet that arrives, and when a timer expires."""
+"""Processing of packets and timers at the two endpoints of an SCTP association."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from netcarlo.kernels.sctp.state import (
 
 @noinline
 def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
-    """A timer goes off, one of `Event`."""
+    """Process a timer that expires, one of `Event`."""
     if timer == Event.T1:
         handshake.t1_due(p, s, now)
     elif timer < Event.T3 + PATHS:

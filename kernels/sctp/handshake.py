@@ -1,4 +1,4 @@
-"""How an SCTP association begins: four-way handshake and first probe of the paths.
+"""Start of an SCTP association: four-way handshake and first probe of the paths.
 
 Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2 carries them out.
 """

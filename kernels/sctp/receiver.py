@@ -24,7 +24,7 @@ def sack(p: Any, s: Any, now: Any, tsn: Any, duplicates: Any) -> None:
 
 
 def has(p: Any, s: Any, tsn: Any) -> Any:
-    """Whether a chunk beyond RCV_CUM has arrived."""
+    """Return whether a chunk beyond RCV_CUM has arrived."""
     return tsn <= s[Word.LAST_TSN] and s[chunk_at(p, s, tsn) + Chunk.ACCEPT_NUMBER] > 0
 
 

@@ -1,4 +1,4 @@
-"""What the sender of an SCTP association does with a SACK.
+"""Processing of a SACK by the sender of an SCTP association.
 
 Source: RFC 2960 sections 6.2.1, 6.3 and 7.2 with the Implementer's Guide (newly acknowledged TSNs
 count missing reports, one cwnd cut per window), as ns-2 carries them out.
@@ -115,7 +115,10 @@ def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
 
 @noinline
 def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
-    """As `gap_acks`, of all chunks: those among the first `seen` accepted are reported."""
+    """Note the gap reports of a SACK by looking at all chunks.
+
+    Those among the first `seen` accepted ones are reported.
+    """
     for way in range(PATHS):
         s[way_at(way) + Way.FIRST] = NONE
     s[Word.TOP] = 0

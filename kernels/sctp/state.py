@@ -1,4 +1,4 @@
-"""Where an SCTP association keeps its state: words of int64 scratch, named.
+"""State of an SCTP association: words of int64 scratch by name.
 
 The first words are the times of everything that can happen next, in the order in which ties are
 resolved; the next event is the earliest of them.  A *way* is a path seen from one end: way
@@ -95,7 +95,7 @@ class End(IntEnum):
 
 
 class State(IntEnum):
-    """What an association is for one end."""
+    """State of the association at one endpoint (RFC 9260, section 4)."""
 
     CLOSED = 0
     COOKIE_WAIT = 1
@@ -130,7 +130,7 @@ class Way(IntEnum):
 
 
 class Status(IntEnum):
-    """What one end knows of a way."""
+    """State of a destination address at one endpoint."""
 
     INACTIVE = 0
     ACTIVE = 1
@@ -185,7 +185,7 @@ class Chunk(IntEnum):
 
 
 class Mark(IntEnum):
-    """Why a chunk is to be sent again."""
+    """Reason for which a chunk is to be retransmitted."""
 
     UNMARKED = 0
     FAST = 1
@@ -231,25 +231,25 @@ def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
 
 
 def end_at(end: Any) -> Any:
-    """Where the words of an end begin."""
+    """Return the first word of an endpoint."""
     return ENDS + end * END_SIZE
 
 
 def way_at(way: Any) -> Any:
-    """Where the words of a way begin."""
+    """Return the first word of a way."""
     return FIRST_WAY + way * WAY_SIZE
 
 
 def packet_at(p: Any, s: Any, way: Any, index: Any) -> Any:
-    """Where the words of entry `index` of a way's ring begin."""
+    """Return the first word of entry `index` of the ring of packets of a way."""
     return s[way_at(way) + Way.RING] + (index & (p[P.RING] - 1)) * PACKET_SIZE
 
 
 def is_reported(p: Any, s: Any, tsn: Any) -> Any:
-    """Whether a chunk beyond CUM is in a gap ack block of the latest SACK."""
+    """Return whether a chunk beyond CUM is in a gap ack block of the latest SACK."""
     return bits.test_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
 
 
 def chunk_at(p: Any, s: Any, tsn: Any) -> Any:
-    """Where the words of a chunk begin."""
+    """Return the first word of a chunk."""
     return s[Word.CHUNKS] + (tsn & (p[P.RING] - 1)) * CHUNK_SIZE

@@ -1,6 +1,7 @@
-"""A sink of datagrams that may come twice, and in another order: a bitmap of the latest `P.RING`.
+"""Record of the datagrams that a sink has received, which may be duplicated or reordered: a bitmap of the
+latest `P.RING`.
 
-`begin` is the word of scratch `m` where it begins.
+`begin` is the word of scratch `m` where the record begins.
 """
 
 from enum import IntEnum
@@ -22,7 +23,7 @@ class Sink(IntEnum):
 
 
 OLD, TWICE, NEW = -1, 0, 1
-"""What a datagram is: older than the bitmap, there before, new."""
+"""Results of `arrive`: the datagram is older than the bitmap, a duplicate, or new."""
 
 
 def scratch_words(ring: Any) -> Any:
@@ -41,7 +42,7 @@ def prepare(m: Any, p: Any, begin: Any) -> Any:
 
 
 def arrive(m: Any, p: Any, begin: Any, number: Any) -> Any:
-    """A datagram arrives: NEW, TWICE or OLD."""
+    """Record a datagram that arrives; returns NEW, TWICE or OLD."""
     mask, bits = p[P.RING] - 1, begin + Sink.BITS
     highest = m[begin + Sink.HIGHEST]
     if number + mask < highest:

@@ -1,4 +1,4 @@
-"""What an 802.11 network costs: the packets that its flows put out, on each of their links."""
+"""Estimated cost of an 802.11 network: packets that its flows send, times the links of each."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
 
 OF_TCP = MS
-"""An association has a packet in so many nanoseconds, about; collisions decide more than its numbers."""
+"""Assumed time between packets of a flow other than UDP [ns]; collisions matter more than its value."""
 
 
 def cost(rows: WifiRows) -> Floats:
-    """About the frames of each row, float64[n]."""
+    """Return the approximate number of frames of each row, float64[n]."""
     p, row = rows.parameters, np.arange(len(rows.parameters))
     total = np.zeros(len(row))
     for k in range(rows.most_flows):

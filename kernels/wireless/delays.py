@@ -1,4 +1,4 @@
-"""How long data of classes of flows take, see `base.delays`: their outcomes are in scratch until the end.
+"""Delays of classes of flows, see `base.delays`; their outcomes are in scratch until the end.
 
 `at` is the word where a flow begins.
 """

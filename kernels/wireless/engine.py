@@ -39,7 +39,7 @@ senders: Any = slot("senders")
 ONE_WAY: Any = slot("one_way")
 
 FAILING: Any = slot("failing")
-"""Whether the gateway may go down, see `outages`."""
+"""True if the gateway may go down, see `outages`."""
 
 
 def outcomes(rows: WifiRows) -> int:

@@ -1,4 +1,4 @@
-"""What follows a frame: its reception, the answer, the end of an exchange or its failure.
+"""Frame exchanges: reception, answer, end or failure of an exchange.
 
 Source: IEEE 802.11-2007, 9.2.5 to 9.2.8 (virtual carrier sense, RTS/CTS, acknowledgement, retransmission).
 NOBODY stands for no node and no frame.
@@ -164,7 +164,7 @@ def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> 
 
 @noinline
 def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
-    """Whether a data frame on the link at word `link` survives its disturbance."""
+    """Return whether a data frame on the link at word `link` survives interference."""
     row = m[link + Link.FRAGILITY]
     if row == 0:
         return False

@@ -32,12 +32,12 @@ CONTROL = 1 << _CONTROL
 
 
 def is_data(frame: Any) -> Any:
-    """Whether a frame carries data of the application."""
+    """Return whether a frame carries data of the application."""
     return frame & (BACKWARD | PROBE | CONTROL) == 0
 
 
 def is_ack(frame: Any) -> Any:
-    """Whether a frame carries an acknowledgement of data."""
+    """Return whether a frame acknowledges data."""
     return frame & (BACKWARD | PROBE | CONTROL) == BACKWARD
 
 
@@ -47,7 +47,7 @@ def frame_of(flow: Any, packet: Any, copy: Any) -> Any:
 
 
 def transmission_id(frame: Any) -> Any:
-    """Which copy of its packet a frame is."""
+    """Return the number of the transmission of a packet that a frame carries."""
     return frame >> TRANSMISSION_SHIFT & ((1 << PACKET_SHIFT - TRANSMISSION_SHIFT) - 1)
 
 

@@ -226,7 +226,7 @@ STREAM_SWING = 1 << 22  # + leg; draw k: its slowness in interval k
 
 
 class WifiRows(NamedTuple):
-    """What the 802.11 engine reads: one row per replication, `n` in all."""
+    """Input of the 802.11 engine: one row per replication, `n` in all."""
 
     parameters: NDArray[np.int64]  # [n, Radio.COLUMNS]: those of `P`, then those of `Radio`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control

@@ -116,7 +116,7 @@ def _swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
 
 @noinline
 def _slowness(m: Any, leg: Any, at: Any, t: Any) -> Any:
-    """How much slower the leg is at time t than on average, relative to that, times 2**30."""
+    """Return the relative slowness of the leg at time t, times 2**30; 0 is its mean."""
     interval = t // m[at + Leg.SWING_EVERY]
     if interval != m[at + LegState.INTERVAL]:
         a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_SWING + leg, interval)

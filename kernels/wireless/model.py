@@ -38,7 +38,7 @@ class WirelessSlots(Slots):
     sizes: Any = hosts
     """Size of a packet, likewise."""
     port: Any = port
-    """Their connection with the network."""
+    """Connection of the hosts with the network."""
     one_way: bool
     """True if nothing is acknowledged or retransmitted."""
     own_transports: bool

@@ -62,7 +62,7 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
 
 
 def _lay_out(m: Any, network: Any) -> Any:
-    """Where everything begins; returns the first free word behind it."""
+    """Set the first word of each table; returns the next free word."""
     m[Word.ON_AIR] = 0
     m[Word.FRAMES] = 0
     m[Word.FULL] = 0

@@ -1,4 +1,4 @@
-"""Where the 802.11 engine keeps what it knows: words of scratch.
+"""Words of scratch of the 802.11 engine.
 
 The row's parameters come first, so that scratch serves as the array of parameters too.  Behind them lie the
 words of `Word`, notes for the trace, the next event of everything, and then nodes, rates, links, legs and
@@ -71,7 +71,7 @@ class Frame(IntEnum):
 
 
 class Wait(IntEnum):
-    """What a node waits for, or how its exchange ended (until `exchange.conclude`)."""
+    """Frame that a node waits for, or how its exchange ended (until `exchange.conclude`)."""
 
     NOTHING = 0
     CTS = Frame.CTS

@@ -52,7 +52,7 @@ def schedule(m: Any, j: Any, at: Any) -> None:
 
 
 def _countdown(m: Any, at: Any) -> Any:
-    """When the backoff begins to count: the channel has been idle for DIFS or EIFS."""
+    """Return when the backoff begins to count down: after the channel was idle for DIFS or EIFS [ns]."""
     idle = max(max(m[at + Mac.TX], m[at + Mac.QUIET]), max(m[at + Mac.NAV], m[at + Mac.LATE])) + m[Radio.SIFS]
     return max(m[at + Mac.SINCE], max(m[at + Mac.RX], idle) + 2 * m[Radio.SLOT])
 
@@ -164,7 +164,7 @@ def begin(m: Any, j: Any, t: Any) -> None:
 
 @noinline
 def _send(m: Any, at: Any, t: Any) -> None:
-    """What the node at word `at` puts on the air now, and for how long."""
+    """Begin the transmission of the node at word `at`: choose its frame and its duration."""
     counts = at + NODE_COUNTS
     kind = m[at + Mac.NEXT] if m[at + Mac.START] == t else np.int64(NOBODY)
     if kind in (Frame.ACK, Frame.CTS):
