@@ -1,6 +1,6 @@
 """Delays of the data of the flow, see `base.one_flow`.
 
-Data are delivered when the data frame of the last hop ends, before the exchange ends with its acknowledgement.
+Data are delivered when the data frame of the last hop ends, before the acknowledgement ends the exchange.
 The words of the flow and its outcomes begin at word DELAYS of scratch.
 """
 
