@@ -1,7 +1,7 @@
-"""As much of CuPy as netcarlo uses, on the host: memory, streams, launches by whatever runs a kernel here.
+"""Fake CuPy on the host, with the parts that netcarlo uses: memory, streams, and launches.
 
-What is queued on a stream is done when somebody waits for it, no sooner: so memory that is read too early, or
-given away too soon, shows.
+Work queued on a stream is done only when it is synchronised. So memory that is read too early, or released
+too soon, causes an error.
 """
 
 import functools
@@ -20,13 +20,13 @@ from netcarlo.kernels.runtime import modules
 from netcarlo.kernels.runtime.compile import ENTRY
 
 MACHINE_CODE = b"\x7fELF pretended "
-"""Before PTX: what the pretended driver makes of it."""
+"""Prefix of the machine code that the fake driver makes of PTX."""
 
 Launch = Callable[[tuple[int], tuple[int], tuple[np.int64, ...]], None]
 
 
 class CUDARuntimeError(RuntimeError):
-    """As CuPy's."""
+    """Counterpart of CuPy's error of this name."""
 
     def __init__(self, status: int) -> None:
         names = {1: "InvalidValue", 35: "InsufficientDriver", 700: "IllegalAddress"}
@@ -35,25 +35,25 @@ class CUDARuntimeError(RuntimeError):
 
 
 class CUDADriverError(RuntimeError):
-    """As CuPy's."""
+    """Counterpart of CuPy's error of this name."""
 
     status = 200
 
 
 class OutOfMemoryError(MemoryError):
-    """As CuPy's."""
+    """Counterpart of CuPy's error of this name."""
 
 
 class IllegalAddressError(Exception):
-    """Raised by what runs a kernel here: from then on every call of the process fails."""
+    """Error of a fake kernel, after which every call of the process fails."""
 
 
 class Pinned(np.ndarray):  # type: ignore[type-arg]
-    """What `cupyx.empty_pinned` returns; there it is a plain array."""
+    """Counterpart of the result of `cupyx.empty_pinned`, a plain array there."""
 
 
 class Array:
-    """As much of `cupy.ndarray` as a launch uses; `host` holds what is in it."""
+    """Counterpart of `cupy.ndarray` with the methods that a launch uses; `host` holds its contents."""
 
     def __init__(self, host: np.ndarray[Any, Any], queue: Callable[[Callable[[], Any]], None]) -> None:
         self.host = host
@@ -63,12 +63,12 @@ class Array:
         self._queue = queue
 
     def set(self, arr: np.ndarray[Any, Any]) -> None:
-        """Copy from the host, when the stream comes to it."""
+        """Copy from the host when the stream gets there."""
         self._check(arr)
         self._queue(lambda: np.copyto(self.host, arr))
 
     def get(self, *, out: np.ndarray[Any, Any], blocking: bool) -> None:
-        """Copy to the host, when the stream comes to it."""
+        """Copy to the host when the stream gets there."""
         self._check(out)
         assert not blocking
         self._queue(lambda: np.copyto(out, self.host))
@@ -79,12 +79,12 @@ class Array:
 
 
 def host_array(array: np.ndarray[Any, Any]) -> Array:
-    """An array on a device, for what asks only for its shape."""
+    """Return an array on a device, of which only the shape matters."""
     return Array(np.array(array, order="C"), lambda work: None)
 
 
 class LinkState:
-    """The driver's assembler."""
+    """Counterpart of the driver's assembler."""
 
     def add_ptr_data(self, ptx: bytes, name: str) -> None:
         assert type(ptx) is bytes and type(name) is str
@@ -95,17 +95,17 @@ class LinkState:
 
 
 class Event:
-    """A moment on a stream that does one thing after the other."""
+    """Event on a stream that processes its work in order."""
 
     def record(self, stream: object = None) -> None:
         self.at = time.perf_counter()
 
     def synchronize(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: no work is in progress."""
 
 
 class Machine:
-    """Devices with so many free bytes each, and `pool` more that CuPy's pool keeps."""
+    """Devices with this many free bytes each, and `pool` more that CuPy's pool keeps."""
 
     def __init__(self, kernel: Callable[[str], Launch], *, free: int, pool: int, devices: int) -> None:
         self.kernel, self.free, self.pool, self.devices = kernel, free, pool, devices
@@ -117,7 +117,7 @@ class Machine:
 
     @property
     def device(self) -> int:
-        """The current one."""
+        """Return the current device."""
         return getattr(self._here, "devices", [0])[-1]  # type: ignore[no-any-return]
 
     def check(self) -> None:
@@ -125,7 +125,7 @@ class Machine:
             raise CUDARuntimeError(700)
 
     def queue(self, work: Callable[[], Any]) -> None:
-        """On the current stream; at once on the default one."""
+        """Queue work on the current stream; the default stream does it at once."""
         self.check()
         streams = getattr(self._here, "streams", [])
         streams[-1].work.append(work) if streams else work()
@@ -167,16 +167,16 @@ def fake_cupy(
     driver: int = 13000,
     runtime: int = 13020,
 ) -> ModuleType:
-    """A CuPy on a `Machine`, which is its `machine`; put it into `sys.modules` by `install`.
+    """Return a CuPy on a `Machine`, its attribute `machine`; `install` puts it into `sys.modules`.
 
-    `kernel(ptx)` is what is launched, with a grid, a block and arguments.  `driver` and `runtime` are the
-    versions of CUDA of the driver (0: there is none) and of CuPy.
+    `kernel(ptx)` is launched, with a grid, a block and arguments. `driver` and `runtime` are the versions of
+    CUDA of the driver (0: there is none) and of CuPy.
     """
     machine = Machine(kernel, free=free, pool=pool, devices=devices)
     here = machine._here
 
     class Entered:
-        """A device or a stream, current in a block."""
+        """Device or stream that is current in a block."""
 
         kind = ""
 
@@ -268,16 +268,16 @@ def fake_cupy(
 
 
 def fake_cupyx() -> ModuleType:
-    """What belongs to CuPy beside NumPy's."""
+    """Return the fake `cupyx`, the part of CuPy beside NumPy's interface."""
     cupyx: Any = ModuleType("cupyx")
     cupyx.empty_pinned = lambda shape, dtype: np.full(shape, 55, dtype).view(Pinned)
     return cupyx  # type: ignore[no-any-return]
 
 
 def install(patch: Any, cupy: ModuleType) -> Machine:
-    """Let `import cupy` and `import cupyx` find a pretended one, with nothing loaded.
+    """Make `import cupy` and `import cupyx` find a fake, with nothing loaded.
 
-    What its driver makes is kept nowhere: real devices would take it for theirs.
+    Machine code of its driver is not stored, as real devices would use it.
     """
     patch.setitem(sys.modules, "cupy", cupy)
     patch.setitem(sys.modules, "cupyx", fake_cupyx())

@@ -1,18 +1,19 @@
-"""The control flow of a PTX function: basic blocks, loops, and where lanes that part meet again.
+"""Control flow of a PTX function: basic blocks, loops, and the points where diverged lanes meet again.
 
-What ptxas 13.0 was seen to do with branches and loops of every kind (its BSSY, BSYNC and BREAK for sm_90):
+The rules are those observed of ptxas 13.0 with branches and loops of every kind (BSSY, BSYNC and BREAK for
+sm_90):
 
-- Of the back edges of a loop, those without a condition become one, at which all lanes meet.  What is then
-  left of several becomes loops in one another (TCP over a path): lanes that take the inner one's make the
-  others wait where it is left.  Or they stay what they are (802.11): lanes that take different ones part
-  until the loop ends.
-- Lanes that part meet at the nearest block that all pass which stay in the innermost loop around them (its
-  immediate post-dominator there); nobody waits for lanes that leave the loop.
-- Those wait behind the loop, at the nearest block that all pass which leave it.
+- Back edges of a loop without a condition become one, at which all lanes meet. If several back edges
+  remain, either they become nested loops (TCP over a path): lanes that take the inner one make the others
+  wait where it ends. Or they stay as they are (802.11): lanes that take different ones are apart until the
+  loop ends.
+- Diverged lanes meet at the nearest block that all of them pass which stay in the innermost loop around them
+  (its immediate post-dominator there). They do not wait for lanes that leave the loop.
+- Lanes that leave a loop meet after it, at the nearest block that all of them pass.
 
-Source of the rest: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7
-(dominators, natural loops, reducibility); the iteration: K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple,
-Fast Dominance Algorithm", 2001.
+Other sources: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7 (dominators,
+natural loops, reducibility); for the iteration K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast
+Dominance Algorithm", 2001.
 """
 
 import re
@@ -23,43 +24,46 @@ from typing import NamedTuple
 from tests.device.ptx import Function, Statement, UnknownError
 
 EXIT = -1
-"""What follows the last block of a function, and the loop around blocks that are in none."""
+"""Successor of the last block of a function, and the loop of blocks that are in none."""
 
 Edges = Sequence[Sequence[int]]
-"""The blocks that may follow each block."""
+"""Successors of each block."""
 
 
 class Block(NamedTuple):
-    """Instructions that lanes execute one after the other."""
+    """Instructions that lanes execute in sequence."""
 
     label: str
-    """In the PTX; of a block without one: the last label, and how many blocks ago it was."""
+    """Label in the PTX; without one, the last label and the number of blocks since it."""
     instructions: list[Statement]
-    """Without the branch at the end."""
+    """Instructions without the branch at the end."""
     branch: list[Statement]
-    """What ends it: "@%p1 bra $L1", "bra.uni $L2", "ret", a call; none where it goes on to the next."""
+    """Final branch: "@%p1 bra $L1", "bra.uni $L2", "ret", a call; empty if the next block follows."""
     next: list[int]
-    """The blocks that may follow, of a condition first the one where it holds."""
+    """Successors of the block; of a condition first the one where it holds."""
 
 
 class Plan(NamedTuple):
-    """Where lanes meet."""
+    """Meeting points of lanes that have diverged."""
 
     meetings: list[int]
-    """Of each block, where those of its lanes meet that stay in the loop."""
+    """By block: the block where its lanes meet that stay in the loop."""
     loops: list[int]
-    """The innermost around each block."""
+    """By block: the innermost loop around it."""
     leaves: list[list[int]]
-    """The outermost that each edge of `Block.next` leaves, or EXIT."""
+    """By edge of `Block.next`: the outermost loop that it leaves, or EXIT."""
     around: list[int]
-    """The loop around each loop."""
+    """By loop: the loop around it."""
     behind: list[int]
-    """Where those meet that leave each loop."""
+    """By loop: the block where lanes meet that leave it."""
 
 
 def blocks(function: Function, *, nested: bool = True) -> list[Block]:
-    """The basic blocks of a function, from its entry, and empty ones where back edges become one, and where
-    loops begin that are made of one with several back edges (`nested`)."""
+    """Return the basic blocks of a function, from its entry.
+
+    Empty blocks are added where back edges become one, and where loops begin that are made of one with
+    several back edges (`nested`).
+    """
     pieces = list(_pieces(function.statements))
     places = {label: number for number, (label, _) in enumerate(pieces)}
     found = []
@@ -80,7 +84,10 @@ def blocks(function: Function, *, nested: bool = True) -> list[Block]:
 
 
 def _merged(found: list[Block], nested: bool) -> bool:
-    """Whether some loop had several back edges; it has one less now, or they are those of several loops."""
+    """Merge the back edges of a loop; return True if some loop had several.
+
+    That loop then has one fewer, or they are those of several loops.
+    """
     graph = Graph([block.next for block in found])
     for head, latches in graph.latches.items():
         plain = [latch for latch in latches if found[latch].next == [head]]
@@ -101,7 +108,7 @@ def _merged(found: list[Block], nested: bool) -> bool:
 
 
 def _pieces(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
-    """Labels, and the instructions of each block with the branches at its end."""
+    """Yield labels, and the instructions of each block with the branches at its end."""
     label, count, piece = "entry", 0, list[Statement]()
     for statement in statements:
         if statement in "{}" or statement.startswith("."):
@@ -126,7 +133,7 @@ def _ends(statement: str) -> bool:
 
 
 class Graph:
-    """Dominators and loops.  Raises UnknownError for a loop that can be entered at two places."""
+    """Dominators and loops. Raises UnknownError for a loop with two entries."""
 
     def __init__(self, following: Edges) -> None:
         self.following = following
@@ -149,7 +156,7 @@ class Graph:
             raise UnknownError("a loop that begins at the entry")
 
     def _dominators(self) -> dict[int, int]:
-        """The immediate dominator of each block."""
+        """Return the immediate dominator of each block."""
         above, changed = {0: 0}, True
         place = {block: -i for block, i in self.place.items()}
         while changed:
@@ -167,7 +174,7 @@ class Graph:
         return other == block
 
     def body(self, head: int, latches: Sequence[int]) -> set[int]:
-        """The natural loop: the blocks from which one comes to the latches without passing the head."""
+        """Return the natural loop: the blocks that reach the latches without passing the head."""
         found, todo = {head, *latches}, [latch for latch in latches if latch != head]
         while todo:
             new = set(self.before[todo.pop()]) - found
@@ -177,7 +184,7 @@ class Graph:
 
 
 def plan(following: Edges) -> Plan:
-    """Where lanes meet."""
+    """Return the meeting points of lanes."""
     graph = Graph(following)
     bodies = [graph.body(head, latches) for head, latches in graph.latches.items()]
     heads = list(graph.latches)
@@ -189,7 +196,7 @@ def plan(following: Edges) -> Plan:
             loops[block] = loop
 
     def inside(loop: int) -> Iterator[int]:
-        """A loop and those around it."""
+        """Return a loop and those around it."""
         while loop != EXIT:
             yield loop
             loop = around[loop]
@@ -209,7 +216,7 @@ def plan(following: Edges) -> Plan:
     }
 
     def within(block: int, outer: int) -> set[int]:
-        """Where lanes may go from a block in a loop, or in none, if they do not leave it; EXIT is its end."""
+        """Return the successors of a block that stay in a loop, or in none; EXIT is the end of the loop."""
         found = set()
         todo = [(block, other) for other in following[block]]
         while todo:
@@ -231,7 +238,7 @@ def plan(following: Edges) -> Plan:
     }  # fmt: skip
 
     def meeting(block: int, loop: int) -> int:
-        """In the innermost loop that has one."""
+        """Return the meeting point in the innermost loop that has one."""
         while (found := ends[loop][block]) == EXIT != loop:
             loop = around[loop]
         return found
@@ -246,7 +253,7 @@ def plan(following: Edges) -> Plan:
 
 
 def _order(following: Edges | Mapping[int, set[int]], first: int = 0) -> list[int]:
-    """The blocks that can be reached, in reverse postorder."""
+    """Return the reachable blocks in reverse postorder."""
     seen, done, stack = {first, EXIT}, list[int](), [(first, iter(following[first]))]
     while stack:
         block, rest = stack[-1]
@@ -261,14 +268,14 @@ def _order(following: Edges | Mapping[int, set[int]], first: int = 0) -> list[in
 
 
 def _nearest(above: Mapping[int, int], place: Mapping[int, int], a: int, b: int) -> int:
-    """The nearest block above both in a tree in which those above have higher places."""
+    """Return the nearest common ancestor of two blocks in a tree; ancestors have higher places."""
     while a != b:
         a, b = (above[a], b) if place[a] < place[b] else (a, above[b])
     return a
 
 
 def _post_dominators(following: Mapping[int, set[int]]) -> dict[int, int]:
-    """The immediate post-dominator of each block of a graph without loops, up to EXIT."""
+    """Return the immediate post-dominator of each block of a graph without loops, up to EXIT."""
     order: list[int] = []
     seen: set[int] = set()
     for block in following:

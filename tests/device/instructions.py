@@ -1,4 +1,4 @@
-"""One PTX instruction as a C statement.  One that the tables do not know is an error, never a guess."""
+"""Translation of a PTX instruction to a C statement; an instruction outside of the tables is an error."""
 
 import re
 from collections.abc import Sequence
@@ -40,14 +40,14 @@ CONVERSIONS = {
     "cvta.shared.u64": "a", "cvta.to.shared.u64": "a",
 }  # fmt: skip
 SHARED = "_cudapy_smem"
-"""How the names of variables in shared memory begin."""
+"""Prefix of the names of variables in shared memory."""
 
 OTHERS = {"shl": {1: "u32"}, "shr": {1: "u32"}, "bfi": {2: "u32", 3: "u32"}, "selp": {2: "pred"}}
-"""Operands that are not of the instruction's type."""
+"""Operands that do not have the type of the instruction."""
 
 
 def to_c(instruction: str, functions: Sequence[str] = ()) -> str:
-    """A PTX instruction in C, in which registers are variables.  Raises UnknownError.
+    """Return a PTX instruction in C, in which registers are variables. Raises UnknownError.
 
     `functions` are those that it may call.
     """
@@ -87,7 +87,7 @@ def _assignment(opcode: str, to: str, *operands: str) -> str:
 
 
 def _arithmetic(opcode: str, count: int) -> tuple[str, str, list[str]]:
-    """The type of the result, an expression, the types of its `count` operands."""
+    """Return the type of the result, an expression, and the types of its `count` operands."""
     operation, _, kind = opcode.rpartition(".")
     kinds = [OTHERS.get(operation, {}).get(i, kind) for i in range(count)]
     if kind in ("f64", "pred"):
@@ -118,7 +118,7 @@ def _conversion(opcode: str) -> tuple[str, str, list[str]]:
 
 
 def _access(opcode: str, *operands: str) -> str:
-    """A load or a store."""
+    """Return a load or a store in C."""
     operation, *space, kind = opcode.split(".")
     target, other = operands if operation == "st" else operands[::-1]
     if space not in ([], ["global"], ["global", "nc"], ["local"], ["shared"], ["param"]):
@@ -128,7 +128,7 @@ def _access(opcode: str, *operands: str) -> str:
 
 
 def _several(opcode: str, rest: str) -> str:
-    """A load or a store of registers in a row, as `st.local.v2.u64 [%rd1], {%rd2, %rd3}`."""
+    """Return a load or a store of several registers, as `st.local.v2.u64 [%rd1], {%rd2, %rd3}`."""
     one, _, kind = opcode.rpartition(".")
     one, _, lanes = one.rpartition(".v")
     found = re.fullmatch(r"(\[[^]]+\]), {([^}]+)}|{([^}]+)}, (\[[^]]+\])", rest)
@@ -144,7 +144,7 @@ def _several(opcode: str, rest: str) -> str:
 
 
 def address(target: str, *, parameter: bool = False) -> str:
-    """What stands in the brackets of a load or a store as a C expression."""
+    """Return the address in brackets of a load or a store as a C expression."""
     found = re.fullmatch(r"\[([%\w]+)(?:\+(-?\d+))?\]", target)
     if not found:
         raise ValueError(target)
@@ -164,7 +164,7 @@ def _call(rest: str, functions: Sequence[str]) -> str:
 
 
 def parts_of_call(rest: str) -> tuple[str, str, list[str]]:
-    """The result, the function and the parameters of a call; no result is ""."""
+    """Return the result, the function and the parameters of a call; no result is ""."""
     found = re.fullmatch(r"(?:\((\w+)\) ?, ?)?(\w+) ?, ?\( ?([\w, ]*?) ?\)", rest)
     if not found:
         raise ValueError(rest)
@@ -172,7 +172,7 @@ def parts_of_call(rest: str) -> tuple[str, str, list[str]]:
 
 
 def value(operand: str, kind: str) -> str:
-    """An operand as a C expression of a type."""
+    """Return an operand as a C expression of a type."""
     number = TYPES[kind]
     if operand.startswith("%"):
         return f"({number}){variable(operand)}"
@@ -184,7 +184,7 @@ def value(operand: str, kind: str) -> str:
 
 
 def variable(name: str) -> str:
-    """The C variable (or label) for a register, a special register or a label."""
+    """Return the C variable (or label) for a register, a special register or a label."""
     found = re.fullmatch(r"[%$]?(\w+(?:\.x)?)", name)
     if not found:
         raise ValueError(name)

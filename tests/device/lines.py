@@ -1,7 +1,7 @@
-"""PTX with the lines of the source that its instructions come from, and what warps do there.
+"""PTX with the source lines of its instructions, and the behaviour of warps by line.
 
-Numba's line numbers (`lineinfo`) leave the instructions as they are, but perhaps for their order.  Each has
-the line of its function, and those of the calls that were inlined.
+Numba's line numbers (`lineinfo`) do not change the instructions, except perhaps their order. Each instruction
+has the line of its function, and those of the calls that were inlined.
 """
 
 import ast
@@ -19,11 +19,11 @@ from netcarlo.kernels.runtime import compile as compilers
 from tests.device.ptx import Place
 
 LANES = (1, 1), (2, 8), (9, 24), (25, 32)
-"""How many lanes are told apart."""
+"""Number of lanes that are distinguished."""
 
 
 def ptx(model: Any) -> str:
-    """The PTX of a model's kernel, with lines."""
+    """Return the PTX of a model's kernel, with lines."""
     from numba import cuda
     from numba.cuda import lowering
     from numba.cuda.cudadrv import nvvm
@@ -47,16 +47,16 @@ def ptx(model: Any) -> str:
 
 
 def _lines_alone(code: str) -> str:
-    """LLVM code without variables, nor the names of what there is, many of which libnvvm does not take."""
+    """Return LLVM code without variables and without their names, many of which libnvvm rejects."""
     code = re.sub(r'^.*call void @"?llvm\.dbg\..*$', "", code, flags=re.M)
     code = re.sub(r'linkageName: "[^"]*", ', "", code)
     return re.sub(r'(?<![a-z])name: "[^"]*"', 'name: "it"', code)
 
 
 def tree(parts: Sequence[Sequence[tuple[Place, float]]], runs: NDArray[np.int64], least: float) -> str:
-    """The functions in which warps spend more than a share of `least` of their instructions.
+    """Return the functions in which warps spend more than a share of `least` of their instructions.
 
-    `parts`: of each block the weights of its instructions; `runs`: how often it was run with 0 to 32 lanes.
+    `parts` are the weights of the instructions of each block, `runs` how often it ran with 0 to 32 lanes.
     """
     spent: dict[tuple[str, ...], NDArray[np.float64]] = {}
     for weights, by_lanes in zip(parts, runs, strict=True):
@@ -88,7 +88,7 @@ def tree(parts: Sequence[Sequence[tuple[Place, float]]], runs: NDArray[np.int64]
 
 @functools.cache
 def _function(file: str, line: int) -> str:
-    """The innermost function around a line, with its module."""
+    """Return the innermost function around a line, with its module."""
     inside = [begin for begin, end, _ in _functions(file) if begin <= line <= end]
     names = [name for begin, _, name in _functions(file) if inside and begin == inside[-1]]
     return f"{Path(file).stem}.{names[0]}" if names else Path(file).stem

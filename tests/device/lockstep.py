@@ -1,7 +1,7 @@
-"""Runs the PTX of a kernel on the CPU as a GPU does, in warps of 32 lanes, and counts what that takes.
+"""Execution of the PTX of a kernel on the CPU as on a GPU, in warps of 32 lanes, with counts of its cost.
 
-Each basic block becomes a C function that executes it for the lanes that are there; `warp.c` decides which
-those are, `memory.c` follows the addresses.
+Each basic block becomes a C function that executes it for the active lanes. `warp.c` decides which lanes are
+active, `memory.c` follows the addresses.
 """
 
 import ctypes
@@ -25,25 +25,27 @@ LANES = 32
 
 KIB = 1024
 L1_BYTES = 200 * KIB
-"""Of the 256 KiB of a multiprocessor the most that is taken for granted."""
+"""Maximum size of the L1 that is assumed, of the 256 KiB of a multiprocessor."""
 SHARES = tuple(KIB * n for n in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
-"""What of them can be shared memory instead, 1 KiB for each block beside its own.  NVIDIA, "Hopper Tuning
-Guide", on shared memory and L1."""
+"""Possible sizes of shared memory instead of L1, with 1 KiB for each block besides its own.
+
+Source: NVIDIA, "Hopper Tuning Guide", on shared memory and L1.
+"""
 L2_BYTES = 50 * KIB * KIB // 132
-"""The share of one of 132 multiprocessors."""
+"""Share of the L2 of one of 132 multiprocessors [bytes]."""
 
 REGIONS, SHARED, OTHER, LOCAL = 16, 13, 14, 15
-"""Kinds of memory in `Counts.traffic`: arrays, shared memory, what is in neither, stacks."""
+"""Kinds of memory in `Counts.traffic`: arrays, shared memory, other memory, stacks."""
 
 TRAFFIC = (
     *("loads", "stores", "load_lines", "store_lines", "load_sectors", "store_sectors"),
     *("l2_reads", "l2_writes", "dram_reads", "dram_writes"),
 )
-"""Columns of `Counts.traffic`: of warps, lines of 128 bytes (of shared memory: cycles), sectors of 32."""
+"""Columns of `Counts.traffic`: accesses of warps, lines of 128 bytes (shared: cycles), sectors of 32."""
 
 
 class Region(NamedTuple):
-    """An array [warp, word, lane], of which a thread owns `own` bytes; 0: one of all threads."""
+    """Array [warp, word, lane], of which a thread owns `own` bytes; 0: an array of all threads."""
 
     name: str
     address: int
@@ -52,7 +54,7 @@ class Region(NamedTuple):
 
 
 class Access(NamedTuple):
-    """An instruction that loads or stores in memory that is not a parameter."""
+    """Instruction that loads or stores in memory that is not a parameter."""
 
     instruction: str
     label: str
@@ -61,52 +63,52 @@ class Access(NamedTuple):
 
 
 class Code(NamedTuple):
-    """A module, its blocks numbered through all functions."""
+    """Module with its blocks numbered through all functions."""
 
     c: str
     blocks: list[flow.Block]
     parts: list[list[tuple[ptx.Place, float]]]
-    """Of each block, where its instructions come from, and their weights."""
+    """By block: the source lines and weights of its instructions."""
     accesses: list[Access]
     parameters: int
     shared: int
-    """Bytes of a block."""
+    """Shared memory of a block of threads [bytes]."""
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """Of each block, in machine instructions."""
+        """By block: its machine instructions."""
         return np.array([sum(weight for _, weight in part) for part in self.parts])
 
 
 class Counts(NamedTuple):
-    """What happened, summed over all warps."""
+    """Counts of events, summed over all warps."""
 
     by_lanes: NDArray[np.int64]
     """Runs of each block with 0 to 32 lanes."""
     traffic: NDArray[np.int64]
-    """By region and column of TRAFFIC."""
+    """Traffic by region and column of TRAFFIC."""
     requests: NDArray[np.int64]
-    """Of each access."""
+    """Requests by access."""
     access_lanes: NDArray[np.int64]
     access_lines: NDArray[np.int64]
     places: NDArray[np.int64]
-    """Of each access, the most frequent (count, region, byte of a thread's own), [accesses, 4, 3]."""
+    """By access: the most frequent (count, region, byte of a thread's own), [accesses, 4, 3]."""
 
     @property
     def runs(self) -> NDArray[np.int64]:
-        """Of each block."""
+        """Runs by block."""
         return self.by_lanes.sum(axis=1)
 
     @property
     def lanes(self) -> NDArray[np.int64]:
-        """That took part in them."""
+        """Lanes in these runs, by block."""
         return self.by_lanes @ np.arange(LANES + 1)
 
 
 class Warps:
-    """`warps(grid, block, arguments)` as a kernel of CuPy; compiled in `folder`, which must exist.
+    """Kernel for CuPy, `warps(grid, block, arguments)`, compiled in `folder`, which must exist.
 
-    `regions` tells from the arguments where arrays are, so that traffic is counted by array; `nested`: see
+    `regions` returns the arrays for the arguments, so that traffic is counted by array; `nested`: see
     `flow.blocks`.
     """
 
@@ -149,7 +151,7 @@ class Warps:
 
     @property
     def counts(self) -> Counts:
-        """Since this was made."""
+        """Return the counts since this object was created."""
         blocks, accesses = len(self.code.blocks), len(self.code.accesses)
 
         def read(name: str, *shape: int) -> NDArray[Any]:
@@ -164,7 +166,7 @@ class Warps:
 
 
 def l1_beside(shared: int, blocks: int) -> int:
-    """Bytes of the L1 of a multiprocessor with so many blocks with so much shared memory."""
+    """Return the bytes of L1 of a multiprocessor with this many blocks with this much shared memory."""
     needed = blocks * (shared + KIB) if shared else 0
     return 256 * KIB - next(share for share in SHARES if share >= needed)
 
@@ -172,7 +174,7 @@ def l1_beside(shared: int, blocks: int) -> int:
 def translate(
     functions: Sequence[ptx.Function], shared: Mapping[str, int] | None = None, *, nested: bool = True
 ) -> Code:
-    """A module in C."""
+    """Return a module in C."""
     shared = shared or {}
     begins = dict(zip(shared, np.cumsum([0, *shared.values()]).tolist(), strict=False))
     graphs = [flow.blocks(function, nested=nested) for function in functions]
@@ -245,7 +247,7 @@ def _access(instruction: str, label: str) -> Access | None:
 
 
 def _lines(block: flow.Block, is_kernel: bool) -> Iterator[str]:
-    """The instructions of a block in C, and what notes the addresses of its accesses."""
+    """Return the instructions of a block in C, with notes of the addresses of its accesses."""
     number = 0
     for instruction in block.instructions:
         if _access(instruction, block.label):
@@ -260,7 +262,7 @@ def _lines(block: flow.Block, is_kernel: bool) -> Iterator[str]:
 
 
 def _condition(block: flow.Block) -> str:
-    """What stands before the numbers of the next blocks."""
+    """Return the condition before the numbers of the next blocks."""
     condition = block.branch and re.match(r"@(!?)%(\w+) ", block.branch[0])
     return f"{condition[1]}{condition[2]} ? " if condition else ""
 
@@ -279,7 +281,7 @@ def _function(number: int, block: int, declared: str, body: Sequence[str]) -> st
 def _weights(
     block: flow.Block, number: int, weight: Callable[[str], float]
 ) -> list[tuple[ptx.Place, float]]:
-    """Machine instructions of each of a block, and where it is from: a branch to the next block is none."""
+    """Return the machine instructions and source lines of a block; a branch to the next block is free."""
     found = [(text.place, weight(text)) for text in [*block.instructions, *block.branch]]
     if block.branch and block.branch[-1].startswith("bra") and block.next[-1] == number + 1:
         found.pop()
@@ -289,8 +291,7 @@ def _weights(
 
 
 class Registers:
-    """Which registers of a function are variables of a block, and which must outlive it, in the frame of a
-    lane."""
+    """Registers of a function: variables of a block, or kept in the frame of a lane if they outlive it."""
 
     def __init__(
         self, function: ptx.Function, graph: Sequence[flow.Block], shared: Mapping[str, int]
@@ -307,7 +308,7 @@ class Registers:
         self.kept = set().union(*(_read_first(block) for block in graph))
 
     def frame(self, number: int) -> str:
-        """The registers and the stack of a lane."""
+        """Return the registers and the stack of a lane."""
         kept = sorted(self.kept)
         parameters = 0 if self.function.is_kernel else self.function.parameters
         return "\n".join([
@@ -316,11 +317,11 @@ class Registers:
         ])  # fmt: skip
 
     def type(self, name: str) -> str:
-        """In C."""
+        """Return the type of a register in C."""
         return self.types.get(name) or self.types[name.rstrip("0123456789")]
 
     def declared(self, block: flow.Block) -> str:
-        """The variables of a block, in C."""
+        """Return the variables of a block in C."""
         text = [*block.instructions, *block.branch]
         names = {name for line in text for name in _registers(line)} - self.kept
         parameters = {name for line in text for name in re.findall(r"\bparam\d+\b", line)}
@@ -330,7 +331,7 @@ class Registers:
         ])  # fmt: skip
 
     def place(self, line: str) -> str:
-        """A line of C in which registers are where they are kept."""
+        """Return a line of C in which registers are replaced by the places where they are kept."""
 
         def found(name: re.Match[str]) -> str:
             if name[0] in self.kept or name[0].startswith("__local_depot"):
@@ -347,7 +348,7 @@ def _registers(instruction: str) -> list[str]:
 
 
 def _read_first(block: flow.Block) -> set[str]:
-    """The registers that a block may read before it has written them."""
+    """Return the registers that a block may read before it has written them."""
     found, written = set[str](), set[str]()
     for text in [*block.instructions, *block.branch]:
         names = _registers(text)

@@ -1,4 +1,4 @@
-"""Reads PTX, as far as numba-cuda writes it: functions, each a list of statements.
+"""Parser of PTX as numba-cuda writes it: functions, each a list of statements.
 
 Source: NVIDIA, "Parallel Thread Execution ISA", version 9.0.
 """
@@ -8,37 +8,37 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 VERSION = "8.0"
-"""What every driver for CUDA 12 loads."""
+"""PTX version that every driver for CUDA 12 loads."""
 
 
 class UnknownError(Exception):
-    """Something in the PTX that has no translation; never guessed."""
+    """PTX without a known translation."""
 
 
 Place = tuple[tuple[str, int], ...]
-"""Where in the source something is: a file and a line of it, before them those of the calls inlined there."""
+"""Place in the source: a file and a line, preceded by those of the calls inlined there."""
 
 
 class Statement(str):
-    """Of a function, without the semicolon."""
+    """Statement of a function, without the semicolon."""
 
     place: Place = ()
-    """Known in PTX with lines (`lines.ptx`)."""
+    """Source place, known in PTX with lines (`lines.ptx`)."""
 
 
 class Function(NamedTuple):
-    """A kernel, or a function that one calls."""
+    """Kernel, or function that one calls."""
 
     name: str
     is_kernel: bool
     parameters: int
     returns: bool
     statements: list[Statement]
-    """In order: "label:", "{", "}", a declaration, or an instruction."""
+    """Statements in order: "label:", "{", "}", a declaration, or an instruction."""
 
 
 def read(text: str) -> list[Function]:
-    """The functions of a module.  Raises UnknownError for another version of PTX, or another layout."""
+    """Return the functions of a module. Raises UnknownError for another version or layout of PTX."""
     version = re.search(r"^\.version (\S+)$", text, re.M)
     if not version or version[1] != VERSION:
         raise UnknownError(f".version {version[1] if version else 'missing'}, not {VERSION}")
@@ -56,7 +56,7 @@ def read(text: str) -> list[Function]:
 
 
 def shared(text: str) -> dict[str, int]:
-    """The bytes of each variable in shared memory.  Raises UnknownError for one of another kind."""
+    """Return the bytes of each variable in shared memory. Raises UnknownError for one of another kind."""
     found, depth = dict[str, int](), 0
     for statement in _statements(text):
         depth += {"{": 1, "}": -1}.get(statement, 0)

@@ -1,4 +1,4 @@
-"""Where in the source the instructions of a model come from, and what warps do there."""
+"""Source lines of the instructions of a model, and the behaviour of warps there."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What PTX means, in C: one small kernel for each kind of instruction that C would do otherwise."""
+"""Translation of PTX to C: one small kernel for each kind of instruction that differs in C."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def run(folder: Path, code: str, rows: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    """%rd7 and %p2 after `code`, for each row of two words."""
+    """Return %rd7 and %p2 after `code`, for each row of two words."""
     table = np.zeros((len(rows), 4), np.int64)
     table[:, :2] = rows.view(np.int64)
     kernel = Kernel(HEAD + KERNEL.format(code), folder)
@@ -130,7 +130,7 @@ ROOM = ".visible .shared .align 8 .b8 _cudapy_smem_1[16];\n.shared .align 8 .b8 
 
 @pytest.mark.needs("gcc")
 def test_shared_memory_belongs_to_a_block_and_has_two_addresses(tmp_path: Path) -> None:
-    """Nobody may take it for zeros."""
+    """Shared memory is not initialised to zero."""
     code = """
     mov.u64 %rd8, _cudapy_smem_2; ld.shared.u64 %rd7, [%rd8]; st.shared.u64 [%rd8], %rd5;
     mov.u64 %rd8, _cudapy_smem_1; st.shared.u64 [%rd8+8], %rd6; cvta.shared.u64 %rd8, %rd8;
@@ -168,7 +168,7 @@ def test_what_is_not_known_is_an_error_that_names_it(instruction: str) -> None:
 
 
 def test_registers_in_a_row() -> None:
-    """A load into its own address reads that before it is gone."""
+    """A load into the register of its own address reads the address first."""
     store = to_c("st.local.v2.u64 [%rd4+16], {%rd1, %rd2}")
     words = "*(uint64_t *)(at + 0) = (uint64_t)rd1; *(uint64_t *)(at + 8) = (uint64_t)rd2;"
     assert store == f"{{ uint64_t at = rd4 + 16; {words} }}"

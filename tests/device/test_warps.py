@@ -1,4 +1,4 @@
-"""What the model of warps counts, on kernels small enough to count by hand."""
+"""Counts of the model of warps, on kernels small enough to count by hand."""
 
 import subprocess
 import sys
@@ -208,7 +208,7 @@ def module(code: str, *functions: str) -> str:
 def run(
     folder: Path, text: str, words: Sequence[int], *, stride: int = 8, block: int = 32, nested: bool = True
 ) -> Warps:
-    """Warps after a launch over these words, which must leave what threads alone leave."""
+    """Return the warps after a launch over these words, whose result must equal that of single threads."""
     table = np.zeros((len(words), stride // 8), np.int64)
     table[:, 0] = words
     alone = table.copy()
@@ -226,7 +226,7 @@ def run(
 
 
 def counted(warps: Warps) -> dict[str, tuple[int, int]]:
-    """How often warps ran each block, and lanes."""
+    """Return how often warps ran each block, and with how many lanes."""
     counts = warps.counts
     return {
         block.label: (int(runs), int(lanes))
@@ -252,7 +252,7 @@ def test_where_all_paths_of_a_loop_end_at_one_latch_they_meet_in_each_turn(tmp_p
 
 
 def test_lanes_that_jump_back_early_make_the_others_wait(tmp_path: Path) -> None:
-    """Until they come to where those are; the loop has become two."""
+    """The others wait until these lanes arrive; the loop has become two."""
     found = counted(run(tmp_path, module("mov.u64 %rd7, 0;" + TWO_LATCHES), range(32)))
     assert found["$odd"] == (5, 80)
     assert found["$latch"] == (10, 5 * 32 + 5 * 16)
@@ -321,7 +321,7 @@ def test_lines_and_sectors_of_a_warp(tmp_path: Path, stride: int, lines: int, se
 
 
 def touches(count: int, step: int, times: int) -> str:
-    """Loads of `count` words `step` bytes apart, one after the other, and all again."""
+    """Return loads of `count` words, `step` bytes apart, in sequence and then again."""
     return "\n".join(
         f"ld.global.u64 %rd9, [%rd4+{i * step}]; add.s64 %rd6, %rd6, %rd9;" for i in range(count)
     ).join(["", "\n"] * times) + "add.s64 %rd6, %rd6, 1;"
@@ -335,7 +335,7 @@ def test_what_was_loaded_once_is_in_the_l1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lines", "fits"), [(1024, True), (4096, False)])
 def test_an_l1_holds_so_much_and_keeps_what_was_used_last(tmp_path: Path, lines: int, fits: bool) -> None:
-    """Its 200 KiB are 1,600 lines."""
+    """An L1 of 200 KiB holds 1,600 lines."""
     text = module(touches(lines // 32, 128, 2))
     traffic = run(tmp_path, text, range(32), stride=lines // 32 * 128).counts.traffic[0]
     missed = traffic[TRAFFIC.index("l2_reads")] / lines
@@ -372,7 +372,7 @@ KEEP = """
 @pytest.mark.full
 @pytest.mark.parametrize(("apart", "cycles"), [(8, 2), (16, 4), (128, 32), (248, 2), (256, 32), (0, 2)])
 def test_banks_of_shared_memory(tmp_path: Path, apart: int, cycles: int) -> None:
-    """16 lanes have 8 bytes each in a cycle, unless they are different words of one bank."""
+    """In a cycle 16 lanes access 8 bytes each, unless these are different words of one bank."""
     traffic = run(tmp_path, module(KEEP.format(apart), ROOM), range(32)).counts.traffic
     assert traffic[SHARED, :4].tolist() == [1, 1, cycles, cycles]
     assert not traffic[SHARED, 4:].any()
@@ -386,7 +386,7 @@ def test_lanes_that_take_no_part_need_no_cycle(tmp_path: Path) -> None:
 
 
 def test_blocks_do_not_share_their_shared_memory(tmp_path: Path) -> None:
-    """Four blocks at once, each of two warps, have their words at the same places."""
+    """Four concurrent blocks of two warps use the same addresses independently."""
     own = """
         mov.u32         %r2, %ctaid.x;
         mul.wide.u32    %rd9, %r2, 512;

@@ -1,10 +1,11 @@
-"""What models cost on a GPU, without one: warps in lockstep, machine instructions, memory traffic.
+"""Estimated cost of models on a GPU, without one: warps in lockstep, machine instructions, memory traffic.
 
     python -m tests.device.warps MODEL ... [--rows 448] [--seconds 2] [--loss 0.001] [--where 2] [--memory 5]
 
-Paths carry a bulk transfer through the lossy hop of the benchmarks; networks are the first of their random
-scenarios, replicated.  A launch has one multiprocessor of an H200; the bounds are those of its 132.  Figures
-are of 32 packets, or of 32 events or frames of networks: what a warp in step does for a packet of each lane.
+Paths carry a bulk transfer over the lossy hop of the benchmarks; networks are the first of their random
+scenarios, replicated. A launch uses one multiprocessor of an H200; the bounds are those of all 132. Figures
+are per 32 packets, or per 32 events or frames of networks: the work of a warp in lockstep for a packet of
+each lane.
 """
 
 import argparse
@@ -35,24 +36,30 @@ from tests.twins.rows import rows_of
 ARRAYS = (
     *("parameters", "constants", "first", "second", "losses", "scratch", "memory", "out", "trace"),
 )
-"""What a kernel is launched with."""
+"""Arrays with which a kernel is launched."""
 
 COMMON = "losses", "trace"
-"""Those of all threads."""
+"""Arrays that all threads share."""
 
 MULTIPROCESSORS, CLOCK_GHZ, ISSUED = 132, 1.83, 4
-"""NVIDIA, "H200 Tensor Core GPU": each issues four warp instructions a cycle, its L1 serves one line."""
+"""Figures of an H200: each multiprocessor issues four warp instructions a cycle.
+
+Its L1 serves one line a cycle. Source: NVIDIA, "H200 Tensor Core GPU".
+"""
 
 L2_GB_S, HBM_GB_S = 5500, 4300
-"""L2 as others have measured it, memory 0.9 of what it says."""
+"""Bandwidth of the L2 as measured by others, and 0.9 of the specified memory bandwidth [GB/s]."""
 
 REGISTERS, GRANULE, PARTS, BLOCK_WARPS, MOST_WARPS = 65536, 8, 4, 2, 64
-"""Of a multiprocessor, how many a thread gets at once, its parts, each with a share of them and of the warps,
-warps in a block of 64 threads, warps at once."""
+"""Registers of a multiprocessor, and other limits.
+
+In order: registers; allocation granule of a thread; parts, each with a share of registers and warps; warps in
+a block of 64 threads; maximum number of warps.
+"""
 
 
 def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
-    """Where the arrays are, from the arguments of a launch (`device.arguments`)."""
+    """Return the regions of the arrays, from the arguments of a launch (`gpu_launch.arguments`)."""
 
     def regions(arguments: Sequence[int]) -> list[Region]:
         found, at = [], 0
@@ -68,14 +75,15 @@ def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Regi
 
 
 def scenario(name: str, rows: int, *, seconds: float, window: int, loss: float) -> AnyRows:
-    """What a model is run with."""
+    """Return the scenario with which a model is run."""
     if scenarios.repeats(name):
         return scenarios.benchmark(name, rows_of(name, 1, seed=7), rows, seconds)
     return lossy_hop.rows(rows, window=window, loss=loss, duration_s=seconds)
 
 
 def machine(text: str, folder: Path, *, limit_s: float = 120) -> tuple[int, int] | None:
-    """Registers of a thread and instructions of the code for sm_90; None without ptxas, or after so long."""
+    """Return registers per thread and instructions of the code for sm_90; None without ptxas, or on a
+    timeout."""
     if not (ptxas := shutil.which("ptxas")):
         return None
     source, cubin = folder / "kernel.ptx", folder / "kernel.cubin"
@@ -89,7 +97,7 @@ def machine(text: str, folder: Path, *, limit_s: float = 120) -> tuple[int, int]
 
 
 def code_bytes(cubin: Path) -> int:
-    """Size of the sections .text of an ELF file of 64 bits."""
+    """Return the size of the sections .text of a 64-bit ELF file."""
     data = cubin.read_bytes()
     start = int.from_bytes(data[40:48], "little")
     size, count, names = (int.from_bytes(data[k : k + 2], "little") for k in (58, 60, 62))
@@ -103,7 +111,7 @@ def code_bytes(cubin: Path) -> int:
 
 
 def resident_warps(registers: int, shared: int = 0) -> int:
-    """Warps of blocks of 64 threads, with so much shared memory, that have room on a multiprocessor."""
+    """Return the warps of blocks of 64 threads, with this much shared memory, that fit a multiprocessor."""
     warps = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES
     blocks = warps // PARTS * PARTS // BLOCK_WARPS  # each part has its own registers
     if shared:
@@ -112,7 +120,7 @@ def resident_warps(registers: int, shared: int = 0) -> int:
 
 
 def figures(ran: "Ran") -> list[str]:
-    """The cells of a table's row, by COLUMNS."""
+    """Return the cells of a table's row, by COLUMNS."""
     counts, packets = ran.counts, ran.packets
     issued = ran.warps.code.weights @ counts.runs
     total = dict(zip(TRAFFIC, counts.traffic.sum(axis=0).tolist(), strict=True))
@@ -142,11 +150,11 @@ COLUMNS = (
 
 
 _PLACES = {SHARED: "shared", OTHER: "elsewhere", LOCAL: "local"}
-"""Regions that are no arrays."""
+"""Regions that are not arrays."""
 
 
 def by_array(counts: Counts, packets: int) -> str:
-    """Where traffic comes from: the lines of each array."""
+    """Return the traffic by array, in lines."""
     names = {**dict(enumerate(ARRAYS)), **_PLACES}
     found = []
     for i in np.flatnonzero(counts.traffic[:, :2].any(axis=1)):
@@ -161,7 +169,7 @@ def by_array(counts: Counts, packets: int) -> str:
 
 
 def hottest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
-    """The blocks with the most issue slots that no lane used."""
+    """Return the blocks with the most unused issue slots of lanes."""
     weights = warps.code.weights
     wasted = weights * (LANES * counts.runs - counts.lanes)
     found = [f"  {wasted.sum() / packets:,.0f} issue slots wasted a packet, most of them in"]
@@ -176,7 +184,7 @@ def hottest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
 
 
 def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
-    """The loads and stores with the most lines, and the places that they touch most."""
+    """Return the loads and stores with the most lines, and the places that they access most."""
     found = [f"  {counts.access_lines.sum() * LANES / packets:,.1f} lines, most of them by"]
     for i in np.argsort(-counts.access_lines)[:most]:
         access, requests = warps.code.accesses[i], max(int(counts.requests[i]), 1)
@@ -194,24 +202,26 @@ def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
 
 
 class Ran(NamedTuple):
-    """What came of a model in lockstep."""
+    """Result of a model in lockstep."""
 
     warps: Warps
     counts: Counts
     packets: int
     equal: NDArray[np.bool_]
-    """Of each row: all outcomes are the CPU's."""
+    """By row: True if all outcomes equal the CPU's."""
 
     @property
     def efficiency(self) -> float:
-        """Useful issue slots, of all."""
+        """Return the share of issue slots that are useful."""
         weights = self.warps.code.weights
         return float(weights @ self.counts.lanes / (weights @ self.counts.runs) / LANES)
 
 
 def run(name: str, rows: AnyRows, folder: Path, *, with_lines: bool = False, **options: Any) -> Ran:
-    """Run a model's PTX on these rows, which one multiprocessor has, with lines of the source, which takes a
-    compilation, or without; `options`: those of `Warps`."""
+    """Run a model's PTX on these rows, which one multiprocessor has.
+
+    It has source lines, which takes a compilation, or none; `options` are those of `Warps`.
+    """
     model = models.model(name)
     expected = launch.run(model, rows, target="cpu", threads=1)
     text = lines.ptx(model) if with_lines else compilers.ptx(model)
@@ -223,7 +233,7 @@ def run(name: str, rows: AnyRows, folder: Path, *, with_lines: bool = False, **o
 
 
 def examine(name: str, options: argparse.Namespace) -> bool:
-    """Print what a model costs; returns whether all outcomes are the CPU's."""
+    """Print the cost of a model; return True if all outcomes equal the CPU's."""
     rows = scenario(name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss)
     with tempfile.TemporaryDirectory() as folder:
         warps, counts, packets, equal = ran = run(
@@ -249,7 +259,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
 
 
 def main() -> int:
-    """One row of a table for each model; exits with 1 if any outcome is not the CPU's."""
+    """Print one row of a table per model; exit with 1 if any outcome differs from the CPU's."""
     keep = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=keep)
     parser.add_argument("models", nargs="+", choices=models.MODELS, metavar="MODEL")

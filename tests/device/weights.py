@@ -1,13 +1,13 @@
-"""How many machine instructions of sm_90 a PTX instruction becomes, about.
+"""Approximate number of machine instructions of sm_90 per PTX instruction.
 
-Registers have 32 bits, so that 64-bit integers are pairs: ptxas makes two instructions of a sum, a
-comparison, a selection, four of a product.  The numbers are how much longer the machine code of ptxas 13.0
-gets with each further instruction of a kind, its operands loaded from memory; divisions call a subroutine,
-whose length is added.  What follows from the neighbours: of chains of sums, and of logic, one instruction
-does two; a shift before a sum is part of it; copies mostly vanish; parameters are read where they are.
+Registers have 32 bits, so that 64-bit integers are pairs: ptxas makes two instructions of a sum, a comparison
+or a selection, and four of a product. The numbers are the growth of the machine code of ptxas 13.0 per
+further instruction of a kind with operands loaded from memory. Divisions call a subroutine, whose length is
+included. Neighbouring instructions matter: in chains of sums, and of logic, one machine instruction does two;
+a shift before a sum is part of it; copies mostly vanish; parameters are read in place.
 
-Of the whole code of a model that is 8 to 20 % more than ptxas makes (of mobile hosts 54 %: it finds more in
-common).
+For the code of a whole model the sum is 8 to 20 % more than ptxas makes (mobile hosts: 54 %, as it finds more
+common subexpressions).
 """
 
 import re
@@ -31,18 +31,21 @@ WEIGHTS: dict[str, float] = {
     r"(ld|st)(\.global|\.local|\.shared)?(\.nc)?\.\w+": 1, r"(ld|st)\.param\.\w+": 0,
     r"bra|bra\.uni|ret": 1, r"call\.uni": 2, r"stack(save|restore)\.u32": 1,
 }  # fmt: skip
-"""By the opcodes that match, wherever they stand."""
+"""Machine instructions by patterns of opcodes, which may match anywhere."""
 
 SUMS = r"(add|sub)\.[su]64"
 LOGIC = r"(and|or|xor)\.b64"
 
 MEETING = 1
-"""What marks a region that lanes may leave apart, and ends it (BSSY, BSYNC): two, but several branches share
-them, and of short ones nothing is left."""
+"""Instructions that mark and end a region in which lanes may diverge (BSSY, BSYNC).
+
+They are two, but several branches share them, and short regions have none.
+"""
 
 
 def weigher(statements: Iterable[str]) -> Callable[[str], float]:
-    """Machine instructions of each instruction of a function.  Raises UnknownError for what has no line."""
+    """Return the machine instructions of each instruction of a function. Raises UnknownError for unlisted
+    ones."""
     readers: dict[str, list[str]] = {}
     for statement in statements:
         opcode, operands = _parts(statement)
@@ -65,7 +68,7 @@ def _parts(statement: str) -> tuple[str, list[str]]:
 
 
 def _among(opcode: str, operands: Sequence[str], alone: float, readers: Sequence[str]) -> float:
-    """Machine instructions of one whose result these instructions read."""
+    """Return the machine instructions of an instruction whose result these instructions read."""
     constant = [not operand.startswith("%") for operand in operands]
 
     def read_by(pattern: str) -> bool:
