@@ -11,7 +11,7 @@ from typing import Any
 from netcarlo.kernels.base.bind import Binder, Filled, Namespace, Step, compiled_by, once, together
 
 KindOf = Callable[..., Any]
-"""Returns the kind of a flow from the first two arguments of a function that is called by kind."""
+"""Returns the kind of a flow from the arguments of a function that is called by kind."""
 
 Chosen = Mapping[str, tuple[ModuleType, Collection[str]]]
 """Module and names of the functions that are called by kind, by the slot that they fill."""
@@ -60,9 +60,9 @@ def chain(step: Step, functions: Sequence[tuple[int, Any]], kind_of: KindOf) -> 
 
 
 def _choice(kind_of: Any, number: int, this: Any, rest: Any) -> Any:
-    def choice(first: Any, second: Any, *others: Any) -> Any:
-        if kind_of(first, second) == number:
-            return this(first, second, *others)
-        return rest(first, second, *others)
+    def choice(*arguments: Any) -> Any:
+        if kind_of(*arguments) == number:
+            return this(*arguments)
+        return rest(*arguments)
 
     return choice

@@ -12,6 +12,6 @@ CHOSEN: Chosen = {"hosts": (hosts, OF_HOSTS), "ends": (ends, OF_ENDS)}
 """Module and names of these functions by the slot that they fill."""
 
 
-def kind_of(m: Any, b: Any) -> Any:
+def kind_of(m: Any, b: Any, *others: Any) -> Any:
     """Return the number of the sender of the flow whose block begins at `b` (`senders`)."""
     return m[b + Flow.KIND]

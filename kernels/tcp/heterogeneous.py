@@ -91,16 +91,16 @@ def _prepare(lay_out: Any) -> Any:
     return prepare
 
 
-def _kind_of_flow(p: Any, second: Any) -> Any:
+def _kind_of_flow(p: Any, *others: Any) -> Any:
     """Return the kind of the flow with these parameters."""
     return p[COLUMN]
 
 
-def _kind_of_words(m: Any, second: Any) -> Any:
+def _kind_of_words(m: Any, *others: Any) -> Any:
     """Return the kind of the association with these words."""
     return m[KIND]
 
 
-def _kind_of_row(row: Any, second: Any) -> Any:
+def _kind_of_row(row: Any, *others: Any) -> Any:
     """Return the kind of the association with these arrays."""
     return row.m[KIND]

@@ -35,7 +35,7 @@ _TRANSPORT = len(P)
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 
 
-def kind_of(m: Any, flow: Any) -> Any:
+def kind_of(m: Any, flow: Any, *others: Any) -> Any:
     """Return the number of the sender of a flow (`senders`)."""
     return m[flow_at(m, flow) + Flow.KIND]
 
