@@ -42,6 +42,7 @@ FILES = {
 }
 """Commands that write one file."""
 FOLDERS = {
+    "estimate": (["estimate", "scenario.yaml", "--out"], ["estimate.html", "outcomes.csv"]),
     "trace": (["trace", "scenario.yaml", "--out"], ["trace.csv", "trace.html"]),
     "plan": (["plan", "plan.yaml", "--out"], ["result.json", "report.html", "runs.jsonl"]),
     "compare": (
