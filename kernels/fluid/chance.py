@@ -1,7 +1,7 @@
-"""When packets are lost: exponential random numbers made of integers, the same on every target.
+"""Exponential random numbers from integers, the same on every target, for the times of losses.
 
-A packet is lost when the number of losses to be expected since the last one reaches an exponential number of
-mean 1: so losses come as a Poisson process does, whatever its rate.
+A packet is lost when the losses expected since the last one reach an exponential number of mean 1. Losses are
+therefore a Poisson process, whatever their rate.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def exponential(p: Any, stream: Any, k: Any) -> Any:
 
 
 def survival(losses: Any, row: Any) -> Any:
-    """The probability that a packet survives random loss, of a row of `loss.thresholds`."""
+    """Return the probability that a packet survives random loss, for a row of `loss.thresholds`."""
     if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
         return 1.0
     odd = float(losses[row, 0]) / 2.0**32  # q / (1 + q) of the probability q

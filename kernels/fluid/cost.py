@@ -1,4 +1,4 @@
-"""What a fluid costs: its steps, of a round trip or of a fixed part of the shortest one."""
+"""Cost of a fluid: its steps, which last a round trip or a fixed part of the shortest one."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from netcarlo.kernels.wireless.layout import Radio, WifiRows
 
 
 def of_path(rows: Rows) -> Floats:
-    """About the steps of each row, float64[n]."""
+    """Return the approximate steps of each row, float64[n]."""
     p, hops = rows.parameters, rows.hops[:, 0]
     rtt = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
     return (p[:, P.END] - p[:, P.START]) / np.maximum(rtt, 1)  # type: ignore[no-any-return]
 
 
 def of_shared(rows: SharedRows) -> Floats:
-    """About the steps of each row, float64[n], times the flows and links that each moves on."""
+    """Return the approximate steps of each row times its flows and links, float64[n]."""
     p, flows = rows.parameters, rows.flows
     used = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
     hosts = np.where(used, flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY], p[:, P.END, None])
@@ -25,7 +25,7 @@ def of_shared(rows: SharedRows) -> Floats:
 
 
 def of_wireless(rows: WifiRows) -> Floats:
-    """About the pairs of nodes and flows of each row, float64[n]."""
+    """Return the approximate pairs of nodes and flows of each row, float64[n]."""
     p = rows.parameters
     pairs = p[:, Radio.NODES] * (p[:, Radio.NODES] + p[:, Radio.FLOWS])
     return pairs.astype(np.float64)

@@ -1,8 +1,8 @@
-"""How long the data of classes of flows take that a fluid carries, see `base.delays`.
+"""Delays of data by class of flows in a fluid, see `base.delays`.
 
-What is put out in a step, over a path in a round trip, meets the queues as they are then: it takes its way
-without queues and what they hold.  Whole packets are counted, and what is left over in the next step.  A
-fluid knows nothing that differs from one packet to the next: it has no jitter.
+Packets sent in a step (on a path: in a round trip) meet the queues as they are then: their delay is the
+one-way delay without queues plus the queueing delay. Whole packets are counted, the remainder in the next
+step. Packets of a fluid do not differ from one another, so there is no jitter.
 
 `s` are the words of a flow in scratch `m`, `flow` its columns.
 """
@@ -23,7 +23,7 @@ from netcarlo.kernels.shared.layout import Flow, Link, Shared
 
 
 def one_way(flow: Any, links: Any) -> Any:
-    """The way of its data without queues [ns]."""
+    """Return the one-way delay of the data of a flow without queues [ns]."""
     data = flow[P.DATA] + flow[P.HEADER]
     total = flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY]
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
@@ -34,7 +34,7 @@ def one_way(flow: Any, links: Any) -> Any:
 
 
 def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
-    """Before the start: the outcomes lie from word `free` on."""
+    """Initialise the outcomes, which lie from word `free` on."""
     for word in range(free, free + p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS):
         m[word] = 0
     for i in range(p[Shared.FLOWS]):
@@ -43,7 +43,7 @@ def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
 
 
 def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: Any) -> None:
-    """Packets that get `through` are put out from `begin` on, and wait for so long on their way [ns]."""
+    """Count packets that get `through`, sent from `begin` on, with a queueing delay of `wait` [ns]."""
     delay, at = s[FlowWord.ONE_WAY] + wait, s[FlowWord.OUTCOMES]
     if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[P.END]:
         part = s[FlowWord.REMAINDER] + through
@@ -61,7 +61,7 @@ def _count(m: Any, at: Any, packets: Any, delay: Any, bound: Any) -> None:
 
 
 def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
-    """Before the start over a path, of packets of `size` bytes: the outcomes lie from word `at` on."""
+    """Initialise the outcomes of a path, which lie from word `at` on, for packets of `size` bytes."""
     m[FlowWord.OUTCOMES] = at
     for word in range(at, at + DelayOut.COLUMNS):
         m[word] = 0
@@ -71,7 +71,7 @@ def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
 
 
 def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
-    """So many distinct packets have got through a path, the latest of which waited for so long [ns]."""
+    """Count `distinct` packets that got through a path, the latest with a queueing delay of `wait` [ns]."""
     packets = distinct - m[FlowWord.REMAINDER]
     if packets > 0:
         m[FlowWord.REMAINDER] = distinct
@@ -79,7 +79,7 @@ def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
 
 
 def report_path(m: Any, out: Any) -> None:
-    """The outcomes of a path, with which `out` begins."""
+    """Write the outcomes of a path to the beginning of `out`."""
     at = m[FlowWord.OUTCOMES]
     delays.finish(m, at)
     m[at + DelayOut.JITTER] = NEVER
@@ -88,7 +88,7 @@ def report_path(m: Any, out: Any) -> None:
 
 
 def report(p: Any, m: Any, begin: Any, out: Any) -> None:
-    """The outcomes from word `begin` on, behind those of classes that come and go, where `out` begins."""
+    """Write the outcomes from word `begin` on to `out`, behind those of classes of arriving flows."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
     for k in range(p[Shared.DELAY_CLASSES]):
         delays.finish(m, begin + k * DelayOut.COLUMNS)

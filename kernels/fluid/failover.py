@@ -1,7 +1,7 @@
-"""What the fluid of SCTP keeps of an association and its paths: rules of windows, timers and failover.
+"""State of an SCTP association and its paths in the fluid: congestion windows, timers and failover.
 
-Source: RFC 4960, sections 6.3, 7.2 and 8, in the form of the packet engine (`docs/models/sctp.md`).  `m` are
-the words of a row, `q` and `f` the words and floats of a path, `hops` the row's.
+Source: RFC 4960, sections 6.3, 7.2 and 8, in the form of the packet engine (`docs/models/sctp.md`). `m` are
+the words of a row, `q` and `f` the words and floats of a path, `hops` the hops of the row.
 """
 
 from enum import IntEnum
@@ -17,18 +17,18 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 
 class Word(IntEnum):
-    """Words of the association, behind those of a flow."""
+    """Words of the association, behind those of the flow."""
 
-    CURRENT = FlowWord.SIZE  # the path that new data take
+    CURRENT = FlowWord.SIZE  # path on which new data are sent
     ERRORS = FlowWord.SIZE + 1  # timeouts in a row on all active paths
-    TO_RETRANSMIT = FlowWord.SIZE + 2  # to be sent again [packet, ONE_BITS],
-    LOST_ON = FlowWord.SIZE + 3  # and the path where that was lost
-    SINGLE_PACKET = FlowWord.SIZE + 4  # 1: after a timeout a single packet goes first
-    RECOVERED_AT = FlowWord.SIZE + 5  # until then a loss opens no second recovery, nor windows [ns]
-    RECEIVE_WINDOW = FlowWord.SIZE + 6  # packets that the receiver has room for
-    ACK_CLOCKED = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
-    WINDOW_LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
-    REFILLED_AT = FlowWord.SIZE + 9  # until then a burst more is out [ns]
+    TO_RETRANSMIT = FlowWord.SIZE + 2  # chunks to be retransmitted [packet, ONE_BITS]
+    LOST_ON = FlowWord.SIZE + 3  # path on which they were lost
+    SINGLE_PACKET = FlowWord.SIZE + 4  # 1: after a timeout, while a single packet is sent first
+    RECOVERED_AT = FlowWord.SIZE + 5  # end of the recovery, in which windows do not grow [ns]
+    RECEIVE_WINDOW = FlowWord.SIZE + 6  # receive window [packet]
+    ACK_CLOCKED = FlowWord.SIZE + 7  # 1: packets were sent in the previous round trip
+    WINDOW_LEFT = FlowWord.SIZE + 8  # receive window left until RECOVERED_AT [packet]
+    REFILLED_AT = FlowWord.SIZE + 9  # until then one burst more is in flight [ns]
     FAILOVER = FlowWord.SIZE + 10  # longest failover so far, as `Failover.LONGEST` [ns] or NEVER
     PATHS = FlowWord.SIZE + 11  # the words of the paths
 
@@ -40,13 +40,13 @@ class PathWord(IntEnum):
     RTTVAR = 1  # [ns]
     RTO = 2  # [ns]
     ERRORS = 3  # timeouts in a row
-    ACTIVE_AT = 4  # inactive until then: a heartbeat is answered [ns]
-    BASE_RTT = 5  # the fields of Route but `each` and `odds`
+    ACTIVE_AT = 4  # inactive until then, when a heartbeat is answered [ns]
+    BASE_RTT = 5  # fields of Route, except `service` and `loss_odds`
     CAPACITY = 6
     LOSS = 7
     SILENT_SINCE = 8  # when the first of the timeouts in a row was started [ns]
     ONE_WAY = 9
-    ROUTE = 10  # the words of `way`
+    ROUTE = 10  # words of `route`
 
 
 class PathFloat(IntEnum):
@@ -54,7 +54,7 @@ class PathFloat(IntEnum):
 
     CWND = 0  # [packet]
     SSTHRESH = 1  # [packet]
-    SERVICE = 2  # a packet at the slowest hop [ns]
+    SERVICE = 2  # service time of a packet at the slowest hop [ns]
     SIZE = 3
 
 
@@ -78,12 +78,12 @@ class Row(NamedTuple):
 
 
 def place_of(hops: Any, path: Any) -> Any:
-    """Where the words of a path begin."""
+    """Return the first word of a path."""
     return Word.PATHS + path * (PathWord.ROUTE + words(hops.shape[1]))
 
 
 def measure(p: Any, q: Any, rtt: Any) -> None:
-    """The timer after a measurement [ns], as `sctp.paths.measure`."""
+    """Update the timer after an RTT measurement [ns], as `sctp.paths.measure`."""
     if q[PathWord.SRTT] == 0:
         q[PathWord.SRTT] = rtt
         q[PathWord.RTTVAR] = rtt // 2
@@ -95,7 +95,7 @@ def measure(p: Any, q: Any, rtt: Any) -> None:
 
 
 def window_of(m: Any, f: Any) -> Any:
-    """Packets out at once: while less than cwnd is outstanding another one may go."""
+    """Return the packets in flight at once: while less than cwnd is outstanding another one may be sent."""
     whole = np.int64(f[PathFloat.CWND])
     if float(whole) < f[PathFloat.CWND]:
         whole += 1
@@ -116,7 +116,7 @@ def at_most_missing(row: Row, packets: Any) -> Any:
 
 
 def target(row: Row, path: Any, t: Any) -> Any:
-    """Where chunks that were lost on a path are sent again at `t`."""
+    """Return the path on which chunks that were lost on `path` are retransmitted at `t`."""
     p = row.p
     if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and is_active(row, path, t)):
         return path
@@ -124,7 +124,7 @@ def target(row: Row, path: Any, t: Any) -> Any:
 
 
 def other(row: Row, path: Any, t: Any) -> Any:
-    """The next path that is not inactive at `t`."""
+    """Return the next path that is not inactive at `t`."""
     p = row.p
     found = 1 - path
     if p[P.N_PATHS] == 1 or (not is_active(row, found, t) and is_active(row, path, t)):
@@ -133,7 +133,7 @@ def other(row: Row, path: Any, t: Any) -> Any:
 
 
 def is_active(row: Row, path: Any, t: Any) -> Any:
-    """Whether a path is active at `t` [ns]."""
+    """Return whether a path is active at `t` [ns]."""
     hops, m = row.hops, row.m
     return t >= m[place_of(hops, path) + PathWord.ACTIVE_AT]
 
@@ -174,7 +174,7 @@ def until_revived(row: Row, t: Any, end: Any) -> Any:
 
 
 def send_on(row: Row, path: Any, flow: Any) -> None:
-    """`flow` [packet, ONE_BITS] is put out on a path."""
+    """Send `flow` [packet, ONE_BITS] on a path."""
     m, out = row.m, row.out
     m[FlowWord.SENT] += flow
     if path == 1:
@@ -184,7 +184,7 @@ def send_on(row: Row, path: Any, flow: Any) -> None:
 
 
 def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
-    """It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2)."""
+    """Receive the SACKs of `flow`: clear the error counts and open cwnd (RFC 4960, sections 7.2.1, 7.2.2)."""
     p, m = row.p, row.m
     q[PathWord.ERRORS] = 0
     q[PathWord.ACTIVE_AT] = 0
@@ -203,14 +203,14 @@ def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, mea
 
 
 def halved(row: Row, f: Any) -> Any:
-    """The threshold after a loss [packet]."""
+    """Return ssthresh after a loss [packet]."""
     p = row.p
     floor = float(p[P.SSTHRESH_FLOOR]) / float(p[P.DATA] + p[P.CHUNK_HEADER])
     return max(f[PathFloat.CWND] / 2.0, floor)
 
 
 def expire(row: Row, path: Any, t: Any) -> None:
-    """A timeout of a path (RFC 4960 sections 6.3.3 and 8.2)."""
+    """Process a timeout of a path (RFC 4960, sections 6.3.3 and 8.2)."""
     p, hops, m, g = row.p, row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1

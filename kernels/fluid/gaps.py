@@ -1,7 +1,7 @@
-"""Random loss where the packet engine has it: so many packets pass a hop until it loses the next.
+"""Random losses as in the packet engine: packets that pass a hop until it loses the next one.
 
-The gaps are those of `base.countdown`, from the same streams: fluid and packets of a network lose the same
-ones, counted by hop.
+The gaps come from the same random streams as those of `base.countdown`, so fluid and packet models of a
+network lose the same packets, counted by hop.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _LONGEST = FOREVER >> ONE_BITS
 
 
 def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, before: Any) -> None:
-    """The first gaps of a path with the words `w`; so many packets have passed."""
+    """Draw the first gaps of a path with the words `w`; `before` packets have passed already."""
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
             _draw(p, hops, losses, w, path, hop)
@@ -33,7 +33,7 @@ def _draw(p: Any, hops: Any, losses: Any, w: Any, path: Any, hop: Any) -> None:
 
 
 def until_loss(hops: Any, w: Any, path: Any) -> Any:
-    """Packets that get through until the next is lost [packet, ONE_BITS]."""
+    """Return how many packets get through until the next one is lost [packet, ONE_BITS]."""
     found = np.int64(FOREVER)
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
@@ -42,7 +42,7 @@ def until_loss(hops: Any, w: Any, path: Any) -> Any:
 
 
 def lose(p: Any, hops: Any, losses: Any, w: Any, path: Any, flow: Any) -> Any:
-    """`flow` [packet, ONE_BITS] is put out; returns how many of its packets are lost."""
+    """Send `flow` [packet, ONE_BITS]; return how many of its packets are lost."""
     lost, going = np.int64(0), True
     while going:
         passed = min(until_loss(hops, w, path), flow)

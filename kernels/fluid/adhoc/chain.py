@@ -1,8 +1,8 @@
-"""What a route carries: the balance of the exchanges on it that have to wait for each other.
+"""Capacity of a route: the exchanges on it (RTS, CTS, data, ACK) share the channel.
 
-Every packet is an exchange on each hop, and its answer one on each hop back.  An exchange waits for those of
-which its sender senses the sender or has decoded the CTS; where these take all of the time the route is full.
-What a sender does not sense and its receiver does, destroys its RTS (`exchange`).
+Every packet is an exchange on each hop, and its answer is one on each hop back. An exchange waits for those
+whose sender its own sender senses, or whose CTS it has decoded; the route is full where these take all of the
+time. A frame that only the receiver senses (hidden node) destroys the RTS (`exchange`).
 
 `m` and `g` are scratch and floats, see `state`.
 """
@@ -28,7 +28,7 @@ LEAST_FREE = 0.05  # of the time of a node
 
 
 def hops_of(m: Any) -> Any:
-    """Of the route in use; -1: there is none."""
+    """Return the hops of the route in use, -1 if there is none."""
     return (m[Word.ROUTE] & LENGTH_MASK) - 1
 
 
@@ -70,7 +70,7 @@ def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:
 
 @noinline
 def weigh(m: Any, g: Any, offered: Any) -> None:
-    """The floats of the route in use, to which no more packets than `offered` come [1 / ns]."""
+    """Compute the floats of the route in use, to which at most `offered` packets arrive [1 / ns]."""
     hops = hops_of(m)
     count, alone = (hops if KIND == UDP else 2 * hops), KIND == UDP and hops == 1
     answers = 1.0 / float(max(m[P.ACK_EVERY], 1))

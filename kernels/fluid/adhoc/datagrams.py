@@ -1,4 +1,4 @@
-"""A stream of datagrams over the route in use: its rate, what waits for its turn or a route, what is lost.
+"""UDP over the route in use of an ad hoc network: rate, queue at the source, and losses.
 
 `m` and `s` are scratch, `g` the floats of the flow, see `state`.
 """
@@ -19,12 +19,12 @@ from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
 
 
 def prepare(m: Any, s: Any, g: Any) -> None:
-    """There is nothing to prepare."""
+    """Do nothing: UDP has no state."""
 
 
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
-    """When the first route is there [ns]."""
+    """Find the first route; return when it is there [ns]."""
     t = route.discover(m, s, times, places, m[P.START])
     _wait(m, s, m[P.START], t)
     return t
@@ -54,7 +54,7 @@ def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
 
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    """What the flow does from `t` on; until when [ns]."""
+    """Simulate the flow from `t` until a link breaks or the run ends; return when that is [ns]."""
     route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
         return _cross(m, s, g, times, places, t)
@@ -120,13 +120,13 @@ def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
 
 @noinline
 def is_done(m: Any) -> Any:
-    """Whether all there is has arrived."""
+    """Return whether a finite stream has been delivered."""
     return m[COUNTS + ManetOut.COMPLETED] != NEVER
 
 
 @noinline
 def report(m: Any, s: Any, out: Any) -> None:
-    """What has come of the datagrams."""
+    """Write the outcomes of the stream to `out`."""
     arrived = s[FlowWord.SENT] >> ONE_BITS
     out[ManetOut.SENT] = _sent_before(m, m[P.END])
     out[ManetOut.RECEIVED] = max(_delivered(m, s), np.int64(0))

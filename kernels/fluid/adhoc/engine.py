@@ -1,7 +1,7 @@
-"""A mobile ad hoc network with one flow, as a fluid: a route that comes, changes and breaks, and its rate.
+"""Fluid model of a mobile ad hoc network with one flow over a route that is found, changes and breaks.
 
-One thread takes a network.  It reads the rows of the packet engine and writes the same outcomes; nodes, links
-and shortest paths are that engine's own.
+One thread simulates one network. It reads the rows of the packet engine and writes the same outcomes; nodes,
+links and shortest paths are those of that engine.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ from netcarlo.kernels.fluid.adhoc import errors, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 
 source: Any = slot("source")
-"""What is sent: `sender` or `datagrams`."""
+"""Module of the source: `sender` (TCP) or `datagrams` (UDP)."""
 
 _PARAMETERS, _COLUMNS, _NODE_COLUMNS = int(Manet.COLUMNS), int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
 
 def scratch_words(rows: ManetRows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     n = int(rows.parameters[:, Manet.NODES].max(initial=2))
     return NODES + n * (NODE_WORDS + 1 + 2 * n) + AirWord.SIZE, AirFloat.SIZE
 
@@ -32,7 +32,7 @@ def simulate(
     parameters: Any, constants: Any, times: Any, places: Any, losses: Any,
     m: Any, g: Any, out: Any, trace: Any,
 ) -> Any:  # fmt: skip
-    """Follow one row; see `models` for the arguments."""
+    """Simulate one row; see `models` for the arguments."""
     for column in range(len(out)):
         out[column] = 0
     _lay_out(parameters, times, places, m)

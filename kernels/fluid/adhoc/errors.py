@@ -1,7 +1,7 @@
-"""What is lost at random: segments at the sink's host, and links that the MAC gives up though they are there.
+"""Random losses: segments at the receiving host, and links that the MAC gives up although they exist.
 
-The first are those of the packet engine: the same gaps from the same stream.  The second come as a Poisson
-process whose rate the route has.
+Segments are lost as in the packet engine, with the same gaps from the same random stream. Links are given up
+in a Poisson process whose rate follows from the route.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ _LONGEST = FOREVER >> ONE_BITS
 
 
 def prepare(m: Any, s: Any, g: Any, losses: Any) -> None:
-    """Before the start."""
+    """Initialise the loss probabilities and draw the first losses."""
     g[AirFloat.FRAME] = 1.0 - survival(losses, m[Manet.FRAME_LOSS])
     both = survival(losses, m[Manet.ACK_RESIDUAL]) * survival(losses, m[Manet.ACK_RESIDUAL])
     g[AirFloat.PROBES] = 1.0 - both * both
@@ -39,7 +39,7 @@ def _draw_gap(m: Any, s: Any, losses: Any) -> None:
 
 
 def lose(m: Any, s: Any, losses: Any, flow: Any) -> Any:
-    """`flow` [packet, ONE_BITS] reaches the sink's host; returns how many packets are lost there."""
+    """Return how many packets of `flow` [packet, ONE_BITS] are lost at the receiving host."""
     lost = np.int64(0)
     while flow > s[AirWord.GAP]:
         flow = max(flow - s[AirWord.GAP] - ONE, np.int64(0))
@@ -58,9 +58,9 @@ def _draw_break(m: Any, s: Any, g: Any) -> None:
 
 @noinline
 def give_up(m: Any, s: Any, g: Any, t: Any) -> Any:
-    """At `t` the MAC gives up a link that is there; returns when a route is known again [ns].
+    """The MAC gives up an existing link at `t`; return when a route is known again [ns].
 
-    If both of the first requests meet a hidden node, too, that is when the next goes out.
+    If hidden nodes also destroy the first two route requests, the route is found with the next one.
     """
     number = 2 * s[AirWord.GIVEN_UP] + 1
     word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_GIVEN_UP, number)

@@ -30,11 +30,11 @@ KIND: Any = slot("kind")  # number of the TCP, see `senders`
 RESPONSE: Any = slot("response")  # one of `LossResponse`
 
 PROBE_INTERVAL = 2_000_000_000
-"""ELFN's [ns]."""
+"""Interval of the probes of ELFN [ns]."""
 
 
 class LossResponse(IntEnum):
-    """What a sender makes of a loss, or of a broken route."""
+    """Reactions of senders to a loss or a broken route."""
 
     PLAIN = 0
     PROBING = 1  # pauses for two round trips of probes, keeps the window
@@ -44,20 +44,20 @@ class LossResponse(IntEnum):
 
 
 def trip(m: Any, size: Any) -> Any:
-    """The round trip of a lone packet without data [ns]."""
+    """Return the round trip of a lone packet of `size` bytes and its ACK [ns]."""
     there, back = exchange.on_air(m, size), exchange.on_air(m, m[P.ACK])
     return exchange.lone_trip(m, max(chain.hops_of(m), np.int64(1)), there, back)
 
 
 def round_trip(m: Any, g: Any) -> Any:
-    """A round trip with the window that is out [ns]."""
+    """Return the round trip with the present window in flight [ns]."""
     packets = min(np.int64(g[FlowFloat.CWND]), m[Manet.QUEUE] + 1 + chain.hops_of(m))
     return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.SERVICE])
 
 
 @noinline
 def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
-    """React to FlowWord.LOST_IN_ROUND losses, of which the sender learns at `t`; until it goes on [ns]."""
+    """React to FlowWord.LOST_IN_ROUND losses, detected at `t`; return when the sender continues [ns]."""
     m, s, g = row.p, row.s, row.g
     again = lose_retransmission(row)
     if RESPONSE == LossResponse.PLAIN or RESPONSE == LossResponse.ELFN:
@@ -134,7 +134,7 @@ def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
 
 @noinline
 def on_route_break(row: Row, t: Any) -> Any:
-    """A link of the route is gone at `t`; until there is another route and the sender goes on [ns]."""
+    """A link of the route breaks at `t`; return when there is another route and the sender continues [ns]."""
     m, s, g = row.p, row.s, row.g
     rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
     relayed = s[AirWord.BROKEN] > 1
@@ -153,7 +153,7 @@ def on_route_break(row: Row, t: Any) -> Any:
 
 @noinline
 def on_silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
-    """Nothing gets through from `t` until `again`, and the timer runs; when the sender goes on [ns]."""
+    """Deliver nothing from `t` until `again` while the timer runs; return when the sender continues [ns]."""
     m, s, g = row.p, row.s, row.g
     if RESPONSE == LossResponse.ELFN:
         m[COUNTS + ManetOut.PROBES] += 1 + (again - t) // PROBE_INTERVAL

@@ -1,7 +1,7 @@
-"""The route in use: which nodes it goes over, until it breaks, and how long it takes to find another.
+"""Route in use: its nodes, until it breaks, and the time to find another one.
 
-Nodes, motion and links are those of the packet engine, to the nanosecond.  A route is kept until a link of it
-goes; one that comes between two of its nodes makes it shorter.  `m` and `s` are scratch, see `state`.
+Nodes, motion and links are those of the packet engine, to the nanosecond. A route is kept until one of its
+links breaks; a new link between two of its nodes shortens it. `m` and `s` are scratch, see `state`.
 """
 
 from typing import Any
@@ -19,12 +19,12 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.fluid.adhoc.state import AirWord
 
 TO_ALL = CHECK + CHECK // 2
-"""After a request to the neighbours one to all follows at the next check of what waits [ns]."""
+"""Time from a route request to the neighbours to the one that floods the network [ns]."""
 
 
 @noinline
 def move_until(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
-    """Lets nodes move `until` then, or until something changes for the route in use: when [ns]."""
+    """Move nodes `until` then, or until the route in use changes; return when that is [ns]."""
     while m[Word.TOPOLOGY_AT] <= until:
         t = m[Word.TOPOLOGY_AT]
         what, i, j = topology.event(m, times, places, t)
@@ -35,7 +35,7 @@ def move_until(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
 
 @noinline
 def move_nodes(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
-    """Lets nodes move until `t`."""
+    """Move nodes until `t` [ns]."""
     while move_until(m, s, times, places, t) < t:
         pass
 
@@ -66,7 +66,7 @@ def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
 
 @noinline
 def discover(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
-    """At `t` the source looks for a route; when it has one, END if it finds none [ns]."""
+    """Search for a route from `t` on; return when the source has one, or END if it finds none [ns]."""
     m[Word.ROUTE] = 0
     s[AirWord.BROKEN] = 0
     s[AirWord.CHANGED] = 1

@@ -1,7 +1,7 @@
-"""Where the fluid of ad hoc networks keeps things.
+"""Memory layout of the fluid of ad hoc networks.
 
-Scratch `m` begins as the packet engine's (`netcarlo.kernels.adhoc.state`), so that its motion and topology
-are used as they are; the words of the flow, `s`, begin at word `Word.ASSOCIATION`.  `g` are its floats.
+Scratch `m` begins as in the packet engine (`netcarlo.kernels.adhoc.state`), whose motion and topology are
+used unchanged. The words of the flow, `s`, begin at word `Word.ASSOCIATION`; `g` are its floats.
 """
 
 from enum import IntEnum
@@ -11,7 +11,7 @@ from netcarlo.kernels.adhoc.layout import MOST_ROUTE
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 
 MOST_STAGES = 16
-"""Attempts of an RTS that are followed; of more the rest is taken for given up."""
+"""Most attempts of an RTS that are modelled; an exchange that needs more counts as given up."""
 
 
 class Row(NamedTuple):
