@@ -1,4 +1,4 @@
-"""A flow over shared links in a step: what it puts out, what comes of that, and what it hears.
+"""One step of a flow over shared links: packets sent, losses and marks, acknowledgements.
 
 `m` and `f` are scratch and memory; `s` and `g` the words and floats of the flow in them, `flow` its columns.
 """
@@ -35,7 +35,7 @@ DELAYS: Any = slot("delays")
 
 
 class Step(NamedTuple):
-    """A step of the integration."""
+    """Time step of the integration."""
 
     number: Any
     begin: Any  # [ns]
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 def round_trip(flow: Any, links: Any) -> Any:
-    """The round trip of a flow without queues [ns]."""
+    """Return the round trip of a flow without queues [ns]."""
     data, ack = flow[P.DATA] + flow[P.HEADER], flow[P.ACK]
     total = 2 * (flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY])
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
@@ -60,7 +60,7 @@ def round_trip(flow: Any, links: Any) -> Any:
 
 
 def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, step: Any) -> Any:
-    """Before the start of flow `i`; its route lies in scratch from word `free` on.
+    """Initialise flow `i`, whose route lies in scratch from word `free` on.
 
     Returns the first word behind that; `step` is the length of a step [ns].
     """
@@ -111,7 +111,7 @@ def is_due(s: Any, k: Any) -> Any:
 
 
 def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) -> None:
-    """Flow `i` in a step."""
+    """Simulate flow `i` for a step."""
     s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
     if s[FlowWord.STATE] == State.IDLE:
         s[FlowWord.STATE] = State.OPEN
@@ -147,7 +147,7 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
 
 
 def delivered(s: Any) -> Any:
-    """Distinct packets that got through [packet]."""
+    """Return the distinct packets that got through [packet]."""
     counts = s[FlowWord.COUNTS :]
     gone = (counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]) << ONE_BITS
     gone += (s[FlowWord.DROPPED] + s[FlowWord.LOST]) >> (UNIT_BITS - ONE_BITS)

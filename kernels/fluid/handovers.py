@@ -1,8 +1,8 @@
-"""Handovers as a fluid sees them: packets that are lost, and a silence until the others come, late.
+"""Handovers in a fluid: packets that are lost, and a silence until the others arrive late.
 
-The timelines are those of the packet engine (`path.mobility.handovers`).  Of each handover four times follow,
-seen from the sender: packets put out from DOWN to UP are lost, acknowledgements stop a round trip after DOWN,
-and from RESUME on they come for what was kept, copied or sent on.
+The timelines are those of the packet engine (`path.mobility.handovers`). Each handover has three times, as
+the sender sees them: packets sent from DOWN to UP are lost, ACKs stop a round trip after DOWN, and from
+RESUME on ACKs arrive for packets that were buffered, bicast or forwarded.
 """
 
 from enum import IntEnum
@@ -18,7 +18,7 @@ from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 
 
 class Word(IntEnum):
-    """Words of a journey."""
+    """Words of the journey of a mobile host."""
 
     RADIO = 0  # number of the radio hop
     TO_MAP = 1  # delay of a packet from the sender to the MAP [ns]
@@ -36,12 +36,12 @@ _TABLE = Word.STATE + handovers.STATE_WORDS
 
 
 def scratch_words(rows: Rows) -> int:
-    """Words of a journey."""
+    """Return the words of the journey of a mobile host that any row of `rows` needs."""
     return _TABLE + WORDS * int(rows.parameters[:, P.HANDOVERS].max(initial=0))
 
 
 def radio_of(hops: Any) -> Any:
-    """The number of the radio hop, the last one."""
+    """Return the number of the radio hop, which is the last one."""
     count = np.int64(0)
     for hop in range(hops.shape[1]):
         count += hops[0, hop, Hop.PRESENT]
@@ -70,9 +70,9 @@ def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, route: Ro
 
 
 def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> None:
-    """DOWN, UP and RESUME of the next handover that matters after `t`, if it comes before the next outage.
+    """Set DOWN, UP and RESUME to the next handover after `t`, if it begins before the next outage.
 
-    Round trips last `rtt` now, `wait` of it in queues [ns], with so many packets.
+    Round trips now last `rtt`, `wait` of it in queues [ns], with `packets` in flight.
     """
     j[Word.KEPT] = 0
     going = True

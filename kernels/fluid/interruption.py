@@ -1,4 +1,4 @@
-"""Interruptions of SCTP: what is lost in an outage or a handover, and how long SACKs stay away.
+"""Interruptions of SCTP: chunks lost in an outage or a handover, and the time without SACKs.
 
 `way` is the path in question, `packets` its window, put out from `t` on, `rtt` its round trip [ns].
 """
@@ -27,9 +27,9 @@ from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 
 
 def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
-    """A round trip in which data or SACKs are lost in an outage, which takes both directions of a hop.
+    """Simulate a round trip in which an outage of both directions of a hop loses data or SACKs.
 
-    Returns when the next begins [ns].  SACKs clock data out: without them nothing more goes, nor is lost.
+    Returns when the next round trip begins [ns]. SACKs clock the data: without them no more data are sent.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
@@ -79,9 +79,10 @@ def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: A
 
 
 def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
-    """A round trip in which the host changes its router: a part of it is lost, a part comes late.
+    """Simulate a round trip in which the host changes its router: some chunks are lost, others arrive late.
 
-    Returns when the next begins [ns].  What arrived before is answered and lets as much out again.
+    Returns when the next round trip begins [ns]. Chunks that arrived before the handover are acknowledged,
+    and their SACKs clock out as many new ones.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
@@ -140,5 +141,5 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
 
 
 def sent_before(moment: Any, t: Any, route: Route, most: Any) -> Any:
-    """Packets of a burst that begins at `t` which are put out before a moment."""
+    """Return how many packets of a burst that begins at `t` are sent before a moment [ns]."""
     return np.int64(min(max(float(moment - t) / route.service + 0.999, 0.0), float(most)))

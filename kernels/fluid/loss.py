@@ -1,7 +1,7 @@
-"""What a sender does when packets are lost or marked: fast recovery, or a wait for its timer.
+"""Reaction of a sender to lost or marked packets: fast recovery, or a wait for its timer.
 
-A loss is known a round trip later; losses until then belong to it.  Whether duplicate ACKs tell of it, and
-how long the repair takes, depends on the variant, the window and the number of losses.  Source of the idea:
+A loss is detected a round trip later; losses until then belong to the same event. Whether duplicate ACKs
+report it, and how long recovery takes, depends on the variant, the window and the number of losses. Idea:
 Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its empirical validation"
 (SIGCOMM 1998); the conditions are those of the packet engine with limited transmit.
 
@@ -35,31 +35,33 @@ DUPACKS = 3
 RTO_PER_RTT = 1.5  # the timer beside the round trip: smoothed RTT and four mean deviations
 MOST_BACKOFF = 64
 VEGAS_LATE = 16
-"""Vegas' fine timeout is a sixteenth above the round trip: the first duplicate of a window below 16 finds
-the packet late, the second of one below 32."""
+"""Inverse of the excess of Vegas' fine-grained timeout over the round trip.
+
+The first duplicate ACK of a window below 16 finds the packet late, the second of one below 32.
+"""
 BEYOND_REPAIR = 1 << 20
-"""So many lost packets leave a sender nothing but its timer."""
+"""Number of lost packets that stands for: only the timer can recover them."""
 
 
 MOST_EXPECTED = 1 << 42
-"""Most losses that are expected of a window [ONE_BITS]."""
+"""Upper limit of the losses expected in a window [ONE_BITS]."""
 
 
 def draw_first(s: Any, p: Any) -> None:
-    """Before the start: when losses and marks are to come."""
+    """Draw when the first loss and the first mark occur."""
     s[FlowWord.HAZARD] = exponential(p, STREAM_LOSS + s[FlowWord.NUMBER], 0)
     s[FlowWord.MARK_HAZARD] = exponential(p, STREAM_MARK + s[FlowWord.NUMBER], 0)
     s[FlowWord.DRAWS] = 1
 
 
 def draw_next(s: Any, p: Any) -> None:
-    """A loss has come: draw when the next is to come."""
+    """Draw when the next loss occurs."""
     s[FlowWord.HAZARD] += exponential(p, STREAM_LOSS + s[FlowWord.NUMBER], s[FlowWord.DRAWS])
     s[FlowWord.DRAWS] += 1
 
 
 def lose_first(s: Any, p: Any) -> Any:
-    """The next packet is lost: draw when the loss after it is to come. Returns 1."""
+    """Lose the next packet, and draw when the loss after it occurs. Returns 1."""
     s[FlowWord.HAZARD] = 0
     draw_next(s, p)
     return np.int64(1)
@@ -84,7 +86,7 @@ def lose(s: Any, p: Any, packets: Any, odds: Any) -> Any:
 
 
 def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked: Any) -> None:
-    """Of what was put out in a step (`sent` [packet]) so much was lost or marked [packet, UNIT_BITS]."""
+    """React to losses and marks [packet, UNIT_BITS] among the packets `sent` in a step [packet, ONE_BITS]."""
     if g[FlowFloat.CWND] >= DUPACKS:
         s[FlowWord.BACKOFF] = 1
     s[FlowWord.HAZARD] -= lost
@@ -115,9 +117,9 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
 
 
 def detect(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
-    """The round trip in which HITS packets were lost, or only some marked, is over.
+    """Detect at `t` the LOST_IN_ROUND packets lost in a round trip, or marks if there are none.
 
-    `lost` / `sent` is the probability of a loss, `rto` how long the timer runs, backed off.
+    `lost` / `sent` is the probability of a loss, `rto` the backed-off timeout.
     """
     if s[FlowWord.LOST_IN_ROUND] == 0:
         _obey_mark(s, g, rtt)
@@ -176,8 +178,8 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto
 
 
 def at_risk(s: Any, g: Any) -> Any:
-    """Packets of which the timer repairs the loss: what is sent again, and what limited transmit lets out for
-    want of duplicate ACKs."""
+    """Return the packets whose loss only the timer recovers: retransmissions, and packets of limited transmit
+    where duplicate ACKs are few."""
     packets = np.int64(g[FlowFloat.CWND])
     hits = min(s[FlowWord.LOST_IN_ROUND], packets)
     few = DUPACKS if s[FlowWord.KIND] != VEGAS else 0  # it has no limited transmit
@@ -185,7 +187,7 @@ def at_risk(s: Any, g: Any) -> Any:
 
 
 def is_recovered(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
-    """True if duplicate ACKs tell of the losses and what is sent again arrives."""
+    """Return whether duplicate ACKs report the losses and the retransmissions arrive."""
     cwnd = g[FlowFloat.CWND]
     full = cwnd >= g[FlowFloat.RECEIVE_WINDOW]
     follow = np.int64(cwnd) - s[FlowWord.LOST_IN_ROUND]  # they cause dupACKs: limited transmit makes 3 of 1

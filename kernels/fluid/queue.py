@@ -1,4 +1,4 @@
-"""A link in a step: its queue fills and drains, and what finds it full is dropped; RED drops before.
+"""One step of a link: its queue fills and drains, a full queue drops packets, and RED drops or marks early.
 
 Source of RED: Floyd and Jacobson, "Random early detection gateways for congestion avoidance" (IEEE/ACM
 Transactions on Networking 1(4), 1993); drops are spread evenly, as in the packet engine.
@@ -18,7 +18,7 @@ from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, Link, LinkOut
 
 
 def prepare(s: Any, g: Any, link: Any, losses: Any, step: Any) -> None:
-    """Before the start."""
+    """Initialise a link."""
     one_byte = float(link[Link.BYTE_TIME]) / float(1 << (BYTE_TIME_BITS + ONE_BITS))
     s[LinkWord.CAPACITY] = np.int64(float(step) / one_byte)
     s[LinkWord.SHARE] = ONE
@@ -28,7 +28,10 @@ def prepare(s: Any, g: Any, link: Any, losses: Any, step: Any) -> None:
 
 
 def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
-    """A step ends of which so many ns lie `inside` the window of measurement, when so many are `left`."""
+    """Serve the queue at the end of a step.
+
+    `inside` ns of the step lie in the measured period, and `left` ns of the run remain after it.
+    """
     came = s[LinkWord.BYTES]
     accepted = s[LinkWord.ACCEPTED]
     capacity = s[LinkWord.CAPACITY]

@@ -1,6 +1,6 @@
-"""How the fluid of SCTP repairs: by reports of SACKs or by the timer, on this path or on the other one.
+"""Loss recovery of SCTP in the fluid: by gap reports of SACKs or by the timer, on either path.
 
-Source: RFC 4960, sections 6.3 and 7.2, in the form of the packet engine (`docs/models/sctp.md`).  `m` are the
+Source: RFC 4960, sections 6.3 and 7.2, in the form of the packet engine (`docs/models/sctp.md`). `m` are the
 words of a row, `g` its floats; `way` is the path in question, `t` and `rtt` times [ns].
 """
 
@@ -34,12 +34,12 @@ MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that mo
 
 
 def journey_of(hops: Any) -> Any:
-    """Where the words of the journey begin: behind those of the one path."""
+    """Return the first word of the journey of a mobile host, behind those of the only path."""
     return place_of(hops, 1)
 
 
 def find_fixed_outage(row: Row, path: Any, t: Any) -> None:
-    """The next outage to what is put out at `t` or later; those of a radio link are handovers."""
+    """Find the next outage for packets sent at `t` or later; those of a radio link are handovers."""
     hops, outages, m = row.hops, row.outages, row.m
     w = m[place_of(hops, path) + PathWord.ROUTE :]
     if MOBILE:
@@ -49,7 +49,7 @@ def find_fixed_outage(row: Row, path: Any, t: Any) -> None:
 
 
 def find_interruption(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> None:
-    """The next outage or handover, when round trips last `rtt` [ns] with so many packets out."""
+    """Find the next outage or handover; round trips last `rtt` [ns] with so many packets in flight."""
     p, hops, m = row.p, row.hops, row.m
     find_fixed_outage(row, path, t)
     if MOBILE:
@@ -59,7 +59,7 @@ def find_interruption(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> No
 
 
 def round_trip(p: Any, route: Route, packets: Any) -> Any:
-    """With so many packets out [ns].
+    """Return the round trip with so many packets in flight [ns].
 
     Of two that a SACK answers the first waits for the second, and a single one for the timer.
     """
@@ -70,7 +70,7 @@ def round_trip(p: Any, route: Route, packets: Any) -> Any:
 
 
 def retransmit_first(m: Any, flow: Any) -> Any:
-    """`flow` [packet, ONE_BITS] is put out, first what is to be sent again; whether it measures a round trip.
+    """Send `flow` [packet, ONE_BITS], retransmissions first; return whether it measures a round trip.
 
     To a host that moves nothing does that was sent again (Karn), so the timer stays backed off until new data
     are out: handovers come in a row.  Elsewhere an outage is over by then.
@@ -81,7 +81,7 @@ def retransmit_first(m: Any, flow: Any) -> Any:
 
 
 def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> Any:
-    """At `t` the SACKs of a window begin to tell of its losses; when the sender has begun to repair [ns]."""
+    """Receive the SACKs that report losses from `t` on; return when retransmission has begun [ns]."""
     hops, m, g = row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[Word.TO_RETRANSMIT] += hits << ONE_BITS
@@ -158,7 +158,7 @@ def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
 
 
 def repeat_elsewhere(row: Row, path: Any, t: Any) -> Any:
-    """What is to be sent again goes out on the other path; until when [ns].
+    """Retransmit lost chunks on the other path; return when the next step begins [ns].
 
     New data wait until all of it has.
     """

@@ -1,4 +1,4 @@
-"""The outcomes of a fluid over a path."""
+"""Outcomes of a fluid over a path."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 
 def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None:
-    """Samples of window [packet] and round trip [ns], due at (k + 1/2) of their interval.
+    """Sample window [packet] and round trip [ns] at (k + 1/2) sampling intervals.
 
     Those from `before` to `now` [ns].  A round trip that takes longer than the whole run is never measured.
     """
@@ -26,7 +26,7 @@ def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None
 
 
 def report(p: Any, m: Any, out: Any) -> None:
-    """Of a flow with these words; what was dropped is counted in `out`."""
+    """Write the outcomes of a flow with the words `m` to `out`, which has the drops already."""
     if out[Out.COMPLETED] > p[P.END]:
         out[Out.COMPLETED] = NEVER
     dropped = lost(out)

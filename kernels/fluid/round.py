@@ -56,9 +56,9 @@ class Span(NamedTuple):
     length: Any
     """Length of the span [ns]."""
     part: Any
-    """Share of the round trip, and of the window, that lies in it."""
+    """Share of the round trip, and of its window, that lies in the span."""
     cause: Any
-    """Why it ends, one of `Cause`."""
+    """Event that ends the span, one of `Cause`."""
 
 
 def until_event(

@@ -1,8 +1,8 @@
-"""A path as a fluid sees it: a round trip, its slowest hop, random loss, and when it is down.
+"""Properties of a path in a fluid: round trip, slowest hop, random loss and outages.
 
-What would be on a hop during an outage is lost, so an outage is a time in which it is no use to put anything
-out: from when the first packet would still be on the hop at its beginning until the first one reaches it at
-its end.
+Packets on a hop during an outage are lost. To the sender an outage therefore begins when it sends the first
+packet that is still on the hop at the beginning of the outage, and ends when it sends the first one that
+reaches the hop after its end.
 """
 
 from enum import IntEnum
@@ -45,7 +45,7 @@ class HopWord(IntEnum):
 
 
 class Route(NamedTuple):
-    """A path while it is up."""
+    """Properties of a path without outages."""
 
     base_rtt: Any  # round trip without queues [ns]
     service: Any  # a packet at the slowest hop, float [ns]
@@ -56,12 +56,12 @@ class Route(NamedTuple):
 
 
 def words(hops: int) -> int:
-    """Words of a path of at most so many hops."""
+    """Return the words of a path of at most so many hops."""
     return RouteWord.HOPS + HopWord.SIZE * hops
 
 
 def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any:
-    """The path of this number, for packets of `size` bytes; `w` are its words."""
+    """Return the `Route` of path `path` for packets of `size` bytes, and initialise its words `w`."""
     base = np.int64(0)
     slowest = 1.0  # [ns / packet]
     limit = np.int64(0)
@@ -99,7 +99,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
 
 
 def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:
-    """DOWN, UP, STOP and RESUME of the first outage, to a packet put out at `t` [ns] or later."""
+    """Set DOWN, UP, STOP and RESUME to the first outage that affects packets sent at `t` [ns] or later."""
     w[RouteWord.DOWN] = FOREVER
     w[RouteWord.UP] = FOREVER
     w[RouteWord.STOP] = FOREVER
@@ -121,12 +121,12 @@ def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:
 
 
 def rewind(hops: Any, w: Any) -> None:
-    """`find_outage` will be asked for an earlier time."""
+    """Restart the search of `find_outage`, which will be called for an earlier time."""
     for hop in range(hops.shape[1]):
         w[RouteWord.HOPS + HopWord.SIZE * hop + HopWord.OUTAGE] = 0
     w[RouteWord.UP] = 0
 
 
 def is_down(w: Any, t: Any) -> Any:
-    """Whether it is no use to put anything out at `t` [ns]; `find_outage` was asked for that time."""
+    """Return whether packets sent at `t` [ns] are lost in an outage; call `find_outage` for `t` first."""
     return w[RouteWord.DOWN] <= t < w[RouteWord.UP]

@@ -1,4 +1,4 @@
-"""An SCTP association over one path or two whose links go down and come back, or to a host that moves.
+"""Fluid model of an SCTP association over one or two paths with outages, or to a mobile host.
 
 The windows of RFC 4960 section 7.2 in packets, which are chunks; a timer and an error count for each path,
 the change to the other path, and where chunks are sent again (sections 6.3, 6.4 and 8) in the form of the
@@ -51,7 +51,7 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     paths, journey = (1, handovers.scratch_words(rows)) if mobile else (PATHS, 0)
     return Word.PATHS + paths * (PathWord.ROUTE + words(rows.hops.shape[2])) + journey, PATHS * PathFloat.SIZE
 
@@ -59,7 +59,7 @@ def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
 def simulate(
     p: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
-    """Integrate one row; see `models` for the arguments."""
+    """Simulate one row; see `models` for the arguments."""
     for word in range(len(m)):
         m[word] = 0
     for column in range(len(out)):

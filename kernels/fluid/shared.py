@@ -1,6 +1,6 @@
-"""Flows over shared links as differential equations: windows, queues, and losses at a rate.
+"""Fluid model of flows over shared links: differential equations of windows, queues and loss rates.
 
-One thread integrates a network of any number of flows and links in steps of half the shortest round trip.  It
+One thread integrates a network of any number of flows and links in steps of half the shortest round trip. It
 reads the rows of the packet engine for shared links and writes the same outcomes.
 """
 
@@ -32,7 +32,7 @@ LONGEST_STEP = 25_000_000  # [ns]
 
 
 def scratch_words(rows: SharedRows, *, delays: bool) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
     hops = rows.flows[..., Flow.HOPS] + rows.flows[..., Flow.BACK_HOPS]
     words = links * LinkWord.SIZE + flows * FlowWord.SIZE + int(hops.sum(axis=1).max(initial=0))
@@ -43,7 +43,7 @@ def scratch_words(rows: SharedRows, *, delays: bool) -> tuple[int, int]:
 def simulate(
     p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
-    """Integrate one row; see `models` for the arguments."""
+    """Simulate one row; see `models` for the arguments."""
     length = _length_of_step(p, flows, links)
     free = _prepare(p, flows, links, losses, m, f, length)
     if DELAYS:

@@ -1,7 +1,7 @@
-"""Where the fluid models keep what in int64 scratch and float64 memory.
+"""Memory layout of the fluid models: int64 scratch and float64 memory.
 
-Packets, bytes and probabilities are whole numbers with ONE_BITS fraction bits, so that sums of flows do
-not depend on how a target rounds; expected losses have UNIT_BITS.
+Packets, bytes and probabilities are fixed-point numbers with ONE_BITS fraction bits, so sums over flows do
+not depend on the rounding of a target; expected losses have UNIT_BITS.
 """
 
 from enum import IntEnum
@@ -12,10 +12,10 @@ from netcarlo.kernels.shared.layout import FlowOut, LinkOut, Shared
 ONE_BITS = 20
 ONE = 1 << ONE_BITS
 UNIT_BITS = 2 * ONE_BITS
-"""Of a packet times a probability."""
+"""Fraction bits of a packet times a probability."""
 
 PACKET = 2.0**-ONE_BITS
-"""Turns packets into floats."""
+"""Factor that converts packets with ONE_BITS to floats."""
 
 
 class LinkWord(IntEnum):
@@ -143,20 +143,20 @@ STREAM_MARK = 3 << 23  # + flow; draw k: as STREAM_LOSS, of marks
 
 
 def words_of_link(link: Any) -> Any:
-    """Where the words of a link begin in scratch."""
+    """Return the first word of a link in scratch."""
     return link * LinkWord.SIZE
 
 
 def floats_of_link(link: Any) -> Any:
-    """Where the floats of a link begin in memory."""
+    """Return the first float of a link in memory."""
     return link * LinkFloat.SIZE
 
 
 def words_of_flow(p: Any, flow: Any) -> Any:
-    """Where the words of a flow begin in scratch, behind those of the links; `p`: columns of Shared."""
+    """Return the first word of a flow in scratch, behind those of the links; `p`: columns of Shared."""
     return p[Shared.LINKS] * LinkWord.SIZE + flow * FlowWord.SIZE
 
 
 def floats_of_flow(p: Any, flow: Any) -> Any:
-    """Where the floats of a flow begin in memory, behind those of the links."""
+    """Return the first float of a flow in memory, behind those of the links."""
     return p[Shared.LINKS] * LinkFloat.SIZE + flow * FlowFloat.SIZE

@@ -1,8 +1,7 @@
-"""The retransmission timer of a fluid sender: the packets' own estimator and back-off, with a sample a round
-trip.
+"""Retransmission timer of a fluid sender: that of packets, with a sample per round trip.
 
-Source: RFC 6298 in the form of `tcp.rto`, clock ticks and all.  What has been sent before is not timed
-(Karn's rule), so a back-off lasts until something new is answered.
+Source: RFC 6298 in the form of `tcp.rto`, in clock ticks. Retransmissions are not timed (Karn's algorithm),
+so a back-off lasts until new data are acknowledged.
 
 `s` and `g` are the words and floats of a flow, `p` the columns of its row; times are in ns.
 """
@@ -18,20 +17,20 @@ from netcarlo.kernels.tcp import rto
 
 
 def begin(s: Any, p: Any) -> None:
-    """Before the start."""
+    """Initialise the timer."""
     s[FlowWord.RTO] = p[P.INITIAL_RTO]
     s[FlowWord.PREVIOUS_RTO] = p[P.INITIAL_RTO]
     s[FlowWord.BACKOFF] = 1
 
 
 def length(s: Any, p: Any) -> Any:
-    """How long the timer would run if it were started now [ns]."""
+    """Return the present retransmission timeout, backed off [ns]."""
     return rto.timeout_of(s[FlowWord.RTO], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
 
 
 @noinline
 def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
-    """A packet put out at `sent` has been answered."""
+    """Measure the round trip of a packet sent at `sent` and acknowledged at `now` [ns]."""
     tick = max(p[P.TICK], np.int64(1))
     ticks = rto.measure(sent, now, p[P.CLOCK_PHASE], tick)
     s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
@@ -41,7 +40,7 @@ def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
 
 
 def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
-    """So many round trips of length `rtt` from `t` on are answered: the first whole one is timed."""
+    """Receive the ACKs of `rounds` round trips of `rtt` from `t` on; measure the first whole one."""
     g[FlowFloat.TIMED] += rounds
     if s[FlowWord.RECOVER] > 0:
         g[FlowFloat.TIMED] = 0.0
@@ -52,7 +51,7 @@ def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
 
 @noinline
 def back_off(s: Any, p: Any) -> None:
-    """It has run out, and runs twice as long from now on."""
+    """Back off the timer after a timeout: double its length."""
     s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.back_off(
         s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR], length(s, p), p[P.MAX_RTO]
     )

@@ -1,4 +1,4 @@
-"""How a congestion window grows and shrinks, by the round trip instead of by the packet.
+"""Growth and reduction of a congestion window per round trip, instead of per packet.
 
 Source: Misra, Gong and Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP flows with
 an application to RED" (SIGCOMM 2000).  Constants are those of the packet engine (`bic`, `cubic`).
@@ -17,9 +17,9 @@ from netcarlo.kernels.fluid.state import FlowFloat
 from netcarlo.kernels.senders import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 
 FLOOR = 2.0
-"""Least ssthresh [packet]."""
+"""Minimum of ssthresh [packet]."""
 VEGAS_LEAST = 3
-"""Vegas goes back to FLOOR from this window or less [packet]."""
+"""Largest window that Vegas reduces to FLOOR [packet]."""
 _NO_RTT = 1e18  # longer than any
 _CUT = bic.BETA_ONE / bic.BETA  # a window is divided by it
 _FRIENDLY = cubic.BETA_SCALE / 8.0
@@ -32,7 +32,7 @@ _LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet
 
 
 def begin(g: Any, p: Any, unit: Any) -> None:
-    """Before the start of a flow with the columns `p`; round trips are counted in units of so many ns."""
+    """Initialise the floats of a flow with the columns `p`; round trips have a unit of `unit` ns."""
     for word in range(FlowFloat.SIZE):
         g[word] = 0.0
     g[FlowFloat.CWND] = float(min(p[P.INITIAL_WINDOW], p[P.WINDOW]))
@@ -47,14 +47,14 @@ def begin(g: Any, p: Any, unit: Any) -> None:
 
 
 def clock(t: Any) -> Any:
-    """The time [ns] as CUBIC counts it [s / 1024]."""
+    """Convert a time [ns] to the clock of CUBIC [s / 1024]."""
     return float((t << 10) // 1_000_000_000)
 
 
 def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen: Any) -> None:
-    """`acked` ACKs have come in so many round trips of length `rtt`, the last at `now` [s / 1024].
+    """Grow the window by `acked` ACKs of `rounds` round trips of length `rtt`, the last at `now` [s / 1024].
 
-    In a repair the window is `frozen`.
+    During fast recovery the window is `frozen`.
     """
     least = rtt
     if kind == WESTWOOD:
@@ -97,7 +97,7 @@ def _counts_whole(kind: Any) -> Any:
 
 
 def reduced(g: Any, kind: Any, rtt: Any) -> Any:
-    """What a loss leaves of the window [packet]."""
+    """Return the window after a loss [packet]."""
     cwnd = g[FlowFloat.CWND]
     whole = float(int(cwnd))
     if kind == VEGAS:
@@ -114,12 +114,12 @@ def reduced(g: Any, kind: Any, rtt: Any) -> Any:
 
 
 def open_to(g: Any, cwnd: Any) -> Any:
-    """A window of at least one packet that is no larger than the receiver's [packet]."""
+    """Return `cwnd` limited to at least one packet and at most the receive window [packet]."""
     return min(max(cwnd, 1.0), g[FlowFloat.RECEIVE_WINDOW])
 
 
 def on_fast_retransmit(g: Any, kind: Any, rtt: Any) -> None:
-    """Duplicate ACKs told of losses."""
+    """Reduce the window at a fast retransmit."""
     whole = float(int(g[FlowFloat.CWND]))
     left = reduced(g, kind, rtt)
     lower = whole < g[FlowFloat.W_MAX]
@@ -130,7 +130,7 @@ def on_fast_retransmit(g: Any, kind: Any, rtt: Any) -> None:
 
 
 def on_timeout(g: Any, kind: Any, rtt: Any) -> None:
-    """The timer ran out."""
+    """Reduce the window at a retransmission timeout."""
     left = g[FlowFloat.CWND] / 2.0 if kind == VEGAS else reduced(g, kind, rtt)
     g[FlowFloat.W_MAX] = 0.0
     g[FlowFloat.EPOCH] = 0.0

@@ -1,9 +1,9 @@
-"""What an exchange (RTS, CTS, data, ACK) costs with noise and hidden nodes, and how often it never succeeds.
+"""Time of an exchange (RTS, CTS, data, ACK) with noise and hidden nodes, and the probability that it fails.
 
-The attempts of a frame are followed one by one, as the engine makes them: an RTS that is lost, or meets a
-node which only the receiver senses; a CTS that is lost, after which the receiver is deaf as long as the frame
-would have taken; a frame or an acknowledgement that is lost.  The window doubles, and too many in a row give
-the link up.
+The attempts of a frame are modelled one by one, as in the packet engine: an RTS is lost, or collides with a
+node that only the receiver senses; a CTS is lost, after which the receiver answers nothing for as long as the
+frame would have taken; a frame or its ACK is lost. The contention window doubles each time, and too many
+failures in a row make the MAC give up the link.
 
 `m` is scratch, `g` the floats of the flow, see `state`; times are in ns.
 """
@@ -19,28 +19,28 @@ from netcarlo.kernels.fluid.adhoc.state import MOST_STAGES, AirFloat, ExchangeFl
 
 
 def difs(m: Any) -> Any:
-    """DIFS [ns]."""
+    """Return the DIFS [ns]."""
     return m[Manet.SIFS] + 2 * m[Manet.SLOT]
 
 
 def unanswered(m: Any) -> Any:
-    """How long a sender is busy with an RTS to which no CTS comes [ns]."""
+    """Return how long a sender is busy with an RTS that no CTS answers [ns]."""
     return m[Manet.RTS] + m[Manet.SIFS] + m[Manet.CTS]
 
 
 def on_air(m: Any, size: Any) -> Any:
-    """An exchange with a packet of `size` bytes [ns]."""
+    """Return the duration of an exchange with a packet of `size` bytes [ns]."""
     data = m[Manet.PREAMBLE] + (size + m[Manet.OVERHEAD]) * m[Manet.BYTE_TIME]
     return m[Manet.RTS] + m[Manet.CTS] + m[Manet.MAC_ACK] + 3 * m[Manet.SIFS] + data
 
 
 def of_data(m: Any) -> Any:
-    """An exchange with a data packet [ns]."""
+    """Return the duration of an exchange with a data packet [ns]."""
     return on_air(m, m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER])
 
 
 def patience(m: Any) -> Any:
-    """How long a sender tries in vain until it gives the link up, on average [ns]."""
+    """Return the mean time of failing attempts until a sender gives up the link [ns]."""
     total, window = np.int64(0), m[Manet.CW_MIN]
     for _ in range(m[Manet.SHORT_RETRY]):
         total += difs(m) + window * m[Manet.SLOT] // 2 + unanswered(m)
@@ -49,7 +49,7 @@ def patience(m: Any) -> Any:
 
 
 def lone_trip(m: Any, hops: Any, there: Any, back: Any) -> Any:
-    """The round trip of a packet that nothing else is in the way of, of exchanges of such lengths [ns]."""
+    """Return the round trip of a lone packet, of exchanges that last `there` and `back` on each hop [ns]."""
     wait = 2 * difs(m) + m[Manet.CW_MIN] * m[Manet.SLOT]
     return hops * (there + back + wait)
 
@@ -87,9 +87,10 @@ def _deaf(m: Any, length: Any, window: Any) -> Any:
 
 @noinline
 def weigh(m: Any, g: Any, x: Any, length: Any, alone: Any) -> None:
-    """What exchange `x` of the route, so long on the air, takes until it succeeds; how often it never does.
+    """Compute the time until exchange `x` of the route succeeds, and the probability that it never does.
 
-    Its RTS meets a hidden node with probability HIDDEN, the first of a frame half as often: the two race.
+    An attempt occupies the channel for `length` ns. Its RTS collides with a hidden node with probability
+    HIDDEN; the first RTS of a frame half as often, because either of the two may be first.
     """
     e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x :]
     vain, wait, slot_s = float(unanswered(m)), float(difs(m)), float(m[Manet.SLOT])

@@ -1,1 +1,1 @@
-"""802.11 networks as a fluid: fixed points of who attempts, who waits and what gets through."""
+"""Fluid model of 802.11 networks: fixed points of attempts, waiting times and throughput."""

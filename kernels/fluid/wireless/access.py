@@ -1,7 +1,7 @@
-"""What access to the channel costs a node that has a frame: Bianchi's equations, refined.
+"""Time of channel access for a node that has a frame: Bianchi's equations, refined.
 
 Sources: G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function" (IEEE JSAC
-18(3), 2000); retry limit: Wu et al. (INFOCOM 2002); backoff that stands still while the channel is busy:
+18(3), 2000); retry limit: Wu et al. (INFOCOM 2002); backoff that freezes while the channel is busy:
 Tinnirello, Bianchi, Xiao (IEEE TVT 59(3), 2010).  Equations in docs/models/bianchi.md; here every node has
 its own probabilities, and noise destroys frames, too.
 """
@@ -15,12 +15,11 @@ from netcarlo.kernels.wireless.layout import Radio
 def contend(
     p: Any, g: Any, others: Any, longest: Any, everybody: Any, missed: Any, patience: Any, burst: Any
 ) -> None:
-    """The attempts and the service time of the node with floats `g`.
+    """Compute the attempts and the service time of the node with floats `g`.
 
-    In a slot in which it does not send the others take `others` on average, a collision with them lasts
-    `longest`; `everybody`: share of its collisions in which nobody goes on counting, who then lose
-    `patience`; `missed`: slots that pass before it counts again after a failure.  `burst` frames go out for
-    each access.
+    A slot in which it does not send lasts `others` on average, a collision `longest` [ns]. `everybody` is the
+    share of its collisions in which no other node counts down its backoff; all of them then lose `patience`
+    [ns]. `missed` slots pass before it counts down again after a failure. Each access sends `burst` frames.
     """
     collision, noise = g[ServerFloat.COLLISION], g[ServerFloat.NOISE]
     slot = float(p[Radio.SLOT])

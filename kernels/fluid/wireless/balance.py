@@ -1,8 +1,8 @@
-"""What flows offer, and what comes of it: UDP at its rate, TCP by its window and the time of a round trip.
+"""Offered and carried load of flows: UDP at its rate, TCP by its window and its round trip.
 
-A TCP is a closed network of queues: its window is as many packets as are at servers, on the way or
-acknowledged and not yet known to be.  Source: Schweitzer, "Approximate analysis of multiclass closed networks
-of queues" (1979).
+A TCP is a closed network of queues: its window is the number of packets at servers, in propagation, or
+acknowledged by ACKs that have not arrived yet. Source: Schweitzer, "Approximate analysis of multiclass
+closed networks of queues" (1979).
 """
 
 import math
@@ -31,7 +31,7 @@ _FLOW = len(Flow)
 
 
 def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Before the first round: what flows would send if they were alone."""
+    """Initialise the rates with those of flows that are alone."""
     for i in range(p[Radio.FLOWS]):
         g = f[floats_of_flow(p, i) :]
         trip = g[FlowFloat.TRIP]
@@ -50,7 +50,7 @@ def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """One round: the flows as the servers are, then the servers as the flows are."""
+    """Iterate once: update the flows from the servers, then the servers from the flows."""
     servers = p[Radio.NODES] + p[Radio.LEGS]
     for i in range(p[Radio.FLOWS]):
         if m[words_of_flow(i) + FlowWord.ACTIVE] != 0:
@@ -84,7 +84,7 @@ def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def _occupy(p: Any, g: Any, k: Any) -> None:
-    """How busy a server is with what comes."""
+    """Update the utilisation of a server from its load."""
     if g[ServerFloat.LOAD] == 0.0:
         g[ServerFloat.BUSY] = 0.0
         g[ServerFloat.TAU] = 0.0
@@ -102,7 +102,7 @@ def _occupy(p: Any, g: Any, k: Any) -> None:
 
 
 def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
-    """The rate of a TCP: its window over its round trip."""
+    """Update the rate of a TCP: its window divided by its round trip."""
     g = f[floats_of_flow(p, i) :]
     trip, data, answers, reads = g[FlowFloat.TRIP], 1.0, 1.0, 0.0
     window = float(p[P.WINDOW])
@@ -134,7 +134,7 @@ def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
 
 
 def _pftk(p: Any, loss: Any, trip: Any) -> Any:
-    """The rate at which a TCP sends that loses this part of its packets.
+    """Return the rate of a TCP that loses this share of its packets [packet / ns].
 
     Source: Padhye, Firoiu, Towsley, Kurose, "Modeling TCP throughput" (SIGCOMM 1998), equation 30.
     """
@@ -145,7 +145,7 @@ def _pftk(p: Any, loss: Any, trip: Any) -> Any:
 
 
 def _pass(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
-    """The frames of a flow at each server on their way."""
+    """Update the rate of frames of a flow at each server on its route."""
     g = f[floats_of_flow(p, i) :]
     tcp = network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0
     rate, kept, through = g[FlowFloat.RATE], 1.0, 1.0

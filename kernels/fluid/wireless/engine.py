@@ -1,8 +1,8 @@
-"""An 802.11 network as a fluid: in each part of the run the rates at which it is in balance.
+"""Fluid model of an 802.11 network: the equilibrium of its rates in each part of the run.
 
-One thread takes a network of UDP and TCP flows: nodes attempt as often as their frames ask for, these meet
-noise and collisions, and windows fill what is left.  It reads the rows of the packet engine and writes the
-same outcomes.
+One thread simulates a network of UDP and TCP flows: nodes attempt as often as their frames require, attempts
+suffer noise and collisions, and TCP windows fill the remaining capacity. It reads the rows of the packet
+engine and writes the same outcomes.
 """
 
 from typing import Any
@@ -28,17 +28,17 @@ from netcarlo.kernels.fluid.wireless.state import (
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
 
 ROUNDS = 150
-"""Of the damped iteration; more change rates by less than a thousandth."""
+"""Rounds of the damped iteration; further rounds change rates by less than a thousandth."""
 SETTLED = 50
-"""Rounds before the first of rate control, which is slow beside access and queues: a cell that its first
-rates overload stays overloaded, as collisions lower the rates."""
+"""Rounds before rate control starts, which is slow compared to access and queues: a cell that its initial
+rates overload stays overloaded, because collisions lower the rates."""
 STEPS = 64
-"""Parts of a run: flows begin and end between them."""
+"""Parts of a run; flows start and stop between them."""
 _FLOW = len(Flow)
 
 
 def scratch_words(rows: WifiRows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     most, legs = (int(rows.parameters[:, column].max(initial=0)) for column in (Radio.FLOWS, Radio.LEGS))
     flows = rows.network[:, : most * _FLOW].reshape(len(rows.network), most, _FLOW)  # FLOWS_AT is 0
     present = np.arange(most) < rows.parameters[:, Radio.FLOWS, None]
@@ -54,7 +54,7 @@ def scratch_words(rows: WifiRows) -> tuple[int, int]:
 def simulate(
     p: Any, constants: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
-    """Integrate one row; see `models` for the arguments."""
+    """Simulate one row; see `models` for the arguments."""
     visits = routes.init_layout(p, nodes, network, losses, m, f)
     for column in range(len(out)):
         out[column] = 0
@@ -78,7 +78,7 @@ def simulate(
 
 
 def _change(p: Any, network: Any, m: Any, t: Any) -> Any:
-    """Which flows send at time t; returns whether that has changed."""
+    """Update which flows send at time `t`; return whether that has changed."""
     changed = False
     for i in range(p[Radio.FLOWS]):
         w, flow = m[words_of_flow(i) :], network[p[Radio.FLOWS_AT] + i * _FLOW :]
@@ -95,7 +95,7 @@ def _change(p: Any, network: Any, m: Any, t: Any) -> Any:
 
 
 def _count_flows(p: Any, network: Any, m: Any, f: Any, begin: Any, end: Any, inside: Any) -> None:
-    """What the flows do in a step, which is `inside` the time of measurement for so long."""
+    """Count the packets of the flows in a step, `inside` ns of which are measured."""
     for i in range(p[Radio.FLOWS]):
         w, g = m[words_of_flow(i) :], f[floats_of_flow(p, i) :]
         if w[FlowWord.ACTIVE] == 0:
@@ -116,7 +116,7 @@ def _count_flows(p: Any, network: Any, m: Any, f: Any, begin: Any, end: Any, ins
 
 
 def _count_visits(p: Any, network: Any, m: Any, f: Any, visits: Any, inside: Any) -> None:
-    """What comes to the servers in a step, and what they lose."""
+    """Count the frames that arrive at the servers in a step, and their losses."""
     for visit in range(visits):
         w, v = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
         if m[words_of_flow(w[VisitWord.FLOW]) + FlowWord.ACTIVE] == 0:
@@ -132,7 +132,7 @@ def _count_visits(p: Any, network: Any, m: Any, f: Any, visits: Any, inside: Any
 
 
 def _count_nodes(p: Any, f: Any, inside: Any) -> None:
-    """The attempts of the nodes in a step."""
+    """Count the attempts of the nodes in a step."""
     for j in range(p[Radio.NODES]):
         g = f[server(j) :]
         if g[ServerFloat.LOAD] > 0.0:
@@ -196,6 +196,6 @@ def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: A
 
 
 def _put_out(flow: Any, t: Any) -> Any:
-    """Packets that a UDP flow puts out before time t."""
+    """Return the packets that a UDP flow sends before time `t`."""
     every = max(flow[Flow.INTERVAL], 1)
     return min(max((t - flow[Flow.START] + every - 1) // every, 0), flow[Flow.LIMIT])

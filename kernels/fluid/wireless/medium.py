@@ -1,4 +1,4 @@
-"""The channel as each node has it: how long its slots are, and how often its attempts collide."""
+"""Channel as each node observes it: the length of its slots, and its probability of collisions."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _LONGER = 64.0  # slots of one node than those of another, at most
 
 
 def share(p: Any, nodes: Any, m: Any, f: Any, visits: Any) -> None:
-    """What access costs each node that has frames, while all send as they do now."""
+    """Update the access time of each node that has frames, given the present attempts of all nodes."""
     _sort(p, m, f, visits)
     for visit in range(visits):
         if m[words_of_visit(p, visit) + VisitWord.KIND] != LEG:
@@ -35,7 +35,7 @@ def share(p: Any, nodes: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def _sort(p: Any, m: Any, f: Any, visits: Any) -> None:
-    """Order the nodes by how long their collisions last."""
+    """Sort the nodes by the duration of their collisions, longest first."""
     at = order(p, visits)
     for k in range(1, p[Radio.NODES]):
         j = m[at + k]
@@ -48,7 +48,7 @@ def _sort(p: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def attempts(nodes: Any, f: Any, i: Any, j: Any) -> Any:
-    """How often node i attempts in a slot of node j, which may be longer than its own."""
+    """Return how often node `i` attempts in a slot of node `j`, which may be longer than its own."""
     g = f[server(i) :]
     if g[ServerFloat.LOAD] == 0.0:
         return 0.0
@@ -59,7 +59,7 @@ def attempts(nodes: Any, f: Any, i: Any, j: Any) -> Any:
 
 
 def on_air(f: Any, i: Any) -> Any:
-    """The share of the time in which node i sends."""
+    """Return the share of the time in which node `i` sends."""
     g = f[server(i) :]
     if g[ServerFloat.LOAD] == 0.0:
         return 0.0
@@ -67,7 +67,7 @@ def on_air(f: Any, i: Any) -> Any:
 
 
 def _collide(p: Any, nodes: Any, m: Any, f: Any, visits: Any, visit: Any) -> None:
-    """The probability that an attempt of a visit collides."""
+    """Compute the probability that an attempt of a visit collides."""
     w, g = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
     j, to = w[VisitWord.SERVER], w[VisitWord.TO]
     sense, near = nodes[j, Node.SENSE], nodes[to, Node.NEAR]
@@ -87,11 +87,13 @@ def _collide(p: Any, nodes: Any, m: Any, f: Any, visits: Any, visit: Any) -> Non
 
 
 def _fresh(p: Any, m: Any, f: Any, visits: Any, i: Any, j: Any) -> Any:
-    """By how much less often nodes collide of which one has its frames from the other, or both from a third.
+    """Return the factor by which two nodes collide less often if one receives its frames from the other, or
+    both receive them from a third node.
 
-    Where a frame brings a node another to send, both ends draw a backoff as it ends: their first attempts
-    meet with probability 1 / W, not with 2 / (W + 1) as those that began at different times.  And whom one
-    node feeds, it feeds one after the other: mostly those before have sent then.
+    If a received frame gives a node another one to send, both ends draw a backoff when it ends: their first
+    attempts collide with probability 1 / W, instead of 2 / (W + 1) for backoffs that began at different
+    times. Nodes that receive frames from the same node receive them one after the other: mostly the earlier
+    ones have sent by then.
     """
     own, other = f[server(i) + ServerFloat.OWN], f[server(j) + ServerFloat.OWN]
     mine, yours = m[fed(p, visits, i)], m[fed(p, visits, j)]
@@ -102,7 +104,7 @@ def _fresh(p: Any, m: Any, f: Any, visits: Any, i: Any, j: Any) -> Any:
 
 
 def _mean(p: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
-    """The mean frame of node j."""
+    """Compute the mean frame of node `j`."""
     g = f[server(j) :]
     total, exchange, vain, noise, collision, patience = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for visit in range(visits):
@@ -123,7 +125,7 @@ def _mean(p: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
 
 
 def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
-    """The slots of node j, and what access costs it."""
+    """Compute the slots and the access time of node `j`."""
     g = f[server(j) :]
     slot, sense = float(p[Radio.SLOT]), nodes[j, Node.SENSE]
     sending = np.int64(0)
@@ -191,7 +193,10 @@ def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
 
 
 def _missed(ratio: Any, quiet: Any) -> Any:
-    """Slots that pass without one who waits so many for an answer, while others count if they are quiet."""
+    """Return the slots that others count down while a node waits `ratio` slots for an answer.
+
+    A slot passes with probability `quiet`.
+    """
     whole = int(ratio)
     missed, power = 0.0, 1.0
     for _ in range(1, whole):

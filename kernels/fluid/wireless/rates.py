@@ -1,4 +1,4 @@
-"""Rate control as a fluid: which share of its attempts a link makes at each rate.
+"""Rate control in a fluid: the share of its attempts that a link makes at each rate.
 
 ARF raises the rate after `ARF_UP` successes in a row or `ARF_TIMER` attempts, lowers it after `ARF_DOWN`
 failures in a row, and after the first failure at a rate that was just raised (`kernels/wireless/
@@ -25,7 +25,7 @@ _LEAST, _MOST = 1e-4, 0.9  # of the failures
 
 
 def adapt(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """One round: the frames of each link take the mean of what they take at each rate."""
+    """Iterate once: the frames of each link take the mean of their times at each rate."""
     if p[Radio.RATE_CONTROL] != ARF or p[Radio.RATES] < 2:
         return
     for visit in range(visits):
@@ -37,15 +37,15 @@ def adapt(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def _fails(o: Any, g: Any) -> Any:
-    """The probability that an attempt of a visit with floats `g` at a node with floats `o` fails."""
+    """Return the probability that an attempt of a visit with floats `g` at a node with floats `o` fails."""
     disturbed = o[ServerFloat.CONTENDED] / o[ServerFloat.TRIES] if o[ServerFloat.TRIES] > 0.0 else 1.0
     alive = (1.0 - disturbed * g[VisitFloat.COLLISION]) * (1.0 - g[VisitFloat.NOISE])
     return min(max(1.0 - alive, _LEAST), _MOST)
 
 
 def _leaves(p: Any, fails: Any, row: Any) -> tuple[Any, Any]:
-    """After a first success at a rate: the probability that it is raised next, and the attempts until it
-    changes.  `row` is room for ARF_UP + ARF_DOWN floats: successes in a row, then failures in a row."""
+    """Return the probability that the rate is raised next after a first success at it, and the attempts until
+    it changes. `row` is room for ARF_UP + ARF_DOWN floats: successes in a row, then failures in a row."""
     up, down, timer = p[Radio.ARF_UP], p[Radio.ARF_DOWN], p[Radio.ARF_TIMER]
     if up <= 1 or timer <= 1:
         return 1.0, 0.0
@@ -91,7 +91,7 @@ def _leaves(p: Any, fails: Any, row: Any) -> tuple[Any, Any]:
 
 
 def _mix(p: Any, network: Any, w: Any, g: Any, fails: Any, up: Any, stays: Any) -> None:
-    """The costs of a visit, of the rates by the attempts at them."""
+    """Compute the times of a visit: the mean over rates, weighted by the attempts at them."""
     good, most = 1.0 - fails, p[Radio.RATES] - 1
     again = 1.0  # as many failures in a row as lower the rate
     for _ in range(p[Radio.ARF_DOWN]):

@@ -95,7 +95,7 @@ def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -
 
 
 def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
-    """What leaves a visit comes to the following one: at once, if both are to nodes."""
+    """Record that frames of a visit feed the following one at once, if both are at nodes."""
     a, b = m[words_of_visit(p, visit) :], m[words_of_visit(p, following) :]
     if a[VisitWord.KIND] != LEG and b[VisitWord.KIND] != LEG:
         a[VisitWord.FEEDS] = b[VisitWord.SERVER]
@@ -105,7 +105,7 @@ def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
 
 
 def end_of(p: Any, m: Any, i: Any, visits: Any) -> Any:
-    """The first visit that is no more of flow i."""
+    """Return the first visit behind those of flow `i`."""
     return m[words_of_flow(i + 1) + FlowWord.FIRST] if i + 1 < p[Radio.FLOWS] else visits
 
 
@@ -147,7 +147,7 @@ def _link(row: Row, visit: Any, i: Any, path: Any, hop: Any, size: Any, back: An
 
 
 class Cost(NamedTuple):
-    """What a frame takes at a rate [ns]; the fields are those of `VisitFloat`."""
+    """Times of a frame at a rate [ns]; the fields are those of `VisitFloat`."""
 
     air: Any
     control: Any
@@ -158,7 +158,7 @@ class Cost(NamedTuple):
 
 
 def cost(p: Any, network: Any, frame: Any, rate: Any) -> Cost:
-    """Of a frame of so many bytes."""
+    """Return the times of a frame of so many bytes at a rate."""
     own = network[p[Radio.RATES_AT] + rate * _RATE :]
     answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
     sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
@@ -181,7 +181,7 @@ def cost(p: Any, network: Any, frame: Any, rate: Any) -> Cost:
 
 
 def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -> Any:
-    """The words and floats of a visit, to be filled."""
+    """Initialise a visit; return its words and floats."""
     w, g = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
     for column in range(VisitFloat.SIZE):
         g[column] = 0.0
@@ -194,14 +194,14 @@ def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -
 
 
 def _air(rate: Any, size: Any) -> Any:
-    """The time on the air of `size` bytes at a rate, preamble included [ns]."""
+    """Return the time on the air of `size` bytes at a rate, including the preamble [ns]."""
     bits, half_bits = 2 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.HALF_BITS]
     symbols = (bits + half_bits - 1) // half_bits
     return float(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
 
 
 def _noise(digits: Any) -> Any:
-    """The probability of a loss with these thresholds."""
+    """Return the probability of a loss with these thresholds."""
     if digits[31] == _NO_LOSS:
         return 0.0
     odd = float(digits[0]) / 4294967296.0  # q / (1 + q)

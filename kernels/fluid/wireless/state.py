@@ -1,7 +1,7 @@
-"""Where the fluid of an 802.11 network keeps what.
+"""Memory layout of the fluid of 802.11 networks.
 
-A packet of a flow visits servers on its way, and so does what acknowledges it: nodes (numbers 0 to
-nodes - 1) and, behind those, legs.  Rates are per nanosecond, times nanoseconds.
+Packets of a flow and their ACKs visit servers on their route: nodes (numbers 0 to nodes - 1) and, behind
+those, wired legs. Rates are per nanosecond, times in nanoseconds.
 """
 
 from enum import IntEnum
@@ -24,7 +24,7 @@ class VisitWord(IntEnum):
 
 
 SOURCE, RELAY, LEG = range(3)
-"""Whether a visit is to the first radio node of its way, to another, or to a leg."""
+"""Kinds of visits: the first radio node of a route, another radio node, a wired leg."""
 
 
 class VisitFloat(IntEnum):
@@ -109,35 +109,35 @@ class FlowWord(IntEnum):
 
 
 def words_of_flow(flow: Any) -> Any:
-    """Where the words of a flow begin."""
+    """Return the first word of a flow."""
     return flow * FlowWord.SIZE
 
 
 def words_of_visit(p: Any, visit: Any) -> Any:
-    """Where those of a visit begin; `p`: columns of Radio."""
+    """Return the first word of a visit; `p`: columns of Radio."""
     return p[Radio.FLOWS] * FlowWord.SIZE + visit * VisitWord.SIZE
 
 
 def server(server: Any) -> Any:
-    """Where the floats of a server begin."""
+    """Return the first float of a server."""
     return server * ServerFloat.SIZE
 
 
 def floats_of_flow(p: Any, flow: Any) -> Any:
-    """Where the floats of a flow begin."""
+    """Return the first float of a flow."""
     return (p[Radio.NODES] + p[Radio.LEGS]) * ServerFloat.SIZE + flow * FlowFloat.SIZE
 
 
 def floats_of_visit(p: Any, visit: Any) -> Any:
-    """Where the floats of a visit begin."""
+    """Return the first float of a visit."""
     return floats_of_flow(p, p[Radio.FLOWS]) + visit * VisitFloat.SIZE
 
 
 def order(p: Any, visits: Any) -> Any:
-    """Where the nodes stand in scratch, those whose collisions last longest first."""
+    """Return the first word of the list of nodes, sorted by the duration of their collisions."""
     return words_of_visit(p, visits)
 
 
 def fed(p: Any, visits: Any, node: Any) -> Any:
-    """Where the mask stands of the nodes that a node has frames from, or that have them from it."""
+    """Return the word with the mask of nodes that a node receives frames from or sends frames to."""
     return order(p, visits) + p[Radio.NODES] + node
