@@ -1,0 +1,28 @@
+"""Endpoint of stop-and-wait."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.kernels.base.bind import Slots, stacked
+from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.endpoints import defaults
+from tests.toy_transport import association
+
+WHOLE = stacked("stop_and_wait", defaults, association)
+"""The association with defaults for what the transport does not have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToySlots(Slots):
+    """Slots of stop-and-wait."""
+
+    association: Any = WHOLE
+    """Functions that an engine calls."""
+
+
+def of() -> Endpoint:
+    """Return the endpoint of stop-and-wait."""
+    return Endpoint(
+        slots=lambda step: ToySlots(), words=lambda window, ring: association.WORDS,
+        state_words=association.WORDS, floats=association.FLOATS, typed_packets=True,
+    )  # fmt: skip

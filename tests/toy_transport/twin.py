@@ -1,0 +1,120 @@
+"""Naive twin of stop-and-wait, and its flows in the twins of networks."""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels.adhoc.layout import ManetOut
+from netcarlo.kernels.base.layout import Out
+from tests.toy_transport import TIMEOUT
+from tests.twins.adhoc import flow as adhoc
+from tests.twins.path.engine import Rank, Timer
+from tests.twins.path.link import Packet
+from tests.twins.wireless import flows as wireless
+
+
+class Sender:
+    """Sends packets 0 to `limit` - 1 one by one."""
+
+    def __init__(self, clock: Any, outcomes: Any, limit: int, put_out: Callable[[Packet], None]) -> None:
+        self.outcomes = outcomes
+        self.limit = limit
+        self.put_out = put_out
+        self.is_blocked: Callable[[], bool] = lambda: False
+        self.acknowledged: list[int] = []
+        self.sent: set[int] = set()
+        self.waits = False
+        self.timer = Timer(clock, Rank.RETRANSMISSION, self._expired)
+
+    @property
+    def finished(self) -> bool:
+        return len(self.acknowledged) == self.limit
+
+    def send(self) -> None:
+        """Send the first packet that is not acknowledged, as soon as there is room."""
+        self.waits = self.is_blocked()
+        if self.waits:
+            return
+        number = len(self.acknowledged)
+        self.outcomes.add(Out.SENT)
+        if number in self.sent:
+            self.outcomes.add(Out.RETRANSMITTED)
+        self.sent.add(number)
+        self.timer.start(TIMEOUT)
+        self.put_out(Packet("data", 0, number))
+
+    def receive(self, packet: Packet) -> None:
+        if packet.content != len(self.acknowledged):
+            return
+        self.timer.stop()
+        self.acknowledged.append(packet.content)
+        self.outcomes.add(Out.ACKED)
+        self.waits = False
+        if not self.finished:
+            self.send()
+
+    def _expired(self) -> None:
+        self.outcomes.add(Out.TIMEOUTS)
+        self.send()
+
+
+class Receiver:
+    """Acknowledges every packet."""
+
+    def __init__(self, clock: Any, outcomes: Any, size: int, put_back: Callable[[Packet], None]) -> None:
+        self.clock = clock
+        self.outcomes = outcomes
+        self.size = size
+        self.put_back = put_back
+
+    def receive(self, packet: Packet) -> None:
+        self.outcomes.arrived(packet, packet.content, self.clock.now)
+        self.outcomes.values[Out.IN_ORDER] = len(self.outcomes.delivered)
+        self.put_back(Packet("ack", self.size, packet.content))
+
+
+class AdhocFlow(adhoc.Association):
+    """The flow of an ad hoc network."""
+
+    def __init__(self, world: Any, protocol: str) -> None:
+        super().__init__(world)
+        self.sender = Sender(self.clock, self.counters.of_tcp, world.p.LIMIT, self.put_out)
+        self.receiver = Receiver(self.clock, self.counters.of_tcp, world.p.ACK, self.put_back)
+        self.clock.at(world.p.START, Rank.HOP, self.sender.send)
+
+    def put_out(self, packet: Packet) -> None:
+        p = self.world.p
+        packet.size = p.DATA + p.HEADER - (p.SHORT if packet.content == p.LIMIT - 1 else 0)
+        super().put_out(packet)
+
+    def finished(self) -> bool:
+        return self.sender.finished
+
+    def count(self) -> None:
+        assert not self.counters.values[ManetOut.PROBES]
+
+
+class WirelessFlow(wireless.Association):
+    """A flow of an 802.11 network."""
+
+    def __init__(self, world: Any, number: int, columns: Any, protocol: str, parameters: Any) -> None:
+        super().__init__(world, number, columns)
+        self.sender = Sender(self.clock, self.outcomes, columns.LIMIT, self.put_out)
+        self.receiver = Receiver(self.clock, self.outcomes, parameters.ACK, self.put_back)
+        if self.station is not None:
+            self.sender.is_blocked = self.station.is_full
+        self.clock.at(columns.START, Rank.HOP, self.sender.send)
+
+    def put_out(self, packet: Packet) -> None:
+        c = self.columns
+        packet.size = c.SIZE + c.HEADER - (c.SHORT if packet.content == c.LIMIT - 1 else 0)
+        super().put_out(packet)
+
+    def arrive(self, packet: Packet) -> None:
+        self.receiver.receive(packet)
+
+    def arrive_back(self, packet: Packet) -> None:
+        self.sender.receive(packet)
+
+    def pump(self) -> None:
+        if self.sender.waits:
+            self.sender.send()
