@@ -58,6 +58,8 @@ CASES = {
     "cubic 0.1 %": (hop("cubic", "0.1 %"), 100),
     "linux26 0.1 %": (hop("linux26", "0.1 %"), 100),
     "linux26 1 %": (hop("linux26", "1 %"), 100),
+    "linux 0.1 %": (hop("linux", "0.1 %"), 50),
+    "linux 1 %": (hop("linux", "1 %"), 50),
     "sctp 0.1 %": (hop("sctp", "0.1 %"), 20),
     "sctp 1 %": (hop("sctp", "1 %"), 20),
     "handover": (example("handover"), 100),
