@@ -219,6 +219,7 @@ def test_flows_of_a_kind_that_is_not_mixed_have_the_name_of_their_transport() ->
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("uncompiled")
 def test_datagrams_have_no_number_where_delays_are_measured() -> None:
     """The sending time replaces the number of a datagram; the outcomes are those without a trace."""
     dumbbell = {"rate": "5 Mbit/s", "delay": "5 ms"}

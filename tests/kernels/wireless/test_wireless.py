@@ -334,7 +334,6 @@ def test_sctp_carries_what_tcp_does() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.usefixtures("uncompiled")
 def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
     """CUBIC fills a queue of 300 frames; both carry what the channel lets through, and no more.
 
@@ -345,8 +344,8 @@ def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
     found = {}
     for control in "cubic", "bbr":
         transport = {"protocol": "linux", "congestion_control": control}
-        scenario = Scenario.check({**CELL, "duration": "3 s", "transport": transport, "wireless": network})
-        rows: Any = build(scenario, replications=1).rows
+        scenario = Scenario.check({**CELL, "duration": "6 s", "transport": transport, "wireless": network})
+        rows: Any = build(scenario, replications=4).rows
         values = named(trim(run(f"wifi_linux_{control}", rows), rows, rows), rows)
         found[control] = [np.mean(values[name]) for name in ("goodput_bps", "mean_queue", "mean_delay_s")]
     most = 2 * 8e9 * 1448 / (2 * (exchange(1472) + SLOT * 15 / 2) + exchange(24))  # 28 B of header are added
