@@ -66,7 +66,7 @@ def test_other_networks(network: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("values", [
-    {"hops.0.loss": "1e-9"},  # too rare to be seen: each replication is a sample all the same
+    {"hops.0.loss": "1e-9"},  # rare, but each replication is still a sample
     {"hops.0.loss": "1 %"},
     {"hops.0.delay": {"uniform": ["20 ms", "21 ms"]}},
     {"transport": {"protocol": "udp", "rate": "1 Mbit/s"}},

@@ -28,7 +28,7 @@ def test_a_fluid_stays_below_the_line(name: str, duration: str) -> None:
 
 def test_a_small_queue_on_a_short_path_is_as_good_as_the_formula() -> None:
     goodput = simulate(HERE / "path.yaml", target="cpu").frame["goodput_bps"].iloc[0]
-    assert goodput == pytest.approx(4.87e6, rel=0.01)  # 5 Mbit/s but for headers; packets 4.84
+    assert goodput == pytest.approx(4.87e6, rel=0.01)  # 5 Mbit/s less headers; packets: 4.84
 
 
 def test_a_formula_counts_nothing_before_the_first_packet_can_arrive() -> None:

@@ -28,10 +28,10 @@ OFFICE = {
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        ("shared.flows.0.count", "shared.flows.0 number of flows"),  # of no class
+        ("shared.flows.0.count", "shared.flows.0 number of flows"),  # flows without a class
         ("shared.flows.1.count", "video number of flows"),
         ("shared.flows.1.each.udp.rate", "video udp rate"),
-        ("shared.flows.2.count", "shared.flows.2 number of flows"),  # two have the class
+        ("shared.flows.2.count", "shared.flows.2 number of flows"),  # two flows share the class
         ("shared.dumbbell.rate", "dumbbell rate"),
     ],
 )

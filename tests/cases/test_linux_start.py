@@ -69,7 +69,7 @@ def test_bbr3_paces_the_window_of_one_packet() -> None:
     for outage in ("0.5 s", "1.5 s"):
         frame = run(of_case(control="bbr3", outage=outage), 1)[3]
         took[outage] = frame.completion_s.item() - frame.first_delivery_s.item()
-    assert took["1.5 s"] > took["0.5 s"] + 0.2  # two rounds more and a part of the third
+    assert took["1.5 s"] > took["0.5 s"] + 0.2  # two more round trips and part of a third
 
 
 @pytest.mark.parametrize("control", parameters(["reno", "cubic", "bbr", "bbr3"], full=("reno", "bbr3")))
@@ -191,7 +191,7 @@ def test_an_echo_of_the_first_syn_shows_that_none_was_lost() -> None:
     """The window is not reduced if only SYN-ACKs were lost, or the round trip is longer than the timer."""
     s = connect(4, 0)
     assert s[Tcp.CWND] == 10 and s[Tcp.UNDO_MARKER] == NONE
-    assert s[Tcp.SRTT_US] >> 3 == 3_040_000  # the timestamp makes it the sample of the round trip
+    assert s[Tcp.SRTT_US] >> 3 == 3_040_000  # the timestamp yields this RTT sample
 
 
 @mechanism

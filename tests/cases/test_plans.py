@@ -76,7 +76,7 @@ def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
     record = json.loads(done.stdout)
     assert record["holds"] == 8e6 and record["binding"] == "call in time"
     assert record["losses"][0]["bounded"] and record["losses"][0]["warning"] is None
-    assert all("offer 8.23 Mbit/s to hops.0" in text for text in record["warnings"])  # in time or not
+    assert all("offer 8.23 Mbit/s to hops.0" in text for text in record["warnings"])  # also with in_time
 
 
 @pytest.mark.full

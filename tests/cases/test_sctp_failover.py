@@ -74,7 +74,7 @@ def test_failover_and_silence_are_those_of_the_trace(retrans: int) -> None:
     silent = timeouts.time_s.iloc[0] - 1.0  # the first of them took min_rto
     assert found.failover_s == pytest.approx(timeouts.time_s.iloc[-1] - silent, abs=1e-6)
     moved = first_sendings(frame).query("path == 1").time_s.iloc[0]
-    assert 0 <= moved - (20 + found.failover_s) < 0.3  # retransmissions go first
+    assert 0 <= moved - (20 + found.failover_s) < 0.3  # retransmissions are sent first
     arrivals = frame[frame.event == "receive"].time_s.to_numpy()
     assert found.longest_silence_s == pytest.approx(np.diff(arrivals).max(), abs=1e-8)
 
@@ -153,7 +153,7 @@ def test_the_path_that_comes_back_first_is_used(second: tuple[float, float]) -> 
     """The second path fails while the first one is down; the path that comes back first is used."""
     frame, _ = trace(two_paths([(20.0, 100.0)], [second]))
     assert paths_between(frame, 25, second[0]) == {1}
-    assert paths_between(frame, 90, 100) == {1}  # no retransmission makes the first path look alive
+    assert paths_between(frame, 90, 100) == {1}  # retransmissions do not mark the first path as active
     frame, _ = trace(two_paths([(20.0, 50.0)], [(40.0, 100.0)]))
     assert paths_between(frame, 70, 120) == {0}
 

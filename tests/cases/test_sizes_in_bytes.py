@@ -34,7 +34,7 @@ def outcomes(network: str, transport: str, size: int, **more: Any) -> dict[str, 
     """Return the outcomes of one transfer of `size` bytes."""
     sender = TRANSPORTS[transport] | {"bytes": f"{size} B", **more}
     data = {"duration": "20 s", "transport": sender, **NETWORKS[network]}
-    if (network, transport) == ("shared links", "udp"):  # beside a model of TCP, which is compiled anyway
+    if (network, transport) == ("shared links", "udp"):  # with the TCP model, which other tests compile
         stream = {name: value for name, value in sender.items() if name != "protocol"}
         data |= {"transport": TRANSPORTS["newreno"]}
         data |= {"shared": {"dumbbell": HOP, "flows": [{"udp": stream}]}}
@@ -55,7 +55,7 @@ CELLS = [
 @settings(deadline=None, max_examples=8)
 def test_what_arrives_is_what_was_asked_for(network: str, transport: str, size: int) -> None:
     found = outcomes(network, transport, size)
-    time_s = 20.0 if network == "shared links" else found["completion_s"]  # there, over the whole window
+    time_s = 20.0 if network == "shared links" else found["completion_s"]  # whole window
     assert found["goodput_bps"] * time_s / 8 == pytest.approx(size, rel=1e-6)
     assert found["delivered"] == -(-size // 1000)
 
@@ -65,7 +65,7 @@ def test_what_arrives_is_what_was_asked_for(network: str, transport: str, size: 
 def test_completion_of_datagrams_by_hand(network: str) -> None:
     """One and one and a half payloads of 1,000 bytes with 28 bytes of headers; the second datagram is
     sent 8 ms later."""
-    access = 0.0 if network == "path" else 8 * 2 / 1e9  # cables of hosts, 1 Gbit/s unless given
+    access = 0.0 if network == "path" else 8 * 2 / 1e9  # host cables of 1 Gbit/s, the default
     for size, sent_s, last in ((1000, 0.0, 1028), (1500, 8e-3, 528), (700, 0.0, 728), (1001, 8e-3, 29)):
         found = outcomes(network, "udp", size)["completion_s"]
         assert found == pytest.approx(sent_s + 8 * last / RATE + DELAY_S + last * access, abs=1e-5)
@@ -79,7 +79,7 @@ def test_half_a_payload_takes_half_as_long(network: str, transport: str) -> None
     """A short packet behind a full one takes only the transmission time of its bytes with headers."""
     header = 40 if transport == "newreno" else 52
     one, more, two = (outcomes(network, transport, size)["completion_s"] for size in (1000, 1500, 2000))
-    cable = 1 if network == "path" else 1.01  # at the sink 1 Gbit/s
+    cable = 1 if network == "path" else 1.01  # sink cable of 1 Gbit/s
     assert more - one == pytest.approx(8 * (500 + header) / RATE, rel=0.02 * cable)
     assert two - one == pytest.approx(8 * (1000 + header) / RATE, rel=0.02 * cable)
 
@@ -102,7 +102,7 @@ def test_load_of_small_requests() -> None:
     twin.
     """
     found = estimate(load_scenario(CASE, values={"transport.protocol": "newreno"})).table["mean"]
-    flows = found["arrivals"] / 3.0  # in a second
+    flows = found["arrivals"] / 3.0  # per second
     assert flows == pytest.approx(1000, rel=0.05)
     assert found["offered_bps"] == pytest.approx(flows * 256 * 8, rel=1e-9)
     for name in ("carried_bps", "goodput_bps", "acked_bps"):

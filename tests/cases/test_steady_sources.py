@@ -131,7 +131,7 @@ def test_equal_intervals_in_one_queue_are_noted() -> None:
         text = note_on(scenario)
         assert "jitter: 10 %" in text, scenario
         fields = dict(re.findall(r"--set (\S+)='([^']+)'", text))
-        assert fields and note_on(scenario.with_values(fields)) == ""  # the remedy is accepted, and suffices
+        assert fields and note_on(scenario.with_values(fields)) == ""  # the remedy is accepted and sufficient
 
 
 def test_other_sources_are_not_noted() -> None:
@@ -139,7 +139,7 @@ def test_other_sources_are_not_noted() -> None:
     slow = {"source": "gateway", "sink": 1, "udp": {"rate": "41 Mbit/s"}}
     free = [
         changed(wifi, wireless__flows=[{"source": "gateway", "sink": 0}, slow]),
-        changed(wifi, wireless__flows="up"),  # each station has a queue of its own, and backs off at random
+        changed(wifi, wireless__flows="up"),  # each station has its own queue and random back-off
         changed(wifi, transport__jitter="1 %"),
         shared({}),
         shared({}, {"udp": {"rate": "8.1 Mbit/s"}}),

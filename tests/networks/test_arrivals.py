@@ -45,7 +45,7 @@ def test_a_flow_of_one_packet_alone_is_ideal():
     expected = 2 * small + data + hosts + 3 * 1e-3
     assert flow[Flow.LATENCY] / NS == pytest.approx(expected, rel=1e-6)
     assert flow[Flow.PACKET_TIME] / NS == pytest.approx(data, rel=1e-6)
-    # Of two that meet one may wait.
+    # One of two simultaneous packets may wait.
     assert (frame.slowdown_p50 - 1).abs().max() <= 1 / 64
     assert frame.slowdown_mean.min() >= 1.0 and frame.slowdown_mean.max() < 1.02
     assert frame.completion_p50_10kB_s.to_numpy() == pytest.approx(expected, rel=1 / 64)
@@ -79,7 +79,7 @@ def test_users_think_and_download():
     frame = simulate(scenario(user), target="cpu").frame
     expected = 180 * 8 / (2.0 + frame.completion_mean_s)
     assert frame.arrivals.mean() == pytest.approx(expected.mean(), rel=0.02)
-    # One who thinks for less than the last acknowledgement is under way finds the slot taken.
+    # A user whose think time is shorter than the travel time of the last ACK finds the slot occupied.
     assert frame.blocked_share.mean() < 0.002
 
 

@@ -59,7 +59,7 @@ def test_datagrams_wait_as_in_the_queue_with_poisson_arrivals_and_one_length():
     found, rows = simulate(asked, target="cpu"), build(asked).rows
     alone = 1e-3 + service + 2 * payload * 8e-9
     counts = table(found.integers, rows).sum(axis=(0, 1))[DelayOut.DELAYS :]
-    above = (edges(len(counts) + 1)[1:] << SHIFT) / 1e9  # of each bin [s]
+    above = (edges(len(counts) + 1)[1:] << SHIFT) / 1e9  # upper edge of each bin [s]
     shares = counts.cumsum() / counts.sum()
     inside = (above > alone) & (above < alone + 20 * service)
     expected = np.array([wait(t - alone, service, load) for t in above[inside]])
@@ -96,7 +96,7 @@ def test_flows_that_name_no_class_are_of_their_protocol():
     found = [name for name in have if name not in {outcome.name for outcome in OUTCOMES}]
     kinds = [kind.name for kind in classes.KINDS]
     words = "video", "newreno", "linux_cubic", "udp", "vegas"
-    bounded = {"video_late", "video_in_time"}  # who names no bound has nothing late
+    bounded = {"video_late", "video_in_time"}  # classes without a bound have no late packets
     every = [f"{word}_{kind}" for word in words for kind in kinds]
     assert found == [name for name in every if not name.endswith(("_late", "_in_time")) or name in bounded]
 
@@ -126,10 +126,10 @@ def test_networks_with_other_classes_are_compared_in_one_launch():
         alone = simulate(asked, target="cpu")
         assert (alone.integers == part.integers).all() and alone.frame.equals(part.frame)
     assert found.table.loc["video_delay_p95_s", "n"] == 3
-    assert "web_delay_p95_s" not in found.table.index  # only one of them has that
+    assert "web_delay_p95_s" not in found.table.index  # only one of the networks has this outcome
     frame = found.baseline.frame
     assert frame.web_mean_delay_s.notna().all()
-    assert frame.web_mean_flow_bps.isna().all()  # of flows that come and go only sums are of use
+    assert frame.web_mean_flow_bps.isna().all()  # only sums are defined for flows that arrive and depart
 
 
 @pytest.mark.full

@@ -225,7 +225,7 @@ def test_every_packet_of_a_random_walk_is_accounted_for():
         assert each.frame["in_flight"].tolist() == each.integers[:, Out.IN_FLIGHT].tolist()
         assert (each.frame["prepared"] <= each.frame["handovers"]).all()
     means = {protocol: each.frame.mean() for protocol, each in found.items()}
-    assert means["fmipv6"]["handovers"] == means["hmipv6"]["handovers"] > 2  # all meet the same moves
+    assert means["fmipv6"]["handovers"] == means["hmipv6"]["handovers"] > 2  # all have the same movements
     assert means["fmipv6"]["lost_in_handover"] < means["hmipv6"]["lost_in_handover"]
     assert means["himipv6"]["longest_silence_s"] < means["mipv6"]["longest_silence_s"]
     assert means["mipv6"][["prepared", "buffered", "tunnelled", "copies"]].sum() == 0

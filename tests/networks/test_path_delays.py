@@ -98,7 +98,7 @@ def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
     """The plan finds the window whose packets take the required delay in a full queue."""
     transport = {"protocol": "newreno", "class": "bulk", "payload": "960 B", "clock_phase": "0 s"}
     packet, ack, way = 1e-3, 40e-6, 2e-3
-    bound = 20.5 * packet - ack - way  # so 20 packets are the most
+    bound = 20.5 * packet - ack - way  # so at most 20 packets fit
     found = plan(make_plan({
         "name": "window", "scenario": data(transport, HOP, duration="10 s") | {"replications": 1000},
         "quantity": {"name": "window", "field": "transport.window", "linear": [5, 40]},

@@ -42,7 +42,7 @@ def outside() -> Iterator[tuple[str, ast.Module]]:
 
 def known(tree: ast.Module) -> Iterator[str]:
     """Return the references of a module to a kind of network: its folder, its rows, its field or its key."""
-    words = {key for key in BY_KEY if key != "paths"}  # which is a word of its own
+    words = {key for key in BY_KEY if key != "paths"}  # an ordinary word
     rows = {"Rows", "WifiRows", "ManetRows", "SharedRows"}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module is not None:

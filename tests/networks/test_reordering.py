@@ -75,7 +75,7 @@ def test_each_delay_is_drawn_on_its_own_within_the_bounds(field: str) -> None:
     assert extra.min() >= 0.003 - 1e-8 and extra.max() <= 0.023 + 1e-8
     assert extra.mean() == pytest.approx(0.013, rel=0.01)
     assert extra.std() == pytest.approx(0.020 / 12**0.5, rel=0.01)
-    assert abs(np.corrcoef(extra[1:], extra[:-1])[0, 1]) < 0.03  # where order is kept it is near 1
+    assert abs(np.corrcoef(extra[1:], extra[:-1])[0, 1]) < 0.03  # close to 1 if the order is kept
 
 
 @pytest.mark.full

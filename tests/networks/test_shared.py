@@ -119,7 +119,7 @@ def test_flows_of_sctp_are_of_one_kind():
 def test_flows_of_linux_are_alone_or_beside_others():
     linux = {"protocol": "linux"}
     alone = scenario(transport=linux, flows=[{"count": 2}, {"udp": {"rate": "1 Mbit/s"}}])
-    assert alone.network.address(alone, fluid=False).name == "shared_linux_cubic"  # as that of a kernel
+    assert alone.network.address(alone, fluid=False).name == "shared_linux_cubic"  # the kernel's name
     several = [{}, {"congestion_control": "bbr"}, {"congestion_control": "reno", "payload": "1000 B"}]
     mixed = scenario(transport=linux | {"window": 300}, flows=[*several, {"protocol": "newreno"}])
     assert mixed.network.address(mixed, fluid=False).name == "shared_mixed_linux"
@@ -128,7 +128,7 @@ def test_flows_of_linux_are_alone_or_beside_others():
     assert flows[:, Flow.KIND].tolist() == kinds
     assert flows[:, P.DATA].tolist() == [1448, 1448, 1000, 1460]
     assert flows[:, P.WINDOW].tolist() == [300] * 4
-    # Twice what the link holds, 20 packets and 20 ms of 1.5 ms each, and 64; ns-2's take what a window asks.
+    # Twice the link's packets (20 and 20 ms at 1.5 ms each) plus 64; those of ns-2 follow the window.
     assert flows[:, P.RING].tolist() == [256, 256, 256, 0]
     assert mixed.network.unknown(mixed, "fluid").startswith("there is no fluid model of linux_bbr, but of")
     beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
@@ -230,7 +230,7 @@ def test_all_flows_of_one_kind_have_a_model_of_their_own():
     cubic = {"protocol": "sack", "congestion_control": "cubic"}
     assert model_of(scenario(transport=cubic)).name == "shared_cubic"
     udp = {"protocol": "udp", "rate": "1 Mbit/s"}
-    assert model_of(scenario(transport=udp)).name == "shared_tahoe"  # any, and not the largest, for UDP alone
+    assert model_of(scenario(transport=udp)).name == "shared_tahoe"  # not the largest model
 
 
 # Topologies.
@@ -279,7 +279,7 @@ def test_routes_are_the_shortest_and_lead_back_the_same_way(routing):
 
 
 def test_equal_ways_are_told_apart_the_same_way_everywhere():
-    # A square: two ways of two hops, of equal delay in one row, not in the other.
+    # A square: two routes of two hops, with equal delays in one row only.
     ends = np.array([(0, 1), (1, 0), (1, 3), (3, 1), (0, 2), (2, 0), (2, 3), (3, 2)])
     net = Topology(np.full(2, 4), np.full(2, 8), np.tile(ends, (2, 1, 1)), np.tile(np.arange(8) ^ 1, (2, 1)))
     delay = np.full((2, 8), 1000)

@@ -29,7 +29,7 @@ def test_times_up_and_down_are_exponential() -> None:
     """
     outages = build(path({"up": "1 s", "down": "0.25 s"}), replications=4000).rows.outages[:, 0, 1]
     first = outages[:, :10]
-    assert (first < FOREVER).all()  # of 48 on average: nothing is cut off by the end
+    assert (first < FOREVER).all()  # 48 on average: the end cuts nothing off
     up = np.diff(np.concatenate([np.zeros((4000, 1)), first.reshape(4000, -1)], axis=1), axis=1)[:, ::2]
     down = first[..., 1] - first[..., 0]
     for times, mean in ((up, 1e9), (down, 0.25e9)):
@@ -74,7 +74,7 @@ def test_a_replication_has_the_same_outages_in_any_chunk_and_beside_any_others()
     whole = simulate(scenario, replications=8).frame
     assert whole["drops_outage"].gt(0).any()
     assert simulate(scenario, first=5, replications=1).frame.equals(whole[5:6])
-    # Cells of a sweep that share a launch have the outages that each of them has alone.
+    # Cells of a sweep that share a launch have the same outages as alone.
     at = "paths.0.hops.1.outages"
     means = {f"{at}.up": np.array([2.0, 0.1, 50.0]), f"{at}.down": np.array([1.0, 0.3, 0.0])}
     joint = build_rows(scenario, replications=np.array([3, 3, 3]), given=means).rows.outages

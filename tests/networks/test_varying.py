@@ -93,7 +93,7 @@ def test_a_policer_lets_no_more_through_than_its_bucket(
     assert (level - np.minimum.accumulate(level - 8000) <= 8 * burst + 1).all()
     result = estimate(of, replications=1).outcomes.frame.iloc[0]
     arrived = result.received + result.drops_queue + result.drops_random
-    assert result.sent - arrived in (0, 1)  # the last one may be under way
+    assert result.sent - arrived in (0, 1)  # the last one may be in flight
     if loss == 0 and rate < 11 and burst >= 2000:  # all tokens are used
         assert 8000 * len(through) > 8 * burst + rate * 1e6 * sent[-1] - 24_000
 

@@ -106,7 +106,7 @@ def three(name: str, rows: Any, warm_up: Any, *, last: int = 1) -> Runs:
 
 
 SHARED = [name for name in models.NAMES if name.startswith("shared_") and "linux" not in name]
-SHARED += ["shared_mixed_linux"]  # has BBR, too, and other tests compile it anyway
+SHARED += ["shared_mixed_linux"]  # includes BBR, and other tests compile it
 
 
 @pytest.mark.full
@@ -140,8 +140,8 @@ def test_counters_of_shared_networks(name: str) -> None:
     }
     check(rules, SharedFlow, flows)
     gone = [SharedFlow.RECEIVED, SharedFlow.DROPS_QUEUE, SharedFlow.DROPS_RANDOM, SharedFlow.IN_FLIGHT]
-    put_out = flows[0][..., [SharedFlow.SENT, SharedFlow.IN_FLIGHT_BEFORE]].sum(axis=-1)
-    np.testing.assert_array_equal(put_out, flows[0][..., gone].sum(axis=-1))
+    sent = flows[0][..., [SharedFlow.SENT, SharedFlow.IN_FLIGHT_BEFORE]].sum(axis=-1)
+    np.testing.assert_array_equal(sent, flows[0][..., gone].sum(axis=-1))
     managed = rows.links[:, :, shared.Link.AQM] != shared.NO_AQM
     apart = managed | (
         rows.links[:, :, shared.Link.VARIES] > 0
@@ -151,7 +151,7 @@ def test_counters_of_shared_networks(name: str) -> None:
         SharedLink.DROPS_BEFORE: lambda window, whole, _: (whole == 0) & (managed | (window == 0)),
         SharedLink.WAITING: is_of_the_end,
         SharedLink.BUSY: partial(counts_roughly, error=1),  # the last nanosecond of the warm-up
-        SharedLink.QUEUE_SUM: partial(counts_roughly, error=1000),  # of all that waited in it
+        SharedLink.QUEUE_SUM: partial(counts_roughly, error=1000),  # of all packets that waited in it
         SharedLink.WAIT_MAX: lambda *each: np.where(apart, is_no_more(*each), is_longest(*each)),
     }
     check(rules, SharedLink, links)
@@ -216,7 +216,7 @@ def test_counters_of_wireless_networks(name: str) -> None:
         WifiFlow.IN_FLIGHT_BEFORE: partial(is_of_the_warm_up, state=flows[2][..., WifiFlow.IN_FLIGHT]),
         WifiFlow.BEST: is_sampled,  # in intervals from the end of the warm-up on
         WifiFlow.DELAY_SUM: partial(counts_roughly, error=1),  # whole microseconds
-        WifiFlow.ARRIVED: is_no_more,  # of the packets put out after the warm-up
+        WifiFlow.ARRIVED: is_no_more,  # of the packets sent after the warm-up
         WifiFlow.LOST: is_no_more,
     }
     check(rules, WifiFlow, flows)
@@ -230,8 +230,8 @@ def test_counters_of_wireless_networks(name: str) -> None:
         WifiFlow.RETRY_LOST,
         WifiFlow.IN_FLIGHT,
     ]
-    put_out = flows[0][..., [WifiFlow.SENT, WifiFlow.IN_FLIGHT_BEFORE]].sum(axis=-1)
-    np.testing.assert_array_equal(put_out, flows[0][..., gone].sum(axis=-1))
+    sent = flows[0][..., [WifiFlow.SENT, WifiFlow.IN_FLIGHT_BEFORE]].sum(axis=-1)
+    np.testing.assert_array_equal(sent, flows[0][..., gone].sum(axis=-1))
     rules = {
         WifiNode.IN_QUEUE: is_of_the_end,
         WifiNode.IN_QUEUE_BEFORE: partial(is_of_the_warm_up, state=nodes[2][..., WifiNode.IN_QUEUE]),
@@ -273,7 +273,7 @@ LONGEST = {"longest_wait_s"}
 
 OTHERS = (
     r"fairness|\w*(worst|best|mean)_flow_bps|worst_\w+load_bps|best_bps|throughput_bps|upload_bps|download_bps",
-    r"(newreno|tahoe|reno|sack|vegas|bic|cubic|westwood|udp|linux_\w+)_bps",  # of flows, over their own times
+    r"(newreno|tahoe|reno|sack|vegas|bic|cubic|westwood|udp|linux_\w+)_bps",  # over durations of flows
     r"utilisation|mean_queue|mean_cwnd_packets|mean_rtt_s",  # means over time, or of samples
     r"\w*ratio|\w*loss_\w+|\w+_late|late|\w+_in_time|blocked_share",  # of two counts above
     r"\w*delay\w*_s|\w*jitter_s",  # means and quantiles of packets that arrive after the warm-up
@@ -327,7 +327,7 @@ def test_outcomes_are_of_the_window(network: str) -> None:
     assert not set(window) - declared - others, "declare these"
     for name in set(window) & COUNTED:
         np.testing.assert_array_equal(window[name], whole[name] - before[name], err_msg=name)
-    of_flows = {"goodput_bps", "tcp_goodput_bps"} if network == "wireless" else set()  # over their own times
+    of_flows = {"goodput_bps", "tcp_goodput_bps"} if network == "wireless" else set()  # over durations
     for name in set(window) & AMOUNTS - of_flows:
         amount = 6.0 * whole[name] - 2.0000003 * before[name]
         np.testing.assert_allclose(3.9999997 * window[name], amount, rtol=1e-3, err_msg=name)

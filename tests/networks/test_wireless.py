@@ -168,7 +168,7 @@ def test_places_take_the_fewest_hops_and_then_the_shortest():
     places = [{"x": "200 m"}, {"x": "110 m", "y": "50 m"}, {"x": "105 m"}, {"x": "500 m"}, {"x": "0 m"}]
     ranges = {"decode": "125 m", "sense": "210 m", "disturb": "160 m"}
     found = rows({"places": places, "ranges": ranges})
-    # Station 0 is out of the gateway's range: by way of station 2, which is nearer than 1.  3 is alone.
+    # Station 0 is out of the gateway's range, and uses station 2, which is nearer than 1; 3 is isolated.
     assert [way(found, f) for f in range(4)] == [[0, 2, 4], [1, 4], [2, 4], [3, 4]]
     assert heard(found, Node.SENSE) == [[1, 2, 4], [0, 2, 4], [0, 1, 4], [], [0, 1, 2]]
     assert heard(found, Node.NEAR) == [[1, 2], [0, 2, 4], [0, 1, 4], [], [1, 2]]

@@ -30,7 +30,7 @@ def test_what_comes_to_it_while_it_is_down_is_lost_and_stations_try_in_vain():
     assert frame.down_loss_ratio.to_numpy() == pytest.approx(0.25, abs=0.003)
     assert frame.down_mean_flow_bps.to_numpy() == pytest.approx(0.75e6, rel=0.01)
     assert (frame.retry_drops > 0).all() and (frame.collisions == 0).all()
-    # What its own queue still holds when the access point is back comes late.
+    # Packets still in its own queue when the access point is back arrive late.
     assert (frame.up_loss_ratio > 0.1).all() and (frame.up_loss_ratio < 0.25).all()
     assert (frame.up_delay_p99_s > 10 * frame.down_delay_p99_s).all()
 

@@ -43,7 +43,7 @@ WALK = {
     "nodes": 10, "area": {"side": "400 m"}, "range": "150 m",
     "mobility": {"model": "random_waypoint", "speed": {"uniform": ["1 m/s", "10 m/s"]}},
 }  # fmt: skip
-DOWN = {  # TCP from the access point, which no formula knows
+DOWN = {  # TCP from the access point, for which there is no formula
     "transport": {"protocol": "newreno", "payload": {"integers": ["200 B", "1460 B"]}},
     "wireless.flows": "down",
 }
@@ -131,7 +131,7 @@ def test_a_plan_rests_on_goodput_alone(name: str) -> None:
     data["scenario"] = {**data["scenario"], "fidelity": "fluid"}
     found = plan(make_plan(data), target="cpu")
     assert found.holds is not None and found.fails is not None
-    if name == "wireless":  # it looks for the most users
+    if name == "wireless":  # the plan seeks the largest number of users
         assert 3 <= found.holds < found.fails <= 12
     else:
         assert found.fails < found.holds

@@ -33,7 +33,7 @@ def test_rows_are_built_while_the_device_is_at_work(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Job, "part", noted)
     seen: list[tuple[int, int]] = []
-    with np.errstate(invalid="ignore"):  # nothing was sent in no time
+    with np.errstate(invalid="ignore"):  # division of zero packets by zero time
         found = simulate(
             lossy_hop, replications=250, target="cuda",
             progress=lambda done, total: seen.append((done, total)),

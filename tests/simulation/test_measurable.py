@@ -106,8 +106,8 @@ def test_outcomes_are_those_that_runs_measure(name: str, cheap: str) -> None:
     asked = scenario(name, cheap)
     found, have = measured(asked), measurable.outcomes(asked)
     assert "goodput_bps" in have
-    if cheap == "fluid":  # what it does not know is a count of zero there
+    if cheap == "fluid":  # fluids report zero for counts that they do not model
         found &= {*have, *(each for each in MEANING if each.endswith("_s"))}
-    if name == "adhoc":  # in so few runs perhaps none of these ended
+    if name == "adhoc":  # none of these may end in so few runs
         found |= {"mean_outage_s", "mean_route_life_s"}
     assert found == set(have)

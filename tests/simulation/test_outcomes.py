@@ -148,7 +148,7 @@ def test_every_outcome_has_a_meaning_and_drawn_quantities_follow():
 
 def test_every_outcome_declares_which_way_it_is_better():
     assert {outcome.better for outcome in OUTCOMES} == {"more", "less", None}
-    assert list(BY_NAME) == list(MEANING)  # no name stands for two
+    assert list(BY_NAME) == list(MEANING)  # names are unique
     with pytest.raises(TypeError, match="better"):
         Outcome("new", meaning="an outcome that leaves it open")
     less = ("completion_p95_s", "completion_mean_s", "drop_ratio", "longest_wait_s", "loss_ratio", "energy_J")
@@ -179,7 +179,7 @@ def test_yes_or_no_has_wilsons_interval():
     low, high = statistics.wilson([0.0, 0.9], [10, 10])
     assert found.ci_low.tolist() == low.tolist()
     assert found.ci_high.tolist() == high.tolist()
-    assert found.ci_high[0] > 0.2  # ten times no is no proof of never
+    assert found.ci_high[0] > 0.2  # 0 of 10 does not prove a probability of 0
 
 
 def test_bounds_cost_no_coverage():

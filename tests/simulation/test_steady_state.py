@@ -88,7 +88,7 @@ def test_cubic_is_near_packets(delay: str, loss: str) -> None:
     scenario = Scenario.check(data | {"transport": transport})
     packets, formula = (given(fidelity, scenario).mean() for fidelity in ("packet", "formula"))
     assert formula == pytest.approx(packets, rel=0.15)
-    # PFTK, of which the same was said before, is not, where the window is a cubic.
+    # PFTK is not, for windows of CUBIC.
     reno = given("formula", scenario.with_values({"transport": transport | {"protocol": "sack"}})).mean()
     assert delay != "150 ms" or reno < 0.75 * packets
 

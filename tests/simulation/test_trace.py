@@ -160,21 +160,21 @@ def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():
     assert (frame["event"] == "receive").sum() == found["received"] > 0
     assert (frame["event"] == "timeout").sum() == found["timeouts"]
     assert frame["time_s"].is_monotonic_increasing
-    # Links come and go where nodes are a range apart ...
+    # Links appear and break at a distance of the range ...
     links = frame[(frame["event"] == "link") & (frame["time_s"] > 0)]
     x, y = history.places(frame, links["time_s"].to_numpy())
     at, i, j = np.arange(len(links)), links["node"].to_numpy(int), links["to"].to_numpy(int)
     apart = np.hypot(x[at, i] - x[at, j], y[at, i] - y[at, j])
     assert len(links) > 20
     np.testing.assert_allclose(apart, reach_m, atol=0.01)
-    # ... and from them follows how often there is a way, and how long it is.
+    # ... and determine how often there is a route, and how long it is.
     times_s, hops = history.shortest(frame)
     lasts = np.diff(np.append(times_s, 60.0)) / 60.0
     connected = lasts[~np.isnan(hops)].sum()
     assert connected == pytest.approx(found["connected_share"], abs=1e-4)
     for k in (1, 2, 3):
         assert lasts[hops == k].sum() == pytest.approx(found[f"share_hops_{k}"] * connected, abs=1e-4)
-    # Data go along routes from the source to the sink.
+    # Data follow routes from the source to the sink.
     ways = [way for way in history.routes(frame).nodes if way]
     assert len(ways) > 2
     assert {(way[0], way[-1]) for way in ways} == {(0, 1)}
@@ -184,20 +184,20 @@ def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():
 def test_the_trace_of_sctp_has_heartbeats_and_their_answers():
     frame, outcomes = trace(load("sctp_linkdown").scenario(MULTI, seed=1))
     beats = frame[frame["event"].str.startswith("heartbeat")]
-    put_out, received, answered = (
+    sent, received, answered = (
         beats[beats["event"] == name] for name in ("heartbeat", "heartbeat received", "heartbeat ack")
     )
-    # Some go out on the path that is down; an answer comes on the path and to the end that asked.
-    assert len(put_out) > len(received) == len(answered) > 0
-    down = (put_out["path"] == 0) & put_out["time_s"].between(50, 60)
-    assert len(put_out) - len(received) == down.sum()
+    # Some heartbeats are sent on the failed path; a reply returns on its path to its sender.
+    assert len(sent) > len(received) == len(answered) > 0
+    down = (sent["path"] == 0) & sent["time_s"].between(50, 60)
+    assert len(sent) - len(received) == down.sum()
     for column in ("path", "sequence"):
         assert sorted(received[column]) == sorted(answered[column])
     assert set(beats["sequence"]) == {0, 1}
-    # Data is counted without them.
+    # Heartbeats are not counted as data.
     assert (frame["event"] == "receive").sum() == outcomes.frame["received"].iloc[0]
     drawn = {part["name"]: part["x"] for part in sequence(frame)["data"]}
-    assert drawn["heartbeat"] == pytest.approx(put_out["time_s"].tolist(), abs=1e-6)
+    assert drawn["heartbeat"] == pytest.approx(sent["time_s"].tolist(), abs=1e-6)
     assert drawn["heartbeat answered"] == pytest.approx(answered["time_s"].tolist(), abs=1e-6)
 
 
