@@ -14,7 +14,7 @@ from tests.twins.path.mobility.host import MobilePath
 from tests.twins.path.mobility.radio import Radio
 from tests.twins.path.mobility.schedule import plan
 from tests.twins.path.mobility.signalling import Signalling
-from tests.twins.path.mobility.timelines import Timeline, leads_astray, make_timeline
+from tests.twins.path.mobility.timelines import Timeline, astray_times, make_timeline
 from tests.twins.path.varying import Varying, read
 from tests.twins.random_numbers import Streams
 
@@ -65,7 +65,7 @@ class Network:
                 backbone_down=sum(self.delay(hop, 0) for hop in range(radio)),
             )
             if handover.false_alarm:
-                astray[-1].append(leads_astray(p, signalling, handover))
+                astray[-1].append(astray_times(p, signalling, handover))
             else:
                 timelines.append(make_timeline(p, signalling, handover))
                 astray.append([])
@@ -80,7 +80,7 @@ class Network:
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0),
             arrival_first=self.arrival_first,
         )
-        self.cross_traffic(0, radio, air.hand_cross)
+        self.cross_traffic(0, radio, air.accept_cross)
         access = Access(self.simulation, self.outcomes, p, timelines, astray, air)
         forward = [self.link(0, hop, 0, self.outages(0, hop)) for hop in range(radio)]
         backward = [self.link(0, hop, 1, self.outages(0, hop)) for hop in reversed(range(radio))]
@@ -104,7 +104,7 @@ class Network:
             if path == 0:
                 self.outcomes.expect_outage(start)
         if direction == 0:
-            self.cross_traffic(path, hop, link.hand_cross)
+            self.cross_traffic(path, hop, link.accept_cross)
         return link
 
     def columns(self, path: int, hop: int) -> list[int]:

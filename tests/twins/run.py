@@ -113,11 +113,11 @@ def noting(
 ) -> Callable[[Packet], None]:
     """Return a function that sends packets and notes when data are first sent."""
 
-    def put_out(packet: Packet) -> None:
-        outcomes.put_out(packet, simulation.now)
+    def transmit(packet: Packet) -> None:
+        outcomes.note_sent(packet, simulation.now)
         send(packet)
 
-    return put_out
+    return transmit
 
 
 def run_one_way(
@@ -204,11 +204,11 @@ def run_sctp(
     numbers = range(parameters.N_PATHS)
     sender = SctpSender(
         outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
-        put_out=lambda number, packet: paths[number].send(packet),
+        transmit=lambda number, packet: paths[number].send(packet),
     )
     receiver = SctpReceiver(
         outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
-        put_out=lambda number, packet: paths[number].send_back(packet),
+        transmit=lambda number, packet: paths[number].send_back(packet),
     )
 
     def after_timers(packet: Packet) -> None:

@@ -142,7 +142,7 @@ def either(window: int) -> int:
 
 @pytest.mark.parametrize("name", ["shared_mixed", "shared_mixed_linux", "wifi_mixed"])
 def test_compiling_leaves_the_functions_of_modules_as_they_are(name: str) -> None:
-    """A step may rename what it compiles, so that a model would be kept under a key that nobody asks for."""
+    """A step may rename a function, so that its key would differ from the one that is looked up."""
     seen: list[Any] = []
     models.model(name).make(lambda function: seen.append(function) or function)
     own = [

@@ -1,4 +1,4 @@
-"""Circular bitmaps beside sets of numbers."""
+"""Circular bitmaps against sets of numbers."""
 
 import numpy as np
 from hypothesis import given
@@ -13,7 +13,7 @@ ROOM = 64 * WORDS
 
 
 def bitmap(members: set[int]) -> np.ndarray:  # type: ignore[type-arg]
-    """Scratch with a bitmap of these numbers."""
+    """Return scratch with a bitmap of these numbers."""
     m = np.full(AT + WORDS + 1, 77, np.int64)
     m[AT : AT + WORDS] = 0
     for i in members:
@@ -26,7 +26,7 @@ firsts = st.integers(0, 10 * ROOM)
 
 @st.composite
 def runs(draw: st.DrawFn) -> tuple[int, set[int]]:
-    """The first number that a bitmap may hold, and those it does, in a few long runs."""
+    """Return the first number that a bitmap may hold, and the numbers it holds, in a few long runs."""
     first = draw(firsts)
     ends = sorted(draw(st.sets(st.integers(first, first + ROOM - 1), max_size=8)))
     return first, {i for left, right in zip(ends[::2], ends[1::2], strict=False) for i in range(left, right)}

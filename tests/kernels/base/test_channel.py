@@ -1,4 +1,4 @@
-"""Losses in bursts: beside the twin, beside a channel stepped packet by packet, and in known cases."""
+"""Losses in bursts: comparison with the twin and with a channel stepped packet by packet, and known cases."""
 
 from typing import Any
 
@@ -77,7 +77,8 @@ APART = (1, 4, 16)
 
 
 def expected(loss: float, apart: float, length: float, burst_loss: float) -> list[float]:
-    """The share of packets lost, and of pairs `APART` of which both are, from the matrix of the states."""
+    """Return the share of packets lost, and of pairs `APART` of which both are lost, by the transition
+    matrix."""
     turn = np.array([[1 - 1 / apart, 1 / apart], [1 / length, 1 - 1 / length]])
     share = np.array([apart, length]) / (apart + length)
     lost = np.diag([loss, burst_loss])
@@ -94,7 +95,7 @@ def observed(gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("numbers", parameters(CHANNELS, full=CHANNELS[:1]))
 def test_losses_follow_each_other_as_in_a_channel_of_two_states(numbers: tuple[float, ...]) -> None:
-    """Within 5 standard errors; bursts that are 20 % longer are found in all four."""
+    """The tolerance is 5 standard errors, with which bursts that are 20 % longer are detected in all four."""
     found, error = observed(channel(*numbers, seed=1))
     assert (np.abs(found - expected(*numbers)) < 5 * error).all()
     loss, apart, length, burst_loss = numbers
@@ -117,7 +118,8 @@ SCENARIO = {
 
 
 def test_bursts_cost_less_than_as_many_single_losses() -> None:
-    """One per cent is lost either way; in bursts at a third as many moments, which SACK repairs at once."""
+    """One per cent is lost either way; bursts concentrate it at a third as many times, which SACK repairs at
+    once."""
     single = {**SCENARIO["hops"][0], "loss": "1 %"}
     del single["bursts"]
     bursty, alone = (

@@ -1,4 +1,4 @@
-"""Losses counted down, against gaps drawn one after the other."""
+"""Losses by countdown, against gaps drawn in sequence."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The gap to the next loss: exact digits, geometric law, and the ends of the range."""
+"""Gap to the next loss: exact digits, geometric law, and the ends of the range."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ GAP = bind(loss.gap, numba.njit)
 
 
 def gaps(probability: float, count: int) -> Iterator[int]:
-    """The first gaps of a stream, from the kernels' function."""
+    """Return the first gaps of a stream, from the kernels' function."""
     table = loss.thresholds(probability)
     return (int(GAP(table, 0, 11, 3, 4, 16, k)) for k in range(count))
 
@@ -38,10 +38,10 @@ def test_thresholds_are_the_digits_probabilities() -> None:
 
 @pytest.mark.parametrize("probability", [0.7, 0.2, 0.01, 1e-4])
 def test_gaps_are_geometric(probability: float) -> None:
-    """Chi-square over equally likely bins.
+    """Chi-square test over equally likely bins.
 
-    A right sampler fails with probability 1e-6; a loss rate that is wrong by 8 % is found with a
-    power above 99 % (20,000 gaps: noncentrality 118 against a critical value of 62).
+    A correct sampler fails with probability 1e-6; a loss rate that is wrong by 8 % is detected with a power
+    above 99 % (20,000 gaps: noncentrality 118 against a critical value of 62).
     """
     drawn = np.array(list(gaps(probability, 20_000)))
     assert chi_square(drawn, probability) > 1e-6
@@ -49,7 +49,7 @@ def test_gaps_are_geometric(probability: float) -> None:
 
 
 def chi_square(drawn: np.ndarray, probability: float) -> float:
-    """The p-value of the gaps under P(gap = k) = p (1 - p)**k."""
+    """Return the p-value of the gaps under P(gap = k) = p (1 - p)**k."""
     edges = np.unique(np.floor(stats.geom.ppf(np.linspace(0.0, 1.0, 21)[1:-1], probability)) - 1)
     cumulative = np.concatenate([[0.0], stats.geom.cdf(edges + 1, probability), [1.0]])
     expected = np.diff(cumulative) * drawn.size

@@ -21,7 +21,7 @@ TOGETHER = {
     "fluid": [base, outages, shared, fluid],
     "fluid_adhoc": [base, adhoc, fluid_adhoc],
 }
-"""Modules whose streams one simulation may draw from."""
+"""Modules from whose streams one simulation may draw."""
 
 ROOM = 1 << 19
 """Numbers of a stream that is one of each flow, link or node: 512 of each of 1,024 flows at most.  Those of

@@ -203,7 +203,7 @@ def test_every_estimate_of_westwood_is_that_of_the_twin(seed: int) -> None:
         rtt = int(rng.choice([0, rng.integers(0, 2 * MS), 40 * MS, rng.integers(0, 300 * MS)]))
         packets = int(rng.choice([0, 1, 2, 7]))
         westwood.on_ack(packets, now, rtt, memory)
-        naive.hear(packets, now, rtt)
+        naive.on_ack(packets, now, rtt)
         if packets > 0:
             westwood.acked(packets, memory)
             args = float(rng.integers(2, 20)), int(rng.integers(2, 20)), now, rtt

@@ -130,7 +130,7 @@ def test_messages_are_conserved(
 
 
 def first_packets(name: str, rows: Rows, packets: int) -> Any:
-    """Time and state when each message began, and when the last packet of each was first put out."""
+    """Time and state when each message began, and first send time of the last packet of each."""
     events, _ = launch.trace(models.model(name), rows, row=0)
     sends = events[events[:, Trace.EVENT] == EVENT_SEND]
     _, first = np.unique(sends[:, Trace.SEQUENCE], return_index=True)
@@ -210,7 +210,7 @@ def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
     rows = pausing(1, 50 * MS)
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)
     (found,) = messages(out[None])
-    behind = 52 * 8000 - 100_000  # the ACK of the handshake is still on its way [ns]
+    behind = 52 * 8000 - 100_000  # the ACK of the handshake is still in flight [ns]
     assert found[Messages.TIME] == found[Messages.COMPLETED] * 28 * MS + behind
     rounds = (20 * SECOND - 41 * MS) // (28 * MS + 20 * MS + 50 * MS)
     assert abs(found[Messages.COMPLETED] - rounds) <= 1

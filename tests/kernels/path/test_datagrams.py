@@ -1,4 +1,4 @@
-"""Streams of datagrams over paths, to fixed and mobile hosts: beside the twin, and in known cases."""
+"""UDP streams over paths to fixed and mobile hosts: comparison with the twin, and known cases."""
 
 import os
 
@@ -69,7 +69,7 @@ def test_datagrams_are_conserved(seed: int) -> None:
 
 
 def stream(**given: object) -> Scenario:
-    """A stream of 1 Mbit/s of 1000-byte payloads over two hops of 10 Mbit/s."""
+    """Return a stream of 1 Mbit/s with 1000-byte payloads over two hops of 10 Mbit/s."""
     hop = {"rate": "10 Mbit/s", "delay": "5 ms"}
     udp = {"protocol": "udp", "rate": "1 Mbit/s", "payload": "1000 B"}
     return Scenario.check(

@@ -29,9 +29,9 @@ def test_kernel_equals_twin() -> None:
 
 
 def alike(transport: object, engine: str) -> tuple[str, Rows | tuple[Ints, ...]]:
-    """Model and rows of the same random paths for the engine of paths, or that of shared links.
+    """Return model and rows of the same random paths for the engine of paths, or that of shared links.
 
-    No queue is full: which packet leaves in the nanosecond in which another comes is not the same.
+    No queue is full, because the engines differ in which packet leaves in the nanosecond of an arrival.
     """
     drawn = {"rate": {"uniform": ["2 Mbit/s", "9 Mbit/s"]}, "delay": {"uniform": ["1 ms", "30 ms"]}}
     hops = [{**drawn, "queue": "unlimited"}, {**drawn, "queue": "unlimited"}]
@@ -76,6 +76,6 @@ def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
 
 
 def octave_edge(number: int) -> int:
-    """The least number in a bin, see `base.histogram`."""
+    """Return the smallest number in a bin, see `base.histogram`."""
     octave = max(number // 32 - 1, 0)
     return (number - 32 * octave) << octave

@@ -107,14 +107,14 @@ def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPat
 
 
 def in_bursts(rows: Rows) -> None:
-    """A window that leaves in larger bursts than two, and a receiver that waits for three packets."""
+    """Set a window that is sent in bursts of more than two, and a receiver that waits for three packets."""
     rows.parameters[:, P.WINDOW] = 512
     rows.parameters[:, P.ACK_EVERY] = 3
     rows.hops[:, :, :, Hop.BYTE_TIME] //= 10
 
 
 def slow(rows: Rows) -> None:
-    """A delayed ACK's timer goes off between packets."""
+    """Let the timer of delayed ACKs expire between packets."""
     rows.parameters[:, P.ACK_DELAY] = 8_000_000
     rows.hops[:, :, :, Hop.BYTE_TIME] *= 20
 
@@ -123,7 +123,10 @@ def slow(rows: Rows) -> None:
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.parametrize("change", [None, finite, over_two_hops, in_bursts, slow])
 def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With delayed ACKs, bursts, merged ACKs in a gap, over several hops, and to the end of a transfer."""
+    """Most packets of today's Linux take the fast path.
+
+    Covered are delayed ACKs, bursts, merged ACKs in a gap, several hops, and the end of a transfer.
+    """
     rows = as_linux(lossy_hop.rows(2, window=32, loss=0.001, duration_s=6.0), seed=1)
     rows = (change(rows) if change else rows) or rows
     out = run(name, rows, monkeypatch=monkeypatch)

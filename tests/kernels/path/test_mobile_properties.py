@@ -61,7 +61,7 @@ def in_flight(out: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def walk(protocol: int, **changes: int) -> Rows:
-    """A saturated 1 Mbit/s path without loss to a host that changes its router every 10 s.
+    """Return a saturated 1 Mbit/s path without loss to a host that changes its router every 10 s.
 
     Every handover is prepared long before, and no buffer is ever full.
     """

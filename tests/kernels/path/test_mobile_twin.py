@@ -1,4 +1,4 @@
-"""The kernels of mobile hosts against the naive simulator: every outcome of every scenario, bit for bit.
+"""Kernels of mobile hosts against the naive simulator: every outcome of every scenario, bit for bit.
 
 `NETCARLO_LONG=N pytest tests/kernels/path/test_mobile_twin.py` runs N times as many scenarios.
 """
@@ -37,7 +37,8 @@ MEETS = {
     FHMIPV6: [*BUFFERS, Out.TUNNELLED, Out.PREPARED],
     HIMIPV6: [*BUFFERS, *COPIES, Out.TUNNELLED, Out.REORDERED, Out.PREPARED],
 }
-"""Beyond that, what the scenarios of a handover protocol meet; it never meets the others of these."""
+"""Further events that occur in the scenarios of a handover protocol; it never causes the others
+listed here."""
 
 
 @pytest.mark.full
@@ -65,7 +66,7 @@ def outcomes_of(protocol: int) -> NDArray[np.int64]:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", HANDOVERS)
 def test_scenarios_visit_the_corners(protocol: int) -> None:
-    """The comparison above is worth something: each event in at least one scenario in a hundred."""
+    """Each event occurs in at least one of a hundred scenarios of the comparison above."""
     met = (outcomes_of(protocol) > 0).mean(axis=0)
     assert {c.name: met[c] for c in [*ALL_MEET, *MEETS[protocol]] if met[c] < 0.01} == {}
     others = {column for columns in MEETS.values() for column in columns} - set(MEETS[protocol])

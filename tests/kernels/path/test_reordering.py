@@ -1,4 +1,4 @@
-"""Hops on which packets overtake each other: beside the twin, in properties, and in known cases.
+"""Hops that reorder packets: comparison with the twin, properties, and known cases.
 
 `NETCARLO_LONG=N pytest tests/kernels/path/test_reordering.py` compares N times as many scenarios.
 """
@@ -34,7 +34,7 @@ from tests.twins.path.scenarios import (
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED]
 SENDERS = {"tcp_newreno": 150, "udp": 100, "sctp": 60, "tcp_linux_cubic": 60}
-"""Scenarios of those that are compiled."""
+"""Number of scenarios by sender, for compiled senders."""
 OTHERS = sorted(
     model.address.name.removesuffix("_reordering")
     for model in models.MODELS.values()
@@ -86,9 +86,10 @@ def test_kernel_equals_twin(sender: str) -> None:
 
 @pytest.mark.full
 def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
-    """An ACK that only reports others, because they overtook that packet, begins no round.
+    """An ACK that only reports reordered packets starts no round.
 
-    So it is in these two, one of them with a handshake: begun then, rounds would end slow start otherwise.
+    In these two scenarios, one of them with a handshake, rounds would otherwise end slow start at another
+    time.
     """
     rows = take(scenarios("tcp_linux_cubic", 240, seed=31), [207, 207])
     rows.parameters[1, [P.HANDSHAKE, P.REPLICATION]] = 40, 34
@@ -100,7 +101,7 @@ def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("sender", OTHERS)
 def test_those_not_compiled_equal_their_twins(sender: str) -> None:
-    """A few scenarios each, as plain Python: short ones in which packets are overtaken."""
+    """A few short scenarios each, as plain Python, in which packets are reordered."""
     rows = scenarios(sender, 4 * LONG, seed=5)
     rows.parameters[:, P.END] = np.minimum(rows.parameters[:, P.END], 10**10)
     out = run_as_python(f"{sender}_reordering", rows)
@@ -127,9 +128,9 @@ def test_packets_are_conserved(sender: str, seed: int) -> None:
 @given(st.sampled_from(["tcp_newreno", "udp"]), seeds)
 @quick
 def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) -> None:
-    """A delay that is the same for all, added by jitter of either kind.
+    """A constant jitter of either kind delays all packets alike.
 
-    Not so of Linux, whose window of reordering widens, and of SCTP, whose ties an engine of its own settles.
+    Exceptions are Linux, whose reordering window widens, and SCTP, whose own engine breaks ties differently.
     """
     rows = scenarios(sender, 20, seed=seed)
     kept = rows._replace(outages=rows.outages.copy())
@@ -160,7 +161,7 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
 
 @pytest.mark.full
 def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most scenarios of the comparison with the twin would come out otherwise with a window that does not."""
+    """Most scenarios of the comparison with the twin would differ with a constant window."""
     rows = scenarios("tcp_linux_cubic", 60, seed=31)
     out = run("tcp_linux_cubic", rows)
 

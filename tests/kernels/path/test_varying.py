@@ -50,8 +50,10 @@ def test_kernel_equals_twin(model: str) -> None:
 
 
 def test_the_policer_lets_exactly_its_burst_pass() -> None:
-    """GCRA (ITU-T I.371): of a full bucket of three packets three pass at once, and the fourth does not; a
-    packet passes again as soon as its tokens are there, and not a nanosecond before."""
+    """A full bucket of three packets passes three at once and drops the fourth (GCRA, ITU-T I.371).
+
+    A packet passes again as soon as its tokens are there, and not a nanosecond before.
+    """
     conforms = bind(varying.conforms, compilers.plain, {"flat_table": False})
     prepare = bind(varying.prepare, compilers.plain, {"flat_table": False})
     size, byte_ns = 100, 8

@@ -1,4 +1,4 @@
-"""The on-disk cache across processes: it hits, it notices changes, it can be missing."""
+"""On-disk cache across processes: hits, changes of sources, and no cache at all."""
 
 import os
 import pickle
@@ -47,7 +47,7 @@ print(out[0, 5], sum(loop._cache_hits.values()), seconds)
 
 
 def compile_apart(user: Path, cache: Path) -> tuple[int, int, float]:
-    """The outcome, cache hits and seconds of a process of its own."""
+    """Return the outcome, cache hits and seconds of a separate process."""
     environment = {**os.environ, "NETCARLO_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
@@ -94,7 +94,7 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache folder."""
+    """Return an empty cache folder."""
     from netcarlo.kernels.runtime import cache
 
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
@@ -123,7 +123,7 @@ def test_every_flipped_bit_and_every_cut_is_noticed(folder: Path) -> None:
 
 
 class Trap:
-    """Leaves a mark when it is unpickled."""
+    """Object that leaves a mark when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark

@@ -1,4 +1,4 @@
-"""Forecasts of compile times: one table, scaled by what compilations took on this machine."""
+"""Forecasts of compile times: one table, scaled by earlier compilations on this machine."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from netcarlo.kernels.runtime import compile_speed
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache folder."""
+    """Return an empty cache folder."""
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path))
     return tmp_path
 

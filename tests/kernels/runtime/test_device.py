@@ -1,4 +1,4 @@
-"""Launches on pretended devices: what they are given, in which order, and what is left when one fails."""
+"""Launches on fake devices: their arguments, their order, and the state after a failure."""
 
 import sys
 import threading
@@ -19,7 +19,7 @@ from tests.device.cupy import IllegalAddressError, Launch, Machine, fake_cupy, i
 
 
 def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
-    """The array that a kernel makes of its next parameters."""
+    """Return the array that a kernel makes of its next parameters."""
     _, _, items, itemsize, address = (words.pop(0) for _ in range(5))
     shape = tuple(words.pop(0) for _ in range(dimensions))
     strides = tuple(words.pop(0) for _ in range(dimensions))
@@ -58,20 +58,20 @@ Pretend = Callable[..., Machine]
 
 @pytest.fixture
 def launches() -> list[int]:
-    """Rows of every launch."""
+    """Return the rows of every launch."""
     return []
 
 
 @pytest.fixture
 def pretend(monkeypatch: pytest.MonkeyPatch, launches: list[int]) -> Pretend:
-    """`pretend(free=, pool=, devices=)`: devices on which every launch is one of the toy model."""
+    """Return `pretend(free=, pool=, devices=)`, which makes devices on which the toy model is launched."""
     monkeypatch.setattr(compilers, "ptx", lambda model: ".visible .entry netcarlo(")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return lambda **options: install(monkeypatch, fake_cupy(as_python(launches), **options))
 
 
 def even(n: int) -> Rows:
-    """Rows of one cost, none of which needs a larger ring."""
+    """Return rows of equal cost, none of which needs a larger ring."""
     rows = toy.rows(n)
     rows.parameters[:, P.REPLICATION] = 1 + 3 * np.arange(n)
     rows.parameters[:, P.WINDOW] = 1
@@ -79,7 +79,7 @@ def even(n: int) -> Rows:
 
 
 def uneven(n: int) -> Rows:
-    """Rows of different costs; every third needs a larger ring."""
+    """Return rows of different costs, every third of which needs a larger ring."""
     rows = toy.rows(n)
     rows.parameters[:, P.WINDOW] = 1 + np.arange(n) * 7 % 40
     return rows
@@ -153,7 +153,7 @@ def test_a_model_is_loaded_once(pretend: Pretend) -> None:
 def test_launches_are_bounded_in_time(
     pretend: Pretend, monkeypatch: pytest.MonkeyPatch, launches: list[int], row_s: float
 ) -> None:
-    """No launch should last longer than a second, but one of rows that the device runs all at once."""
+    """No launch lasts longer than a second, except one of rows that the device runs all at once."""
     pretend()
     monkeypatch.setattr(device, "time", SimpleNamespace(perf_counter=lambda: row_s * sum(launches)))
     monkeypatch.setattr(device, "THREADS_AT_ONCE", 40)
@@ -205,7 +205,7 @@ def test_memory_is_divided_among_launches_and_the_pool_counts(
 
 @pytest.mark.full
 def test_what_has_no_room_after_all_is_halved(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may have taken what was free."""
+    """Another process may have taken the free memory."""
     machine = pretend(free=1_000_000)
     runtime = sys.modules["cupy"].cuda.runtime
     monkeypatch.setattr(runtime, "memGetInfo", lambda: (1 << 30, 1 << 30))

@@ -60,7 +60,7 @@ def environment(cache: Path) -> dict[str, str]:
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that is to be made in an empty cache folder."""
+    """Return a file to be created in an empty cache folder."""
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir(mode=0o700)
     return tmp_path / "cache" / "model-1.nbc"

@@ -1,4 +1,4 @@
-"""Launching: the same bits for any threads, blocks and rings; traces; work beside the main thread."""
+"""Launches: the same bits for any threads, blocks and rings; traces; work beside the main thread."""
 
 import os
 import signal
@@ -125,7 +125,8 @@ def test_trace_grows_until_it_fits() -> None:
 
 
 def test_an_interrupt_leaves_behind_what_cannot_be_interrupted() -> None:
-    """A kernel and LLVM run for long in one step of Python's; here it is a wait in another thread."""
+    """A kernel and LLVM run for long in one step of Python; here a wait in another thread takes
+    their place."""
     release, started = threading.Event(), time.monotonic()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:

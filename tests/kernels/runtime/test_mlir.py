@@ -1,4 +1,4 @@
-"""The second compiler for CUDA: its PTX takes what a launch passes, and gives the CPU's bits."""
+"""Second compiler for CUDA: its PTX accepts the arguments of a launch, and gives the CPU's bits."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Kernels on a pretended device: machine code made once and kept; what stands in the way, in a line."""
+"""Kernels on a fake device: machine code made once and stored; obstacles reported in one line."""
 
 import functools
 import sys
@@ -24,13 +24,13 @@ PTX = ".visible .entry netcarlo("
 
 @pytest.fixture
 def loaded() -> list[str]:
-    """The PTX behind everything that was loaded."""
+    """Return the PTX of everything that was loaded."""
     return []
 
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: list[str]) -> Callable[[], None]:
-    """Begin as a new process does, with what is on disk."""
+    """Start as a new process does, with the files on disk."""
 
     def kernel(ptx: str) -> Launch:
         loaded.append(ptx)

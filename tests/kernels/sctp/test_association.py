@@ -43,7 +43,7 @@ class Wire:
         p, s, now = self.p, self.s, 0
         sctp.start(p, s, NO_FLOATS, now)
         while now <= end and not sctp.overfull(s):
-            self.put_out(now)
+            self.transmit(now)
             arrival = self.wire[0][0] if self.wire else end + 1
             now = min(arrival, int(sctp.due(s)), int(sctp.due_at_receiver(s)))
             if now > end:
@@ -55,7 +55,7 @@ class Wire:
             else:
                 self.carry(now, 1, sctp.on_delay(p, s))
 
-    def put_out(self, now: int) -> None:
+    def transmit(self, now: int) -> None:
         while (packet := sctp.next_segment(self.p, self.s, NO_FLOATS, now, False)) >= 0:
             self.carry(now, 0, packet)
 

@@ -216,11 +216,11 @@ def test_heartbeats_find_out_that_an_idle_path_is_dead() -> None:
 @pytest.mark.parametrize("rules", ["ns2-2.29", "ns2-2.35"])
 def test_trace_has_the_heartbeats_of_the_twin(rules: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = rows({"rules": rules, "down": 10, "PATH_MAX_RETRANS": 0, "RWND": 8 * CHUNK}, paths=2)
-    put_out, answered = [], []
+    heartbeats, answered = [], []
     send, on_ack = Endpoint.send_heartbeat, Endpoint.on_heartbeat_ack
 
     def send_heartbeat(end: Any, destination: Any) -> None:
-        put_out.append((end.simulation.now / NS, end.end, destination.number))
+        heartbeats.append((end.simulation.now / NS, end.end, destination.number))
         send(end, destination)
 
     def on_heartbeat_ack(end: Any, packet: Any) -> None:
@@ -231,12 +231,12 @@ def test_trace_has_the_heartbeats_of_the_twin(rules: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(Endpoint, "on_heartbeat_ack", on_heartbeat_ack)
     simulate("sctp", table)
     columns = [Trace.TIME, Trace.SEQUENCE, Trace.PATH]
-    assert len(put_out) > len(answered) > 3  # those on the dead path are not answered
+    assert len(heartbeats) > len(answered) > 3  # those on the dead path are not answered
     assert {end for _, end, _ in answered} == {0, 1}
-    np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT)[0][:, columns], put_out)
+    np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT)[0][:, columns], heartbeats)
     np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT_ACK)[0][:, columns], answered)
     received, out = trace(table, EVENT_HEARTBEAT_RECEIVE)
-    assert len(received) == len(answered)  # nothing is on its way at the end
+    assert len(received) == len(answered)  # nothing is in flight at the end
     assert (received[:, Trace.TIME] < np.array(answered)[:, 0]).all()
     np.testing.assert_array_equal(out, run(table)[0])  # a trace changes nothing
 

@@ -78,7 +78,7 @@ def test_packets_leave_a_delay_element_at_ticks() -> None:
 
 @pytest.mark.parametrize("tcp", parameters(TCPS, full=["tcp_sack"]))
 def test_hosts_equal_their_twin(tcp: str) -> None:
-    """All at once: a buffer in every row, clocks on every hop."""
+    """All effects are combined: a socket buffer in every row, clocks on every hop."""
     rows = tcp_rows(60, seed=22)
     rng = np.random.default_rng(22)
     for row in range(len(rows.parameters)):

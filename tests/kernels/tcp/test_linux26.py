@@ -1,4 +1,4 @@
-"""The Linux-like sender beside its twin, and what it does in known cases."""
+"""Sender like that of Linux 2.6: comparison with its twin, and known cases."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -65,7 +65,7 @@ def wide_windows(count: int, *, seed: int) -> Rows:
 
 
 class Board:
-    """A scoreboard, uncompiled, of packets of which `acked` have been acknowledged and 20 more sent."""
+    """Scoreboard, uncompiled; packets up to `acked` are acknowledged and 20 more are in flight."""
 
     def __init__(self, acked: int = 100) -> None:
         self.functions = linux_scoreboard
@@ -77,7 +77,7 @@ class Board:
         self.acked, self.snd_nxt = acked, acked + 21
         self.functions.reset(self.m, self.parameters, acked)
 
-    def hear(self, *blocks: tuple[int, int], ack: int = 0) -> tuple[bool, bool]:
+    def on_ack(self, *blocks: tuple[int, int], ack: int = 0) -> tuple[bool, bool]:
         ack = max(ack, self.acked)
         self.functions.acknowledge(self.m, self.parameters, ack, self.acked)
         self.acked = ack
@@ -103,43 +103,43 @@ def test_a_packet_is_lost_when_the_fourth_above_it_has_arrived() -> None:
     board = Board()
     assert board.flight() == 20
     for right in (103, 104, 105):  # 101 is missing
-        assert board.hear((102, right)) == (True, False)
+        assert board.on_ack((102, right)) == (True, False)
     assert (board.lost(), board.flight()) == (NONE, 17)
-    assert board.hear((102, 106)) == (True, True)
+    assert board.on_ack((102, 106)) == (True, True)
     assert (board.lost(), board.flight()) == (101, 15)
-    assert board.hear((102, 106)) == (False, False)
+    assert board.on_ack((102, 106)) == (False, False)
     assert board.resend() == 101
     assert (board.lost(), board.flight()) == (NONE, 16)
-    assert board.hear((109, 110), (102, 106)) == (True, False)  # 106 to 108: 109 is but three above 106
-    assert board.hear((112, 113), (109, 110), (102, 106)) == (True, True)
+    assert board.on_ack((109, 110), (102, 106)) == (True, False)  # 106 to 108: 109 is but three above 106
+    assert board.on_ack((112, 113), (109, 110), (102, 106)) == (True, True)
     assert [board.resend() for _ in range(3)] == [106, 107, 108]
-    board.hear((112, 113), ack=111)
+    board.on_ack((112, 113), ack=111)
     assert (board.lost(), board.flight()) == (NONE, 8)
 
 
 def test_a_retransmission_is_lost_when_later_data_arrive() -> None:
     board = Board()
-    board.hear((102, 121))
+    board.on_ack((102, 121))
     assert board.resend() == 101
     board.snd_nxt = 125
-    assert board.hear((102, 121)) == (False, False)
-    assert board.hear((102, 122)) == (True, True)  # 121 was the next new packet when 101 was sent again
+    assert board.on_ack((102, 121)) == (False, False)
+    assert board.on_ack((102, 122)) == (True, True)  # 121 was the next new packet when 101 was sent again
     assert board.lost() == 101
 
 
 def test_a_retransmission_is_lost_when_the_fifth_after_it_has_arrived() -> None:
     board = Board()
-    board.hear((111, 121))
+    board.on_ack((111, 121))
     assert [board.resend() for _ in range(10)] == list(range(101, 111))
-    assert board.hear((102, 106), (111, 121)) == (True, False)  # the fourth after 101
-    assert board.hear((102, 107), (111, 121)) == (True, False)
-    assert board.hear((102, 108), (111, 121)) == (True, True)  # what one ACK tells counts at the next
+    assert board.on_ack((102, 106), (111, 121)) == (True, False)  # the fourth after 101
+    assert board.on_ack((102, 107), (111, 121)) == (True, False)
+    assert board.on_ack((102, 108), (111, 121)) == (True, True)  # a SACK counts at the next ACK
     assert board.lost() == 101
 
 
 def test_a_timeout_loses_all_that_was_not_reported() -> None:
     board = Board()
-    board.hear((105, 110))
+    board.on_ack((105, 110))
     board.functions.mark_all_lost(board.m, board.parameters, board.acked, board.snd_nxt)
     assert board.flight() == 0
     assert [board.resend() for _ in range(5)] == [101, 102, 103, 104, 110]
@@ -183,7 +183,8 @@ def test_every_step_is_that_of_the_twin(module: Any, twin: Any, seed: int) -> No
 
 
 def test_westwood_measures_what_a_steady_stream_of_acks_carries() -> None:
-    """1 packet of 1000 byte per ms with an RTT of 80 ms: 80 packets, but for rounding down in two filters."""
+    """One packet of 1000 bytes per ms with an RTT of 80 ms is a window of 80 packets, apart from rounding in
+    two filters."""
     memory = np.zeros(16)
     for ms in range(5000):
         linux_westwood.on_linux_ack(1, True, ms * MS, 80 * MS, 1000, memory)
@@ -214,8 +215,8 @@ def test_the_first_window_goes_out_with_the_syn() -> None:
 @pytest.mark.full
 @pytest.mark.usefixtures("uncompiled")
 def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
-    """The queue overflows again and again; still, nothing times out and no ACK lets out more than its window
-    grows, but for the three packets after a recovery."""
+    """The queue overflows repeatedly, without timeouts. An ACK releases at most what its window grows by, and
+    three packets after a recovery."""
     events, outcomes = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_SSTHRESH=20), row=0)
     assert outcomes[Out.TIMEOUTS] == 0
     assert outcomes[Out.FAST_RETRANSMITS] > 3
@@ -242,7 +243,7 @@ def test_scenarios_know_it() -> None:
 
 
 def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that never grows and never shrinks: a window of 5 packets, come what may."""
+    """The window of this control is always 5 packets."""
     fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
     (tmp_path / "fixed.py").write_text(fixed)
     model = models.user_model(tmp_path / "fixed.py", fixed.encode(), Address("path", "linux26"))

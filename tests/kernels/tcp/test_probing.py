@@ -1,4 +1,4 @@
-"""TCPs that pause and probe, or that are told of errors: associations beside their naive twins.
+"""TCPs that pause and probe, or that receive notices of errors: associations and their naive twins.
 
 `NETCARLO_LONG=N pytest tests/kernels/tcp/test_probing.py` compares N times as many connections.
 """
@@ -30,8 +30,8 @@ from tests.kernels.tcp.wire import (
     Twin,
     arrays,
     counts,
+    lossless,
     make_kernel,
-    undisturbed,
 )
 from tests.twins.run import tcp_of
 
@@ -43,7 +43,7 @@ TYPES = "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], in
 
 
 def parts(name: str) -> tuple[ModuleType, ModuleType]:
-    """Variant and congestion control of a name."""
+    """Return variant and congestion control of a name."""
     control = name.rpartition("_")[2]
     control = control if control in CONTROLS else ""
     return VARIANTS[name.removesuffix(f"_{control}")], CONTROLS[control]
@@ -97,7 +97,7 @@ def test_association_equals_twin() -> None:
 
 @pytest.mark.full
 def test_scripts_visit_the_corners() -> None:
-    """The comparisons are worth something: pauses of each cause end well and badly."""
+    """Scripts cover pauses of each cause that end well and badly."""
     for name in ("probing", "new_probing", "elfn", "eln"):
         total = np.zeros(11, np.int64)
         for seed in range(12):
@@ -110,28 +110,28 @@ def test_scripts_visit_the_corners() -> None:
 
 
 def drive(module: ModuleType, script: Script) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The log of a connection, and the association's words at the end."""
+    """Return the log of a connection, and the association's words at the end."""
     given = arrays(script)
     rows = make_kernel(compilers.plain, module, aimd)(*given)
     return given[-1][:rows], given[5]
 
 
 def largest_fall(log: NDArray[np.float64]) -> float:
-    """By how much the window fell at most from one event to the next, once it was open [packet]."""
+    """Return the largest decrease of an open window from one event to the next [packets]."""
     cwnd = log[log[:, 1] == WINDOW, 2]
     opened = int(np.argmax(cwnd >= 15))
     return float(-np.diff(cwnd[opened:]).min())
 
 
 def times(kind: int, log: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Times at which packets of this kind were put out [s]."""
+    """Send times of packets of this kind [s]."""
     return log[log[:, 1] == kind, 0] / SECOND
 
 
 @pytest.mark.parametrize("fate", [LOST, DESTROYED])
 @pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
 def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> None:
-    script = undisturbed(limit=400)
+    script = lossless(limit=400)
     script.fates[0, 150] = fate
     log, words = drive(module, script)
     keeps = module in (probing, new_probing) or (module is eln and fate == DESTROYED)
@@ -143,8 +143,8 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
 
 @pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
 def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
-    """Later packets tell it; the others wait for the timer."""
-    script = undisturbed(limit=400)
+    """New probing notices by later packets; the others wait for the timer."""
+    script = lossless(limit=400)
     script.p[P.WINDOW] = 60
     script.fates[0, 150] = LOST
     log, _ = drive(module, script)
@@ -164,7 +164,7 @@ def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
 
 
 def test_probing_is_silent_for_two_round_trips() -> None:
-    script = undisturbed(limit=400)
+    script = lossless(limit=400)
     script.fates[0, 150] = LOST
     log, words = drive(probing, script)
     assert words[Tcp.PROBES] == 2 and words[Tcp.PROBE_CYCLES] == 1
@@ -178,7 +178,7 @@ def test_probing_is_silent_for_two_round_trips() -> None:
 def test_window_falls_when_the_round_trip_has_grown() -> None:
     """After the same loss on a path that has become longer, which may be due to a queue, the window is
     reduced."""
-    script = undisturbed(limit=400)
+    script = lossless(limit=400)
     script.fates[0, 150] = LOST
     script.changes = np.array([[0, 20 * MS], [600 * MS, 200 * MS]])
     log, words = drive(probing, script)
@@ -187,7 +187,7 @@ def test_window_falls_when_the_round_trip_has_grown() -> None:
 
 def outage(*, notice: bool) -> Script:
     """Return a script in which everything from 1 s to 5.3 s is lost."""
-    script = undisturbed()
+    script = lossless()
     script.outages = np.array([[1 * SECOND, 5.3 * SECOND]], np.int64)
     if notice:
         script.notices = np.array([1.02 * SECOND], np.int64)
@@ -202,7 +202,7 @@ def resumed_after(module: ModuleType, *, notice: bool = False) -> float:
 
 
 def test_who_notices_that_the_link_is_back() -> None:
-    """A timer that has been backed off sleeps for seconds; probes follow one another without back-off."""
+    """A backed-off timer waits for seconds; probes are sent without back-off."""
     assert resumed_after(newreno) > 1
     assert resumed_after(probing) < 0.5
     assert resumed_after(elfn) > 1  # knows nothing without a notice
@@ -222,7 +222,7 @@ def test_no_data_goes_into_the_outage() -> None:
 
 
 def test_new_probing_asks_when_one_repair_has_failed() -> None:
-    """A timeout is first taken for bit errors; the next one, with nothing heard between them, is not."""
+    """A first timeout is attributed to bit errors; the next one, without an ACK in between, is not."""
     log, words = drive(new_probing, outage(notice=False))
     sent, asked = times(DATA, log), times(PROBE, log)
     assert words[Tcp.PROBE_CYCLES] == 1 and words[Tcp.TIMEOUTS] <= 2

@@ -46,7 +46,7 @@ def scenarios(protocol: str, count: int, seed: int) -> Rows:
 
 
 def clean_row(protocol: str, *, rate_bps: float, delay: int, window: int, end: int) -> Rows:
-    """One hop without loss or queue limit; ordinary parameters; every packet acknowledged at once."""
+    """Return a row with one hop without loss or queue limit, ordinary parameters, and an ACK per packet."""
     row = empty_row()
     byte_time = round(8e9 * 2**BYTE_TIME_BITS / rate_bps)
     row.hops[0, :, 0, : Hop.PRESENT + 1] = [byte_time, delay, 0, 0, byte_time, delay, 0, 0, 1]
@@ -68,7 +68,7 @@ def wire_size(protocol: str) -> int:
 
 
 def round_trip(row: Rows, protocol: str) -> float:
-    """The time [ns] from a packet's start to its acknowledgement's arrival on an empty clean row."""
+    """Return the time [ns] from the sending of a packet to the arrival of its ACK on an empty clean row."""
     byte_time = row.hops[0, 0, 0, Hop.BYTE_TIME] / 2**BYTE_TIME_BITS
     return float(2 * row.hops[0, 0, 0, Hop.DELAY] + byte_time * (wire_size(protocol) + 40))
 
@@ -212,7 +212,7 @@ def test_chunks_and_threads_change_no_bit(protocol: str, seed: int, cuts: list[i
 @given(protocols, seeds, st.integers(6, 14))
 @quick
 def test_ring_size_never_matters(protocol: str, seed: int, bits: int) -> None:
-    """A ring that turns out too small is enlarged; one that is too large changes nothing."""
+    """A ring that is too small is enlarged; one that is too large changes nothing."""
     rows = scenarios(protocol, 20, seed)
     expected = run(protocol, rows)
 

@@ -1,4 +1,4 @@
-"""The kernels against the naive simulator: every outcome of every scenario, bit for bit.
+"""Kernels against the naive simulator: every outcome of every scenario, bit for bit.
 
 `NETCARLO_LONG=N pytest tests/kernels/tcp/test_twin.py` runs N times as many scenarios.
 """
@@ -40,7 +40,7 @@ def scenarios(protocol: str, count: int) -> Rows:
 
 
 def differences(protocol: str, rows: Rows, *, at_most: int = 3) -> list[str]:
-    """Descriptions of the first scenarios in which kernel and twin differ."""
+    """Return descriptions of the first scenarios in which kernel and twin differ."""
     outcomes = launch.run(models.model(protocol), rows)
     found = []
     for row in range(len(rows.parameters)):
@@ -64,14 +64,14 @@ def test_kernel_equals_twin(protocol: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_scenarios_visit_the_corners(protocol: str) -> None:
-    """The comparison above is worth something: at least one scenario in twenty meets each event."""
+    """Each event occurs in at least one of twenty scenarios of the comparison above."""
     outcomes = launch.run(models.model(protocol), scenarios(protocol, 300))
     met = (outcomes > 0).mean(axis=0)
     assert {column.name: met[column] for column in EVERY_PROTOCOL_MEETS if met[column] < 0.05} == {}
 
 
 def test_a_hole_is_resent_again_after_three_later_packets() -> None:
-    """A block ends with the packet before its right edge: that packet is the highest that has arrived.
+    """A block ends with the packet before its right edge, which is the highest that has arrived.
 
     Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
     """
@@ -79,7 +79,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
     prepare, on_dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.on_dup_ack))
     p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
     p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
-    at, acked, snd_max, snd_nxt = 40, 9, 20, 21  # packet 10 is lost, those up to 20 have been put out
+    at, acked, snd_max, snd_nxt = 40, 9, 20, 21  # packet 10 is lost, packets up to 20 have been sent
     prepare(m, p, 30)
     row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []
     for last in range(11, 25):  # all that follow arrive one by one
@@ -89,7 +89,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
         if actions & REDUCE:
             assert forced == acked + 1
             resent.append(last)
-    assert resent == [13, 23]  # the third after the hole, and the third put out after it was resent
+    assert resent == [13, 23]  # the third after the hole, and the third sent after its retransmission
 
 
 def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None:

@@ -23,10 +23,10 @@ from tests.twins.tcp.receiver import Receiver
 from tests.twins.tcp.tcp import TcpSender
 
 MS, SECOND = 10**6, 10**9
-DATA, ACK, PROBE, REPLY, WINDOW, TIMER = range(6)  # what a row of the log tells
+DATA, ACK, PROBE, REPLY, WINDOW, TIMER = range(6)  # kinds of rows of the log
 GOOD, LOST, DESTROYED = range(3)  # fates of a packet
 AIR = {DATA: 4 * MS, ACK: 1 * MS, PROBE: 1 * MS, REPLY: 1 * MS}  # time on the wire
-FATES = 4096  # a script's fates are used again after so many packets
+FATES = 4096  # number of fates of a script, used cyclically
 
 Ints = NDArray[np.int64]
 
@@ -187,7 +187,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     return dev(run)
 
 
-def undisturbed(*, limit: int = 2000) -> Script:
+def lossless(*, limit: int = 2000) -> Script:
     """Return a script without loss: the delay is 20 ms, and a window of 20 packets fills the wire."""
     script = Script(0)
     script.fates[:] = GOOD
@@ -202,7 +202,7 @@ def undisturbed(*, limit: int = 2000) -> Script:
 
 
 class Parameters:
-    """The columns of `P` as attributes."""
+    """Columns of `P` as attributes."""
 
     def __init__(self, p: Ints) -> None:
         self._p = p
@@ -212,7 +212,7 @@ class Parameters:
 
 
 class Twin:
-    """The naive sender and receiver on the same wire."""
+    """Naive sender and receiver on the same wire."""
 
     def __init__(self, script: Script, tcp: type[TcpSender], control: type[Standard]) -> None:
         self.script = script
@@ -223,15 +223,15 @@ class Twin:
         self.last = [0, 0]
         self.outcomes = Outcomes(limit=int(script.p[P.LIMIT]))
         p = Parameters(script.p)
-        self.sender = tcp(self.simulation, self.outcomes, p, self.put_out, control())  # type: ignore[arg-type]
-        self.sender.send_probe = self.put_probe_out
+        self.sender = tcp(self.simulation, self.outcomes, p, self.transmit, control())  # type: ignore[arg-type]
+        self.sender.send_probe = self.transmit_probe
         self.receiver = Receiver(
             self.simulation, self.outcomes, first=self.sender.next_number, first_data=1,
             ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
             sack=tcp.sack, send_back=self.acknowledge,
         )  # fmt: skip
-        ring = self.sender.timer._action
-        self.sender.timer._action = lambda: self.after(ring)
+        on_timer = self.sender.timer._action
+        self.sender.timer._action = lambda: self.after(on_timer)
         self.simulation.at(p.START, Rank.HOP, self.after, self.sender.start)
         for notice in script.notices:
             if notice < FOREVER:
@@ -239,7 +239,7 @@ class Twin:
         self.simulation.run(p.END)
 
     def after(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Do something to the sender, and note how it is then."""
+        """Run an action of the sender and note its state afterwards."""
         action(*arguments)
         tcp = self.sender
         due = tcp.timer.due if tcp.timer.pending else FOREVER
@@ -263,11 +263,11 @@ class Twin:
             rank = Rank.ACK if way else Rank.DATA
             self.simulation.at(self.last[way], rank, arrive, fate == DESTROYED, *arguments)
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         self.note(DATA, packet.content, 0, 0)
         self.travel(0, DATA, self.data_arrives, packet)
 
-    def put_probe_out(self, number: int) -> None:
+    def transmit_probe(self, number: int) -> None:
         self.note(PROBE, number, 0, 0)
         self.travel(0, PROBE, self.probe_arrives, number)
 
@@ -316,7 +316,7 @@ def counts(s: Ints, end: int) -> list[int]:
 
 
 def arrays(script: Script) -> tuple[Any, ...]:
-    """Arguments of a kernel's `run`, zeroed."""
+    """Return arguments of a kernel's `run`, zeroed."""
     p = script.p.copy()
     words = slots.scratch_words(newreno, int(p[P.WINDOW]), int(p[P.RING]))
     return (

@@ -88,9 +88,9 @@ def test_packets_are_conserved_when_the_gateway_fails(seed: int) -> None:
     rows = rows_of(MODEL, 20, seed=seed)
     found = trim(run(rows), rows, rows)
     flows = tables(found, flows=rows.most_flows, classes=table(found, rows).shape[1]).flows
-    put_out = flows[:, :, FlowOut.SENT] + flows[:, :, FlowOut.IN_FLIGHT_BEFORE]
+    sent = flows[:, :, FlowOut.SENT] + flows[:, :, FlowOut.IN_FLIGHT_BEFORE]
     ended = flows[:, :, FlowOut.RECEIVED] + flows[:, :, FlowOut.IN_FLIGHT] + flows[:, :, LOST].sum(axis=2)
-    assert (put_out == ended).all()
+    assert (sent == ended).all()
 
 
 @pytest.mark.full

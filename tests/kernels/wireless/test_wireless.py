@@ -131,8 +131,8 @@ def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
     assert (n[NodeOut.FAILED] <= n[NodeOut.ATTEMPTS] + 1).all()  # one may have begun in the warm-up
     assert (n[NodeOut.QUEUE_MOST] <= 50).all()
     f = {column: flows[:, :, column] for column in FlowOut if column != FlowOut.COLUMNS}
-    put_out = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
-    assert (put_out == f[FlowOut.RECEIVED] + f[FlowOut.IN_FLIGHT] + sum(f[cause] for cause in LOST)).all()
+    sent = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
+    assert (sent == f[FlowOut.RECEIVED] + f[FlowOut.IN_FLIGHT] + sum(f[cause] for cause in LOST)).all()
     assert (f[FlowOut.DELIVERED] <= f[FlowOut.RECEIVED]).all()
     assert (flows[:, :, FlowOut.DELAYS :].sum(axis=2) == f[FlowOut.DELIVERED]).all()
     assert (f[FlowOut.BEST] <= f[FlowOut.DELIVERED]).all()

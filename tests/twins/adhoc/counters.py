@@ -1,4 +1,4 @@
-"""What is counted, of the row and of each node."""
+"""Counters of the row and of each node."""
 
 from netcarlo.kernels.adhoc.layout import ManetOut, NodeOut
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out
@@ -10,7 +10,7 @@ OF_TCP = [
     "SENT", "RETRANSMITTED", "RECEIVED", "DELIVERED", "IN_ORDER", "ACKED", "TIMEOUTS", "FAST_RETRANSMITS",
     "CWND_CUTS", "HANDSHAKES", "FIRST_RX", "LAST_RX", "COMPLETED",
 ]  # fmt: skip
-"""What TCPs and receiver count themselves, by the same names."""
+"""Counters that TCP senders and receivers keep themselves, under the same names."""
 
 
 class Counters:
@@ -29,13 +29,14 @@ class Counters:
     def add_to(self, node: int, column: NodeOut, amount: int = 1) -> None:
         self.nodes[node][column] += amount
 
-    def put_out(self, packet: Packet, now: int) -> None:
+    def note_sent(self, packet: Packet, now: int) -> None:
         """A host puts a packet out."""
         if isinstance(self.of_tcp, Noted):
-            self.of_tcp.put_out(packet, now)
+            self.of_tcp.note_sent(packet, now)
 
     def delays(self, answer: int) -> list[int]:
-        """Of data that were there so long before they were handed over [ns]: until the last frame's ACK."""
+        """Return the delay statistics; data arrive `answer` [ns] before the exchange of the last
+        frame ends."""
         assert isinstance(self.of_tcp, Noted)
         gauge = Gauge()
         gauge.take([(time, delay - answer) for time, delay in self.of_tcp.arrivals], self.bound)

@@ -37,7 +37,7 @@ class Datagrams:
         self.counters.of_tcp.add(Out.SENT)
         p = self.world.p
         packet = Packet("data", p.DATA + p.HEADER - (p.SHORT if k == p.LIMIT - 1 else 0), k)
-        self.counters.put_out(packet, self.world.now)
+        self.counters.note_sent(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
         self._expect(k + 1, self.world.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 

@@ -21,8 +21,11 @@ _IN_ORDER = [
     *(Rank.SACK, Rank.HEARTBEAT + 2, Rank.IDLE + 1),
 ]
 ORDER = {int(rank): place for place, rank in enumerate(_IN_ORDER)}
-"""Of events at the same time: the start; timeouts and delayed acknowledgements of TCP; the timers of SCTP's
-sender, then those of its receiver."""
+"""Order of events at the same time.
+
+The start comes first; then timeouts and delayed acknowledgements of TCP; the timers of SCTP's sender, then
+those of its receiver.
+"""
 
 
 class Clock(Simulation):
@@ -47,7 +50,7 @@ class Clock(Simulation):
 
 
 class Association:
-    """What TCP and SCTP have in common; `sender` and `receiver` are those of the path twin."""
+    """Common parts of TCP and SCTP; `sender` and `receiver` are those of the path twin."""
 
     sender: Any
     receiver: Any
@@ -60,13 +63,13 @@ class Association:
         self.errors_at_source = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
         self.errors_at_sink = Errors(world.tables, STREAM_RESIDUAL + 2, world.net.ACK_RESIDUAL)
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         """A packet leaves the source."""
         packet.sent = self.world.now
-        self.counters.put_out(packet, self.world.now)
+        self.counters.note_sent(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
 
-    def put_back(self, packet: Packet) -> None:
+    def send_back(self, packet: Packet) -> None:
         """A packet leaves the sink."""
         if packet.kind == "ack":
             self.counters.add(ManetOut.ACKS_SENT)
@@ -110,7 +113,7 @@ class Association:
         self.sender.receive(frame.packet)
 
     def finished(self) -> bool:
-        """Whether all there is has been acknowledged."""
+        """Return True if all data are acknowledged."""
         raise NotImplementedError
 
     def destroyed(self, frame: Frame) -> None:
@@ -127,7 +130,7 @@ class Association:
             self.counters.add(ManetOut.ACK_DROPS)
 
     def count(self) -> None:
-        """What the sender counts itself, when the run is over."""
+        """Read the counters of the sender after the run."""
 
 
 class Tcp(Association):
@@ -140,7 +143,7 @@ class Tcp(Association):
         self.receiver = Receiver(
             self.clock, self.counters.of_tcp, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
-            sack=sender.sack, send_back=self.put_back,
+            sack=sender.sack, send_back=self.send_back,
         )  # fmt: skip
         self.clock.at(p.START, Rank.HOP, self.sender.start)
 
@@ -149,7 +152,7 @@ class Tcp(Association):
         packet.size = p.HANDSHAKE
         if packet.kind == "data":  # Vegas has no header
             packet.size = p.DATA + p.HEADER - self.sender.missing(packet.content)
-        self.put_out(packet)
+        self.transmit(packet)
 
     def _send_probe(self, number: int) -> None:
         packet = Packet("probe", self.world.p.HEADER, number)

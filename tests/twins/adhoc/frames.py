@@ -19,7 +19,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Discovery:
-    """What a request asks."""
+    """Content of a route request."""
 
     dest: int
     spreads: bool  # or is it for neighbours only
@@ -42,7 +42,7 @@ class Frame:
 
     @property
     def is_data(self) -> bool:
-        """Whether it is counted as a data segment."""
+        """True if the frame counts as a data segment."""
         return self.packet is not None and self.packet.kind == "data"
 
     @property
@@ -68,6 +68,6 @@ def size(frame: Frame, p: Any) -> int:
 
 
 def on_air(frame: Frame, p: Any, net: Any) -> int:
-    """How long the frame takes, without RTS, CTS and ACK [ns]."""
+    """Return the transmission time of the frame, without RTS, CTS and ACK [ns]."""
     byte_time = net.BROADCAST_BYTE_TIME if frame.kind == Kind.REQUEST else net.BYTE_TIME
     return int(net.PREAMBLE + (size(frame, p) + net.OVERHEAD) * byte_time)

@@ -1,4 +1,4 @@
-"""Which nodes hear each other, and exactly when that changes."""
+"""Neighbours of nodes, and the exact times at which they change."""
 
 import math
 
@@ -34,7 +34,7 @@ class Topology:
         self._find_next()
 
     def position(self, node: int) -> Position:
-        """Where it is now."""
+        """Return the present position of a node."""
         return self.movers[node].leg.position(self.now)
 
     def far(self, a: int, b: int) -> int:
@@ -78,7 +78,7 @@ class Topology:
                     self.changes[i, j, which] = self._next_change(i, j, which)
 
     def _next_change(self, i: int, j: int, which: int) -> int:
-        """When the distance crosses the range, if both go on as they do."""
+        """Return the time at which the distance crosses the range if both nodes keep their velocities."""
         (xi, yi), (xj, yj) = self.position(i), self.position(j)
         dx, dy = xj - xi, yj - yi
         dvx = self.movers[j].leg.vx - self.movers[i].leg.vx

@@ -20,9 +20,9 @@ class Linux(Association):
         super().__init__(world)
         kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
-        self.sender = kind(self.clock, self.counters.of_tcp, world.p, self.put_out, own)
+        self.sender = kind(self.clock, self.counters.of_tcp, world.p, self.transmit, own)
         self.sender.widens = True
-        self.receiver = LinuxReceiver(self.clock, self.counters.of_tcp, world.p, self.put_back)
+        self.receiver = LinuxReceiver(self.clock, self.counters.of_tcp, world.p, self.send_back)
         self.clock.at(world.p.START, Rank.HOP, self.sender.start)
 
     def finished(self) -> bool:

@@ -90,7 +90,7 @@ class Station:
         self.cw = self.net.CW_MIN
 
     def occupy(self, until: int) -> None:
-        """It senses others."""
+        """Sense the transmission of others."""
         now = self.world.now
         waits = self.current is not None and not self.on_the_air
         if waits and now > self.since:
@@ -117,7 +117,7 @@ class Medium:
     # Exchanges start.
 
     def start(self, batch: list[Station]) -> None:
-        """All that start now."""
+        """Start all transmissions of this instant."""
         starters = [station.number for station in batch]
         self._disturb(starters)
         for station in batch:
@@ -169,7 +169,7 @@ class Medium:
         return self.stations[n].errors.strike()
 
     def _clear(self, i: int, n: int, starters: list[int]) -> bool:
-        """Whether i is so near to n that no other one that starts now is in its way."""
+        """Return True if i is so near to n that no other transmission that starts now interferes."""
         far = self.topology.far
         return all(
             far(k, n) * 1024 >= self.net.CAPTURE * far(i, n)

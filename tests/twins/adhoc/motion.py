@@ -1,4 +1,4 @@
-"""How nodes move: each model is a generator of straight legs."""
+"""Motion of nodes: each model is a generator of straight legs."""
 
 import math
 from collections.abc import Callable, Iterator

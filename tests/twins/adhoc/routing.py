@@ -1,4 +1,4 @@
-"""What every way of routing has in common; and the ideal one, which knows all links."""
+"""Common parts of all routing protocols, and the ideal one, which knows all links."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -78,7 +78,7 @@ class Router:
     def hear_error(self, frame: Frame) -> None: ...
 
     def overheard(self, frame: Frame) -> None:
-        """This node has sent the frame; others have heard it."""
+        """Process a frame of this node that others have overheard."""
 
     def link_has_come(self) -> None:
         """Somewhere."""
@@ -113,7 +113,7 @@ class Router:
         self.check_at = self.now + 30 * MS + self.words.below(30 * MS)
 
     def waits(self) -> bool:
-        """Whether packets here have no route."""
+        """Return True if packets of this node have no route."""
         return any(not waiting.is_due for waiting in self.buffer)
 
     def _leave(self, waiting: Waiting, route: Route) -> None:

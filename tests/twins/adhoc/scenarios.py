@@ -196,7 +196,7 @@ def describe(rows: ManetRows, row: int) -> str:
 
 
 def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
-    """The same networks with a stream of datagrams each, from few to more than the radio carries."""
+    """Return the same networks with a UDP stream each, from light load to overload."""
     rng = np.random.default_rng(seed)
     p = rows.parameters.copy()
     on_air = (p[:, P.DATA] + p[:, P.HEADER]) * p[:, Manet.BYTE_TIME]
@@ -210,7 +210,7 @@ def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
 
 
 def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
-    """The same networks with SCTP for TCP."""
+    """Return the same networks with SCTP instead of TCP."""
     p = rows.parameters.copy()
     for k, row in enumerate(p):
         rng = np.random.default_rng([seed, k, 8])
@@ -233,7 +233,7 @@ def sctp_manet_rows(count: int, *, seed: int) -> ManetRows:
 
 
 def as_linux(rows: ManetRows, *, seed: int) -> ManetRows:
-    """The same networks with a kernel's clocks and, often, wide windows."""
+    """Return the same networks with today's Linux, often with wide windows."""
     p = rows.parameters.copy()
     for k, row in enumerate(p):
         make_linux(np.random.default_rng([seed, k, 9]), row)

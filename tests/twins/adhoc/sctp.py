@@ -19,17 +19,17 @@ class Sctp(Association):
         super().__init__(world)
         p, streams, outcomes = world.p, world.tables.streams, self.counters.of_tcp
         self.sender = SctpSender(
-            outcomes, self.clock, p, streams, destinations=[Road(0, p)], put_out=self._send,
+            outcomes, self.clock, p, streams, destinations=[Road(0, p)], transmit=self._send,
         )  # fmt: skip
         self.receiver = SctpReceiver(
             outcomes, self.clock, p, streams, destinations=[Destination(0, p)],
-            put_out=lambda _, packet: self.put_back(packet),
+            transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip
         self.clock.at(p.START, Rank.HOP, self.sender.start)
 
     def _send(self, _: int, packet: Packet) -> None:
         packet.last_hop = FOREVER  # it comes before timers of that instant
-        self.put_out(packet)
+        self.transmit(packet)
 
     def finished(self) -> bool:
         return bool(self.sender.cumulative == self.world.p.LIMIT)

@@ -1,4 +1,4 @@
-"""What the network was like, whatever the flow does."""
+"""Properties of the network that do not depend on the flow."""
 
 from netcarlo.kernels.adhoc.layout import ManetOut
 from tests.twins.adhoc.counters import Counters

@@ -12,7 +12,7 @@ Spot = tuple[int, int, int]  # time, x, y
 
 
 class Tables:
-    """What a row says: `p` of the transport, `net` of the network, where nodes are said to go."""
+    """Tables of a row: `p` of the transport, `net` of the network, and the motion of the nodes."""
 
     def __init__(self, rows: ManetRows, row: int) -> None:
         self.p = Parameters(rows, row)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ class Errors:
         self.survivors_left = 0 if self.never else next(self.gaps)
 
     def strike(self) -> bool:
-        """Whether the next one is lost."""
+        """Return True if the next frame is lost."""
         if self.never:
             return False
         if self.survivors_left == 0:

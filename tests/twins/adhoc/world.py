@@ -1,4 +1,4 @@
-"""Everything there is in one row, and what happens next."""
+"""All objects of one row, and the next event."""
 
 from collections.abc import Callable
 
@@ -83,7 +83,7 @@ class World:
         self.now = self.topology.now = time
 
     def _next_event(self) -> Event:
-        """When it comes and what it does; of several at the same time, the first of this list."""
+        """Return the time and the action of the next event; simultaneous ones in the order of this list."""
         events: list[Event] = [(self.topology.next_time, self._change_links)]
         events += [(s.end, lambda s=s: self.medium.end(s)) for s in self.stations]  # type: ignore[misc]
         delayed = [router for router in self.routers if isinstance(router, Dsr)]

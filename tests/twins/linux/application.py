@@ -44,7 +44,7 @@ class Application:
             self.sleep(0)
 
     def at_receiver(self, receive: Callable[..., None]) -> Callable[..., None]:
-        """The same, with a look whether a message is complete now."""
+        """Return a function that receives a packet and then checks whether a message is complete."""
 
         def looks(packet: Any) -> None:
             receive(packet)
@@ -55,7 +55,7 @@ class Application:
         return looks
 
     def at_sender(self, receive: Callable[..., None]) -> Callable[..., None]:
-        """The same, with a look whether all is acknowledged now."""
+        """Return a function that processes an ACK and then checks whether all data are acknowledged."""
 
         def looks(packet: Any) -> None:
             receive(packet)

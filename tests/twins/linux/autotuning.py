@@ -27,8 +27,8 @@ class TuningReceiver(LinuxReceiver):
         self.send_back = with_window
 
     def receive(self, packet: Packet) -> None:
-        self.delayed.ring_if_due()
-        self.merging.ring_if_due()
+        self.delayed.expire_if_due()
+        self.merging.expire_if_due()
         number, before = packet.content.number, self.expected
         if number >= FIRST:
             self.measure_echo(packet.echoes)  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ class TuningReceiver(LinuxReceiver):
 
 
 def listen_to_windows(sender: LinuxSender) -> None:
-    """Its window is what ACKs tell; its packets echo the latest ACK."""
+    """Make the sender obey the windows in ACKs, and its packets echo the latest ACK."""
     window = min(max(65536 // max(sender.p.DATA, 1), 1), sender.p.WINDOW)
     ends, heard = [FIRST + window], [-1]
     sender.window_of_receiver = window

@@ -20,7 +20,7 @@ CYCLE = (320, 192, 256, 256, 256, 256, 256, 256)
 
 @dataclass
 class Sent:
-    """What a packet remembers of the connection when it is put out."""
+    """State of the connection that a packet records when it is sent."""
 
     delivered: int
     delivered_time: int
@@ -30,7 +30,7 @@ class Sent:
 
 @dataclass
 class Sample:
-    """Of an ACK."""
+    """Rate sample of an ACK."""
 
     prior_delivered: int
     prior_time: int
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass
 class Maximum:
-    """Of a window: the best, the best after it, and the best after that, as (time, value)."""
+    """Windowed maximum: the best value, the best after it, and the best after that, as (time, value)."""
 
     best: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)] * 3)
 
@@ -185,7 +185,7 @@ class PacedSender(LinuxSender):
         """The window is BBR's."""
 
     def end_reduction(self) -> None:
-        """Likewise."""
+        """Do nothing: BBR controls the window."""
 
     def restore_window(self) -> None:
         self.bbr.on_undo()

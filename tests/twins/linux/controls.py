@@ -10,7 +10,7 @@ INFINITE = 0x7FFFFFFF
 
 
 class Sender(Protocol):
-    """What a control sees."""
+    """State of the sender that a congestion control may read."""
 
     cwnd: int
     ssthresh: int
@@ -34,7 +34,7 @@ class Standard:
 
 @dataclass
 class Round:
-    """Of HyStart."""
+    """Round of HyStart."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Round:
 
 
 class Hystart(Standard):
-    """Of Linux."""
+    """HyStart of Linux."""
 
     def __init__(self) -> None:
         self.found = False
@@ -131,7 +131,7 @@ class Reno:
     least_rtt = 0  # [us], 0: unknown
 
     def slow_start(self, p: Parameters) -> Standard:
-        """As `P.SLOW_START` has it."""
+        """Mode of slow start, as in `P.SLOW_START`."""
         if not hasattr(self, "_slow_start"):
             self._slow_start = (self.own, Standard, Hystart, HystartPlusPlus)[p.SLOW_START]()
         return self._slow_start
@@ -147,7 +147,7 @@ class Reno:
         self.least_rtt = 0
 
     def idle(self, jiffies: int, idle: int) -> None:
-        """Nothing was out for so long until now."""
+        """Process the end of an idle period of this duration."""
 
     def least_jiffies(self) -> int:
         """The least RTT [us]."""

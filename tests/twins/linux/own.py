@@ -40,7 +40,7 @@ class OwnSender(PacedSender):
         """The smoothed one will do."""
 
     def on_restart(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def pace_at(self, rate: float) -> None:
         self.rate = int(max(rate * self.p.DATA, 1.0))

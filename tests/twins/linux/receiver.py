@@ -15,7 +15,7 @@ FIRST = 2  # the first data segment; 0 is the SYN, 1 the ACK that ends the hands
 
 @dataclass(frozen=True)
 class Data:
-    """What a segment says; `push`: the application is to be told."""
+    """Content of a segment; `push`: the receiver passes the data to the application at once."""
 
     number: int
     push: bool = False
@@ -61,8 +61,8 @@ class LinuxReceiver:
         self.last: int | None = None
 
     def receive(self, packet: Packet) -> None:
-        self.delayed.ring_if_due()
-        self.merging.ring_if_due()
+        self.delayed.expire_if_due()
+        self.merging.expire_if_due()
         now, number = self.simulation.now, packet.content.number
         if number == 0:
             if self.syn_at is None:

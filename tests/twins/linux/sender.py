@@ -40,11 +40,11 @@ class LinuxSender:
     """Linux 6 with Reno or CUBIC."""
 
     flow = 0
-    """Its number among others."""
+    """Number of the flow."""
     widens = False
-    """Whether packets may be the later the more often duplicates are reported."""
+    """True if the reordering window widens with reported duplicates."""
     writes = False
-    """Whether its application writes messages: the last packet of each is marked."""
+    """True if the application writes messages, whose last packets are marked."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
@@ -146,7 +146,7 @@ class LinuxSender:
         self.send(Packet("syn", self.p.HANDSHAKE, Data(0)))
         self.set_timer("retransmission", self.rto)
 
-    def put_out(self, segment: Segment, *, repeated: bool) -> None:
+    def transmit(self, segment: Segment, *, repeated: bool) -> None:
         self.note_sent(segment, repeated=repeated)
         segment.sent = self.now_us
         segment.turn = self.turns = self.turns + 1
@@ -158,7 +158,7 @@ class LinuxSender:
         self.send(Packet("data", size, Data(segment.number, push)))
 
     def push(self, first: str) -> None:
-        """All that the window has room for; `first`: "new", "lost", or "new, else lost"."""
+        """Send all that the window has room for; `first`: "new", "lost", or "new, else lost"."""
         sent_new = False
         if first == "lost":
             self.send_lost()
@@ -191,7 +191,7 @@ class LinuxSender:
         if self.first_again is None:
             self.first_again = self.clocks.ms(self.simulation.now)
         self.undo_again = max(self.undo_again, 0) + 1
-        self.put_out(segment, repeated=True)
+        self.transmit(segment, repeated=True)
         if self.reducing():
             self.prr_out += 1
         if segment.number == self.una and self.purpose != "reordering":
@@ -230,7 +230,7 @@ class LinuxSender:
         first = self.nxt == self.una
         self.segments[self.nxt] = segment
         self.nxt += 1
-        self.put_out(segment, repeated=False)
+        self.transmit(segment, repeated=False)
         if self.reducing():
             self.prr_out += 1
         if first or self.purpose == "probe":
@@ -329,7 +329,7 @@ class LinuxSender:
         if self.probe_again:
             segment = self.segments[self.nxt - 1]
             segment.ever = True
-            self.put_out(segment, repeated=True)
+            self.transmit(segment, repeated=True)
         else:
             self.send_one(push=False)
         self.probed = self.nxt
@@ -386,7 +386,7 @@ class LinuxSender:
             self.losses += 1
 
     def judge(self) -> int:
-        """What is lost; how long until more may be [us], or 0."""
+        """Mark lost segments; return the time until more may be lost [us], or 0."""
         window = min(self.least_rtt // 4 * self.width, self.srtt_8 // 8)
         if not self.reordered and (self.state >= RECOVERY or self.count("reported") >= self.reordering):
             window = 0
@@ -674,7 +674,10 @@ class LinuxSender:
     def alert(
         self, echo: int, acked: int, reported: bool, duplicate: bool, original: bool
     ) -> tuple[bool, str]:
-        """Something is missing, or an ACK says so: was the timer set, and what goes out first?"""
+        """Process an ACK while data are missing, or one that reports a loss.
+
+        Returns whether the timer was set, and what is sent first.
+        """
         first = "new"
         if self.state == OPEN:
             self.first_again = None

@@ -17,7 +17,7 @@ class Rank(IntEnum):
     CROSS = 3  # a packet of others reaches a hop
     TUNNELLED = 4  # a packet that has gone through a tunnel reaches an access router
     HOP = 5  # a packet reaches the next hop, or the application starts
-    DATA = 6  # a packet reaches the receiver; of several, the one put out first comes first
+    DATA = 6  # a packet reaches the receiver; of several, in order of sending
     ACK = 7  # a packet reaches the sender; likewise
     DELAYED_ACK = 8  # packets that arrive now come before the timers
     RETRANSMISSION = 9
@@ -85,7 +85,7 @@ class Timer:
         self.due = self._simulation.now + delay
         self._simulation.at(self.due, self._rank, self._ring, self._version)
 
-    def ring_if_due(self) -> None:
+    def expire_if_due(self) -> None:
         """Process an expiry that is due now, before anything else."""
         if self.pending and self.due == self._simulation.now:
             self._ring(self._version)

@@ -20,7 +20,7 @@ class Packet:
     content: Any
     path: int = 0
     sent: int = -1  # when its host put it out [ns]
-    order: int = -1  # of being put out, among all packets
+    order: int = -1  # rank in the order of sending, among all packets
     more: bool = False  # others come to the application with it at once
     last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
     doomed: bool = False  # it will be lost at the end of the hop by the hop's trace
@@ -45,7 +45,7 @@ class Server:
         self.free_at = self.simulation.now  # what was handed over before has been sent
         self.queue: list[int] = []  # departures of the packets that wait or are in transmission
 
-    def refuses(self, size: int) -> bool:
+    def drops(self, size: int) -> bool:
         """Return True if a packet is dropped by the policer or a full queue."""
         policed = self.varying is not None and self.varying.is_policed(self.simulation.now, size)
         return policed or self.is_full()
@@ -103,7 +103,7 @@ class Link:
         self.lost = lost
         self.deliver: Callable[[Packet], None] = lambda packet: None
         self.rank = Rank.HOP  # of the arrivals at the far end
-        self.by_order = True  # of several there at once the one put out first comes first, not the one handed
+        self.by_order = True  # simultaneous arrivals: in order of sending, not of entering the link
         self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
         self.outages_now = 0
         self.reorders = varying is not None and varying.of.reorders
@@ -114,11 +114,11 @@ class Link:
         """Return the total time that packets were held up to a time [ns]."""
         return sum(max(min(until, end) - since, 0) for since, until in self.stays)
 
-    def hand(self, packet: Packet) -> None:
+    def accept(self, packet: Packet) -> None:
         """Accept a packet now."""
         if self.outages_now:
             self.lost(packet, "outage")
-        elif self.server.refuses(packet.size):
+        elif self.server.drops(packet.size):
             self.lost(packet, "queue")
         else:
             packet.last_hop = self.server.serve(packet.size) + self.delay
@@ -129,7 +129,7 @@ class Link:
             arrival = (self.release(at_far_end), packet)
             self.wire.append(arrival)
             if self.reorders and not packet.doomed and not self.destroys(arrival[0]):
-                packet.doomed = self.is_hit()  # the k-th that is handed over, whenever it arrives
+                packet.doomed = self.is_lost()  # the k-th that is handed over, whenever it arrives
             order = None if self.rank == Rank.HOP or not self.by_order else packet.order
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
 
@@ -137,7 +137,7 @@ class Link:
         """Return True if an outage begins before the arrival of a packet that is sent now."""
         return any(self.simulation.now < start < arrival for start, _ in self.outages)
 
-    def is_hit(self) -> bool:
+    def is_lost(self) -> bool:
         """Return True if the next packet is lost at random."""
         if self.survivors_left == 0 and self.gaps is not None:
             self.survivors_left = next(self.gaps)
@@ -152,17 +152,17 @@ class Link:
         ticks = math.ceil(Fraction(time - self.tick_phase, self.tick))
         return self.tick_phase + ticks * self.tick
 
-    def hand_cross(self, size: int) -> None:
+    def accept_cross(self, size: int) -> None:
         """Accept a packet of cross traffic now; it leaves the path after the hop."""
-        if not self.outages_now and not self.server.refuses(size):
+        if not self.outages_now and not self.server.drops(size):
             self.server.serve(size)
 
     def _arrive(self, arrival: tuple[int, Packet]) -> None:
         if arrival not in self.wire:
-            return  # destroyed on the way
+            return  # destroyed in transit
         self.wire.remove(arrival)
         packet = arrival[1]
-        if packet.doomed or (not self.reorders and self.is_hit()):
+        if packet.doomed or (not self.reorders and self.is_lost()):
             self.lost(packet, "random")
         else:
             self.deliver(packet)
@@ -194,10 +194,10 @@ class Path:
         self.backward = backward  # from the receiver on
         self.reorders = any(link.reorders for link in forward + backward)
         self.newest = -1  # order of the newest data that have arrived
-        self.late: Callable[[], None] = lambda: None  # tells of data that arrive after newer ones
+        self.late: Callable[[], None] = lambda: None  # called for data that arrive after newer ones
         for chain in (forward, backward):
             for link, next_link in pairwise(chain):
-                link.deliver = next_link.hand
+                link.deliver = next_link.accept
 
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
         """Set the receiver of data at the far end and that of acknowledgements at the sender."""
@@ -232,4 +232,4 @@ class Path:
         packet.path = self.number
         packet.sent = link.simulation.now
         packet.order = link.simulation.next_order()
-        link.hand(packet)
+        link.accept(packet)

@@ -1,4 +1,5 @@
-"""What both ends of an SCTP association do (ns-2.35 `sctp.cc`): know their paths and probe idle ones."""
+"""Common parts of both endpoints of an SCTP association (ns-2.35 `sctp.cc`): paths, and probes of
+idle ones."""
 
 from collections.abc import Callable
 from functools import partial
@@ -60,14 +61,14 @@ class Endpoint(Generic[D]):
 
     def __init__(
         self, simulation: Simulation, parameters: Parameters, streams: Streams, *, end: int,
-        destinations: list[D], put_out: Callable[[int, Packet], None], flow: int = 0,
+        destinations: list[D], transmit: Callable[[int, Packet], None], flow: int = 0,
     ) -> None:
         self.simulation = simulation
         self.parameters = parameters
         self.streams = streams
         self.end = end
         self.flow = flow  # its number among those of the run
-        self.put_out = put_out
+        self.transmit = transmit
         self.destinations = destinations
         self.primary = destinations[0]
         self.current = destinations[0]  # where new data goes
@@ -105,12 +106,12 @@ class Endpoint(Generic[D]):
 
     def send_heartbeat(self, destination: Destination) -> None:
         now = self.simulation.now
-        self.put_out(destination.number, Packet("heartbeat", HEARTBEAT, now))
+        self.transmit(destination.number, Packet("heartbeat", HEARTBEAT, now))
         destination.idle_since = now
         self.unanswered[destination.number].start(destination.rto)
 
     def answer_heartbeat(self, packet: Packet) -> None:
-        self.put_out(packet.path, Packet("heartbeat ack", HEARTBEAT, packet.content))
+        self.transmit(packet.path, Packet("heartbeat ack", HEARTBEAT, packet.content))
 
     def on_heartbeat_ack(self, packet: Packet) -> None:
         destination = self.destinations[packet.path]

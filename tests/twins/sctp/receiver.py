@@ -33,17 +33,17 @@ class SctpReceiver(Endpoint[Destination]):
         self.reply_path = 0
 
     def receive(self, packet: Packet) -> None:
-        """Something arrived on path `packet.path`."""
+        """Process a packet that arrives on path `packet.path`."""
         if packet.last_hop < self.parameters.ACK_DELAY:  # ns-2 set the timer before it sent the packet on
-            self.timer.ring_if_due()
+            self.timer.expire_if_due()
         self.reply_path = packet.path
         if packet.kind == "init" and not self.established:
-            self.put_out(packet.path, Packet("init ack", INIT, None))
+            self.transmit(packet.path, Packet("init ack", INIT, None))
         elif packet.kind == "cookie":
             if not self.established:
                 self.established = True
                 self.begin_heartbeats()
-            self.put_out(packet.path, Packet("cookie ack", COOKIE, None))
+            self.transmit(packet.path, Packet("cookie ack", COOKIE, None))
         elif packet.kind == "heartbeat" and self.established:
             self.answer_heartbeat(packet)
         elif packet.kind == "heartbeat ack" and self.established:
@@ -54,7 +54,7 @@ class SctpReceiver(Endpoint[Destination]):
     def catch_up(self) -> None:
         """Do what is due now before a packet that arrives."""
         for timer in (self.timer, *self.unanswered, self.idle_timer):
-            timer.ring_if_due()
+            timer.expire_if_due()
 
     def close(self) -> None:
         super().close()
@@ -116,4 +116,4 @@ class SctpReceiver(Endpoint[Destination]):
                 blocks.append((number, number))
         size = p.ACK + p.SACK_BLOCK * (len(blocks) + len(self.duplicates))
         self.duplicates = set()
-        self.put_out(self.reply_path, Packet("ack", size, Sack(self.cumulative, blocks, self.room())))
+        self.transmit(self.reply_path, Packet("ack", size, Sack(self.cumulative, blocks, self.room())))

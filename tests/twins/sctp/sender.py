@@ -91,7 +91,7 @@ class SctpSender(Endpoint[Road]):
         self.asking = what
         self.outcomes.add(Out.HANDSHAKES)
         size = INIT if what == "init" else COOKIE
-        self.put_out(self.primary.number, Packet(what, size, None))
+        self.transmit(self.primary.number, Packet(what, size, None))
         self.handshake_timer.start(self.primary.rto)
 
     def on_handshake_timeout(self) -> None:
@@ -117,7 +117,7 @@ class SctpSender(Endpoint[Road]):
     # Everything that arrives.
 
     def receive(self, packet: Packet) -> None:
-        """Something arrived from the receiver."""
+        """Process a packet of the receiver."""
         if self.asking == "init":  # ns-2 takes anything for the answer
             self.peer_window = self.parameters.RWND
             self.ask("cookie")
@@ -316,7 +316,7 @@ class SctpSender(Endpoint[Road]):
         self.outcomes.add(Out.RETRANSMITTED, int(chunk.sent_times > 1))
         self.outcomes.add(Out.SENT_ALTERNATE, int(number == 1))
         short = p.SHORT if chunk.number == p.LIMIT else 0
-        self.put_out(number, Packet("data", self.chunk_size + p.HEADER - short, chunk.number))
+        self.transmit(number, Packet("data", self.chunk_size + p.HEADER - short, chunk.number))
 
     def retransmit(self, *, one_packet: bool) -> None:
         """Send marked chunks again: one, or as many as cwnd allows."""
@@ -391,7 +391,7 @@ class SctpSender(Endpoint[Road]):
     # Timeouts.
 
     def degrade(self, road: Road) -> None:
-        """Nothing was sent on this path for one timeout: halve its window."""
+        """Halve the window of a path on which nothing was sent for one timeout."""
         p = self.parameters
         if road.cwnd > DEGRADE_ABOVE * self.chunk_size:
             road.cwnd = max(road.cwnd // 2, p.SSTHRESH_FLOOR)

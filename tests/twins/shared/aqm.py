@@ -22,7 +22,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Fates:
-    """What an algorithm does to packets."""
+    """Fates of packets under an algorithm."""
 
     drop: Callable[[Waiting], None]
     mark: Callable[[Waiting], bool]  # whether it could be
@@ -85,7 +85,7 @@ class CoDel:
         return packet
 
     def control_law(self, time: int) -> int:
-        """So long after `time`: interval / sqrt(count), rounded down."""
+        """Return the next drop after `time`: interval / sqrt(count) later, rounded down."""
         return time + isqrt(self.columns.AQM_INTERVAL**2 // self.count)
 
 
@@ -140,7 +140,7 @@ CAUTION = ((10**6, 2048), (10**5, 512), (10**4, 128), (1000, 32), (100, 8), (10,
 
 
 class Pie:
-    """Its queue delay is what it would take to send all that waits."""
+    """PIE; its queue delay is the time to send all waiting packets."""
 
     def __init__(
         self, columns: Any, fates: Fates, streams: Streams, stream: int, time: Callable[[int], int]
@@ -165,7 +165,7 @@ class Pie:
         return sum(self.transmission_time(packet.size) for packet in self.packets)
 
     def hits(self) -> bool:
-        """Whether a packet that comes is to be dropped, or marked."""
+        """Return True if an arriving packet is to be dropped, or marked."""
         half = self.columns.AQM_TARGET // 2
         if self.drop_prob == 0 and self.qdelay() < half and self.qdelay_old < half:
             self.burst_allowance = self.columns.PIE_BURST

@@ -10,7 +10,7 @@ from tests.twins.path.scenarios import MS, SECOND, make_linux
 from tests.twins.shared.scenarios import PERIODS, shared_rows
 
 WORDS = 2 * 9 + 2
-"""Of the constants of a class: points of sizes, and of times to think."""
+"""Words of the constants of a class: points of sizes, and of think times."""
 
 Points = list[tuple[int, int]]
 

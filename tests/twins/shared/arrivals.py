@@ -155,7 +155,7 @@ class Source:
 
 
 class Class:
-    """What is counted of a class."""
+    """Counters of a class."""
 
     def __init__(self, world: "World", slots: list[Slot]) -> None:
         self.world = world
@@ -210,7 +210,7 @@ class Class:
 
 
 def histogram(values: list[int], edges: list[int]) -> list[int]:
-    """How many of the values are in each bin, by the least number in it."""
+    """Return the number of values in each bin, by the smallest number of the bin."""
     counts = [0] * len(edges)
     for value in values:
         counts[bisect_right(edges, value) - 1] += 1

@@ -1,7 +1,7 @@
-"""Which of several events in the very same nanosecond comes first.
+"""Order of events in the same nanosecond.
 
-By phase; then by number, ten bits of which are flipped by bits 11 to 20 of the time, so that nobody is always
-first.
+Events are ordered by phase, then by number. Bits 11 to 20 of the time flip ten bits of the number, so that no
+flow or link is always first.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.twins.path.engine import Rank, Simulation
 
 
 class Phase(IntEnum):
-    """What an event is."""
+    """Kind of an event."""
 
     CLOCK = 0  # the end of the warm-up, samples
     SINK = 1  # data reaches the receiver
@@ -75,14 +75,14 @@ class HostClock(Simulation):
 
 
 class SenderClock(HostClock):
-    """The same for the sender of SCTP: its timers in the order of their ranks,"""
+    """Agenda for the sender of SCTP: its timers in the order of their ranks."""
 
     def turn(self, rank: int) -> int:
         return Turn.TIMEOUT + rank
 
 
 class ReceiverClock(HostClock):
-    """and for the receiver, whose timers come after those of the sender."""
+    """Agenda for the receiver of SCTP, whose timers follow those of the sender."""
 
     def turn(self, rank: int) -> int:
         return 2 * max(Rank) + rank

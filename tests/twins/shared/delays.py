@@ -1,4 +1,4 @@
-"""How long data take that arrive, and what is counted of it by class."""
+"""Delays of data that arrive, and their statistics by class."""
 
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,14 @@ EDGES = edges(DelayOut.COLUMNS - DelayOut.DELAYS)
 
 
 class Noted(Outcomes):
-    """What is counted of any flow, and when data came that had not come before."""
+    """Counters of a flow, and arrival times of new data."""
 
     def __init__(self, *, limit: int) -> None:
         super().__init__(limit=limit)
         self.first_put_out: dict[int, int] = {}
         self.arrivals: list[tuple[int, int]] = []  # time, and delay [ns]
 
-    def put_out(self, packet: Packet, now: int) -> None:
+    def note_sent(self, packet: Packet, now: int) -> None:
         number = packet.content.number if isinstance(packet.content, Data) else packet.content
         if packet.kind == "data":
             self.first_put_out.setdefault(number, now)
@@ -34,14 +34,14 @@ class Noted(Outcomes):
 
 
 class Gauge:
-    """What is counted of a class."""
+    """Delay statistics of a class."""
 
     def __init__(self, *, warm_up: int = 0) -> None:
         self.warm_up = warm_up
         self.packets: list[tuple[int, int, bool]] = []  # delay and jitter [ns], whether it is late
 
     def take(self, arrivals: list[tuple[int, int]], bound: int) -> None:
-        """All that a flow noted."""
+        """Add the delays of a flow."""
         jitter, before = 0, None  # [ns / 16]
         for time, delay in arrivals:
             if before is not None:
@@ -59,7 +59,7 @@ class Gauge:
 
 
 def gauges_of(world: "World") -> list[Gauge]:
-    """What is counted of the classes, when the run is over."""
+    """Return the delay statistics of the classes, after the run."""
     found = [Gauge(warm_up=world.tables.p.WARM_UP) for _ in range(world.tables.p.DELAY_CLASSES)]
     for flow in world.flows:
         if flow.columns.DELAY_CLASS:

@@ -1,4 +1,4 @@
-"""What happens in one row, as a list: written down beside the twin, where its packets come and go."""
+"""Events of one row as a list, recorded by wrappers of the twin's methods."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -86,7 +86,7 @@ def events(rows: SharedRows, *, row: int = 0, alone: str = "") -> "Counter[Event
 
     with ExitStack() as stack:
         for one in (
-            wrap(Link, "enter", enters), wrap(ManagedLink, "enter", enters), wrap(Flow, "put_out", sends),
+            wrap(Link, "enter", enters), wrap(ManagedLink, "enter", enters), wrap(Flow, "transmit", sends),
             wrap(Flow, "lost", is_lost), wrap(Flow, "_arrive", arrives), wrap(Outcomes, "add", counts),
             wrap(Association, "_arrive_back", is_heard), wrap(Slot, "begin", begins),
         ):  # fmt: skip

@@ -34,7 +34,7 @@ COUNTED = (
 
 
 class Flow:
-    """What datagrams and TCPs have in common."""
+    """Common parts of UDP and TCP flows."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         self.world = world
@@ -53,10 +53,10 @@ class Flow:
         self.before: dict[FlowOut, int] = {}  # counters at the end of the warm-up
         self.finished = NEVER
 
-    def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
+    def transmit(self, packet: Packet, *, reduced: bool = False) -> None:
         """A packet leaves the source."""
         packet.sent = self.agenda.now
-        self.outcomes.put_out(packet, self.agenda.now)
+        self.outcomes.note_sent(packet, self.agenda.now)
         segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
         if packet.kind == "data":
             self.on_way.add(segment)
@@ -94,7 +94,7 @@ class Flow:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Its hosts forget it."""
+        """End the flow: its hosts discard its state."""
 
     def sample(self) -> None:
         """The clock ticks."""
@@ -160,7 +160,7 @@ class Udp(Flow):
     def _send(self, k: int) -> None:
         self.outcomes.add(Out.SENT)
         c = self.columns
-        self.put_out(Packet("data", c.DATA + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
+        self.transmit(Packet("data", c.DATA + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
         time = self.agenda.now + self._gap(k)
         if self.silent_from is not None and time > self.silent_from:
             time = self.silent_from + next(self.periods)
@@ -188,7 +188,7 @@ class Association(Flow):
         self.to_source = Cable(columns.ACCESS_BACK, columns.SOURCE_DELAY)
         self.way_back = [world.links[number] for number in columns.back]
 
-    def put_back(self, packet: Packet, *, echo: bool = False) -> None:
+    def send_back(self, packet: Packet, *, echo: bool = False) -> None:
         """A packet leaves the sink."""
         self.acks_sent += packet.kind == "ack"
         segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
@@ -229,19 +229,19 @@ class Tcp(Association):
         if packet.kind == "data":  # Vegas of the path twin has no header
             packet.size = self.columns.DATA + self.columns.HEADER - self.sender.missing(packet.content)
         is_new = packet.kind == "data" and packet.content > self.sender.highest_sent
-        self.put_out(packet, reduced=is_new and self.must_tell)
+        self.transmit(packet, reduced=is_new and self.must_tell)
         self.must_tell = self.must_tell and not is_new
 
     def close(self) -> None:
         self.receiver.timer.stop()
 
     def _send_probe(self, number: int) -> None:
-        self.put_out(Packet("probe", self.columns.HEADER, number))
+        self.transmit(Packet("probe", self.columns.HEADER, number))
 
     def arrive(self, segment: Segment) -> None:
-        self.receiver.timer.ring_if_due()
+        self.receiver.timer.expire_if_due()
         if segment.packet.kind == "probe":
-            self.put_back(Packet("reply", self.columns.HEADER, segment.packet.content))
+            self.send_back(Packet("reply", self.columns.HEADER, segment.packet.content))
             return
         if segment.reduced:
             self.echo = False
@@ -250,7 +250,7 @@ class Tcp(Association):
         self.receiver.receive(segment.packet)
 
     def _acknowledge(self, packet: Packet) -> None:
-        self.put_back(packet, echo=self.echo)
+        self.send_back(packet, echo=self.echo)
 
     def arrive_back(self, segment: Segment) -> None:
         if segment.packet.kind == "reply":
@@ -290,7 +290,7 @@ class Tcp(Association):
 
 
 def is_normal(sender: TcpSender) -> bool:
-    """Whether nothing is being repaired."""
+    """Return True if no loss is being repaired."""
     if isinstance(sender, Linux):
         return sender.state == "open"
     if isinstance(sender, Sack):

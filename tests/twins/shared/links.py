@@ -1,4 +1,4 @@
-"""What packets go through: cables to the hosts, and links with a queue that all share."""
+"""Cables to the hosts, and shared links with a queue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

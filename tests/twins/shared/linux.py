@@ -23,9 +23,9 @@ class Linux(Association):
         clock = HostClock(self.agenda, number)
         kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
-        self.sender = kind(clock, self.outcomes, columns, self.put_out, own)
+        self.sender = kind(clock, self.outcomes, columns, self.transmit, own)
         self.sender.flow = number
-        self.receiver = LinuxReceiver(clock, self.outcomes, columns, self.put_back)
+        self.receiver = LinuxReceiver(clock, self.outcomes, columns, self.send_back)
         self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
 
     def close(self) -> None:

@@ -91,7 +91,7 @@ def shared_rows(
 
 
 def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedRows:
-    """The same with today's Linux among the `kinds`, whose windows are often wide, and queues deep."""
+    """Return random rows with today's Linux among the `kinds`, often with wide windows and deep queues."""
     rows = shared_rows(count, seed=seed, kinds=kinds)
     for k, flows in enumerate(rows.flows):
         rng = np.random.default_rng([seed, k, 8])
@@ -105,7 +105,7 @@ def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedR
 
 
 def managed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """The same networks with active queue management on most of their links, and deeper queues."""
+    """Return the same networks with active queue management on most links, and deeper queues."""
     links = rows.links.copy()
     for k, row in enumerate(links):
         rng = np.random.default_rng([seed, k, 9])
@@ -117,7 +117,7 @@ def managed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 
 def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """The same networks with traces, jitter and policers on half of their links."""
+    """Return the same networks with traces, jitter and policers on half of their links."""
     found = {}
     for k, row in enumerate(rows.links):
         rng = np.random.default_rng([seed, k, 10])
@@ -135,7 +135,7 @@ def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 
 def gauged_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """The same networks, the delays of most of whose flows are measured, in up to three classes."""
+    """Return the same networks with delay statistics of most flows, in up to three classes."""
     parameters, flows = rows.parameters.copy(), rows.flows.copy()
     for k, row in enumerate(flows):
         rng = np.random.default_rng([seed, k, 24])
@@ -147,7 +147,7 @@ def gauged_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 
 def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """The same networks with outages of half of their links, those of some at the same times."""
+    """Return the same networks with outages of half of their links, some of them simultaneous."""
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 16)])
     behind = rows.links.shape[2]
     for k, row in enumerate(links):
@@ -166,7 +166,7 @@ def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 
 def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """The same networks, half of whose flows take the routes of another one from time to time."""
+    """Return the same networks, in which half of the flows take another flow's route from time to time."""
     words, most = 3 + 2 * MAX_HOPS, 4
     flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, words + 2 * most)])
     at = rows.flows.shape[2]
@@ -209,7 +209,7 @@ def all_alone(count: int, *, seed: int) -> SharedRows:
 
 
 def all_sctp(count: int, *, seed: int) -> SharedRows:
-    """The same networks with SCTP for TCP."""
+    """Return the same networks with SCTP instead of TCP."""
     rows = all_alone(count, seed=seed)
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 7])

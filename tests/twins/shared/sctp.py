@@ -22,11 +22,11 @@ class Sctp(Association):
         streams = world.tables.streams
         self.sender = SctpSender(
             self.outcomes, SenderClock(self.agenda, number), columns, streams, flow=number,
-            destinations=[Road(0, columns)], put_out=lambda _, packet: self.put_out(packet),
+            destinations=[Road(0, columns)], transmit=lambda _, packet: self.transmit(packet),
         )  # fmt: skip
         self.receiver = SctpReceiver(
             self.outcomes, ReceiverClock(self.agenda, number), columns, streams, flow=number,
-            destinations=[Destination(0, columns)], put_out=lambda _, packet: self.put_back(packet),
+            destinations=[Destination(0, columns)], transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip
         self.coming: list[Segment] = []  # past the last link
         self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
@@ -53,10 +53,10 @@ class Sctp(Association):
             self.finished = self.agenda.now
 
     def useful(self) -> int:
-        """What comes to the sink after the end counts, too, as it is taken in."""
+        """Return the useful payload, including data that reach the receiver before they are processed."""
         self.receiver.outcomes = Outcomes(limit=self.columns.LIMIT)
         self.receiver.outcomes.delivered = set(self.outcomes.delivered)
-        self.receiver.put_out = _nowhere
+        self.receiver.transmit = _nowhere
         for segment in list(self.coming):
             self.take_in(segment)
         return super().useful()

@@ -1,4 +1,4 @@
-"""Everything there is in one row: links, flows and the clock."""
+"""All objects of one row: links, flows and the clock."""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ class Standard:
         """Return the window after a loss at this window."""
         return window / 2.0
 
-    def hear(self, packets: int, now: int, rtt: int) -> None:
+    def on_ack(self, packets: int, now: int, rtt: int) -> None:
         """Process an ACK of any kind; `rtt` is the measurement before it."""
 
 
@@ -219,7 +219,7 @@ class Westwood(Standard):
             return cwnd + 1
         return cwnd
 
-    def hear(self, packets: int, now: int, rtt: int) -> None:
+    def on_ack(self, packets: int, now: int, rtt: int) -> None:
         time = now // MS
         if self.window_start is None:
             self.window_start = time

@@ -10,14 +10,14 @@ class Elfn(Resuming):
         if not (self.paused or self.finished or self.highest_ack < 0):
             self.pause("notice")
 
-    def choose(self) -> str:
+    def timeout_action(self) -> str:
         return "lose"
 
-    def patience(self) -> int:
+    def probe_timeout(self) -> int:
         return 2_000_000_000
 
     def ask(self) -> None:
-        self.put_probe_out()  # the reply to any probe of this pause will do
+        self.transmit_probe()  # the reply to any probe of this pause will do
 
-    def is_slow(self, rtt: int) -> bool:
+    def rtt_has_grown(self, rtt: int) -> bool:
         return False

@@ -12,7 +12,7 @@ MOST_AFTER_RECOVERY = 3  # packets that cwnd may be above what is in flight when
 
 
 @dataclass
-class Resent:
+class Retransmission:
     """Retransmission number `order` of a lost packet, made when `next_new` was the next new packet."""
 
     order: int
@@ -26,7 +26,7 @@ class Scoreboard:
         self.distance = distance
         self.reported: set[int] = set()
         self.lost: set[int] = set()
-        self.resent: dict[int, Resent] = {}
+        self.resent: dict[int, Retransmission] = {}
         self.orders = 0  # retransmissions so far
         self.forget(-1)
 
@@ -73,7 +73,7 @@ class Scoreboard:
         """Retransmit the first lost packet."""
         number = min(self.lost)
         self.lost.remove(number)
-        self.resent[number] = Resent(self.orders, next_new)
+        self.resent[number] = Retransmission(self.orders, next_new)
         self.orders += 1
         return number
 
@@ -160,7 +160,7 @@ class LinuxWestwood(LinuxControl):
         return max(2, self.twice * self.least // payload)
 
 
-class _AsWritten(Counting):
+class _SameWindow(Counting):
     """BIC and CUBIC, whose window in recovery is that after it."""
 
     def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
@@ -170,11 +170,11 @@ class _AsWritten(Counting):
         return ssthresh
 
 
-class LinuxBic(Bic, _AsWritten):
+class LinuxBic(Bic, _SameWindow):
     pass
 
 
-class LinuxCubic(Cubic, _AsWritten):
+class LinuxCubic(Cubic, _SameWindow):
     pass
 
 
@@ -246,7 +246,7 @@ class Linux(TcpSender):
         else:
             self.set_timer()
         self.halving = min(self.halving, self.in_flight + 1)
-        self.send_much()
+        self.send_window()
 
     def consider_recovery(self, lost: bool) -> None:
         if self.state != "open" and self.highest_ack >= self.recover:
@@ -278,9 +278,9 @@ class Linux(TcpSender):
         self.scoreboard.lose_all(self.highest_ack, self.next_number)
         self.back_off()
         self.set_timer()
-        self.send_much()
+        self.send_window()
 
-    def send_much(self, burst: int | None = None) -> None:
+    def send_window(self, burst: int | None = None) -> None:
         while not self.finished and self.in_flight < max(self.allowed, self.halving):
             if not self.scoreboard.lost and self.next_number >= self.written:
                 break

@@ -15,7 +15,7 @@ class Memory(Scoreboard):
         super().clear()
         self.gone = -1
 
-    def start_again(self, first: int, last: int) -> None:
+    def mark_holes(self, first: int, last: int) -> None:
         """Turn all unreported packets from `first` to `last` into holes again."""
         self.lowest = self.next_hole = first
         self.gone = last
@@ -40,14 +40,14 @@ class NewProbing(Pausing, Sack):
         super().__init__(*arguments)
         self.scoreboard = Memory()
 
-    def choose(self) -> str:
+    def timeout_action(self) -> str:
         return "spare" if self.backoff == 1 and self.rto_base <= self.rto_before else "pause"
 
     def cut_window(self) -> None:
         self.scoreboard.gone = -1
         self.spared += 1
 
-    def on_paused_ack(self, ack: Ack) -> None:
+    def note_ack_in_pause(self, ack: Ack) -> None:
         self.scoreboard.update(ack.number, ack.blocks)
 
     def repair(self) -> None:
@@ -58,12 +58,12 @@ class NewProbing(Pausing, Sack):
         if self.recovering:
             self.recover = self.highest_sent
             self.pipe = 0
-            self.scoreboard.start_again(self.highest_ack + 1, self.highest_sent)
+            self.scoreboard.mark_holes(self.highest_ack + 1, self.highest_sent)
             self.dupacks = max(self.dupacks, self.parameters.DUPACKS)
         else:
             self.scoreboard.clear()
             self.dupacks = 0
-        self.send_much()
+        self.send_window()
 
     def note(self) -> None:
         self.watched = self.highest_ack
@@ -74,10 +74,10 @@ class NewProbing(Pausing, Sack):
             self.note()
         super().output(number)
 
-    def send_much(self, burst: int | None = None) -> None:
+    def send_window(self, burst: int | None = None) -> None:
         if self.recovering and self.watched != self.highest_ack:
             self.note()
-        super().send_much(burst)
+        super().send_window(burst)
 
     def is_lost_again(self) -> bool:
         """Return True if the first hole was retransmitted and packets sent later have arrived."""

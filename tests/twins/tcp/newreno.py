@@ -38,6 +38,6 @@ class NewReno(Reno):
 
     def send_after_ack(self) -> None:
         if self.dupacks == 0:
-            self.send_much()
+            self.send_window()
         elif self.dupacks >= self.parameters.DUPACKS:
-            self.send_much(burst=2)
+            self.send_window(burst=2)

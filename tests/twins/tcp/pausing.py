@@ -23,11 +23,11 @@ class Pausing(TcpSender):
 
     # What the variants define.
 
-    def choose(self) -> str:
+    def timeout_action(self) -> str:
         """Return the action at a timeout: "lose", "spare" or "pause"."""
         raise NotImplementedError
 
-    def on_paused_ack(self, ack: Ack) -> None:
+    def note_ack_in_pause(self, ack: Ack) -> None:
         """Process an ACK in a pause, before anything else does."""
 
     def repair(self) -> None:
@@ -38,7 +38,7 @@ class Pausing(TcpSender):
         """Reduce the window: the network has got worse."""
         raise NotImplementedError
 
-    def patience(self) -> int:
+    def probe_timeout(self) -> int:
         """Return the timeout for a reply [ns]."""
         p = self.parameters
         return max(min(max(self.rto_base, p.MIN_RTO), p.MAX_RTO), 2 * p.TICK)
@@ -61,25 +61,25 @@ class Pausing(TcpSender):
 
     def ask(self) -> None:
         self.oldest = self.probes
-        self.put_probe_out()
+        self.transmit_probe()
 
-    def put_probe_out(self) -> None:
+    def transmit_probe(self) -> None:
         self.asked_at = self.simulation.now
-        self.timer.start(self.patience())
+        self.timer.start(self.probe_timeout())
         self.probes += 1
         self.send_probe(self.probes - 1)
 
     def on_probe_reply(self, number: int) -> None:
         if not self.paused or number < self.oldest:
             return
-        self.slow.append(self.is_slow(self.simulation.now - self.asked_at))
+        self.slow.append(self.rtt_has_grown(self.simulation.now - self.asked_at))
         if len(self.slow) < self.enough:
             self.ask()
         else:
             self.end_pause()
             self.decide()
 
-    def is_slow(self, rtt: int) -> bool:
+    def rtt_has_grown(self, rtt: int) -> bool:
         """Return True if a round trip exceeds 5/4 of the smoothed RTT, by the coarse clock."""
         tick = self.parameters.TICK
         into_tick = (self.asked_at + self.parameters.CLOCK_PHASE) % tick
@@ -106,12 +106,12 @@ class Pausing(TcpSender):
 
     # What a TCP does, seen from here.
 
-    def ring(self) -> None:
+    def on_timer(self) -> None:
         if self.paused:
             self.repeat()
             return
         self.outcomes.add(Out.TIMEOUTS)
-        choice = self.choose() if self.highest_ack >= 0 else "lose"
+        choice = self.timeout_action() if self.highest_ack >= 0 else "lose"
         if choice == "lose":
             self.on_timeout()
         elif choice == "pause":
@@ -128,7 +128,7 @@ class Pausing(TcpSender):
             self.on_ack_in_pause(ack)
 
     def on_ack_in_pause(self, ack: Ack) -> None:
-        self.on_paused_ack(ack)
+        self.note_ack_in_pause(ack)
         if ack.number > self.highest_ack:
             self.dupacks = 0
             self.highest_ack = ack.number

@@ -9,7 +9,7 @@ from tests.twins.tcp.receiver import Ack
 class Resuming(Pausing, NewReno):
     """NewReno that continues after a pause as within a recovery, or as after a timeout."""
 
-    def on_paused_ack(self, ack: Ack) -> None:
+    def note_ack_in_pause(self, ack: Ack) -> None:
         if self.last_cut != "dupack":
             return
         newly_acked = ack.number - self.highest_ack
@@ -42,7 +42,7 @@ class Resuming(Pausing, NewReno):
             self.dupacks = max(self.dupacks, self.parameters.DUPACKS)
             self.next_number = max(self.next_number, self.highest_ack + 2)
             self.output(self.highest_ack + 1)
-        self.send_much()
+        self.send_window()
 
 
 class Probing(Resuming):
@@ -65,7 +65,7 @@ class Probing(Resuming):
                 return
         super().on_duplicate_ack()
 
-    def choose(self) -> str:
+    def timeout_action(self) -> str:
         return "pause"
 
     def fast_retransmit(self) -> None:

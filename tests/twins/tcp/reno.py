@@ -32,13 +32,13 @@ class Reno(TcpSender):
         if self.dupacks == self.parameters.DUPACKS:
             self.fast_retransmit()
         elif self.dupacks < self.parameters.DUPACKS:
-            self.send_one()
+            self.limited_transmit()
         elif self.last_cut == "dupack":
             self.inflation += 1
 
     def send_after_ack(self) -> None:
         if self.dupacks == 0 or self.dupacks >= self.parameters.DUPACKS:
-            self.send_much()
+            self.send_window()
 
     def fast_retransmit(self) -> None:
         if self.may_fast_retransmit():

@@ -12,7 +12,7 @@ class Scoreboard:
         self.sacked: set[int] = set()
         self.lowest = -1  # first packet not cumulatively acknowledged
         self.next_hole = -1  # holes below have been resent
-        self.news = False  # the last update told something new
+        self.news = False  # the latest update reported something new
 
     def clear(self) -> None:
         self.sacked = set()
@@ -57,7 +57,7 @@ class Sack(TcpSender):
         if self.recovering:
             if ack.number >= self.highest_ack:  # else others have overtaken it
                 self.on_ack_in_recovery(ack)
-            self.send_much()
+            self.send_window()
             return
         if ack.number > self.last_ack:
             self.new_ack_and_grow(ack.number)
@@ -70,9 +70,9 @@ class Sack(TcpSender):
                 if self.dupacks == self.parameters.DUPACKS:
                     self.fast_retransmit()
                 elif self.dupacks < self.parameters.DUPACKS:
-                    self.send_one()
+                    self.limited_transmit()
         if self.dupacks == 0:
-            self.send_much()
+            self.send_window()
 
     def on_ack_in_recovery(self, ack: Ack) -> None:
         self.pipe -= 1
@@ -114,7 +114,7 @@ class Sack(TcpSender):
         self.scoreboard.clear()
         super().on_timeout()
 
-    def send_much(self, burst: int | None = None) -> None:
+    def send_window(self, burst: int | None = None) -> None:
         assert burst is None
         while self.room() and not self.finished and self.last_ack + 1 < self.limit:
             hole = self.scoreboard.hole()
@@ -137,9 +137,9 @@ class Sack(TcpSender):
 
     def resume(self) -> None:
         if self.recovering:
-            self.send_much()
+            self.send_window()
         else:  # new packets, whatever was reported missing
-            super().send_much()
+            super().send_window()
 
     def room(self) -> bool:
         if self.recovering:

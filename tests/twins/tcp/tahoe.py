@@ -14,8 +14,8 @@ class Tahoe(TcpSender):
             if self.dupacks == self.parameters.DUPACKS:
                 self.fast_retransmit()
             elif self.dupacks < self.parameters.DUPACKS:
-                self.send_one()
-        self.send_much()
+                self.limited_transmit()
+        self.send_window()
 
     def fast_retransmit(self) -> None:
         if self.may_fast_retransmit():

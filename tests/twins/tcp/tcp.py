@@ -30,8 +30,8 @@ class TcpSender:
         self.outcomes = outcomes
         self.parameters = parameters
         self.send_packet = send
-        self.timer = Timer(simulation, Rank.RETRANSMISSION, self.ring)
-        self.may_send: Callable[[], bool] = lambda: True  # asked before what the window lets out is put out
+        self.timer = Timer(simulation, Rank.RETRANSMISSION, self.on_timer)
+        self.may_send: Callable[[], bool] = lambda: True  # called before packets of the window are sent
         self.send_probe: Callable[[int], None]  # puts a probe segment out; for senders that pause
 
         self.window = parameters.WINDOW
@@ -74,13 +74,13 @@ class TcpSender:
     # The world.
 
     def start(self) -> None:
-        self.send_much()
+        self.send_window()
 
     def receive(self, packet: Packet) -> None:
         if not self.finished:
             news = packet.content.number - self.highest_ack
             if news >= 0:
-                self.control.hear(news, self.simulation.now, self.rtt)
+                self.control.on_ack(news, self.simulation.now, self.rtt)
             self.on_ack(packet.content)
             self.outcomes.values[Out.ACKED] = max(0, self.highest_ack + 1 - self.first_data)
 
@@ -144,7 +144,7 @@ class TcpSender:
         if not self.timer.pending or nothing_is_out:
             self.set_timer()
 
-    def send_much(self, burst: int | None = None) -> None:
+    def send_window(self, burst: int | None = None) -> None:
         """Send what the window allows, at most `burst` packets."""
         sent = 0
         while (
@@ -160,9 +160,9 @@ class TcpSender:
 
     def resume(self) -> None:
         """Send what the window allows after the sender was blocked."""
-        self.send_much()
+        self.send_window()
 
-    def send_one(self) -> None:
+    def limited_transmit(self) -> None:
         """Send a new packet for a duplicate acknowledgement below the threshold (limited transmit)."""
         number = self.next_number
         if (
@@ -219,7 +219,7 @@ class TcpSender:
         """Return False for a loss in a window that was already reduced, except for the first packet."""
         return self.highest_ack > self.recover or self.highest_ack == 0
 
-    def ring(self) -> None:
+    def on_timer(self) -> None:
         """Process the expiry of the timer."""
         self.outcomes.add(Out.TIMEOUTS)
         self.on_timeout()
@@ -234,7 +234,7 @@ class TcpSender:
         self.back_off()
         self.go_back()
         self.last_cut = "timeout"
-        self.send_much()
+        self.send_window()
 
     def go_back(self) -> None:
         """Continue from the first unacknowledged packet."""

@@ -63,7 +63,7 @@ class Vegas(TcpSender):
         elif ack.number == self.last_ack:
             self.on_duplicate_ack()
         if self.dupacks == 0 or self.dupacks >= self.parameters.DUPACKS:
-            self.send_much()
+            self.send_window()
 
     def on_new_ack(self, number: int) -> None:
         if self.last_ack == 0:
@@ -204,4 +204,4 @@ class Vegas(TcpSender):
         self.cwnd = 2.0
         self.slow_window = 0.0
         self.window_changed_at = self.time()
-        self.send_much()
+        self.send_window()

@@ -94,7 +94,7 @@ class Channel:
                 station.quiet = now
 
     def _decoded(self, station: "Station", transmission: Transmission) -> bool:
-        """Whether the station can read the frame that it followed to the end."""
+        """Return True if the station can decode the frame that it received to the end."""
         mine = transmission.kind == Kind.DATA and transmission.to == station.number
         within = station.control if transmission.is_control else station.near
         if not mine:

@@ -1,4 +1,4 @@
-"""Which of several events in the very same nanosecond comes first."""
+"""Order of events in the same nanosecond."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -58,14 +58,14 @@ class Clock(Simulation):
 
 
 class SenderClock(Clock):
-    """The simulation as the sender of SCTP sees it: its timers in the order of their ranks,"""
+    """Simulation for the sender of SCTP: its timers in the order of their ranks."""
 
     def turn(self, rank: int) -> int:
         return Turn.SECOND + rank
 
 
 class ReceiverClock(Clock):
-    """and as the receiver does, whose timers come after those of the sender."""
+    """Simulation for the receiver of SCTP, whose timers follow those of the sender."""
 
     def turn(self, rank: int) -> int:
         return 2 * max(Rank) + rank

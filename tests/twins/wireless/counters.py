@@ -1,4 +1,4 @@
-"""What is counted of flows and nodes, from the end of the warm-up on."""
+"""Counters of flows and nodes, from the end of the warm-up on."""
 
 from collections import Counter
 from typing import Any
@@ -21,7 +21,7 @@ CAUSES = {
 
 
 class FlowOutcomes(Outcomes):
-    """What sender and receiver count in any network, and what there is to count here."""
+    """Counters of sender and receiver in any network, and those of 802.11."""
 
     def __init__(self, *, limit: int, tcp: bool, warm_up: int, bin_length: int, end: int) -> None:
         super().__init__(limit=limit)
@@ -42,7 +42,7 @@ class FlowOutcomes(Outcomes):
         self.arrivals: list[int] = []  # times
         self.fates: Counter[FlowOut] = Counter()  # of packets put out since then
 
-    def put_out(self, packet: Packet, now: int, *, last: int) -> None:
+    def note_sent(self, packet: Packet, now: int, *, last: int) -> None:
         """A packet leaves its source, `last` is the number of the last one there is."""
         number = packet.content.number if isinstance(packet.content, Data) else packet.content
         if packet.kind == "data" and number not in self.first_put_out:
@@ -66,7 +66,8 @@ class FlowOutcomes(Outcomes):
             self.more[FlowOut.ACKS_LOST] += 1
 
     def _end(self, number: int, fate: FlowOut) -> None:
-        """That of a packet of UDP, of which there is one copy, counts if it was put out after the warm-up."""
+        """Count the end of a packet; a UDP packet, which is sent once, only if it was sent after
+        the warm-up."""
         if not self.tcp and self.first_put_out[number] >= self.warm_up:
             self.fates[fate] += 1
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Flow:
-    """What UDP and TCP flows have in common."""
+    """Common parts of UDP and TCP flows."""
 
     first_data = 0
 
@@ -37,18 +37,18 @@ class Flow:
             after=columns.AFTER, arrive=self.arrive, lost=self.outcomes.lost,
         )  # fmt: skip
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         """A data packet (or SYN) leaves the source."""
         packet.path, packet.sent = self.number, self.clock.now
-        self.outcomes.put_out(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
+        self.outcomes.note_sent(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
         self.send(packet)
 
     def send(self, packet: Packet) -> None:
-        """It sets off."""
+        """Send the first packets."""
         self.forth.send(packet)
 
     def waiting(self) -> list[Packet]:
-        """What has left the source, but waits for room at its node."""
+        """Return the packets that have left the source and wait for room at its node."""
         return []
 
     def arrive(self, packet: Packet) -> None:
@@ -71,7 +71,7 @@ class Udp(Flow):
         wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, flow=self.number)
         self._expect(k + 1, self.clock.now + wait)
         self.outcomes.add(Out.SENT)
-        self.put_out(Packet("data", c.SIZE + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
+        self.transmit(Packet("data", c.SIZE + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
 
     def arrive(self, packet: Packet) -> None:
         self.outcomes.arrived(packet, packet.content, self.clock.now)
@@ -91,7 +91,7 @@ class Association(Flow):
             self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
             self.station.on_room.append(self.pump)
 
-    def put_back(self, packet: Packet) -> None:
+    def send_back(self, packet: Packet) -> None:
         """The sink answers."""
         packet.path = self.number
         if packet.kind == "ack":
@@ -115,22 +115,22 @@ class Tcp(Association):
         sender, control = tcp_of(protocol)
         self.first_data = sender.first_data
         super().__init__(world, number, columns)
-        self.sender = sender(self.clock, self.outcomes, parameters, self.put_out, control())
+        self.sender = sender(self.clock, self.outcomes, parameters, self.transmit, control())
         self.sender.send_probe = self._put_probe_out
         self.receiver = Receiver(
             self.clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-            block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self.put_back,
+            block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self.send_back,
         )  # fmt: skip
         self.held = False
         if self.station is not None:
             self.sender.may_send = self._has_room
         self.clock.at(columns.START, Rank.HOP, self.sender.start)
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         if packet.kind == "data":  # Vegas of the path twin has no header
             packet.size = self.columns.SIZE + self.columns.HEADER - self.sender.missing(packet.content)
-        super().put_out(packet)
+        super().transmit(packet)
 
     def _put_probe_out(self, number: int) -> None:
         self.forth.send(Packet("probe", self.columns.HEADER, number, path=self.number))

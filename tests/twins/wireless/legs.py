@@ -79,13 +79,13 @@ class Server:
             self.read()
 
     def postpone(self, time: int) -> None:
-        """What is served interrupts the application."""
+        """Delay the application: serving packets interrupts it."""
         if self.reading > 0:
             self.read_end += time
             self.clock.at(self.read_end, Turn.FIRST, self.end_read)
 
     def occupy(self, time: int) -> None:
-        """Something else keeps the server busy for `time` ns."""
+        """Keep the server busy for `time` ns with something else."""
         self.free = max(self.free, self.clock.now) + time
         self.postpone(time)
 
@@ -94,7 +94,7 @@ class Server:
         return self.at_speed(((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME, start)
 
     def at_speed(self, time: int, start: int) -> int:
-        """What takes `time` on average takes so long from `start` on."""
+        """Return the duration from `start` on of work that takes `time` on average."""
         c = self.columns
         if c.SWING:
             time += time * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30

@@ -26,9 +26,9 @@ class Linux(Association):
         super().__init__(world, number, columns)
         kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
-        self.sender = kind(self.clock, self.outcomes, parameters, self.put_out, own)
+        self.sender = kind(self.clock, self.outcomes, parameters, self.transmit, own)
         self.sender.flow = number
-        self.receiver = LinuxReceiver(self.clock, self.outcomes, parameters, self.put_back)
+        self.receiver = LinuxReceiver(self.clock, self.outcomes, parameters, self.send_back)
         self.clock.at(columns.START, Turn.FIRST, self.sender.start)
 
     def arrive(self, packet: Packet) -> None:
@@ -38,4 +38,4 @@ class Linux(Association):
         self.sender.receive(packet)
 
     def pump(self) -> None:
-        """It never waits for room."""
+        """Send without waiting for room."""

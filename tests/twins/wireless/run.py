@@ -37,7 +37,7 @@ def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
 
 
 def gauges_of(world: World) -> list[Gauge]:
-    """What is counted of the classes."""
+    """Return the delay statistics of the classes."""
     found = [Gauge(warm_up=world.radio.WARM_UP) for _ in range(world.radio.DELAY_CLASSES)]
     for flow in world.flows:
         if flow.columns.DELAY_CLASS:
@@ -67,7 +67,7 @@ def run(world: World) -> None:
 
 
 def warm_up_ends(world: World) -> None:
-    """What was counted until now is forgotten."""
+    """Reset the counters."""
     for station in world.stations:
         station.outcomes.reset(in_queue=len(station.queue))
     for flow in world.flows:

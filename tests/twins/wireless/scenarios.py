@@ -93,7 +93,8 @@ def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
 
 
 def all_linux(count: int, *, seed: int) -> WifiRows:
-    """The same networks with a kernel's clocks and, often, wide windows; no full queue stops a sender."""
+    """Return the same networks with today's Linux, often with wide windows; full queues do not stop
+    senders."""
     rows = wifi_rows(count, seed=seed, tcp=True)
     for k, p in enumerate(rows.parameters):
         make_linux(np.random.default_rng([seed, k, 8]), p)
@@ -106,7 +107,8 @@ def all_linux(count: int, *, seed: int) -> WifiRows:
 
 
 def all_mixed(count: int, *, seed: int, linux: bool = False) -> WifiRows:
-    """The same networks whose flows have transports of their own, of any kind, and often of today's Linux."""
+    """Return the same networks with a transport of its own for each flow, of any kind, often
+    today's Linux."""
     rows = wifi_rows(count, seed=seed, tcp=True)
     of_linux = range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)) if linux else ()
     some = [*range(1, len(KINDS)), *2 * [*of_linux]]
@@ -147,7 +149,7 @@ def with_own(rows: WifiRows, kinds: Callable[[int], list[int]]) -> WifiRows:
 
 
 def all_sctp(count: int, *, seed: int) -> WifiRows:
-    """The same networks with SCTP for TCP."""
+    """Return the same networks with SCTP instead of TCP."""
     rows = wifi_rows(count, seed=seed, tcp=True)
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 7])
@@ -168,7 +170,7 @@ def all_sctp(count: int, *, seed: int) -> WifiRows:
 
 
 def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
-    """The same networks, the delays of most of whose flows are measured, in up to three classes."""
+    """Return the same networks with delay statistics of most flows, in up to three classes."""
     parameters, network = rows.parameters.copy(), rows.network.copy()
     for k, p in enumerate(parameters):
         rng = np.random.default_rng([seed, k, 24])
@@ -180,7 +182,7 @@ def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
 
 
 def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
-    """The same networks, whose gateway goes down up to six times."""
+    """Return the same networks with a gateway that fails up to six times."""
     most, parameters = 6, rows.parameters.copy()
     networks = []
     for k, (p, network) in enumerate(zip(parameters, rows.network, strict=True)):

@@ -25,11 +25,11 @@ class Sctp(Association):
         )
         self.sender = SctpSender(
             self.outcomes, at_sender, parameters, world.streams, flow=number,
-            destinations=[Road(0, parameters)], put_out=lambda _, packet: self.put_out(packet),
+            destinations=[Road(0, parameters)], transmit=lambda _, packet: self.transmit(packet),
         )  # fmt: skip
         self.receiver = SctpReceiver(
             self.outcomes, at_receiver, parameters, world.streams, flow=number,
-            destinations=[Destination(0, parameters)], put_out=lambda _, packet: self.put_back(packet),
+            destinations=[Destination(0, parameters)], transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip
         self.held: list[Packet] = []
         self.clock.at(columns.START, Turn.FIRST, self.sender.start)
@@ -39,7 +39,7 @@ class Sctp(Association):
         self.pump()
 
     def pump(self) -> None:
-        """Everything waits, in order, while the queue of the source's own node is full."""
+        """Keep all packets waiting, in order, while the queue of the source's own node is full."""
         while self.held and not (self.station is not None and self.station.is_full()):
             super().send(self.held.pop(0))
 

@@ -69,7 +69,7 @@ class Station:
         return self.disturb_control if transmission.is_control else self.disturb_data
 
     def pass_time(self, duration: int) -> None:
-        """Nothing happens for `duration` ns."""
+        """Account for `duration` ns without an event."""
         self.outcomes.pass_time(duration, in_queue=len(self.queue), senses=self.senses)
         if self.lock is not None:
             others = self.world.channel.sensed(self) - {self.lock.sender}
@@ -91,7 +91,7 @@ class Station:
     # Access to the channel.
 
     def next_start(self) -> int:
-        """When it sends next if nothing intervenes."""
+        """Return the time of the next transmission if nothing intervenes."""
         if self.planned is not None:
             return self.planned[0]
         if self.queue and not self.on_air and self.waiting is None and not self.senses:
@@ -153,7 +153,7 @@ class Station:
     # Failures.
 
     def go_down(self) -> None:
-        """It loses all that it holds, hears nothing, and has no room for more."""
+        """Discard all packets; receive nothing, and accept none."""
         for frame in self.queue:
             self.count(NodeOut.DROPS)
             if not frame.received:
@@ -168,7 +168,7 @@ class Station:
         self.short = self.long = self.burst = 0
 
     def come_back(self) -> None:
-        """As it was at first."""
+        """Return to the initial state."""
         self.capacity, self.sense = self.columns.QUEUE, members(self.columns.SENSE)
         for transmit_pending in self.on_room:
             transmit_pending()
@@ -246,7 +246,7 @@ class Station:
         return self._on_air(Kind.CTS, rts.sender, own, rts.data_rate, time, announced)
 
     def sent(self, transmission: Transmission) -> None:
-        """Its transmission has ended."""
+        """Process the end of a transmission."""
         self.tx = self.now
         if transmission.kind in (Kind.DATA, Kind.RTS):
             answer = self.world.tables.rates[transmission.data_rate].ANSWER
@@ -303,7 +303,7 @@ class Station:
             frame.route.cross(frame)
 
     def _is_answered_by(self, kind: Kind, answer: Transmission) -> bool:
-        """Whether it waits for this; then it does no longer."""
+        """Return True if the station waits for this frame, and stop waiting."""
         waiting = self.waiting
         if waiting is None or waiting.kind != kind or waiting.to != answer.sender:
             return False

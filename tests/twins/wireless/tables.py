@@ -16,7 +16,7 @@ def named(columns: type[IntEnum], values: Sequence[Any]) -> Any:
 
 
 class Tables:
-    """What a row says: `p` of the transport, `radio` of the channel, and the tables."""
+    """Tables of a row: `p` of the transport, `radio` of the channel, and the others."""
 
     def __init__(self, rows: WifiRows, row: int) -> None:
         line = rows.parameters[row]

@@ -1,4 +1,4 @@
-"""Everything there is in one row: channel, stations, links, legs and flows."""
+"""All objects of one row: channel, stations, links, legs and flows."""
 
 from collections.abc import Iterator
 from itertools import repeat
@@ -36,7 +36,7 @@ class Link:
         self.endured = endured  # microseconds of disturbance that each disturbed frame survives
 
     def noise_destroys(self) -> bool:
-        """Whether the next data frame is lost."""
+        """Return True if the next data frame is lost."""
         if self.gaps is None:
             return False
         if self.survivors_left == 0:
@@ -46,7 +46,7 @@ class Link:
         return False
 
     def disturbance_destroys(self, duration: int) -> bool:
-        """Whether a data frame is lost that others disturbed for so long [ns]."""
+        """Return True if a data frame is lost that others disturbed for this long [ns]."""
         return self.endured is None or duration > 1000 * next(self.endured)
 
 

@@ -14,7 +14,7 @@ from tests.twins.path.mobility.timelines import Timeline
 
 
 @dataclass(eq=False)
-class Traveller:
+class MobilePacket:
     """Packet, or a copy of it, in the access network."""
 
     packet: Packet
@@ -43,25 +43,25 @@ class Access:
         self.radio = radio
         self.routers = [Router(self, place, astray[place]) for place in range(len(timelines) + 1)]
         self.deliver: Callable[[Packet], None] = lambda packet: None
-        self.on_the_way: list[Traveller] = []
+        self.on_the_way: list[MobilePacket] = []
 
     # The MAP.
 
-    def pass_map(self, packet: Packet) -> None:
+    def on_map(self, packet: Packet) -> None:
         """Process a packet of the sender that passes the MAP now."""
         now = self.simulation.now
         place, detour, tunnelled = self.destination(packet.sent, now)
-        traveller = Traveller(packet, tunnelled=tunnelled)
+        traveller = MobilePacket(packet, tunnelled=tunnelled)
         if tunnelled:
             self.count(Out.TUNNELLED, traveller)
         arrival = now + self.parameters.MAP_TO_AR + detour
         if self.parameters.HANDOVER in (S_MIP, HIMIPV6) and place < len(self.timelines):
             traveller.copied = self.timelines[place].copy <= now
-        self.go(traveller, place, arrival)
+        self.schedule(traveller, place, arrival)
         if traveller.copied and self.parameters.HANDOVER == S_MIP:
             self.count(Out.COPIES, traveller)
             copy = replace(traveller, copied=False, copy=True)
-            self.go(copy, place + 1, arrival + self.timelines[place].detour)
+            self.schedule(copy, place + 1, arrival + self.timelines[place].detour)
 
     def destination(self, sent: int, now: int) -> tuple[int, int, bool]:
         """Return the place, the additional delay [ns], and whether a tunnel between MAPs is used."""
@@ -81,30 +81,30 @@ class Access:
 
     # The ways between routers, and the air.
 
-    def go(self, traveller: Traveller, place: int, arrival: Time) -> None:
+    def schedule(self, traveller: MobilePacket, place: int, arrival: Time) -> None:
         """Schedule the arrival at a router (or never: then wait)."""
         self.on_the_way.append(traveller)
         if arrival <= self.parameters.END:
             rank = Rank.TUNNELLED if traveller.tunnelled else Rank.HOP
             self.simulation.at(int(arrival), rank, self._reach, traveller, place)
 
-    def _reach(self, traveller: Traveller, place: int) -> None:
+    def _reach(self, traveller: MobilePacket, place: int) -> None:
         self.on_the_way.remove(traveller)
         self.routers[place].reach(traveller)
 
-    def fly(self, traveller: Traveller, arrival: int, lost: bool) -> None:
+    def schedule_arrival(self, traveller: MobilePacket, arrival: int, lost: bool) -> None:
         """Schedule the arrival at the host, or the loss just before."""
         self.on_the_way.append(traveller)
         self.simulation.at(arrival, Rank.DATA, self._land, traveller, lost)
 
-    def _land(self, traveller: Traveller, lost: bool) -> None:
+    def _land(self, traveller: MobilePacket, lost: bool) -> None:
         self.on_the_way.remove(traveller)
         if lost:
             self.outcomes.lost(traveller.packet, "random")
         else:
             self.deliver(traveller.packet)
 
-    def count(self, column: Out, traveller: Traveller) -> None:
+    def count(self, column: Out, traveller: MobilePacket) -> None:
         """Count data packets only."""
         if traveller.packet.kind == "data":
             self.outcomes.add(column)
@@ -124,7 +124,7 @@ class Router:
         self.last_tunnelled = 0
         self.open = False  # to packets sent to the new address, while the tunnel still brings others
 
-    def reach(self, traveller: Traveller) -> None:
+    def reach(self, traveller: MobilePacket) -> None:
         """Process a packet that is at the router now (again, if it has waited)."""
         if self.came is not None and self.must_wait(traveller, self.came):
             return
@@ -136,9 +136,9 @@ class Router:
         else:
             flight = self.to_radio(traveller)
             if flight is not None:
-                self.access.fly(traveller, *flight)
+                self.access.schedule_arrival(traveller, *flight)
 
-    def must_wait(self, traveller: Traveller, line: Timeline) -> bool:
+    def must_wait(self, traveller: MobilePacket, line: Timeline) -> bool:
         """Return True if the host is not here yet, or other packets come first."""
         now = self.access.simulation.now
         if traveller.tunnelled:
@@ -159,10 +159,10 @@ class Router:
             self.room -= 1
             self.access.count(Out.BUFFERED, traveller)
             traveller.waited = True
-        self.access.go(traveller, self.place, release)
+        self.access.schedule(traveller, self.place, release)
         return True
 
-    def deliver_or_send_on(self, traveller: Traveller, line: Timeline) -> None:
+    def deliver_or_send_on(self, traveller: MobilePacket, line: Timeline) -> None:
         """Deliver until the next handover, then forward."""
         access = self.access
         now = access.simulation.now
@@ -172,28 +172,28 @@ class Router:
             return
         if protocol == S_BINDING and line.copy <= now:
             access.count(Out.COPIES, traveller)
-            access.go(Traveller(traveller.packet, tunnelled=True), self.place + 1, now + line.tunnel)
+            access.schedule(MobilePacket(traveller.packet, tunnelled=True), self.place + 1, now + line.tunnel)
             traveller.twin = True
         if now < line.down:
             flight = self.to_radio(traveller)
             if flight is None:
                 return
             if flight[0] <= line.down:
-                access.fly(traveller, *flight)
+                access.schedule_arrival(traveller, *flight)
                 if protocol == HIMIPV6 and traveller.copied:  # the new router has it for nothing
                     access.count(Out.COPIES, traveller)
                     access.count(Out.DISCARDED, traveller)
                 return
-        self.miss(traveller, line)
+        self.on_departed_host(traveller, line)
 
-    def miss(self, traveller: Traveller, line: Timeline) -> None:
+    def on_departed_host(self, traveller: MobilePacket, line: Timeline) -> None:
         """Process a packet that is too late for the host."""
         access = self.access
         now = access.simulation.now
         if access.parameters.HANDOVER == HIMIPV6 and traveller.copied:
             access.count(Out.COPIES, traveller)
             access.count(Out.DISCARDED, traveller)
-            access.go(Traveller(traveller.packet, tunnelled=True), self.place + 1, now + line.detour)
+            access.schedule(MobilePacket(traveller.packet, tunnelled=True), self.place + 1, now + line.detour)
         elif traveller.twin or traveller.copied:
             access.count(Out.DISCARDED, traveller)
         elif now < line.down or line.kept == NEVER:
@@ -207,12 +207,12 @@ class Router:
         else:
             access.outcomes.lost(traveller.packet, "buffer")
 
-    def tunnel(self, traveller: Traveller, arrival: Time) -> None:
+    def tunnel(self, traveller: MobilePacket, arrival: Time) -> None:
         """Tunnel a packet to the next router."""
         self.access.count(Out.TUNNELLED, traveller)
-        self.access.go(Traveller(traveller.packet, tunnelled=True), self.place + 1, arrival)
+        self.access.schedule(MobilePacket(traveller.packet, tunnelled=True), self.place + 1, arrival)
 
-    def to_radio(self, traveller: Traveller) -> tuple[int, bool] | None:
+    def to_radio(self, traveller: MobilePacket) -> tuple[int, bool] | None:
         """Return arrival at the host and random loss, or nothing if the queue was full."""
         flight = self.access.radio.transmit(traveller.packet.size, self.place)
         if flight is None:

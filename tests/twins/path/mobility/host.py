@@ -23,9 +23,9 @@ class MobilePath(Path):
         self.access = access
         self.timelines: Sequence[Timeline] = access.timelines
         self.map_to_router = map_to_router
-        forward[-1].deliver = access.pass_map
+        forward[-1].deliver = access.on_map
         backward[0].deliver = self._to_map
-        self.newest_sent = -1  # when the newest packet that arrived was put out
+        self.newest_sent = -1  # latest send time of a packet that has arrived
         self.last_arrival: int | None = None
 
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
@@ -53,7 +53,7 @@ class MobilePath(Path):
 
     def _to_map(self, packet: Packet) -> None:
         now = self.simulation.now
-        self.simulation.at(now + self.map_to_router, Rank.HOP, self.backward[1].hand, packet)
+        self.simulation.at(now + self.map_to_router, Rank.HOP, self.backward[1].accept, packet)
 
     def _observe(self, packet: Packet) -> None:
         now = self.simulation.now

@@ -34,7 +34,7 @@ class Radio:
         self.survivors_left = next(self.gaps) if lost and self.gaps else self.survivors_left - 1
         return self.server.free_at + self.delay, lost
 
-    def hand_cross(self, size: int) -> None:
+    def accept_cross(self, size: int) -> None:
         """Accept a packet of cross traffic at the router that the host uses."""
         if not self.server.is_full():
             self.server.serve(size)

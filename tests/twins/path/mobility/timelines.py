@@ -30,7 +30,7 @@ class Timeline:
     settle: int = 0  # the tunnel must have been quiet for so long
 
 
-class Making:
+class TimelineBuilder:
     """Common data of the protocols for the timeline of one handover."""
 
     def __init__(self, parameters: Parameters, signalling: Signalling, handover: Handover) -> None:
@@ -70,12 +70,12 @@ class Making:
         return self.signalling.register_at_home(local)
 
 
-def mipv6(making: Making) -> None:
+def mipv6(making: TimelineBuilder) -> None:
     """Let the sender learn of every move, after the host has noticed it."""
     making.timeline.at_sender = making.signalling.register_at_home(making.detected)
 
 
-def hmipv6(making: Making) -> None:
+def hmipv6(making: TimelineBuilder) -> None:
     """Let only the MAP learn of a move within a domain."""
     if making.handover.inter:
         making.timeline.at_sender = making.register_with_new_map_and_sender(making.detected)
@@ -83,7 +83,7 @@ def hmipv6(making: Making) -> None:
         making.timeline.at_map = making.register_with_map(making.detected)
 
 
-def fast_answer(making: Making) -> Time:
+def fast_answer(making: TimelineBuilder) -> Time:
     """Return the time at which the old router has told the host that the new one is ready."""
     if not making.in_time:
         return NEVER
@@ -92,14 +92,14 @@ def fast_answer(making: Making) -> Time:
     return making.signalling.exchange(Message.PREPARE, making.handover.trigger, round_trip)
 
 
-def keep_at_old_router(making: Making) -> None:
+def keep_at_old_router(making: TimelineBuilder) -> None:
     """Let the old router buffer packets until the host requests them (reactive handover)."""
     making.timeline.kept = making.signalling.send(
         Message.ANNOUNCE, making.detected, making.radio_up + making.between_routers
     )
 
 
-def fmipv6(making: Making) -> None:
+def fmipv6(making: TimelineBuilder) -> None:
     answer = fast_answer(making)
     if answer <= making.latest_answer:
         making.timeline.prepared = True
@@ -111,7 +111,7 @@ def fmipv6(making: Making) -> None:
         making.timeline.at_sender = making.signalling.register_at_home(making.detected)
 
 
-def s_binding(making: Making) -> None:
+def s_binding(making: TimelineBuilder) -> None:
     """Proceed as FMIPv6, but the old router delivers and tunnels; a return needs no preparation."""
     if making.handover.is_return:
         making.preparation = 0
@@ -126,7 +126,7 @@ def s_binding(making: Making) -> None:
         making.timeline.at_sender = making.signalling.register_at_home(making.detected)
 
 
-def map_is_ready(making: Making) -> Time:
+def map_is_ready(making: TimelineBuilder) -> Time:
     """Return the time at which the MAP knows that the new router is ready."""
     if not making.in_time:
         return NEVER
@@ -135,7 +135,7 @@ def map_is_ready(making: Making) -> Time:
     return making.signalling.send(Message.PREPARE, making.handover.trigger, delay)
 
 
-def s_mip(making: Making) -> None:
+def s_mip(making: TimelineBuilder) -> None:
     """Let the MAP simulcast; earlier packets are tunnelled and delivered first."""
     copy = map_is_ready(making)
     if copy <= making.handover.expected_down:
@@ -152,7 +152,7 @@ def s_mip(making: Making) -> None:
         hmipv6(making)
 
 
-def fhmipv6(making: Making) -> None:
+def fhmipv6(making: TimelineBuilder) -> None:
     """Let the MAP redirect packets to the new router before the link goes down."""
     redirect = map_is_ready(making)
     if redirect + making.down <= making.latest_answer:
@@ -165,7 +165,7 @@ def fhmipv6(making: Making) -> None:
         hmipv6(making)
 
 
-def himipv6(making: Making) -> None:
+def himipv6(making: TimelineBuilder) -> None:
     """Let the MAP copy packets at once; the new router delivers those that the host has missed."""
     timeline, handover = making.timeline, making.handover
     copy: Time = NEVER
@@ -187,7 +187,7 @@ def himipv6(making: Making) -> None:
         timeline.at_sender = making.register_with_new_map_and_sender(start)
 
 
-PROTOCOLS: dict[int, Callable[[Making], None]] = {
+PROTOCOLS: dict[int, Callable[[TimelineBuilder], None]] = {
     layout.MIPV6: mipv6, layout.HMIPV6: hmipv6, layout.FMIPV6: fmipv6, layout.S_BINDING: s_binding,
     layout.S_MIP: s_mip, layout.FHMIPV6: fhmipv6, layout.HIMIPV6: himipv6,
 }
@@ -195,12 +195,12 @@ PROTOCOLS: dict[int, Callable[[Making], None]] = {
 
 def make_timeline(parameters: Parameters, signalling: Signalling, handover: Handover) -> Timeline:
     """Return the timeline of one handover."""
-    making = Making(parameters, signalling, handover)
+    making = TimelineBuilder(parameters, signalling, handover)
     PROTOCOLS[parameters.HANDOVER](making)
     return making.timeline
 
 
-def leads_astray(parameters: Parameters, signalling: Signalling, handover: Handover) -> tuple[Time, Time]:
+def astray_times(parameters: Parameters, signalling: Signalling, handover: Handover) -> tuple[Time, Time]:
     """Return the times between which a false alarm sends the router's packets to the wrong place.
 
     This concerns only protocols that redirect (and do not copy) before the link goes down.
