@@ -34,7 +34,7 @@ class Ended:
     """End of a campaign."""
 
     result: str
-    """completed, failed or interrupted, with the exit status or the signal."""
+    """Result of the campaign: completed, failed or interrupted, with the exit status or the signal."""
     wall_s: float
     processor_s: float
     """User and system time, with that of child processes."""

@@ -10,7 +10,7 @@ from tests.campaigns.verification.packets import Packets
 @pytest.mark.full
 @pytest.mark.needs("ns")
 def test_quantiles_are_those_of_ns2() -> None:
-    """Of the fewer packets of the two scenarios over links that agree."""
+    """The scenario has fewer packets than the other one over links whose quantiles agree."""
     found = errors("links", cases(3)[2])
     assert {word for word, _ in found} == {"video", "download"}
     assert far(found) == {}
@@ -36,7 +36,7 @@ def test_cells_have_all_kinds_of_flows() -> None:
 
 
 def test_packets_are_counted_once_and_lost_by_copy() -> None:
-    """Of two packets the second is put out twice, and arrives 30 ms after its first copy."""
+    """The second of two packets is sent twice; its retransmission arrives after its first copy."""
     packets = Packets(since=0.0)
     for number, at in (("1", 1.0), ("2", 1.01), ("2", 1.03)):
         packets.put_out("a", "0", number, at)

@@ -91,7 +91,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_compile_times(output: Outputs) -> None:
-    """Everything but the compilation, of which an empty cache makes seconds."""
+    """Run the campaign without the compilation, which takes seconds with an empty cache."""
     from tests.campaigns.benchmarks import compile_times
 
     compiled = "cpu_loop = lambda model: sum(range(1_000_000))\n"

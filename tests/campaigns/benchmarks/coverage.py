@@ -1,4 +1,4 @@
-"""How often 95 % intervals contain the true value: the tables of docs/results/interval-coverage.md.
+"""Coverage of 95 % confidence intervals: the tables of docs/results/interval-coverage.md.
 
     python -m tests.campaigns coverage [--scale 1]
 
@@ -117,7 +117,7 @@ LAWS: tuple[Callable[[np.random.Generator], tuple[float, Draw]], ...] = (
     timeouts,
 )  # fmt: skip
 HARD = (very_skewed, yes_or_no)
-"""What no interval from a few values alone can get right: they may all be equal, or all be small."""
+"""Laws for which no interval from a few values alone is right: all may be equal, or all be small."""
 
 
 def truths(count: int, *, seed: int, laws: tuple[Callable[..., tuple[float, Draw]], ...]) -> Iterator[Truth]:
@@ -150,7 +150,7 @@ def measure(all_truths: Iterator[Truth], *, samples: int) -> pd.DataFrame:
 def measure_stopping(
     *, count: int, samples: int, seed: int, laws: tuple[Callable[..., tuple[float, Draw]], ...]
 ) -> pd.DataFrame:
-    """The same under the stopping rule: columns law, relative, used (values, on average), coverage.
+    """Return coverage under the stopping rule: columns law, relative, used (mean number of values), coverage.
 
     The precision asked for needs 200 to 5000 values; laws are moved so that their mean is 3 sd or more.
     """
@@ -177,7 +177,7 @@ def measure_stopping(
 
 
 THRESHOLDS = (-2.0, 0.0, 1.5)
-"""Of a normal value; reached with probabilities of 0.977, 0.5 and 0.067."""
+"""Thresholds of a normal value, exceeded with probabilities of 0.977, 0.5 and 0.067."""
 
 
 def smooth(points: NDArray[np.float64]) -> NDArray[np.float64]:

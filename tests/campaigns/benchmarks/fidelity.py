@@ -51,7 +51,7 @@ SCTP: dict[str, Any] = {
 }
 
 OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}
-"""Of every hop."""
+"""Outages of every hop."""
 
 UDP_RATES = {"log_uniform": ["100 kbit/s", "10 Mbit/s"]}
 PAYLOADS = {"integers": ["200 B", "1460 B"]}
@@ -167,7 +167,7 @@ def cell(found: fidelity.Bias | None) -> str:
 
 
 def tables() -> list[str]:
-    """known_bias.csv in Markdown."""
+    """Return the tables of known_bias.csv in Markdown."""
     known, told = fidelity.measured(), []
     for columns in TABLES:
         networks = [network for network, _ in columns.values()]
@@ -243,7 +243,7 @@ def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:
 
 
 def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]:
-    """Of estimates by `runs` packet runs: coverage, that of plain means, and the fall of the variance.
+    """Return coverage and variance reduction of estimates by `runs` packet runs, and coverage of plain means.
 
     `fall` is that of the estimates over the samples, `reported` what they say themselves (median).
     """

@@ -262,7 +262,7 @@ def speed(topologies: int) -> None:
 TABLES: dict[str, tuple[Callable[..., None], int]] = {
     "error": (errors, 500), "outages": (outages, 100), "speed": (speed, 1000), "wireless": (wireless, 500),
 }  # fmt: skip
-"""What prints each table, and of how many networks unless said."""
+"""Function that prints each table, and its default number of networks."""
 
 
 def main() -> None:

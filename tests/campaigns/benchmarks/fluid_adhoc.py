@@ -95,7 +95,7 @@ GROUPS = {
     "connected for less than 90 %": lambda frame: frame["connected_share"] < 0.9,
     "more than 0.1 route breaks a second": lambda frame: frame["breaks_per_connected_s"] > 0.1,
 }
-"""Of networks, by what packets say of them."""
+"""Groups of networks, by outcomes of the packet model."""
 
 
 def groups(networks: int) -> None:
@@ -128,7 +128,7 @@ def speed(networks: int) -> None:
 
 
 TABLES = {"error": (errors, 500), "groups": (groups, 500), "speed": (speed, 10_000)}
-"""What prints each table, and of how many networks unless said."""
+"""Function that prints each table, and its default number of networks."""
 
 
 def main() -> None:

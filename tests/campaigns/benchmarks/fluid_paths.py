@@ -32,7 +32,7 @@ HOP = {
     "loss": {"choice": [0, "0.01 %", "0.1 %", "1 %"]},
 }
 ROUTE = {"hops": [{"count": {"integers": [2, 6]}, "each": HOP}]}
-"""As in configs/examples/random_topology.yaml."""
+"""Path of configs/examples/random_topology.yaml."""
 
 CONTROLS = senders.WINDOWS
 
@@ -82,7 +82,7 @@ def sctp(networks: int) -> None:
 
 
 def hidden(networks: int) -> None:
-    """What a second path hides of an outage of 10 s: the part of what it costs on one path."""
+    """Print the share of the loss by an outage of 10 s on one path that a second path avoids."""
     print("share of the outage hidden by a second path [%]: packets, fluid, difference (median of its size)")
     for retransmissions in (0, 2, 5):
         delivered = {}
@@ -135,7 +135,7 @@ def walk(protocol: str, sender: str) -> Scenario:
 
 
 def walks(protocol: str, sender: str, networks: int) -> Rows:
-    """So many of them."""
+    """Return random networks of mobile hosts with a handover protocol and a sender."""
     rows: Rows = build(walk(protocol, sender), replications=networks).rows
     return rows
 

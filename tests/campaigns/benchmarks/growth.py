@@ -38,7 +38,7 @@ LINKS = {"NewReno": "shared_newreno", "SACK": "shared_sack"}
 SWEEP = Path(__file__).parents[3] / "configs" / "random_topologies.yaml"
 FIXED = "axes.loss=[0.1 %]", "scenario.duration=1 s", "draw.blocks=5"
 NETWORKS = 100
-"""Of each drawn topology: five TCPs, twenty replications."""
+"""Networks of each drawn topology: five TCPs, twenty replications."""
 
 
 class Panel(NamedTuple):
@@ -81,8 +81,10 @@ def ad_hoc(name: str, nodes: float) -> float:
 
 
 def swept(networks: int) -> tuple[float, float, float]:
-    """Of a sweep over so many networks of one second on all cores: seconds, those of processor time, and the
-    most memory that the process had [MiB]."""
+    """Return the cost of a sweep over so many networks of one second on all cores.
+
+    These are elapsed seconds, processor seconds and the peak memory of the process [MiB].
+    """
     turns = []
     for _ in range(TURNS if networks <= 100_000 else 1):
         with tempfile.TemporaryDirectory() as folder:

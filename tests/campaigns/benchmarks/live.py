@@ -1,4 +1,4 @@
-"""How fast the page of `netcarlo live` answers, measured in a browser.
+"""Response times of the page of `netcarlo live`, measured in a browser.
 
     python -m tests.campaigns live [--warm]
 

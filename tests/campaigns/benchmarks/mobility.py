@@ -42,7 +42,7 @@ def scenario(
 
 
 def fixed(rows: Rows) -> Rows:
-    """The same path to a host that stays: the delay to the access router is part of the first hop."""
+    """Return the same path to a fixed host: the delay to the access router is part of the first hop."""
     hops = rows.hops.copy()
     for column in (Hop.DELAY, Hop.R_DELAY):
         hops[:, 0, 0, column] += rows.parameters[:, P.MAP_TO_AR]

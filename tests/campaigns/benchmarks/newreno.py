@@ -48,7 +48,7 @@ def kernel_rate(
 
 
 def rate(model: models.Model, rows: Rows) -> float:
-    """The same of one launch."""
+    """Return the packets sent per second of processor time by one launch."""
     start = time.process_time()
     out = launch.run(model, rows, threads=1)
     return int(out[:, Out.SENT].sum()) / (time.process_time() - start)
@@ -62,7 +62,7 @@ def ns2_rate(
     name: str = "tcp_newreno",
     count: int = 1,
 ) -> float:
-    """The same of one run of ns-2, without the time it takes to start."""
+    """Return the packets sent per second of processor time by one run of ns-2, without its start."""
     packets, seconds = lossy_hop.ns2(
         window=window, loss=loss, duration_s=duration_s, model=name, count=count
     )

@@ -17,9 +17,9 @@ class Ran(NamedTuple):
     number: int
     """Behind the word `result` that the script prints, or else the last one."""
     seconds: float
-    """Of processor time."""
+    """Processor time [s]."""
     memory: float
-    """What it says by `PEAK` [MiB], or NaN."""
+    """Memory that the script prints after `PEAK` [MiB], or NaN."""
 
 
 def run_ns2(script: str) -> tuple[int, float]:
@@ -30,7 +30,7 @@ def run_ns2(script: str) -> tuple[int, float]:
 
 
 def ran_ns2(script: str) -> Ran:
-    """The same, and the memory.  Raises CalledProcessError."""
+    """Run an ns-2 script; return its result, processor time and memory. Raises CalledProcessError."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script.tcl"
         file.write_text(script)

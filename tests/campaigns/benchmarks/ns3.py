@@ -13,7 +13,7 @@ _LIBRARIES = (
 
 
 def available() -> bool:
-    """Whether ns-3 is installed (`apt-get install libns3-dev libgsl-dev g++`)."""
+    """Return whether ns-3 is installed (`apt-get install libns3-dev libgsl-dev g++`)."""
     return shutil.which("g++") is not None and Path("/usr/include/ns3/wifi-module.h").exists()
 
 

@@ -82,7 +82,7 @@ def kernel_rates(rows: SharedRows, model: Any, *, repeats: int = 3) -> tuple[flo
 
 
 def ns2(protocol: str, *, duration_s: float, flows: int = FLOWS) -> Ran:
-    """What ns-2 takes for it, and the data packets that its sources put out.
+    """Return the cost of the scenario in ns-2, and the data packets that its sources send.
 
     Flows from equally far share a host there: of a host for each it would compute routes for minutes.
     """
@@ -127,7 +127,7 @@ def ns2_rate(protocol: str, *, flows: int = FLOWS, duration_s: float = 3 * DURAT
 
 
 def memory_mib(rows: SharedRows, model: Any) -> float:
-    """What a launch takes for a row: what it reads and writes, and scratch."""
+    """Return the memory of a row in a launch: input, outcomes and scratch [MiB]."""
     words, floats = model.scratch(launch._with_rings(rows, launch._rings(model, rows)))
     row = sum(array[0].nbytes for array in replications(rows))
     return (8 * (words + floats + model.outcomes(rows)) + row) / 2**20

@@ -82,7 +82,7 @@ class Version:
         )  # fmt: skip
 
     def seconds(self, data: dict[str, object], replications: int) -> float:
-        """How much processor time it takes for them."""
+        """Return the processor time of the replications [s]."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps([data, replications]) + "\n")
         self.process.stdin.flush()

@@ -24,7 +24,7 @@ ROUNDS = 5
 
 
 class Speed(NamedTuple):
-    """How fast, and what came of it."""
+    """Speed of a simulation, and its throughput."""
 
     simulated_s: float  # per second of processor time
     frames: float  # on the air, per second of processor time

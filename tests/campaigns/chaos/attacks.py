@@ -1,4 +1,4 @@
-"""What may happen to a sweep; each attack checks that nothing is lost, doubled or computed again."""
+"""Attacks on a sweep; each checks that no cell is lost, stored twice or computed again."""
 
 import os
 import random
@@ -71,7 +71,7 @@ def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
 
 
 def resume(sweep: Sweep, store: Path) -> int:
-    """The same command again computes the missing cells and no other.  Returns how many were there."""
+    """Repeat the command, which computes the missing cells only; return the number of those stored before."""
     before = chunks(store)
     done = sum(rows(name) for name in before)
     assert 0 < done < sweep.cells

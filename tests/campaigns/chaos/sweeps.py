@@ -36,7 +36,7 @@ PATIENCE_S = 300
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is to attack."""
+    """Size of a sweep that is attacked."""
 
     draw: int
     duration: str = "5 s"
@@ -75,7 +75,7 @@ class Sweep:
 
     @cached_property
     def digest(self) -> str:
-        """Of the results of a run that nothing disturbs."""
+        """Digest of the results of an undisturbed run."""
         return Store.open(self.undisturbed).digest()
 
     @cached_property
@@ -103,7 +103,7 @@ class Sweep:
         assert opened.digest() == self.digest
 
     def check_resumed(self, store: Path, before: dict[str, Any], done: int) -> None:
-        """As `check`, and no finished cell was computed again."""
+        """Check the results as `check` does, and that no finished cell was computed again."""
         self.check(store)
         after = chunks(store)
         assert before.items() <= after.items()
@@ -112,7 +112,7 @@ class Sweep:
 
 
 def python(*arguments: str, **process: Any) -> "subprocess.Popen[str]":
-    """This Python in a process group of its own."""
+    """Start this Python in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, **process,
@@ -142,7 +142,7 @@ def rows(name: str) -> int:
 
 
 def wait_for_chunks(store: Path, n: int, process: "subprocess.Popen[str]") -> None:
-    """Until the store has `n` chunk files."""
+    """Wait until the store has `n` chunk files."""
     until(lambda: process.poll() is not None or len(chunks(store)) >= n)
     assert process.poll() is None, process.communicate()
 

@@ -1,4 +1,4 @@
-"""What is done with a mutated file: load, check, rows, manifest, identity, and read what was written."""
+"""Steps that each mutated file passes: load, check, rows, manifest, identity, reading the files."""
 
 import csv
 import io

@@ -96,7 +96,7 @@ def _scribbled(text: str, rng: Random) -> str:
 
 
 def _start(node: Any) -> str:
-    """How a value begins, without quotes."""
+    """Return the beginning of a value, without quotes."""
     while isinstance(node, list | tuple) and node:
         node = node[0]
     return (node.text if isinstance(node, Raw) else str(node)).strip("'\"&{[")[:12]

@@ -74,7 +74,7 @@ _FILES = {
 
 @contextmanager
 def working() -> Iterator[None]:
-    """All that simulates or writes raises Taken instead."""
+    """Make all functions that simulate or write raise Taken instead."""
     patches = [mock.patch(name, side_effect=Taken) for name in _WORK]
     for patch in patches:
         patch.start()

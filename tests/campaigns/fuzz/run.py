@@ -35,7 +35,7 @@ class TooLong(BaseException):
 
 @dataclass
 class Found:
-    """What came of cases: how many of each outcome, and the first few that went wrong."""
+    """Results of cases: the number of each outcome, and the first few that went wrong."""
 
     counts: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Found:
 
     @property
     def badly_named(self) -> bool:
-        """Whether too many refusals name something else than what is odd in the file."""
+        """True if too many refusals name something other than the error in the file."""
         refused = sum(n for what, n in self.counts.items() if "refused" in what)
         return len(self.unnamed) > MOST_UNNAMED * refused
 

@@ -38,7 +38,7 @@ class Result:
 
     @property
     def killed(self) -> bool:
-        """Whether a test noticed the mutant."""
+        """True if a test detected the mutant."""
         return bool(self.test)
 
 

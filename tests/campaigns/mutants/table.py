@@ -20,7 +20,7 @@ class Mutant:
     """Part of the line that is replaced; it occurs exactly once in the file."""
     after: str
     breaks: str
-    """What is wrong then."""
+    """Behaviour that the mutant breaks."""
     tests: tuple[str, ...]
     """Tests that must notice it, as pytest takes them."""
     tier: int = 1

@@ -43,7 +43,7 @@ READY = ("link_planning", "multihoming_planning", "mesh_planning", "mobility_pla
 
 
 class Answers(NamedTuple):
-    """What a sweep answered, and how long it took."""
+    """Results of a sweep, and its time."""
 
     sweep: Sweep
     frame: pd.DataFrame
@@ -58,7 +58,7 @@ class Answers(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Of so many decisions, how many are the same, and how many differ beyond the intervals."""
+    """Number of decisions, of those that are equal, and of those that differ beyond the intervals."""
 
     of: int
     same: int
@@ -75,7 +75,7 @@ def definition(name: str, *, networks: int, replications: int, **auto: Any) -> d
 
 
 def by_packets(definition: dict[str, Any]) -> dict[str, Any]:
-    """The same sweep without screening."""
+    """Return the definition of the same sweep without screening."""
     plain = {key: value for key, value in definition.items() if key != "auto"}
     return plain | {"scenario": {**plain["scenario"], "fidelity": "packet"}}
 
@@ -94,7 +94,7 @@ def run(definition: dict[str, Any]) -> Answers:
 
 
 def goals(auto: Answers, packets: Answers) -> Agreement:
-    """Whether each goal holds in each cell."""
+    """Compare the verdicts on each goal in each cell."""
     of = same = apart = 0
     for goal in packets.sweep.goals:
         one, other = (each.frame[goal] > 0.5 for each in (auto, packets))
@@ -106,7 +106,7 @@ def goals(auto: Answers, packets: Answers) -> Agreement:
 
 
 def winners(auto: Answers, packets: Answers) -> Agreement:
-    """Who wins on each network at each point."""
+    """Compare the winners on each network at each point."""
     outcome = wins.judged(packets.results)[0]
 
     def column(answers: Answers, name: str) -> Floats:
@@ -118,7 +118,7 @@ def winners(auto: Answers, packets: Answers) -> Agreement:
 
 
 def leaders(auto: Answers, packets: Answers) -> Agreement:
-    """Which setting is best over all networks at each point."""
+    """Compare the settings that are best over all networks at each point."""
     outcome = wins.judged(packets.results)[0]
     found = [
         each.estimates(outcome, np.arange(each.points), each.points)

@@ -58,7 +58,7 @@ def flows(case: Case, **bulk: Any) -> list[dict[str, Any]]:
 
 
 def scenario(case: Case, of: list[dict[str, Any]]) -> Scenario:
-    """The same as netcarlo has it, with such flows."""
+    """Return the case as a scenario of netcarlo with such flows."""
     return Scenario.check({
         "duration": f"{DURATION_S} s", "warm_up": f"{WARM_UP_S} s",
         "transport": {"protocol": case.tcp, "window": 64, "payload": "1000 B", "header": "40 B"},
@@ -82,7 +82,7 @@ def arrivals(case: Case, replication: int) -> pd.DataFrame:
 
 
 def script(case: Case, came: pd.DataFrame) -> str:
-    """The same for ns-2, which prints when each flow came and when its sender had the last ACK."""
+    """Return the case as a script of ns-2, which prints when each flow arrived and when its last ACK did."""
     agent, sink = AGENTS[case.tcp]
     lines = [
         "set ns [new Simulator]", "set a [$ns node]", "set b [$ns node]",
@@ -112,7 +112,7 @@ def script(case: Case, came: pd.DataFrame) -> str:
 
 
 def completions(case: Case, came: pd.DataFrame, folder: Path) -> tuple[Floats, Floats]:
-    """When each flow came that ended in ns-2, and how long it took [s], without the way of its last ACK."""
+    """Return start and duration without the last ACK [s] of each flow that ended in ns-2."""
     (folder / "run.tcl").write_text(script(case, came))
     ran = subprocess.run(["ns", "run.tcl"], cwd=folder, check=True, capture_output=True, text=True)
     began, ended = np.array([line.split() for line in ran.stdout.splitlines()], float).T

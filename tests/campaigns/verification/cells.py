@@ -15,7 +15,7 @@ from tests.campaigns.verification.packets import Packets
 
 DURATION_S, WARM_UP_S = 10.0, 2.0
 RUNS = 2
-"""Of ns-3."""
+"""Runs of ns-3."""
 CONTROL = {6: 6, 12: 12, 18: 12, 24: 24, 36: 24, 54: 24}
 """The rate of an acknowledgement of each rate [Mbit/s]."""
 WORDS = {"udp": "video", "tcp": "transfer"}
@@ -31,9 +31,9 @@ class Cell:
     """[Mbit/s]"""
     queue: int
     videos: tuple[int, ...]
-    """Their rates [kbit/s], which differ so that they come at all moments of each other's intervals."""
+    """Rates of the videos [kbit/s]; they differ, so that packets arrive at all phases of each other."""
     up: int
-    """Of those, from stations."""
+    """Number of the videos that stations send."""
     payload: int
     downloads: int
     uploads: int
@@ -73,7 +73,7 @@ def cases(count: int, *, seed: int = 0) -> list[Cell]:
 
 
 def scenario(cell: Cell) -> Scenario:
-    """The same as netcarlo has it."""
+    """Return the cell as a scenario of netcarlo."""
     flows: list[dict[str, Any]] = []
     for k, (kind, source, sink) in enumerate(cell.flows):
         ends = ("gateway" if node == cell.stations else node for node in (source, sink))

@@ -12,10 +12,10 @@ from tests.campaigns.verification.packets import Packets
 
 DURATION_S = 60.0
 RUNS = 4
-"""Of ns-2."""
+"""Runs of ns-2."""
 SPACING_M, RANGE_M = 225, 250
 MOST_KBPS = (1000, 500, 270, 180)
-"""What NewReno gets over so many hops, about: that of a stream is a share of it."""
+"""Approximate throughput of NewReno by number of hops [kbit/s]; a stream has a share of it."""
 
 HEAD = """
 proc reach {metres} { return [expr 0.28183815 * pow(1.5, 4) / pow($metres, 4)] }
@@ -37,14 +37,14 @@ $ns node-config -adhocRouting DSR -llType LL -macType Mac/802_11 -ifqType CMUPri
 
 @dataclass(frozen=True)
 class Chain:
-    """Its first node sends to its last."""
+    """Chain of nodes, whose first node sends to the last one."""
 
     hops: int
     kbps: int
-    """Of a stream; 0: a transfer."""
+    """Rate of the stream [kbit/s], or 0 for a transfer."""
     payload: int
     window: int
-    """Of a transfer."""
+    """Window of the transfer [packet]."""
 
     @property
     def word(self) -> str:
@@ -64,7 +64,7 @@ def cases(count: int, *, seed: int = 0) -> list[Chain]:
 
 
 def scenario(chain: Chain) -> Scenario:
-    """The same as netcarlo has it."""
+    """Return the chain as a scenario of netcarlo."""
     order = [0, chain.hops, *range(1, chain.hops)]  # node 0 sends to node 1
     transfer = {
         "protocol": "newreno", "window": chain.window, "header": "40 B", "start": {"uniform": ["0 s", "1 s"]},
@@ -85,7 +85,7 @@ def scenario(chain: Chain) -> Scenario:
 
 
 def script(chain: Chain, seed: int) -> str:
-    """The same for ns-2, which writes `trace`."""
+    """Return the chain as a script of ns-2, which writes `trace`."""
     rng = np.random.default_rng(seed)
     gap_s = 8e-3 * chain.payload / max(chain.kbps, 1)
     lines = [

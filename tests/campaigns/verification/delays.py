@@ -25,7 +25,7 @@ from tests.campaigns.verification.packets import MEASURES, Packets
 
 DURATION_S, WARM_UP_S = 40.0, 5.0
 RUNS = 4
-"""Of ns-2."""
+"""Runs of ns-2."""
 REPLICATIONS = 32
 ACCESS_MS = 1.0
 AGENTS = {"newreno": ("TCP/Newreno", "TCPSink"), "sack": ("TCP/Sack1", "TCPSink/Sack1")}
@@ -42,7 +42,7 @@ class Case:
     video_kbps: int
     payload: int
     random: bool
-    """Whether gaps between datagrams vary by half of themselves."""
+    """True if gaps between datagrams vary by 50 %."""
     tcps: int
     tcp: str
     window: int
@@ -66,7 +66,7 @@ def cases(count: int, *, seed: int = 0) -> list[Case]:
 
 
 def scenario(case: Case) -> Scenario:
-    """The same as netcarlo has it."""
+    """Return the case as a scenario of netcarlo."""
     udp = {
         "rate": f"{case.video_kbps} kbit/s", "payload": f"{case.payload} B", "header": "0 B",
         "jitter": "50 %" if case.random else "0 %",
@@ -95,7 +95,10 @@ def scenario(case: Case) -> Scenario:
 
 
 def script(case: Case, seed: int) -> str:
-    """The same for ns-2, which writes `trace`; the class of a packet is its flow identifier over 100."""
+    """Return the case as a script of ns-2, which writes `trace`.
+
+    The class of a packet is its flow identifier divided by 100.
+    """
     rng = np.random.default_rng(seed)
     agent, sink = AGENTS[case.tcp]
     lines = [

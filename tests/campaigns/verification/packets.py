@@ -9,7 +9,7 @@ MEASURES = ("delay_p50_s", "delay_p95_s", "delay_p99_s", "mean_delay_s", "jitter
 
 
 class Packets:
-    """What is seen at sources and sinks; of delays from `since` [s] on, of losses from `lost_since` on."""
+    """Observations at sources and sinks: delays from `since` on, losses from `lost_since` on [s]."""
 
     def __init__(self, *, since: float, lost_since: float = 0.0) -> None:
         self.since = since
@@ -32,7 +32,7 @@ class Packets:
         self.first.setdefault((flow, number), t)
 
     def arrived(self, word: str, flow: str, number: str, t: float) -> None:
-        """It is at its sink."""
+        """Record that a packet has arrived at its sink."""
         self.came[word] += t >= self.lost_since
         if (begin := self.first.pop((flow, number), -1.0)) < 0:
             return  # it came before

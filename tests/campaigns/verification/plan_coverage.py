@@ -1,4 +1,4 @@
-"""How often the interval of a plan contains a known answer.
+"""Coverage of known answers by the intervals of plans.
 
     python -m tests.campaigns plan_coverage [REPETITIONS]
 
@@ -236,7 +236,7 @@ def video_in_a_queue() -> Case:
 
 
 def video_beside_data() -> Case:
-    """The same beside so many sources of data."""
+    """Return the case with several numbers of data sources beside the video."""
     data, truths = _queue(MOST_DATA)
     data["across"] = {"name": "data", "field": "shared.flows.1.count", "values": list(MOST_DATA)}
     return Case("a class beside another", _seeded(data), truths)
@@ -259,7 +259,7 @@ def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
         return 0.95 - wait(bound_s - delay_s - service_s, service_s, sources * each * service_s)
 
     def probability(sources: int) -> float:
-        """That the rate drawn is above the one at which just 5 % are late."""
+        """Return the probability that the drawn rate exceeds the one at which just 5 % are late."""
         least = 1.001 * max(sources * each * bits, bits / (bound_s - delay_s))
         return float(high - brentq(late, least, 10 * high, (sources,))) / (high - low)
 
@@ -325,10 +325,10 @@ CASES: Sequence[Callable[[], Case]] = (
 
 
 def covers(case: Case, seed: int) -> tuple[bool, float]:
-    """Whether the interval of one repetition contains the truth, and how many steps of the values it has; of
-    two quantities whether all intervals do, and their mean.
+    """Return whether the interval of one repetition contains the truth, and its length in steps.
 
-    Only the search is run, which decides the interval, not the curve beside it.
+    For two quantities: whether all intervals do, and their mean length. Only the search is run, which decides
+    the interval, not the curve beside it.
     """
     made = case.plan(seed)
     runner = ReplicationRunner(made.outcomes, target="cpu")
@@ -416,7 +416,7 @@ def covers_coins_across(asked: float, slope: float, seed: int, *, rows: int = 3)
 
 
 def _together(rows: Iterable[tuple[bool, float]]) -> tuple[bool, float]:
-    """Whether all are covered, and the mean of their widths."""
+    """Return whether all intervals cover the truth, and the mean of their widths."""
     covered, widths = zip(*rows, strict=True)
     return all(covered), float(np.mean(widths))
 

@@ -1,4 +1,4 @@
-"""What is known of queues."""
+"""Known results of queueing theory."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""As many models as a limited time allows, each in a process of its own; the table of what came of them."""
+"""Run as many models as a limited time allows, each in its own process, and write the table of results."""
 
 import csv
 import json
@@ -105,7 +105,7 @@ class Lease:
             yield _line((f"{name}: {random or 'no'} random scenarios equal, ready in {ready} s",))
 
     def differ(self) -> bool:
-        """Whether any row was not the CPU's."""
+        """Return whether any row differed from that of the CPU."""
         records = [record for records in self.found.values() for record in records]
         pairs = ("random_equal", "random_rows"), ("equal", "checked")
         return any(record.get(part) != record.get(whole) for record in records for part, whole in pairs)

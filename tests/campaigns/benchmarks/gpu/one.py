@@ -50,7 +50,7 @@ class Timed:
         self._launches.append((begin, end))
 
     def seconds(self) -> float:
-        """How long any launch was under way since the last call."""
+        """Return the GPU time of the launches since the last call [s]."""
         import cupy
 
         launches, self._launches = self._launches, []

@@ -1,4 +1,4 @@
-"""What a machine with a device is given: kernels, scenarios, and the CPU's outcomes."""
+"""Files for a machine with a device: kernels, scenarios and the outcomes of the CPU."""
 
 import shutil
 import subprocess

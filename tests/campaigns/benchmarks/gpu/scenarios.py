@@ -1,4 +1,4 @@
-"""What is compared and timed: rows of each model, and what its packets are."""
+"""Rows of each model that are compared and timed, and the counter of its packets."""
 
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ class Size(NamedTuple):
     text: str
     rows: int
     seconds: float
-    """Of the lossy hop; random scenarios have their own."""
+    """Duration of the lossy hop [s]; random scenarios have their own."""
 
     @classmethod
     def read(cls, text: str) -> "Size":

@@ -19,7 +19,7 @@ RANDOM = {
     "pair": (0.3, (1e-4, 1e-3, 1e-2)),
     "edges": (0.0, (0.0,)),
 }
-"""How often packets are lost at random, and with which probabilities."""
+"""Share of scenarios with random loss, and its probabilities, by kind."""
 SEEDS = {
     "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
     "edges": (8, 24),
@@ -32,7 +32,7 @@ LONGEST_S = 2
 
 
 def drawn(kind: str, count: int, *, seed: int) -> pd.DataFrame:
-    """So many scenarios of a kind: the columns that describe them."""
+    """Draw `count` scenarios of a kind; return the columns that describe them."""
     rngs = [np.random.default_rng([seed, KINDS.index(kind), k]) for k in range(count)]
     return pd.DataFrame([_one(kind, k, rng) for k, rng in enumerate(rngs)])
 

@@ -61,7 +61,7 @@ def columns(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def batches(waiting: list[Any]) -> Iterator[list[Any]]:
-    """What may run at once, the longest with the longest."""
+    """Return batches of runs that may run at the same time; the longest run together."""
     batch: list[Any] = []
     for one in sorted(waiting, key=lambda one: (about(one[1]), one[2], one[0])):
         rate = sum(other[1]["rate_bps"] for other in batch) + one[1]["rate_bps"]
@@ -74,7 +74,7 @@ def batches(waiting: list[Any]) -> Iterator[list[Any]]:
 
 
 def about(row: dict[str, Any]) -> float:
-    """How long a run takes, about [s]: a transfer as many round trips as its losses make of it."""
+    """Return the approximate duration of a run [s]; that of a transfer grows with its delay and losses."""
     if not row.get("segments"):
         return float(row["duration_s"])
     trip = row["delay_oneway_ms"] / 1e3 * np.sqrt(row["packet_error_rate"]) + 12_000 / row["rate_bps"]
@@ -103,7 +103,7 @@ def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
 
 
 def run_link(link: Path, lines: list[str]) -> list[dict[str, Any]]:
-    """What these runs, done at once, gave."""
+    """Return the results of runs that are made at the same time."""
     done = subprocess.run(
         [link], input="\n".join(lines), capture_output=True, text=True, start_new_session=True, check=False
     )
