@@ -79,7 +79,7 @@ def test_rows_do_not_depend_on_their_neighbours() -> None:
 @quick
 @given(seed=st.integers(0, 1 << 30))
 def test_no_link_carries_more_than_its_rate(seed: int) -> None:
-    """Nor its receivers get more, and no queue holds more than it has room for."""
+    """No receiver gets more than the links carry, and no queue exceeds its capacity."""
     rows = shared_rows(6, seed=seed, kinds=range(9))
     p, flows, links = rows.parameters, *tables(run(rows), rows)
     span = (p[:, P.END] - p[:, Shared.WARM_UP])[:, None]

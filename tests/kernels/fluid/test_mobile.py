@@ -18,15 +18,17 @@ def run(kind: str, rows: Rows) -> NDArray[np.int64]:
 
 @pytest.mark.full
 def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> None:
-    """Of Vegas' two packets the second tells of the first (network 24): that takes a round trip, or it never
-    ends."""
+    """The second of two packets of Vegas reports the loss of the first (network 24).
+
+    The detection takes a round trip; otherwise the same handover would recur without end.
+    """
     out = run("vegas", walks("fmipv6", "vegas", 26))
     assert (out[:, Out.DELIVERED] > 0).all()
 
 
 @pytest.mark.full
 def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
-    """But for the random losses: those of a mobile host's fluid are the packets'."""
+    """The rows have no random loss, because only a mobile host's fluid has that of the packets."""
     rows = walks("hmipv6", "newreno", 40)
     p = rows.parameters
     p[:, P.SCHEDULE], p[:, P.MAP_TO_AR] = SCHEDULE_PERIODIC, 0
@@ -95,8 +97,11 @@ def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("every", ["2 s", "3 s", "5 s"])
 def test_timers_of_sctp_stay_backed_off_from_handover_to_handover(every: str) -> None:
-    """What a timeout sends again measures nothing (Karn): of handovers in a row that each take all that is
-    out the timers are those of the packets, which have 6, 6 and 46 timeouts in two minutes."""
+    """Retransmissions after a timeout measure no round trip (Karn), so timers stay backed off.
+
+    The timeouts are those of the packet model, which has 6, 6 and 46 in two minutes of handovers that each
+    lose all packets in flight.
+    """
     data = one("mipv6").model_dump(mode="json", exclude_none=True)
     data["mobility"] = {"protocol": "mipv6", "every": every, "outage": "400 ms"}
     data |= {"transport": {"protocol": "sctp", "receiver_window": "60 kB"}, "duration": "120 s"}

@@ -36,7 +36,7 @@ def parameters(**values: int) -> Any:
 
 
 def packet_by_packet(p: Any, hops: Any, losses: Any, count: int) -> list[bool]:
-    """Which of so many packets are lost, each sent over the hops in order."""
+    """Return which of so many packets are lost, each sent over the hops in order."""
     drawn = [0] * len(hops)
 
     def draw(hop: int) -> int:

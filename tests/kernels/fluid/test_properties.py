@@ -41,7 +41,7 @@ def wire(size: Any, byte_time: Any) -> Any:
 
 
 class Path:
-    """What follows from the columns of rows: sizes, times and rates of the first path."""
+    """Sizes, times and rates of the first path, from the columns of rows."""
 
     def __init__(self, rows: Rows) -> None:
         p, hops = rows.parameters, rows.hops[:, 0]
@@ -193,7 +193,7 @@ def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in ROWS if "mobile" not in name])
 def test_without_losses_nothing_is_sent_again(name: str) -> None:
-    """And with a queue of any size the window limits the rate, or the slowest hop does."""
+    """With an unlimited queue the window or the slowest hop limits the rate."""
     rows = without_trouble(ROWS[name](40, seed=21))
     p = rows.parameters
     p[:, P.LIMIT], p[:, P.END] = ENDLESS, p[:, P.END] * 10
@@ -314,7 +314,7 @@ def test_a_window_over_the_round_trip_is_the_rate(tcp: str, window: int) -> None
 def test_a_reno_without_a_buffer_uses_three_quarters_of_its_link(
     tcp: str, queue: int, least: float, most: float
 ) -> None:
-    """Its window is a saw from half the path to all of it; with a buffer of a path the link stays busy."""
+    """The window is a sawtooth from half the path to all of it; a buffer of one path keeps the link busy."""
     rows = lone()
     rows.parameters[:, [P.END, P.INITIAL_SSTHRESH]] = 300_000_000_000, 20
     rows.hops[:, 0, 0, Hop.QUEUE] = queue

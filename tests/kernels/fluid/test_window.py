@@ -146,7 +146,7 @@ def test_a_lower_maximum_leaves_others_room() -> None:
 
 
 SHARE = {TAHOE: 0.5, RENO: 0.5, NEWRENO: 0.5, SACK: 0.5, VEGAS: 0.75, BIC: 819 / 1024, CUBIC: 819 / 1024}
-"""What a loss leaves of a window; Tahoe's then begins with one packet."""
+"""Share of the window that remains after a loss; Tahoe then begins with one packet."""
 
 
 @pytest.mark.parametrize("kind", SHARE, ids=lambda kind: KINDS[kind])

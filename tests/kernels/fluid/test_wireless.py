@@ -63,7 +63,7 @@ def test_a_saturated_cell_is_bianchis(stations: int, rts: str) -> None:
 
 
 def error(scenario: Scenario, values: dict[str, Any], *, replications: int) -> NDArray[np.float64]:
-    """Of the goodput, relative to packets."""
+    """Return the error of the goodput, relative to the packet model."""
     packets = scenario.with_values(values)
     fluid = packets.with_values({"fidelity": "fluid"})
     truth, cheap = (
@@ -87,7 +87,7 @@ def test_tcp_cells_are_those_of_packets(flows: str) -> None:
 @pytest.mark.parametrize(("hops", "rate", "most"), [(1, "20 Mbit/s", 0.01), (3, "10 Mbit/s", 0.06),
                                                     (4, "20 Mbit/s", 0.06)])  # fmt: skip
 def test_datagrams_over_a_chain_with_arf(hops: int, rate: str, most: float) -> None:
-    """As in the study `wds`: what four hops carry falls to a twentieth, by packets and by the fluid."""
+    """Throughput over four hops falls to a twentieth by packets and by the fluid, as in the study `wds`."""
     folder = Path(str(configs.__file__)).parent / "studies" / "wds"
     values = {"wireless.chain.hops": hops, "transport.rate": rate}
     off = error(load_scenario(folder / "wireless_udp_10.yaml"), values, replications=2)
