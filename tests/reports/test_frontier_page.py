@@ -36,7 +36,8 @@ def found() -> Frontier:
 
 @pytest.mark.full
 def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
-    """Nothing is feasible at 4 Mbit/s; faster links permit longer queues until the delay limits them."""
+    """Figures of a plan without a feasible value at 4 Mbit/s; faster links permit longer queues up to the
+    delay limit."""
     border = figures.border(found)
     go.Figure(border)
     by_name = {trace["name"]: trace for trace in border["data"] if "name" in trace}

@@ -97,7 +97,7 @@ def test_means_and_gains_are_those_computed_by_hand() -> None:
 
 
 def test_the_cost_of_a_win_is_that_computed_by_hand() -> None:
-    """Of three labels the second has the best goodput: with more timeouts, a lower RTT and as many cuts."""
+    """The second of three labels has the best goodput, with more timeouts, a lower RTT and as many cuts."""
     axes = [tables.axis("delay", [0.1, 0.2], unit="s"), tables.axis("protocol", ["TCP", "SCTP", "UDP"])]
     outcomes = ["sent", "goodput_bps", "timeouts", "mean_rtt_s", "cwnd_reductions"]
     manifest, frame = made(axes=axes, outcomes=outcomes, goals={})
