@@ -30,7 +30,7 @@ def model(family: str) -> Model:
 
 
 def test_over_ad_hoc_networks_it_equals_its_twin() -> None:
-    rows: Any = rows_of("manet_newreno", 8, seed=7)
+    rows: Any = rows_of("manet_newreno", 4, seed=7)
     out = run_as_python(model("adhoc"), rows)
     with patch.object(adhoc_world, "Tcp", twin.AdhocFlow):
         found = differing(out, lambda row: adhoc_run.simulate("manet_toy", rows, row=row), str, str)
@@ -41,7 +41,7 @@ def test_over_ad_hoc_networks_it_equals_its_twin() -> None:
 
 
 def test_over_80211_it_equals_its_twin() -> None:
-    rows: Any = rows_of("wifi_newreno", 10, seed=7)
+    rows: Any = rows_of("wifi_newreno", 6, seed=7)
     out = run_as_python(model("wireless"), rows)
     with patch.object(wireless_world, "Tcp", twin.WirelessFlow):
         found = differing(out, lambda row: wireless_run.simulate("wifi_toy", rows, row=row), str, str)
