@@ -178,7 +178,7 @@ def send_on(row: Row, path: Any, flow: Any) -> None:
     m, out = row.m, row.out
     m[FlowWord.SENT] += flow
     if path == 1:
-        m[FlowWord.DUPLICATES_DUE] += flow  # what is left of whole packets
+        m[FlowWord.DUPLICATES_DUE] += flow  # remainder of whole packets
         out[Out.SENT_ALTERNATE] += m[FlowWord.DUPLICATES_DUE] >> ONE_BITS
         m[FlowWord.DUPLICATES_DUE] &= ONE - 1
 

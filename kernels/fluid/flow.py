@@ -177,7 +177,7 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
 
 
 def _due(m: Any, f: Any, s: Any, when: Any) -> Any:
-    # How long what is due at the links of its route takes [step].
+    # Time to serve the bytes due at the links of its route [step].
     wait = 0.0
     for hop in range(s[FlowWord.HOPS]):
         wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + when]
@@ -234,7 +234,7 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
 
 
 def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
-    # All there is has been put out (UDP), or gets through.
+    # All packets have been sent (UDP), or get through.
     counts = s[FlowWord.COUNTS :]
     s[FlowWord.STATE] = State.DONE
     if delivered(s) >= s[FlowWord.LIMIT]:
@@ -314,7 +314,7 @@ def _carry_back(m: Any, s: Any, flow: Any) -> None:
 
 
 def _count(s: Any, word: Any, column: Any, more: Any) -> None:
-    # Whole packets are counted in a column of the outcomes, what is left over in a word (UNIT_BITS).
+    # Whole packets are counted in a column of the outcomes, the fraction in a word (UNIT_BITS).
     s[word] += more
     s[FlowWord.COUNTS + column] += s[word] >> UNIT_BITS
     s[word] &= (1 << UNIT_BITS) - 1

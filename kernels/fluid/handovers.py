@@ -27,9 +27,9 @@ class Word(IntEnum):
     WIRED = 4  # 1: the slowest hop stands before the MAP
     COUNT = 5  # handovers
     NEXT = 6  # the next of them
-    KEPT = 7  # 1: what DOWN, UP and RESUME of the path say is of a handover
+    KEPT = 7  # 1: DOWN, UP and RESUME of the path are those of a handover
     ROOM = 8  # packets that the buffer has room for then
-    STATE = 9  # what all handovers share
+    STATE = 9  # state that all handovers share
 
 
 _TABLE = Word.STATE + handovers.STATE_WORDS
@@ -93,7 +93,7 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     queued = wait if j[Word.WIRED] == 1 else np.int64(0)
     to_map = j[Word.TO_MAP] + queued
     to_router = to_map + p[P.MAP_TO_AR]
-    if j[at + Handover.UP] == j[at + Handover.DOWN]:  # a false alarm: only what has gone astray is lost
+    if j[at + Handover.UP] == j[at + Handover.DOWN]:  # a false alarm: only misrouted packets are lost
         if j[at + Handover.ASTRAY] == FOREVER:
             return np.int64(0), np.int64(0), np.int64(0)
         return j[at + Handover.ASTRAY] - to_router, j[at + Handover.DOWN] - to_router, np.int64(0)
@@ -106,14 +106,14 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     if j[at + Handover.FORWARD] - to_router < saved:
         saved = j[at + Handover.FORWARD] - to_router
         comes = j[at + Handover.FORWARD] + j[at + Handover.TUNNEL]
-    down = min(last, saved)  # from then on nothing comes by the old router
+    down = min(last, saved)  # from then on nothing arrives by the old router
     if j[at + Handover.KEPT] < FOREVER and j[at + Handover.DOWN] - to_router < saved:
         saved = j[at + Handover.DOWN] - to_router
         comes = j[at + Handover.KEPT] + j[at + Handover.TUNNEL]
     copied = j[at + Handover.COPY] - (to_router if p[P.HANDOVER] == S_BINDING else to_map)
     if copied < saved:
         later = to_router + j[at + Handover.DETOUR]
-        if p[P.HANDOVER] in (S_BINDING, S_MIP):  # copies of what the old one delivered take room
+        if p[P.HANDOVER] in (S_BINDING, S_MIP):  # copies of packets that the old one delivered take room
             j[Word.ROOM] -= min(np.int64(float(max(last - copied, 0)) * rate), j[Word.ROOM])
             if j[Word.ROOM] == 0:
                 copied = j[at + Handover.RELEASE] - later

@@ -53,7 +53,7 @@ def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: A
     m[Word.SINGLE_PACKET] = 0
     ends_in_it = hits > 0 and sent_before(w[RouteWord.UP], t, route, goes) == goes
     last = sent_before(w[RouteWord.DOWN], t, route, goes) if ends_in_it else goes
-    last_sack = again + np.int64(float(last) * route.service)  # when the last SACK would come
+    last_sack = again + np.int64(float(last) * route.service)  # when the last SACK would arrive
     if m[FlowWord.DELAYED] == 1 and last & 1 == 1:
         last_sack += p[P.ACK_DELAY]
     hits += also + at_random
@@ -72,7 +72,7 @@ def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: A
     elif clocked:
         expires += np.int64(float(goes) * route.service)
     m[Word.TO_RETRANSMIT] += hits << ONE_BITS
-    if m[Word.TO_RETRANSMIT] == 0:  # what goes first has arrived before
+    if m[Word.TO_RETRANSMIT] == 0:  # the retransmission is a duplicate
         m[Word.TO_RETRANSMIT] = ONE
         m[FlowWord.DUPLICATES] += ONE
     return wait_for_timer(row, path, expires + q[PathWord.RTO])
@@ -107,7 +107,7 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
     hits += over + at_random
     if at_random == early + late:
         early, late = np.int64(0), np.int64(0)
-    expires = t  # after the last SACK that has come
+    expires = t  # after the last SACK that has arrived
     if early > 0:
         measures = retransmit_first(m, early << ONE_BITS)
         acknowledged(row, q, f, early << ONE_BITS, rtt, t < m[Word.RECOVERED_AT], measures)

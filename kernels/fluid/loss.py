@@ -107,7 +107,7 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
     if t >= s[FlowWord.UNTIL]:
         if s[FlowWord.STATE] == State.LOSS:
             rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
-            # Where queues overflow the whole of a repair does not meet what its packets met.
+            # Where queues overflow, a whole recovery does not meet the loss rate of its packets.
             alone = np.int64(g[FlowFloat.CWND]) - s[FlowWord.LOST_IN_ROUND] == 1
             detect(s, g, p, t, rtt, np.int64(1), lost // max(sent, 1) * (DUPACKS if alone else 1), rto)
             if s[FlowWord.STATE] == State.RTO_WAIT:
@@ -144,7 +144,7 @@ def _obey_mark(s: Any, g: Any, rtt: Any) -> None:
 
 
 def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
-    # Repair what was lost, or wait for the timer.
+    # Recover the losses, or wait for the timer.
     kind, hits, cwnd = s[FlowWord.KIND], s[FlowWord.LOST_IN_ROUND], g[FlowFloat.CWND]
     quick = is_recovered(s, g, p, t, sent, lost)
     if quick:

@@ -211,7 +211,7 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(route.capacity + 1))
     packets = window_left(row.s, g, through(row))
     if span.cause == Cause.OVERFLOW and packets <= route.capacity:
-        return t  # what is left fits into the queue
+        return t  # the remaining packets fit into the queue
     rtt = max(span.rtt, float(min(packets, route.capacity)) * route.service)
     send_window(row, span.cause, packets, rtt, t)
     t += np.int64(rtt)
@@ -245,8 +245,8 @@ def _detect(row: Row, t: Any, rtt: Any) -> None:
 
 
 def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
-    # The host changes its router: a window from `t` on is lost in part, and the rest comes late; when the
-    # sender knows [ns].
+    # The host changes its router: a window from `t` on is lost in part, and the rest arrives late; when the
+    # sender detects that [ns].
     p, s, g, w, out, route = row.p, row.s, row.g, row.w, row.out, row.route
     packets = window_left(s, g, through(row))
     alone = w[RouteWord.DOWN] < t  # nothing is out that could be acknowledged
@@ -279,9 +279,9 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
                 timer.back_off(s, p)
                 expires += timer.length(s, p)
             s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-            if hits == 0:  # what was kept comes at once, and opens the window
+            if hits == 0:  # buffered packets arrive at once, and open the window
                 g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
-            if KIND == VEGAS:  # by the spacing of what comes at once
+            if KIND == VEGAS:  # measured from the spacing of packets that arrive at once
                 g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], route.service)
             s[FlowWord.RECOVER] = packets << ONE_BITS
         elif resume > t and not alone:  # the silence is part of a round trip that is measured

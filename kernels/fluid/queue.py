@@ -85,7 +85,7 @@ def report(s: Any, out: Any) -> None:
 
 
 def _red(s: Any, g: Any, link: Any, step: Any) -> None:
-    # RED's mean queue, and what it does in the next step.
+    # Update RED's mean queue and its drops or marks in the next step.
     heard = float(s[LinkWord.ARRIVED]) / ONE
     if s[LinkWord.QUEUED] == 0 and link[Link.RED_PACKET_TIME] > 0:
         heard = max(heard, float(step) / float(link[Link.RED_PACKET_TIME]))
@@ -110,7 +110,7 @@ def _red(s: Any, g: Any, link: Any, step: Any) -> None:
 
 
 def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, left: Any) -> None:
-    # Of a step: packets dropped by a full queue, bytes put out, and what the queue shows now.
+    # Count the packets dropped by a full queue, the bytes served, and the present queue.
     counts = s[LinkWord.COUNTS :]
     early = s[LinkWord.ARRIVED] - s[LinkWord.ACCEPTED]
     counts[LinkOut.ARRIVALS] += s[LinkWord.ARRIVED]

@@ -118,8 +118,8 @@ def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
 
 
 def _gets_through(row: Row, hits: Any, t: Any) -> Any:
-    # Whether what is sent again is not lost again: reports have a chunk sent again only once.  If it is, it
-    # is put out here; else it goes with the windows.
+    # Whether no retransmission is lost: gap reports retransmit a chunk only once. If one is lost, all are
+    # sent here; otherwise they are sent with the following windows.
     p, hops, losses, m, out = row.p, row.hops, row.losses, row.m, row.out
     path = target(row, m[Word.LOST_ON], t)
     w = m[place_of(hops, path) + PathWord.ROUTE :]

@@ -24,10 +24,10 @@ MOST_ODDS = ONE << 10
 class RouteWord(IntEnum):
     """Words of a path."""
 
-    DOWN = 0  # packets put out from then on are lost in the next outage [ns]
-    UP = 1  # and no longer from then on [ns]
+    DOWN = 0  # packets sent from then on are lost in the next outage [ns]
+    UP = 1  # packets sent from then on are not lost in it [ns]
     STOP = 2  # acknowledgements that would arrive from then on are lost in it, too [ns]
-    RESUME = 3  # and no longer from then on [ns]
+    RESUME = 3  # acknowledgements that would arrive from then on are not lost in it [ns]
     HOPS = 4  # the words of the hops
 
 
@@ -40,7 +40,7 @@ class HopWord(IntEnum):
     GAP = 3  # packets until the next random loss (`gaps`) [packet, ONE_BITS]
     GAPS = 4  # gaps drawn so far
     BACK = 5  # delay of an acknowledgement from its near end to the sender [ns]
-    RETURNS = 6  # from its far end, where it comes in [ns]
+    RETURNS = 6  # delay of an acknowledgement from its far end to the sender [ns]
     SIZE = 7
 
 

@@ -79,7 +79,9 @@ def simulate(
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(row, t)
     report(p, m, out)
-    out[Out.SENT_ALTERNATE] = min(out[Out.SENT_ALTERNATE], out[Out.SENT])  # without what is beyond the end
+    out[Out.SENT_ALTERNATE] = min(
+        out[Out.SENT_ALTERNATE], out[Out.SENT]
+    )  # without packets sent after the end
     if p[P.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = m[Word.FAILOVER]
     return 0
@@ -87,7 +89,7 @@ def simulate(
 
 def _connect(row: Row) -> Any:
     # Two exchanges on the first path, and a heartbeat on each if they are to be confirmed: when the first
-    # data are put out [ns].
+    # data are sent [ns].
     p, hops, losses, m = row.p, row.hops, row.losses, row.m
     t, probed = p[P.START], np.int64(0)
     for path in range(p[P.N_PATHS]):
@@ -116,7 +118,7 @@ def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
     route = prepare(p, hops, losses, q[PathWord.ROUTE :], path, size)
     if MOBILE:
         route = handovers.prepare(p, hops, outages, q[PathWord.ROUTE :], m[journey_of(hops) :], out, route)
-    rewind(hops, q[PathWord.ROUTE :])  # what it was for the packets of the handshake
+    rewind(hops, q[PathWord.ROUTE :])  # it was searched for the packets of the handshake
     q[PathWord.BASE_RTT], q[PathWord.CAPACITY], q[PathWord.LOSS] = route.base_rtt, route.capacity, route.loss
     q[PathWord.ONE_WAY] = route.one_way
     f[PathFloat.SERVICE] = route.service
@@ -195,8 +197,8 @@ def _advance(row: Row, t: Any) -> Any:
 
 
 def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
-    # When the next step begins, if nothing limits it before `after` [ns]: at most two windows are put out in
-    # one, and what is longer is a wait for a timer.
+    # When the next step begins, if nothing limits it before `after` [ns]: a step sends at most two windows;
+    # the rest of a longer one is a wait for a timer.
     p, hops, m, g, out = row.p, row.hops, row.m, row.g, row.out
     q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.SERVICE]
     more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.COUNTED]
@@ -205,7 +207,7 @@ def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
 
 
 def _answered(p: Any, route: Route, packets: Any) -> Any:
-    # Of so many packets out, those whose SACK comes within the round trip: where the path falls idle the odd
+    # Packets in flight whose SACK arrives within the round trip: where the path becomes idle the odd
     # one waits for the next.
     idle = float(packets) * route.service < float(route.base_rtt)
     return packets - (packets & 1) if p[P.ACK_EVERY] > 1 and packets > 1 and idle else packets

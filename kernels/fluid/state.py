@@ -21,18 +21,18 @@ PACKET = 2.0**-ONE_BITS
 class LinkWord(IntEnum):
     """Words of a link."""
 
-    ARRIVED = 0  # in this step [packet]
-    ACCEPTED = 1  # of those, not dropped early [packet]
-    BYTES = 2  # of those accepted [byte]
-    CAPACITY = 3  # of a step [byte]
+    ARRIVED = 0  # packets that arrive in this step [packet]
+    ACCEPTED = 1  # arrivals that RED does not drop early [packet]
+    BYTES = 2  # bytes of the accepted arrivals [byte]
+    CAPACITY = 3  # bytes that the link serves in a step [byte]
     BACKLOG = 4  # waiting in the queue [byte]
-    QUEUED = 5  # the same in packets
+    QUEUED = 5  # packets waiting in the queue [packet]
     TAIL = 6  # probability that a full queue drops
     EARLY = 7  # probability that RED drops or marks
     MARKING = 8  # 1: RED marks
-    SHARE = 9  # of what comes in goes out
+    SHARE = 9  # share of the arrivals that the link forwards in a step
     RANDOM = 10  # probability of a loss behind the queue
-    DUE = 11  # to be served of what gets through to the receivers [byte]
+    DUE = 11  # bytes not yet served of packets that get through to the receivers [byte]
     COUNTS = 12  # the columns of LinkOut
     SIZE = 12 + LinkOut.COLUMNS
 
@@ -43,7 +43,7 @@ class LinkFloat(IntEnum):
     WAIT = 0  # in the queue [step]
     MEAN = 1  # RED's mean queue [packet]
     DUE = 2  # the time in which DUE is served [step]
-    DUE_BEFORE = 3  # the same at the beginning of the step
+    DUE_BEFORE = 3  # value of DUE at the beginning of the step [step]
     SIZE = 4
 
 
@@ -56,7 +56,7 @@ class FlowWord(IntEnum):
     UNTIL = 3  # when the state ends [step; of a path: ns]
     LOST_IN_ROUND = 4  # packets lost in this round trip
     HAZARD = 5  # losses that may still be expected before the next
-    MARK_HAZARD = 6  # the same of marks
+    MARK_HAZARD = 6  # marks that may still be expected before the next
     DRAWS = 7  # exponential numbers drawn
     BACKOFF = 8  # factor of the timer
     MIN_RTO = 9  # [step; of a path: ns]
@@ -73,9 +73,9 @@ class FlowWord(IntEnum):
     DUPLICATES = 20  # packets that did [packet]
     ACKS = 21  # [packet]
     DROPPED = 22  # by queues, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
-    LOST = 23  # the same, at random
-    MARKED = 24  # the same, marks
-    LOST_ACKS = 25  # the same, acknowledgements
+    LOST = 23  # lost at random, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
+    MARKED = 24  # marked, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
+    LOST_ACKS = 25  # lost ACKs, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
     RATE = 26  # UDP: [packet / step]
     TOGGLE = 27  # UDP: next change between sending and silence [ns]
     PERIOD = 28  # UDP: number of such changes
@@ -84,7 +84,7 @@ class FlowWord(IntEnum):
     SRTT = 31  # as `tcp.rto` [tick / 8]; words from here to BEFORE are of a flow that is alone
     RTTVAR = 32  # [tick / 4]
     RTO = 33  # the timeout that follows from them [ns]
-    PREVIOUS_RTO = 34  # what CURRENT was before the last measurement [ns]
+    PREVIOUS_RTO = 34  # value of RTO before the last measurement [ns]
     OUTCOMES = 35  # where those of its class begin, if its delays are measured
     ONE_WAY = 36  # of its data without queues [ns]
     REMAINDER = (
@@ -93,7 +93,7 @@ class FlowWord(IntEnum):
     AFTER_END = 38  # packets that get through and arrive after the end [packet]
     COUNTED = 39  # of a path: packets that get through, as `arrivals` has counted them
     THROUGH = 40  # of shared links: packets of this step that get through
-    AFTER_WARM_UP = 41  # of those put out by the warm-up's end, what arrives after it [packet]
+    AFTER_WARM_UP = 41  # packets sent before the end of the warm-up that arrive after it [packet]
     COUNTS = 42  # the columns of FlowOut
     SIZE = 42 + FlowOut.COLUMNS
 
@@ -104,12 +104,12 @@ class FlowFloat(IntEnum):
     CWND = 0
     SSTHRESH = 1
     RECEIVE_WINDOW = 2  # the receiver's window
-    MIN_RTT = 3  # of those measured
+    MIN_RTT = 3  # smallest measured round trip
     W_MAX = 4  # BIC, CUBIC: window at which packets were lost last, or a little less; 0: not yet
     EPOCH = 5  # CUBIC: when growth began; 0: not yet [s / 1024]
     K = 6  # CUBIC: from then to the plateau [s / 1024]
     ORIGIN = 7  # CUBIC: the window there
-    W_EST = 8  # CUBIC: what standard TCP would have reached since the epoch
+    W_EST = 8  # CUBIC: window that standard TCP would have reached since the epoch
     ALPHA = 9  # Vegas: least packets of its own in queues
     BETA = 10  # Vegas: most
     GAMMA = 11  # Vegas: so many end slow start
@@ -117,7 +117,7 @@ class FlowFloat(IntEnum):
     BANDWIDTH = 13  # Westwood: filtered twice
     TICK = 14  # of the sender's clock [unit of the RTT]
     BASE = 15  # round trip without queues [step]
-    ACCESS = 16  # what its access link takes at most [packet / step]
+    ACCESS = 16  # capacity of its access link [packet / step]
     TIMED = 17  # round trips since the last measurement of one
     ACKED = 18  # Westwood: packets acknowledged since the last sample of the bandwidth
     SAMPLE_TIME = 19  # Westwood: time since then [unit of the RTT]
@@ -138,7 +138,7 @@ class State(IntEnum):
 
 # Random streams (fourth part of the stream address), behind those of the packet engine.
 STREAM_LOSS = 1 << 23  # + flow; draw k: expected losses between loss k - 1 and loss k
-STREAM_REPAIR = 2 << 23  # + flow; draw k (mod 2**32): whether what repairs a loss seen at k is lost itself
+STREAM_REPAIR = 2 << 23  # + flow; draw k (mod 2**32): loss of a retransmission at time k
 STREAM_MARK = 3 << 23  # + flow; draw k: as STREAM_LOSS, of marks
 
 

@@ -47,7 +47,7 @@ def _has(m: Any, i: Any, column: Any, j: Any) -> Any:
 
 def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:
     # Of a packet's exchanges: the time for which x has to wait, how much of it is on the air, and how long
-    # its receiver hears what its sender does not [ns].
+    # its receiver senses frames that its sender does not [ns].
     a, b = _ends(m, hops, x)
     waits, busy, hidden = 0.0, 0.0, 0.0
     early = float(exchange.unanswered(m) + m[Manet.EIFS])

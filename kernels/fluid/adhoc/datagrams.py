@@ -31,7 +31,7 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
 
 
 def _sent_before(m: Any, t: Any) -> Any:
-    # Datagrams put out before `t`.
+    # Datagrams sent before `t`.
     every = max(m[P.INTERVAL], 1)
     last = min(t, m[P.STOP])
     return min(max((last - m[P.START] + every - 1) // every, np.int64(0)), m[P.LIMIT])
@@ -83,7 +83,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
 
 @noinline
 def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
-    # What comes from `t` to `until` and what waits goes, as far as the route carries it.
+    # Send waiting and new datagrams from `t` to `until`, as far as the route carries them.
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
     goes = min(waiting, np.int64(float(until - t) / g[AirFloat.SERVICE] * ONE))
     room = max((m[Manet.QUEUE] + 1) << ONE_BITS, s[AirWord.BACKLOG])
@@ -108,7 +108,7 @@ def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
     relayed = s[AirWord.BROKEN] > 1
     told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[P.END])
     again = route.discover(m, s, times, places, told)
-    if relayed and again > told + JITTER:  # what the relays have is dropped
+    if relayed and again > told + JITTER:  # packets at the relays are dropped
         s[AirWord.BACKLOG] += _come(m, t, told)
         hits = min(s[AirWord.BACKLOG] >> ONE_BITS, 1 + exchange.patience(m) // exchange.of_data(m))
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits

@@ -59,7 +59,7 @@ def simulate(
     for column in range(_COLUMNS):
         out[column] = m[COUNTS + column]
     source.report(m, s, out)
-    for i in range(m[Manet.NODES]):  # what their radios do is not known
+    for i in range(m[Manet.NODES]):  # the fluid does not model their radios
         out[_COLUMNS + i * _NODE_COLUMNS + NodeOut.TRANSMIT] = NEVER
     out[ManetOut.ELAPSED] = end
     out[ManetOut.STATUS] = STATUS_OK

@@ -63,7 +63,7 @@ def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
     if RESPONSE == LossResponse.PLAIN or RESPONSE == LossResponse.ELFN:
         return _conclude(row, again, t, rtt)
     if RESPONSE != LossResponse.ELN and g[FlowFloat.CWND] < g[FlowFloat.RECEIVE_WINDOW]:
-        again = np.int64(0)  # new packets tell of a repair that is lost
+        again = np.int64(0)  # new packets report a lost retransmission
     quick = loss.is_recovered(s, g, m, t, np.int64(1), again)
     if RESPONSE == LossResponse.ELN and not (quick and cause == Cause.RANDOM):
         return _conclude(row, again, t, rtt)
@@ -105,8 +105,8 @@ def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> A
 
 
 def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
-    # From `since` on a probe goes out every timeout, and waits for the route that is there at `again`; the
-    # last is answered, and another.  Of one that is lost the timer tells, on average.
+    # From `since` on a probe is sent every timeout, and waits for the route that exists from `again` on; the
+    # last one is answered, and another one. The timer detects lost probes, on average.
     every = timeout_of(s[FlowWord.RTO], np.int64(1), s[FlowWord.MIN_RTO], m[P.MAX_RTO], m[P.TICK])
     asked = since + max(again - since, np.int64(0)) // every * every
     length = trip(m, m[P.HEADER])
@@ -140,7 +140,7 @@ def on_route_break(row: Row, t: Any) -> Any:
     relayed = s[AirWord.BROKEN] > 1
     told = t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0))
     again = route.discover(m, s, row.times, row.places, told)
-    if relayed and again > told + JITTER:  # what the relays have is dropped
+    if relayed and again > told + JITTER:  # packets at the relays are dropped
         packets = np.int64(g[FlowFloat.CWND])
         hits = min(packets, 1 + exchange.patience(m) // exchange.of_data(m))
         s[FlowWord.SENT] += hits << ONE_BITS
@@ -173,4 +173,4 @@ def on_silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
         _fall_back(m, s, g, rtt)
         last = expires
         expires += timer.length(s, m)
-    return again if again - last < WAIT_MOST else expires  # what has waited too long is gone
+    return again if again - last < WAIT_MOST else expires  # packets that have waited too long are dropped

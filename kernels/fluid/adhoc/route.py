@@ -42,7 +42,7 @@ def move_nodes(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
 
 @noinline
 def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
-    # A link or sense bit of i and j has changed: what is that to the route in use?
+    # A link or sense bit of i and j has changed: update the route in use; whether it is affected.
     route = m[Word.ROUTE]
     at, to = position(route, i), position(route, j)
     first, last = min(at, to), max(at, to)

@@ -54,8 +54,8 @@ class AirFloat(IntEnum):
     HAZARD = FlowFloat.SIZE + 5  # links given up that may be expected before the next
     FRAME = FlowFloat.SIZE + 6  # probability that a radio loses a frame
     PROBES = FlowFloat.SIZE + 7  # probability that of two probes and their replies one is lost
-    STAGES = FlowFloat.SIZE + 8  # probability that an exchange comes to its k-th attempt
-    RUNS = STAGES + MOST_STAGES  # the same without an answer to any RTS before
+    STAGES = FlowFloat.SIZE + 8  # probability that an exchange has a k-th attempt
+    RUNS = STAGES + MOST_STAGES  # probability of a k-th attempt without an answer to any RTS before
     EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the route, `ExchangeFloat` each
     SIZE = EXCHANGES + 2 * (MOST_ROUTE - 1) * 4
 

@@ -30,15 +30,15 @@ SOURCE, RELAY, LEG = range(3)
 class VisitFloat(IntEnum):
     """Floats of a visit."""
 
-    RATE = 0  # frames that come
-    DONE = 1  # of those, share that goes on
+    RATE = 0  # arriving frames
+    DONE = 1  # share of them that is forwarded
     SERVICE = 2  # leg: of a packet; node: its exchange if it succeeds, with the DIFS
-    VAIN = 3  # node: what a collision of it occupies, with the DIFS
+    VAIN = 3  # node: duration of a collision, with the DIFS
     AIR = 4  # node: its data frame on the air
     CONTROL = 5  # node: RTS, CTS and ACK
     NOISE = 6  # node: probability that noise destroys it
     COLLISION = 7  # node: probability that an attempt collides
-    EXPOSED = 8  # node: how long what is hidden can destroy it
+    EXPOSED = 8  # node: time in which hidden nodes can destroy it
     PATIENCE = 9  # node: how much later than the others it notices a collision
     STAY = 10  # time that a frame of TCP spends there
     FULL = 11  # frames that found no room after the warm-up
@@ -52,7 +52,7 @@ class VisitFloat(IntEnum):
 class ServerFloat(IntEnum):
     """Floats of a server: a node or a leg."""
 
-    LOAD = 0  # frames that come
+    LOAD = 0  # arriving frames
     SERVICE = 1  # time for one
     BUSY = 2  # share of the time
     QUEUE = 3  # frames of TCP in it
@@ -61,10 +61,10 @@ class ServerFloat(IntEnum):
     CROWD = 6  # by how much too many frames TCP would have in it, at least 1
     # Nodes.
     TAU = 7  # probability to attempt in a slot
-    ATTEMPT = 8  # the same if it always had a frame, in slots of the mean length
+    ATTEMPT = 8  # probability to attempt if it always had a frame, in slots of the mean length
     SLOT = 9  # mean length of a slot as it sees them, its own attempts included
     TRIES = 10  # attempts of a frame
-    FAILED = 11  # of those, without an answer
+    FAILED = 11  # attempts of a frame without an answer
     DROP = 12  # frames that it gives up
     EXCHANGE = 13  # mean of VisitFloat.SERVICE
     VAIN = 14  # mean of VisitFloat.VAIN
@@ -72,7 +72,7 @@ class ServerFloat(IntEnum):
     COLLISION = 16
     PATIENCE = 17  # mean of VisitFloat.PATIENCE
     OCCUPIED = 18  # time that attempts of a frame occupy the channel
-    TRAIN = 19  # time of a success, with what follows it at once
+    TRAIN = 19  # time of a success, with frames that follow it at once
     FRAMES = 20  # taken after the warm-up
     ATTEMPTS = 21
     FAILURES = 22
@@ -87,12 +87,12 @@ class ServerFloat(IntEnum):
 class FlowFloat(IntEnum):
     """Floats of a flow."""
 
-    RATE = 0  # data packets put out
+    RATE = 0  # data packets sent
     THROUGH = 1  # share of them that arrives
     PER_ACK = 2  # data packets for each acknowledgement
     TRIP = 3  # TCP: time that packets need besides servers
-    OFFERED = 4  # packets put out after the warm-up
-    ARRIVED = 5  # of those
+    OFFERED = 4  # packets sent after the warm-up
+    ARRIVED = 5  # packets that arrived after the warm-up
     TOTAL = 6  # packets that arrived since the start
     ACKS = 7  # acknowledgements sent after the warm-up
     LOSS = 8  # share of packets that is lost by the channel
