@@ -10,6 +10,7 @@ from netcarlo.kernels.senders import NAMES
 from netcarlo.networks.outcome import POSITIVE, Outcome
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales, values
+from netcarlo.reports.parts.causes import mentions
 from netcarlo.reports.parts.simulated import count, plain, quantity, spelt
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import ensemble, measurable
@@ -32,6 +33,9 @@ LOSSES = {
     "drops_buffer": "waiting for a route",
 }
 """Outcomes that count lost data packets, and where packets are lost."""
+
+SHARES = {"loss_retries": "after too many attempts", "loss_leg": "on wires and hosts"}
+"""Shares of the sent data packets that are lost in an 802.11 network, and where."""
 
 
 class Line(NamedTuple):
@@ -220,12 +224,11 @@ def _delay(found: Found) -> Iterator[Line]:
 
 
 def _losses(found: Found) -> Iterator[Line]:
-    there = [name for name in LOSSES if found.has(name)]
-    if "loss_retries" in found.frame and found.has("retry_drops"):
-        there.append("retry_drops")
-    if not there or not found.has("sent") or found.scenario.fidelity == "formula":
+    if not found.has("sent") or found.scenario.fidelity == "formula":
         return
-    each = {name: found.frame[name].to_numpy(np.float64) for name in there}
+    each = _lost(found)
+    if not each:
+        return
     total = np.sum(list(each.values()), axis=0)
     if not total.any():
         yield Line("Lost", "no packets", remark="" if found.n == 1 else "in any replication")
@@ -239,12 +242,26 @@ def _losses(found: Found) -> Iterator[Line]:
     )
 
 
+def _lost(found: Found) -> dict[str, Any]:
+    """Return the lost data packets of each replication [n] by the place where they are lost."""
+    places, frame = dict(LOSSES), found.frame
+    if mentions(found.scenario, "policer"):
+        places["drops_queue"] = "in queues and policers"
+    if mentions(found.scenario, "failures"):  # shared links count both together
+        places["drops_random"] = "at random and on failed links"
+    each: dict[str, Any] = {}
+    for name, place in places.items():
+        if found.has(name):
+            each[place] = each.get(place, 0.0) + frame[name].to_numpy(np.float64)
+    for name, place in SHARES.items():
+        if found.has(name):
+            each[place] = (frame[name] * frame["sent"]).fillna(0.0).round(6).to_numpy(np.float64)
+    return each
+
+
 def _where(each: Mapping[str, Any]) -> str:
     """Return where packets are lost: `all at random, none in queues`, `24 % in queues, 76 % at random`."""
-    sums: dict[str, float] = {}
-    for name, lost in each.items():
-        place = LOSSES.get(name, "after too many attempts")
-        sums[place] = sums.get(place, 0.0) + float(lost.sum())
+    sums = {place: float(lost.sum()) for place, lost in each.items()}
     total = sum(sums.values())
     some = {place: lost for place, lost in sums.items() if lost}
     if len(some) == 1:

@@ -16,6 +16,7 @@ from netcarlo.transport.kinds import sender_of
 FIELDS = {
     "drops_random": (
         "loss", "bursts", "frame_error", "residual_error", "trace", "policer", "red", "signalling_loss",
+        "failures", "outages",
     ),
     "drops_outage": ("outages", "mobility", "trace"),
     "destroyed": ("outages", "mobility", "trace"),
@@ -55,7 +56,7 @@ def zero_by_construction(scenario: Scenario, frame: pd.DataFrame) -> frozenset[s
 
 
 def _without_cause(scenario: Scenario) -> Iterator[str]:
-    names = {name for name, value in fields.flat(scenario) if _says_something(value)}
+    names = _given(scenario)
     for outcome, causes in FIELDS.items():
         if not any(_names(cause, names) for cause in causes):
             yield outcome
@@ -68,6 +69,15 @@ def _without_cause(scenario: Scenario) -> Iterator[str]:
         yield from OF_ACKS
     if scenario.shared is not None or scenario.wireless is not None:
         yield "handshakes"
+
+
+def mentions(scenario: Scenario, field: str) -> bool:
+    """Return whether a scenario has a field of this name, at any place, with a value that is not zero."""
+    return _names(field, _given(scenario))
+
+
+def _given(scenario: Scenario) -> set[str]:
+    return {name for name, value in fields.flat(scenario) if _says_something(value)}
 
 
 def senders(scenario: Scenario) -> list[Any]:

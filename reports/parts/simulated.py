@@ -167,6 +167,9 @@ def _troubles(lines: Iterable[Any]) -> list[str]:
         found.append("loss bursts")
     if any(getattr(line, "outages", None) for line in lines):
         found.append("outages")
+    for name in ("jitter", "policer"):
+        if any(getattr(line, name, None) is not None for line in lines):
+            found.append(name)
     return found
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from typer.testing import CliRunner
 
-from netcarlo import estimate, load_scenario, validate
+from netcarlo import Scenario, estimate, load_scenario, validate
 from netcarlo.cli.main import app
+from netcarlo.estimation.estimate import summary
 from netcarlo.reports.estimate.groups import OTHER, grouped, title_of
+from netcarlo.reports.estimate.headline import Found, headline
 from netcarlo.reports.parts.causes import FIELDS, zero_by_construction
 from netcarlo.reports.parts.simulated import simulated
 from netcarlo.simulation.outcomes import BY_NAME, of_classes
@@ -168,6 +171,40 @@ def test_losses_and_timeouts_are_counted_by_replication(tmp_path):
     assert f"{share:.2g} % of those sent, all at random, none in queues" in text
     number = int((frame["timeouts"] > 0).sum())
     assert f"in {number} of 6 replications" in text or number in (0, 6)
+
+
+def lost(text, **outcomes):
+    """The headline about losses of a scenario whose replications have these outcomes."""
+    scenario = Scenario.check(yaml.safe_load(text))
+    frame = pd.DataFrame({"goodput_bps": [1e6, 1e6], "sent": [1000, 1000], **outcomes})
+    (found,) = (line for line in headline(Found(scenario, frame, summary(frame))) if line.name == "Lost")
+    return found
+
+
+def test_a_place_of_losses_that_is_counted_with_another_one_is_named():
+    """`drops_random` of shared links counts failed links too, `drops_queue` counts policers."""
+    both = {"drops_queue": [30, 10], "drops_random": [50, 30]}
+    dumbbell = "dumbbell: {rate: 2 Mbit/s, delay: 10 ms, queue: 20}"
+    failing = SHARED.replace(
+        dumbbell, f"{dumbbell}\n  failures: [{{cables: 0, outages: [{{start: 2 s, duration: 1 s}}]}}]"
+    )
+    assert lost(SHARED, **both).remark == "6 % of those sent, 67 % at random, 33 % in queues"
+    assert (
+        lost(failing, **both).remark
+        == "6 % of those sent, 67 % at random and on failed links, 33 % in queues"
+    )
+    policed = PATH.replace("loss: 1 %", "policer: {rate: 500 kbit/s, burst: 10 kB}")
+    assert lost(policed, drops_queue=[5, 5]).remark == "0.5 % of those sent, all in queues and policers"
+
+
+def test_losses_of_80211_are_those_of_the_flows():
+    """Frames that the MAC gave up may carry acknowledgements: shares of the sent data packets count."""
+    outcomes = {"retry_drops": [90, 90], "drops_queue": [10, 30], "loss_retries": [0.06, 0.02]}
+    found = lost(WIRELESS, **outcomes)
+    assert (
+        found.value == "60 packets"
+        and found.remark == "6 % of those sent, 67 % after too many attempts, 33 % in queues"
+    )
 
 
 def test_a_share_of_the_bottleneck_is_that_of_each_drawn_network(tmp_path):
