@@ -1,1 +1,1 @@
-"""A page that answers while one looks: `netcarlo live` (docs/live.md)."""
+"""Interactive page for a scenario or a plan: `netcarlo live` (docs/live.md)."""

@@ -1,5 +1,4 @@
-"""When something moves the browser writes the state, the server answers it, and the browser asks again until
-it is at rest."""
+"""Dash callbacks: the browser sends its state, and polls the server until the answer is final."""
 
 from typing import Any
 
@@ -7,18 +6,18 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, no_update
 
 from netcarlo.errors import InputError, MachineError
 from netcarlo.live import layout
-from netcarlo.live.subject import Subject
+from netcarlo.live.page import Page
 
 MOVED_S, LATER_S = 0.02, 0.2
-"""Seconds that a curve may take when something has moved, and later."""
+"""Time to extend a curve in the first request of a state, and in later ones [s]."""
 
 
-def register(app: Dash, subject: Subject) -> None:
-    """Tell the page what to do."""
+def register(app: Dash, page: Page) -> None:
+    """Register the callbacks of a page."""
 
     def opened(search: str | None) -> Any:
-        state, refused = subject.state(search or "")
-        return layout.asked(subject, state), state.variant is not None, refused
+        state, refused = page.state(search or "")
+        return layout.controls_panel(page, state), state.variant is not None, refused
 
     app.callback(
         Output("asked", "children"), Output("variant", "data"), Output("refused", "children"),
@@ -44,16 +43,16 @@ def register(app: Dash, subject: Subject) -> None:
     def answered(query: str | None, tick: Any, visitor: str) -> Any:
         if query is None:
             return [no_update] * 4
-        state, problem = subject.state(query)
+        state, problem = page.state(query)
         seen = {"query": query, "later": tick is not None and tick["query"] == query}
         try:
-            numbers = subject.numbers(state, visitor)
-        except _SAID as error:
-            return [], layout.taken(subject, query, []), _line(error), seen | {"failed": True}
-        seen["rest"] = numbers.rest
+            numbers = page.numbers(state, visitor)
+        except _REPORTED as error:
+            return [], layout.downloads(page, query, []), _line(error), seen | {"failed": True}
+        seen["rest"] = numbers.final
         return (
             layout.tiles(query, numbers.items),
-            layout.taken(subject, query, numbers.commands),
+            layout.downloads(page, query, numbers.commands),
             problem,
             seen,
         )
@@ -66,7 +65,7 @@ def register(app: Dash, subject: Subject) -> None:
     )(answered)  # fmt: skip
 
     def placed(query: str) -> Any:
-        return layout.figures(subject, subject.state(query)[0])
+        return layout.figures(page, page.state(query)[0])
 
     app.callback(Output("figures", "children"), Input("place", "data"), prevent_initial_call=True)(placed)
     app.clientside_callback(ClientsideFunction("live", "first"), Input("seen", "data"))
@@ -75,12 +74,12 @@ def register(app: Dash, subject: Subject) -> None:
         rest = {"query": seen["query"], "rest": True}
         if seen.get("failed"):
             return no_update, no_update, no_update, rest
-        state, _ = subject.state(seen["query"])
+        state, _ = page.state(seen["query"])
         try:
-            found = subject.drawn(state, budget_s=LATER_S if seen["later"] else MOVED_S)
-        except _SAID:
+            found = page.details(state, budget_s=LATER_S if seen["later"] else MOVED_S)
+        except _REPORTED:
             return no_update, no_update, no_update, rest
-        rest["rest"] = seen["rest"] and found.rest
+        rest["rest"] = seen["rest"] and found.final
         return *found.plots, layout.table(found.head, found.table), rest
 
     app.callback(
@@ -89,8 +88,8 @@ def register(app: Dash, subject: Subject) -> None:
     )(drawn)  # fmt: skip
 
 
-_SAID = (InputError, MachineError, MemoryError)
+_REPORTED = (InputError, MachineError, MemoryError)
 
 
 def _line(error: BaseException) -> str:
-    return str(error) or "not enough memory"
+    return str(error) or "not enough memory; reduce replications, duration or the number of flows"

@@ -1,7 +1,7 @@
-"""What may move: the fields of a scenario as sliders and menus, each with a list of places.
+"""Sliders and menus for the fields of a scenario, each with a list of values.
 
-A slider steps over numbers that read well, 1, 1.2, 1.5, 2, ... times powers of ten, around the scenario's own
-value, which is one of them.  `live:` in the file says otherwise.
+By default a slider has round values (1, 1.2, 1.5, 2, ... times powers of ten) around the value in the
+scenario, and that value itself. `live:` in the file replaces the defaults.
 """
 
 import math
@@ -27,40 +27,59 @@ from netcarlo.transport.capabilities import allowed
 from netcarlo.transport.congestion import NAMES
 
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+"""Mantissas of round numbers."""
 DECADES = 10.0
-"""A slider goes from its value divided by this to its value times this."""
-MOST_SEEN = 6
-"""Controls that are seen first, where the file does not say which."""
-MOST_WHOLE = 100
-"""Whole numbers up to this are stepped through one by one."""
+"""Default range of a slider: from the value divided by this factor to the value times this factor."""
+MAX_VISIBLE = 6
+"""Number of controls outside the section "More", if the file has no `live:`."""
+MAX_INTEGER_STEPS = 100
+"""Largest upper end of a slider for integers that has every integer."""
 POINTS = 41
+"""Default number of values of a linear slider."""
 DRAWN = "drawn"
-"""The place of a field that is random in the file."""
+"""Text of the position at which a field has the distribution of the file."""
 
-OF_RUN = ("seed", "replications")
-"""Fields of a run, the same for a variant."""
-NEVER = ("name", "description", "topology", "precision", "sample_interval", "fidelity", "live")
+RUN_FIELDS = ("seed", "replications")
+"""Fields that have the same value in both variants."""
+FIXED_FIELDS = (  # without a control
+    "name",
+    "description",
+    "topology",
+    "precision",
+    "sample_interval",
+    "fidelity",
+    "live",
+)
 
 
 @dataclass(frozen=True)
 class Control:
-    """A field that moves.  `places` are what it can be: numbers in SI units, or words; `texts` say them, and
-    `yaml` is what is written in a file."""
+    """Slider or menu of a field."""
 
     field: str
+    """Dotted name of the field, as users write it."""
     label: str
+    """Name of the field on the page."""
     places: tuple[Any, ...]
+    """Values: numbers in SI units in increasing order, after a distribution if the field has one; or
+    words."""
     texts: tuple[str, ...]
+    """Text of each value on the page."""
     yaml: tuple[Any, ...]
+    """Each value as it is written in a file."""
     start: int
+    """Position of the value in the file."""
     menu: bool = False
-    seen: bool = False
+    """True for a menu, False for a slider."""
+    visible: bool = False
+    """True if the control is outside the section "More"."""
     quantity: Quantity | None = None
+    """Dimension and limits of a number; None for words."""
 
     def place(self, text: str) -> "tuple[Control, int]":
-        """The control and its place at a value as it is written, which is added between its ends.
+        """Return the control with the value `text` (as in YAML), and the position of this value.
 
-        Raises InputError.
+        A value between the ends of the slider is added to the control. Raises InputError for other values.
         """
         for known in (self.texts, tuple(map(str, self.yaml))):
             if text in known:
@@ -77,42 +96,45 @@ class Control:
         first = 1 if isinstance(self.places[0], Distribution) else 0
         numbers = self.places[first:]
         if not isinstance(value, float) or not numbers[0] <= value <= numbers[-1]:
-            side = f"allowed here is {self.texts[first]} to {self.texts[-1]}"
-            raise InputError(f"{self.field} = '{text}' is not on its slider; {side}; write live: in the file")
+            raise InputError(
+                f"{self.field} = '{text}' is outside the range of its slider, {self.texts[first]} to "
+                f"{self.texts[-1]}; set another range in the section live: of the file"
+            )
         grown = [*self.places[:first], *sorted([*numbers, value])]
         made = slider(self.field, self.label, grown, self.places[self.start], self.quantity)
-        return replace(made, seen=self.seen), grown.index(value)
+        return replace(made, visible=self.visible), grown.index(value)
 
 
 def controls(document: Document, base: Scenario) -> list[Control]:
-    """What may move in a scenario of a file: what `live` names, or all that has sensible places.
+    """Return the controls of a scenario: those in the section `live`, or of all fields with a default range.
 
-    Those that are seen first stand first.  Raises InputError.
+    Controls outside the section "More" come first. Raises InputError.
     """
     if base.live:
-        return [_asked(document, base, name, spec) for name, spec in base.live.items()]
+        return [_configured_control(document, base, name, spec) for name, spec in base.live.items()]
     data = expanded(document.data)
     found: list[tuple[int, Control]] = []
     for full, value in fields.flat(base):
-        if full in NEVER or full.startswith("live."):
+        if full in FIXED_FIELDS or full.startswith("live."):
             continue
-        made = _of_field(document, base, full, value)
+        made = _field_control(document, base, full, value)
         if made is None or len(made.places) < 2:
             continue
         rank = _rank(data, full)
-        if rank <= LAST or _fits(
-            document, made.field, made.yaml[made.start]
-        ):  # what others say cannot be set
+        # A field that the file does not set may follow from others and then cannot be set.
+        if rank <= LAST or _is_valid(document, made.field, made.yaml[made.start]):
             found.append((rank, made))
-    ordered = sorted(found, key=lambda item: item[0])  # stable: as they stand in the record
-    return [replace(made, seen=rank < LAST and i < MOST_SEEN) for i, (rank, made) in enumerate(ordered)]
+    ordered = sorted(found, key=lambda item: item[0])  # stable: keeps the order of the record
+    return [replace(made, visible=rank < LAST and i < MAX_VISIBLE) for i, (rank, made) in enumerate(ordered)]
 
 
 LAST = 3
+"""Rank of fields of the scenario itself, such as `duration`."""
 
 
 def _rank(data: Mapping[str, Any], full: str) -> int:
-    """First the network's fields that are written, then those of the transport, then what is not written."""
+    """Return the rank of a field: 0 network, 1 transport, `LAST` scenario; larger if the file does not set
+    it."""
     at: Any = data
     for part in full.split("."):
         if isinstance(at, dict) and part in at:
@@ -126,21 +148,26 @@ def _rank(data: Mapping[str, Any], full: str) -> int:
     return 1 if full.startswith("transport.") else 0
 
 
-def _of_field(document: Document, base: Scenario, full: str, value: Any) -> Control | None:
-    name, label = short(base, full), scales.name_of(full, base) if "." in full else full.replace("_", " ")
+def _field_control(document: Document, base: Scenario, full: str, value: Any) -> Control | None:
+    name, label = (
+        short_name(base, full),
+        scales.name_of(full, base) if "." in full else full.replace("_", " "),
+    )
     limit = fields.quantity(base, full)
-    if full in OF_RUN:
-        return _of_run(full, value)
+    if full in RUN_FIELDS:
+        return _run_control(full, value)
     if limit is None:
-        words = _words(base, full)
+        words = _choices(base, full)
         return _menu(document, name, label, words, value) if value in words else None
     if isinstance(value, Distribution):
         low, high = value.bounds()
         if not 0 <= low < high < math.inf:
             return None
-        between = nice(max(low, high / 1000), high)
+        between = round_numbers(max(low, high / 1000), high)
         if limit.whole:
-            between = [float(v) for v in range(int(low), int(high) + 1)] if high <= MOST_WHOLE else between
+            between = (
+                [float(v) for v in range(int(low), int(high) + 1)] if high <= MAX_INTEGER_STEPS else between
+            )
         numbers = [value, *dict.fromkeys(float(round(v)) if limit.whole else v for v in between)]
         return slider(name, label, numbers, value, limit)
     if not isinstance(value, float):
@@ -149,8 +176,8 @@ def _of_field(document: Document, base: Scenario, full: str, value: Any) -> Cont
     return slider(name, label, numbers, value, limit) if numbers else None
 
 
-def _of_run(name: str, value: int) -> Control:
-    some = [*range(1, 21)] if name == "seed" else [round(v) for v in nice(10, 100_000)]
+def _run_control(name: str, value: int) -> Control:
+    some = [*range(1, 21)] if name == "seed" else [round(v) for v in round_numbers(10, 100_000)]
     numbers = sorted({*some, value})
     texts = tuple(map(str, numbers))
     whole = Quantity(units.PLAIN, 0 if name == "seed" else 1, 1e7, whole=True, random=False)
@@ -158,40 +185,41 @@ def _of_run(name: str, value: int) -> Control:
                    quantity=whole)  # fmt: skip
 
 
-def short(base: Scenario, full: str) -> str:
-    """A dotted name as users write it: `hops.0.rate` where there is one path."""
+def short_name(base: Scenario, full: str) -> str:
+    """Return a dotted name as users write it: `hops.0.rate` if the network has one path."""
     return full.removeprefix("paths.0.") if len(base.paths) == 1 else full
 
 
-def nice(low: float, high: float) -> list[float]:
-    """The numbers that read well from `low` to `high`, both above 0."""
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return the round numbers from `low` to `high`, both above 0."""
     ends = math.floor(math.log10(low)), math.ceil(math.log10(high))
     numbers = [float(f"{m}e{e}") for e in range(ends[0], ends[1] + 1) for m in MANTISSAS]
     return [v for v in numbers if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
 
 
 def _around(value: float, limit: Quantity, full: str) -> list[Any]:
-    """Places around a value inside its limits; none where there is no sensible range."""
+    """Return the default values of a slider around `value`, within its limits; empty if there is no
+    default."""
     least, most = limit.low, limit.high
     zero = least == 0
     if math.isinf(value):
         if limit.dimension is not units.PACKETS:
             return []
-        return [*nice(10, 10_000), math.inf]
+        return [*round_numbers(10, 10_000), math.inf]
     if value == 0:
         ends = {units.FRACTION: (1e-4, 0.1), units.TIME: (1e-3, 1.0), units.RATE: (1e5, 1e8)}
         if limit.dimension not in ends:
             return []
-        found = nice(*ends[limit.dimension])
+        found = round_numbers(*ends[limit.dimension])
     elif value < 0:
         return []
     elif limit.dimension is units.FRACTION:
-        found = nice(max(value / 100, 1e-7), min(max(10 * value, 0.05), 1.0))
-    elif limit.whole and 4 * value <= MOST_WHOLE and limit.dimension is not units.SIZE:
+        found = round_numbers(max(value / 100, 1e-7), min(max(10 * value, 0.05), 1.0))
+    elif limit.whole and 4 * value <= MAX_INTEGER_STEPS and limit.dimension is not units.SIZE:
         found = [float(v) for v in range(1, max(round(4 * value), 8) + 1)]
     else:
         span = 4.0 if full in ("duration", "warm_up") else DECADES
-        found = nice(value / span, value * span)
+        found = round_numbers(value / span, value * span)
     if limit.whole:
         found = [float(round(v)) for v in found]
     inside = {v for v in found if max(least, 1e-12) <= v <= most}
@@ -199,7 +227,7 @@ def _around(value: float, limit: Quantity, full: str) -> list[Any]:
 
 
 def slider(name: str, label: str, numbers: Sequence[Any], own: Any, limit: Quantity) -> Control:
-    """A slider over numbers in rising order, which stands at its own."""
+    """Return a slider with increasing `numbers`, whose value in the file is `own`."""
     written = [written_as(v, limit) for v in numbers]
     texts = tuple(DRAWN if isinstance(v, dict) else str(v) for v in written)
     return Control(
@@ -208,7 +236,7 @@ def slider(name: str, label: str, numbers: Sequence[Any], own: Any, limit: Quant
 
 
 def written_as(value: Any, limit: Quantity) -> Any:
-    """A value as one would write it, `10 Mbit/s`, that reads back to the same number."""
+    """Return the YAML text of a value, such as `10 Mbit/s`, that is parsed to exactly the same number."""
     if isinstance(value, Distribution):
         return limit.show(value)
     unit = FRACTION if limit.dimension is units.FRACTION else limit.dimension.unit
@@ -221,8 +249,8 @@ def written_as(value: Any, limit: Quantity) -> Any:
     return limit.show(value)
 
 
-def _words(base: Scenario, full: str) -> list[Any]:
-    """What may stand in a field that is no number."""
+def _choices(base: Scenario, full: str) -> list[Any]:
+    """Return the allowed values of a field that is not a number."""
     above, _, last = full.rpartition(".")
     owner = fields.value(base, above) if above else base
     if last == "protocol":
@@ -231,24 +259,24 @@ def _words(base: Scenario, full: str) -> list[Any]:
         return list(NAMES)
     if not isinstance(owner, Record) or last not in type(owner).model_fields:
         return []
-    return _literals(type(owner).model_fields[last].annotation)
+    return _literal_values(type(owner).model_fields[last].annotation)
 
 
-def _literals(annotation: Any) -> list[Any]:
+def _literal_values(annotation: Any) -> list[Any]:
     if annotation is bool:
         return [True, False]
     if typing.get_origin(annotation) is typing.Literal:
         return list(typing.get_args(annotation))
-    return [word for part in typing.get_args(annotation) for word in _literals(part)]
+    return [word for part in typing.get_args(annotation) for word in _literal_values(part)]
 
 
 def _menu(document: Document, name: str, label: str, words: Sequence[Any], own: Any) -> Control | None:
-    fits = [word for word in words if word == own or _fits(document, name, word)]
+    fits = [word for word in words if word == own or _is_valid(document, name, word)]
     texts = tuple(("no", "yes")[word] if isinstance(word, bool) else str(word) for word in fits)
     return Control(name, label, tuple(fits), texts, tuple(fits), fits.index(own), menu=True)
 
 
-def _fits(document: Document, name: str, word: Any) -> bool:
+def _is_valid(document: Document, name: str, word: Any) -> bool:
     try:
         scenario_in(document, values={name: word})
     except InputError:
@@ -256,30 +284,30 @@ def _fits(document: Document, name: str, word: Any) -> bool:
     return True
 
 
-def _asked(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
-    """A control that `live` names.  Raises InputError with the line."""
+def _configured_control(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
+    """Return the control of a field in the section `live`. Raises InputError with the line."""
     try:
-        return _of_spec(document, base, name, spec)
+        return _spec_control(document, base, name, spec)
     except InputError as error:
         raise InputError(f"{document.where(('live', name))}: live.{name}: {error}") from None
 
 
-def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
+def _spec_control(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
     full = full_names(expanded(document.data), name)[0]
     own, limit = fields.value(base, full), fields.quantity(base, full)
     label = scales.name_of(full, base) if "." in full else full.replace("_", " ")
     if limit is None or spec.values is not None:
-        words = list(spec.values or _words(base, full))
+        words = list(spec.values or _choices(base, full))
         if limit is None:
             made = _menu(document, name, label, [*dict.fromkeys([own, *words])], own)
             if made is None or set(map(str, words)) - set(map(str, made.places)):
                 known = ", ".join(map(str, made.places if made else ()))
-                raise InputError(f"has a value that does not fit; those that do are {known}")
-            return replace(made, seen=True)
+                raise InputError(f"has a value that is not allowed here; allowed is {known}")
+            return replace(made, visible=True)
         given = [limit.validate(value) for value in words]
         numbers = [value for value in given if isinstance(value, float)]
         if len(numbers) < len(given):
-            raise InputError("has a distribution among its values; write numbers")
+            raise InputError("values contains a distribution; write numbers")
     else:
         numbers = _between([limit.validate(end) for end in (spec.linear or spec.log or [])], spec, limit)
     every: list[Any] = sorted({*numbers})
@@ -288,19 +316,21 @@ def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Co
     elif own is not None:
         every = sorted({*every, own})
     else:
-        raise InputError("is not set in the scenario; write it there, too")
-    return replace(slider(name, label, every, own, limit), seen=True)
+        raise InputError("the scenario does not set this field; set it there, too")
+    return replace(slider(name, label, every, own, limit), visible=True)
 
 
 def _between(ends: Sequence[Any], spec: Movable, limit: Quantity) -> list[float]:
     low, high = ends
     if not isinstance(low, float) or not isinstance(high, float) or not low < high:
-        raise InputError("has its ends in falling order; write [lowest, highest]")
+        raise InputError("values do not increase; write [lowest, highest]")
     if spec.log is not None:
         if low <= 0:
-            raise InputError("starts at 0, where a logarithm has no value; raise the lower end")
+            raise InputError("a logarithmic range cannot start at 0; write a lower end above 0")
         numbers = (
-            np.geomspace(low, high, spec.points).tolist() if spec.points else [low, *nice(low, high), high]
+            np.geomspace(low, high, spec.points).tolist()
+            if spec.points
+            else [low, *round_numbers(low, high), high]
         )
     else:
         numbers = np.linspace(low, high, spec.points or POINTS).tolist()
@@ -309,9 +339,9 @@ def _between(ends: Sequence[Any], spec: Movable, limit: Quantity) -> list[float]
     return [float(f"{v:.6g}") for v in numbers]
 
 
-def named(known: Sequence[Control], field: str) -> Control:
-    """The control of a field.  Raises InputError."""
+def control_named(known: Sequence[Control], field: str) -> Control:
+    """Return the control of a field. Raises InputError."""
     for control in known:
         if control.field == field:
             return control
-    raise InputError(f"'{field}' does not move on this page; {suggest(field, [c.field for c in known])}")
+    raise InputError(f"'{field}' has no control on this page; {suggest(field, [c.field for c in known])}")

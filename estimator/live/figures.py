@@ -1,4 +1,4 @@
-"""The figures of the page: the outcome along a slider, and how its interval shrinks."""
+"""Figures of a page about a scenario: an outcome against a control, and the convergence of its interval."""
 
 import math
 from collections.abc import Sequence
@@ -11,10 +11,12 @@ from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot, finit
 from netcarlo.reports.parts.scales import Scale
 
 MOST_TICKS = 6
+"""Maximum number of labelled positions on the horizontal axis."""
 NAMES = ("this", "what if")
+"""Names of the two variants in legends."""
 
 
-def along(
+def outcome_curve(
     control: Control,
     curves: Sequence[dict[int, tuple[str, float]]],
     points: Sequence[dict[int, Mean]],
@@ -22,10 +24,11 @@ def along(
     shown: Scale,
     label: str,
 ) -> Plot:
-    """The outcome at the places of a control.
+    """Return the figure of an outcome against the positions of a control.
 
-    Of each variant: what cheap models say by place, with their names; means by packets of places that were
-    looked at; and where it stands now.
+    For each variant, `curves` has the fidelity and the value of cheap models by position, `points` the means
+    of packet simulations by position, and `now` the current position with its mean. `shown` is the scale of
+    the vertical axis and `label` its title.
     """
     data: list[Plot] = []
     for k, (curve, seen, here) in enumerate(zip(curves, points, now, strict=True)):
@@ -45,7 +48,10 @@ def along(
         others = {place: mean for place, mean in seen.items() if here is None or place != here[0]}
         if others:
             data.append(
-                {**_marks(control, others, shown, k, size=6), "name": f"{name} packets, seen before".strip()}
+                {
+                    **_marks(control, others, shown, k, size=6),
+                    "name": f"{name} packets, earlier positions".strip(),
+                }
             )
         if here is not None:
             data.append(
@@ -85,10 +91,13 @@ def _scaled(mean: Mean, shown: Scale) -> Mean:
     return Mean(mean.n, *(part / shown.factor for part in parts))
 
 
-def settling(
+def convergence(
     histories: Sequence[Sequence[Mean]], guesses: Sequence[float | None], shown: Scale, label: str
 ) -> Plot:
-    """How the interval of each variant shrinks as replications come; thin lines are cheap models."""
+    """Return the figure of mean and confidence interval against the number of replications.
+
+    `histories` has the means of each variant in order, `guesses` the values of cheap models (dotted lines).
+    """
     data: list[Plot] = []
     for k, (history, guess) in enumerate(zip(histories, guesses, strict=True)):
         means = [_scaled(m, shown) for m in history if math.isfinite(m.ci_low)]

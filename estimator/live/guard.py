@@ -10,8 +10,8 @@ import socket
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-LARGEST_BODY = 1 << 20
-"""Most bytes of a request's body; the page's own requests have a few kilobytes."""
+MAX_BODY = 1 << 20
+"""Maximum size of the body of a request [bytes]. Requests of the page itself have a few kilobytes."""
 
 
 def host_of(text: str) -> str:
@@ -50,12 +50,12 @@ def refusal(headers: Mapping[str, str], *, path: str, bound: str) -> str:
     """Return why a request is not answered; empty if it is."""
     host = headers.get("Host", "")
     if not names_this_machine(host_of(host), bound):
-        return "this page answers by the address that netcarlo live prints"
+        return "the host name is not one of this machine; open the URL that netcarlo live prints"
     origin = headers.get("Origin", "")
     if origin and urlsplit(origin).netloc.lower() != host.lower():
-        return "pages of other sites are not answered"
+        return "requests from pages of other sites are refused"
     site = headers.get("Sec-Fetch-Site", "none")
     followed = path == "/" and headers.get("Sec-Fetch-Mode") == "navigate"  # a link to the page itself
     if site not in ("none", "same-origin") and not followed:
-        return "pages of other sites are not answered"
+        return "requests from pages of other sites are refused"
     return ""

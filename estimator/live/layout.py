@@ -1,4 +1,5 @@
-"""The page: what is asked on the left, the answer on the right; on a telephone the answer stays on top."""
+"""Layout of the page: controls on the left, the answer on the right. On a phone the answer stays at the
+top."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,25 +7,25 @@ from uuid import uuid4
 
 from dash import dcc, html
 
-from netcarlo.live.address import State
-from netcarlo.live.controls import OF_RUN, Control
-from netcarlo.live.subject import Number, Subject
+from netcarlo.live.controls import RUN_FIELDS, Control
+from netcarlo.live.page import Number, Page
+from netcarlo.live.url_state import State
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import plot
 
 GRAPH = {"displayModeBar": False, "responsive": True}
 
 
-def page(subject: Subject) -> Any:
-    """The page before its address is known; each visitor gets another."""
-    about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.name)]
-    if subject.description:
-        about.append(html.P(subject.description, className="lead"))
+def skeleton(page: Page) -> Any:
+    """Return the page without its contents, which depend on the URL. Each visitor gets an identifier."""
+    about = [html.P("netcarlo · live", className="kicker"), html.H1(page.name)]
+    if page.description:
+        about.append(html.P(page.description, className="lead"))
     return html.Div([
         dcc.Location(id="address", refresh=False),
         dcc.Store(id="visitor", data=uuid4().hex),
         dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="place"), dcc.Store(id="tick"),
-        dcc.Store(id="file", data=subject.of), dcc.Store(id="variant"),
+        dcc.Store(id="file", data=page.of), dcc.Store(id="variant"),
         html.Header(about),
         html.Main(id="main", className="live", children=[
             html.Section(className="answer", children=[
@@ -40,13 +41,15 @@ def page(subject: Subject) -> Any:
 
 
 HEIGHTS = ("24rem", "17rem")
+"""Heights of the two figures."""
 
 
-def figures(subject: Subject, state: State) -> list[Any]:
-    """What is drawn: it comes after the first number, which does not wait for Plotly."""
+def figures(page: Page, state: State) -> list[Any]:
+    """Return the empty figures and the table. They are loaded after the first number, which needs no
+    Plotly."""
     empty = plot([], x="", y="")
-    captions: list[list[Any]] = [[caption] for caption in subject.captions]
-    if subject.outcomes:
+    captions: list[list[Any]] = [[caption] for caption in page.captions]
+    if page.outcomes:
         captions[0].append(against(state))
     return [
         *(html.Figure([
@@ -54,26 +57,26 @@ def figures(subject: Subject, state: State) -> list[Any]:
             dcc.Graph(id=f"figure-{k}", figure=empty, config=GRAPH, style={"height": height}),
         ]) for k, (caption, height) in enumerate(zip(captions, HEIGHTS, strict=True))),
         html.Details([
-            html.Summary("All outcomes" if subject.outcomes else "What limits it"), html.Div(id="table"),
+            html.Summary("All outcomes" if page.outcomes else "Requirements"), html.Div(id="table"),
         ]),
         dcc.Store(id="drawn"),
     ]  # fmt: skip
 
 
-def asked(subject: Subject, state: State) -> list[Any]:
-    """The controls at a state of the page: the outcome, a variant, and what moves."""
-    first = [c for c in state.controls if c.seen]
-    more = [c for c in state.controls if not c.seen]
+def controls_panel(page: Page, state: State) -> list[Any]:
+    """Return the menu of outcomes, the button for a second variant, and the controls at a state."""
+    first = [c for c in state.controls if c.visible]
+    more = [c for c in state.controls if not c.visible]
     moved = {*state.places, *(state.variant or {})}
     what: list[Any] = []
-    if subject.outcomes:
-        outcomes = [(name, scales.name_of(name)) for name in subject.outcomes]
+    if page.outcomes:
+        outcomes = [(name, scales.name_of(name)) for name in page.outcomes]
         what = [
             html.Div(className="row", children=[
-                html.Span("What is asked", className="label"),
+                html.Span("Outcome", className="label"),
                 menu("of", "page", outcomes, state.of, "outcome"),
             ]),
-            html.P(html.Button("What if …", id="what-if", type="button", title="a second variant beside it")),
+            html.P(html.Button("What if …", id="what-if", type="button", title="add a second variant")),
         ]  # fmt: skip
     rest = html.Details(className="more", open=any(c.field in moved for c in more), children=[
         html.Summary(f"More: {len(more)} fields"), *(control_row(c, state, two=bool(what)) for c in more),
@@ -82,8 +85,8 @@ def asked(subject: Subject, state: State) -> list[Any]:
 
 
 def control_row(control: Control, state: State, *, two: bool) -> Any:
-    """A control: its name, and for each variant a slider or a menu with its value."""
-    sides = ("a", "b") if two and control.field not in OF_RUN else ("a",)
+    """Return the row of a control: its name, and for each variant a slider or a menu with its value."""
+    sides = ("a", "b") if two and control.field not in RUN_FIELDS else ("a",)
     data = {"texts": list(control.texts), "start": control.start, "field": control.field}
     rows: list[Any] = [
         html.Span(control.label, className="label", title=control.field),
@@ -112,14 +115,18 @@ def _moves(control: Control, side: str, place: int) -> Any:
 
 
 def against(state: State) -> Any:
-    """The menu of the field along which the first figure is drawn."""
+    """Return the menu of the field on the horizontal axis of the first figure."""
     return menu(
-        "against", "page", [(c.field, c.label) for c in state.controls], state.against, "along which field"
+        "against",
+        "page",
+        [(c.field, c.label) for c in state.controls],
+        state.against,
+        "field on the horizontal axis",
     )
 
 
 def menu(field: str, side: str, options: Sequence[tuple[str, str]], chosen: str, label: str) -> Any:
-    """A native menu; what is chosen stands in a store beside it, see `live.js`."""
+    """Return a native menu and a store with its selected value, which `live.js` updates."""
     which = {"side": side, "field": field}
     return html.Span(className="menu", children=[
         dcc.Store(id={"kind": "menu", **which}, data=chosen),
@@ -131,9 +138,9 @@ def menu(field: str, side: str, options: Sequence[tuple[str, str]], chosen: str,
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-    """A table whose first and last columns are texts."""
+    """Return a table whose first and last columns are texts and whose other columns are numbers."""
     if not rows:
-        return html.P("no packets yet", className="soft")
+        return html.P("No packets have been simulated yet.", className="soft")
     last = len(head) - 1
     kinds = ["text" if k in (0, last) else "number" for k in range(len(head))]
     lines = [
@@ -153,21 +160,21 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     )
 
 
-def taken(subject: Subject, query: str, commands: Sequence[str]) -> list[Any]:
-    """Links to what can be taken from the page, and the commands that say the same."""
+def downloads(page: Page, query: str, commands: Sequence[str]) -> list[Any]:
+    """Return links to the files of a state, and the commands that print the same answer."""
     links = [
-        html.A(file.label, href=f"/{name}?{query}", target="_blank") for name, file in subject.files.items()
+        html.A(file.label, href=f"/{name}?{query}", target="_blank") for name, file in page.files.items()
     ]
     said = [html.Code(command) for command in commands]
     return [
         html.P(links, className="links"),
-        html.P("The same on the command line:", className="soft"),
+        html.P("Command line:", className="soft"),
         *said,
     ]
 
 
 def tiles(query: str, items: Sequence[Number]) -> Any:
-    """The answers of a state: for each a name, the number, its unit, its interval, and what answered."""
+    """Return the large numbers of a state, each with name, unit, interval and the model that produced it."""
     found = [
         html.Div(className=f"number {'abc'[k]}", children=[
             html.P(name, className="name"),

@@ -1,4 +1,7 @@
-"""The server: one process, on this machine only unless told otherwise, and nothing from the internet."""
+"""Web server of the page: one process, which listens on this machine only by default.
+
+All files come from this server; the page makes no external requests.
+"""
 
 import errno
 import functools
@@ -10,9 +13,9 @@ from typing import Any
 
 from netcarlo.errors import InputError, MachineError
 from netcarlo.live import guard
-from netcarlo.live.desk import GoneError
-from netcarlo.live.subject import Subject
-from netcarlo.live.waiting import BusyError, Turns, checking, gone
+from netcarlo.live.limiter import BusyError, RequestLimiter, client_gone, disconnection_check
+from netcarlo.live.page import Page
+from netcarlo.live.scheduler import AbandonedError
 from netcarlo.reports.page import style
 from netcarlo.schema import kinds
 
@@ -20,7 +23,7 @@ REMEDY = "netcarlo live needs Dash; install it with pip install 'netcarlo[live]'
 
 
 def check_installed() -> None:
-    """Raise InputError, saying what to do, where there is no Dash."""
+    """Raise InputError with the remedy if Dash is not installed."""
     import importlib.util
 
     if importlib.util.find_spec("dash") is None:
@@ -48,7 +51,7 @@ INDEX = """<!DOCTYPE html>
 
 
 def application(title: str) -> Any:
-    """An empty Dash application in the style of the reports."""
+    """Return an empty Dash application in the style of the reports."""
     from dash import Dash
 
     app = Dash(
@@ -56,66 +59,65 @@ def application(title: str) -> Any:
         assets_folder=str(Path(__file__).parent / "assets"), index_string=INDEX.replace("STYLE", style()),
         suppress_callback_exceptions=True, serve_locally=True, include_assets_files=True,
     )  # fmt: skip
-    app.enable_dev_tools(
-        debug=False, dev_tools_disable_version_check=True
-    )  # it would ask a server of Plotly's
+    # The version check would send a request to a server of Plotly.
+    app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
     return app
 
 
 def page_of(file: Path, values: Mapping[str, Any]) -> Any:
-    """The application of a scenario or a plan with these fields set, at work.  Raises InputError."""
+    """Return the running application of a scenario or a plan; `values` replaces fields. Raises InputError."""
     from netcarlo.live import callbacks, layout
-    from netcarlo.live.desk import Desk
+    from netcarlo.live.scheduler import Scheduler
 
-    desk = Desk()
-    subject: Subject
+    scheduler = Scheduler()
+    page: Page
     if kinds.kind_of(file) == kinds.PLAN:
-        from netcarlo.live.of_plan import OfPlan
+        from netcarlo.live.plan_page import PlanPage
 
-        subject = OfPlan(kinds.read(file, kinds.PLAN), values, desk)
+        page = PlanPage(kinds.read(file, kinds.PLAN), values, scheduler)
     else:
-        from netcarlo.live.of_scenario import OfScenario
+        from netcarlo.live.scenario_page import ScenarioPage
 
-        subject = OfScenario(kinds.read(file, kinds.SCENARIO), values, desk)
-    app = application(subject.name)
-    app.layout = lambda: layout.page(subject)
-    callbacks.register(app, subject)
-    _give(app, subject, Turns())
-    desk.begin()
+        page = ScenarioPage(kinds.read(file, kinds.SCENARIO), values, scheduler)
+    app = application(page.name)
+    app.layout = lambda: layout.skeleton(page)
+    callbacks.register(app, page)
+    _give(app, page, RequestLimiter())
+    scheduler.begin()
     return app
 
 
-def _give(app: Any, subject: Subject, turns: Turns) -> None:
+def _give(app: Any, page: Page, limiter: RequestLimiter) -> None:
     """Serve the files of the page, a few at a time. A request whose client has gone is dropped."""
     from flask import Response, request
 
     def give(name: str) -> Any:
-        file = subject.files[name]
-        state, refused = subject.state(request.query_string.decode("utf-8", "replace"))
-        is_gone = gone(request.environ)
+        file = page.files[name]
+        state, refused = page.state(request.query_string.decode("utf-8", "replace"))
+        is_gone = client_gone(request.environ)
         try:
             if refused:
                 raise InputError(refused)
-            with turns.turn(is_gone):
-                text = file.make(state, checking(is_gone))
+            with limiter.admit(is_gone):
+                text = file.make(state, disconnection_check(is_gone))
         except (InputError, MachineError) as error:
             return Response(f"error: {error}\n", status=400, mimetype="text/plain")
         except BusyError:
-            busy = "error: too many files are being made; ask again in a while\n"
+            busy = "error: too many files are being generated; try again in 10 seconds\n"
             return Response(busy, status=503, mimetype="text/plain", headers={"Retry-After": "10"})
-        except GoneError:
-            return Response("", status=503)  # nobody reads it
+        except AbandonedError:
+            return Response("", status=503)  # the client has closed the connection
         found = Response(text, mimetype=file.type)
         if file.saved:
             found.headers["Content-Disposition"] = f"attachment; filename={name}"
         return found
 
-    for name in subject.files:
+    for name in page.files:
         app.server.add_url_rule(f"/{name}", name, functools.partial(give, name))
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is a free one.  Raises InputError."""
+    """Return a listening socket; port 0 chooses a free port. Raises InputError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (TypeError, UnicodeError, ValueError):
@@ -124,28 +126,28 @@ def bound(host: str, port: int) -> socket.socket:
         if error.errno is None or error.errno < 0 or error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
             raise InputError(_no_address(host)) from None
         raise InputError(
-            f"--port {port} at {host} cannot be used ({error.strerror}); name another, or 0 for a free one"
+            f"--port {port} at {host} cannot be used ({error.strerror}); write another, or 0 for a free one"
         ) from None
     except OverflowError:
-        raise InputError(f"--port {port} is none; allowed is 0 to 65535; write --port 8050") from None
+        raise InputError(f"--port {port} is out of range; allowed is 0 to 65535; write --port 8050") from None
 
 
 def _no_address(host: str) -> str:
     return (
-        f"--host {host!r} is not an address of this machine; write 127.0.0.1, ::1, 0.0.0.0 (every address), "
+        f"--host {host!r} is not an address of this machine; write 127.0.0.1, ::1, 0.0.0.0 (all interfaces), "
         "or a name of this machine"
     )
 
 
 def begin(app: Any, listening: socket.socket) -> None:
-    """Serve in other threads, which end with the process."""
+    """Start the server in background threads, which end with the process."""
     import logging
 
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     host, port = listening.getsockname()[:2]
-    app.server.config["MAX_CONTENT_LENGTH"] = guard.LARGEST_BODY
+    app.server.config["MAX_CONTENT_LENGTH"] = guard.MAX_BODY
     app.server.before_request(functools.partial(_guarded, host))
     server = make_server(host, port, app.server, threaded=True, fd=listening.fileno())
     thread = threading.Thread(target=server.serve_forever, daemon=True, name="netcarlo live server")
@@ -153,7 +155,7 @@ def begin(app: Any, listening: socket.socket) -> None:
 
 
 def _guarded(bound_to: str) -> Any:
-    """Refuse a request that no page of this server has made."""
+    """Return an error response unless the request comes from a page of this server; None if it does."""
     from flask import Response, request
 
     reason = guard.refusal(dict(request.headers), path=request.path, bound=bound_to)
@@ -161,7 +163,7 @@ def _guarded(bound_to: str) -> Any:
 
 
 def url(listening: socket.socket) -> str:
-    """The address of the page; an IPv6 address stands in brackets."""
+    """Return the URL of the page. An IPv6 address is in brackets."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 

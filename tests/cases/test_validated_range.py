@@ -12,8 +12,8 @@ from netcarlo import InputError, compare, configs, estimate, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import validate
-from netcarlo.live import words
-from netcarlo.live.known import Known
+from netcarlo.live import wording
+from netcarlo.live.cache import ReplicationCache
 from netcarlo.networks.extent import merged
 from netcarlo.scenario import Scenario
 from netcarlo.schema.document import yaml_text
@@ -320,11 +320,11 @@ def test_numbers_of_json_are_finite_or_null() -> None:
 
 def test_the_live_page_says_it_below_its_number() -> None:
     for queue, said in ((1, True), (30, False)):
-        known = Known()
+        known = ReplicationCache()
         runs = known.runs(PATH.with_values({"hops.0.queue": queue}))
-        look = known.guess(runs, "goodput_bps")
+        look = known.preview(runs, "goodput_bps")
         assert look is not None
-        by = words.item("goodput", runs, look, "goodput_bps", "").by
+        by = wording.number_tile("goodput", runs, look, "goodput_bps", "").by
         assert (START in by) == said
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.live.address import read
-from netcarlo.live.controls import Control, controls, named, nice
+from netcarlo.live.controls import Control, control_named, controls, round_numbers
+from netcarlo.live.url_state import read
 from netcarlo.scenario import load_scenario, scenario_in
 from netcarlo.schema import kinds
 from netcarlo.sweeps.space.identity import key
@@ -26,7 +26,7 @@ def test_controls_stand_at_the_files_values_and_every_place_reads_back(name: str
     document = kinds.read(EXAMPLES / f"{name}.yaml", kinds.SCENARIO)
     base = scenario_in(document)
     found = controls(document, base)
-    assert 3 <= sum(control.seen for control in found) <= 6
+    assert 3 <= sum(control.visible for control in found) <= 6
     for control in found:
         same = scenario_in(document, values={control.field: control.yaml[control.start]})
         assert same == base, control.field
@@ -35,11 +35,11 @@ def test_controls_stand_at_the_files_values_and_every_place_reads_back(name: str
 
 
 def test_numbers_that_read_well() -> None:
-    assert nice(0.9, 3) == [1, 1.2, 1.5, 2, 2.5, 3]
+    assert round_numbers(0.9, 3) == [1, 1.2, 1.5, 2, 2.5, 3]
 
 
 def test_a_value_between_two_places_is_added(lossy: Path) -> None:
-    loss = named(of(lossy), "hops.0.loss")
+    loss = control_named(of(lossy), "hops.0.loss")
     grown, place = loss.place("1.07 %")
     assert (grown.texts[place], grown.places[place]) == ("1.07 %", 0.0107)
     assert grown.texts[grown.start] == "1 %"
@@ -50,11 +50,11 @@ def test_a_value_between_two_places_is_added(lossy: Path) -> None:
     [
         ("hops.0.loss=lots", "hops.0.loss = 'lots' is not a fraction"),
         ("hops.0.loss=150%25", "hops.0.loss = '150%' is above the limit"),
-        ("hops.0.rate=1 Gbit/s", "hops.0.rate = '1 Gbit/s' is not on its slider; allowed here is"),
+        ("hops.0.rate=1 Gbit/s", "hops.0.rate = '1 Gbit/s' is outside the range of its slider, "),
         ("transport.protocol=newrenoo", "transport.protocol = 'newrenoo' is not allowed; allowed is tahoe"),
-        ("transport.congestion_control=/tmp/a.py", "'transport.congestion_control' does not move"),
-        ("if.seed=2", "'if.seed' is the same for both variants"),
-        ("against=nothing", "against = 'nothing' does not move"),
+        ("transport.congestion_control=/tmp/a.py", "'transport.congestion_control' has no control"),
+        ("if.seed=2", "'if.seed' cannot differ between variants"),
+        ("against=nothing", "against = 'nothing' has no control"),
     ],
 )  # fmt: skip
 def test_a_bad_value_is_refused_by_name_and_the_rest_is_taken(
@@ -87,7 +87,7 @@ def test_the_file_says_what_moves(tmp_path: Path) -> None:
     )
     file = write(tmp_path, live)
     rate, protocol = of(file)
-    assert rate.texts == ("1 Mbit/s", "2 Mbit/s", "3 Mbit/s") and rate.seen
+    assert rate.texts == ("1 Mbit/s", "2 Mbit/s", "3 Mbit/s") and rate.visible
     assert protocol.texts == ("newreno", "reno", "sack") and protocol.menu
     assert key(load_scenario(file)) == key(
         load_scenario(write(tmp_path, "")).model_copy(update={"name": "some"})
@@ -97,10 +97,10 @@ def test_the_file_says_what_moves(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("live", "complaint"),
     [
-        ("{hops.0.rate: {linear: [3 Mbit/s, 1 Mbit/s]}}", "falling order"),
-        ("{hops.0.loss: {log: [0, 1 %]}}", "starts at 0"),
+        ("{hops.0.rate: {linear: [3 Mbit/s, 1 Mbit/s]}}", "do not increase"),
+        ("{hops.0.loss: {log: [0, 1 %]}}", "cannot start at 0"),
         ("{hops.0.delays: [1 ms]}", "did you mean"),
-        ("{transport.protocol: [udpp]}", "does not fit"),
+        ("{transport.protocol: [udpp]}", "not allowed here"),
         ("{hops.0.rate: {from: 1}}", "unknown name"),
         ("{hops.0.rate: {}}", "needs one of linear, log and values"),
     ],

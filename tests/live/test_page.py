@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from netcarlo import compare, estimate, load_scenario
-from netcarlo.live import words
+from netcarlo.live import wording
 from netcarlo.numerics.statistics import Mean
 from netcarlo.planning import load_plan
 from netcarlo.planning import plan as answer_plan
@@ -41,9 +41,9 @@ def shown(page: Page) -> list[list[str]]:
 
 
 def said(outcome: str, mean: Mean) -> list[str]:
-    """Return number, unit and interval that the page should show for a mean."""
-    scale = scales.scale([mean.mean], words.unit(outcome))
-    return [words.number(mean, scale), scale.unit, words.interval(mean, scale)]
+    """The number, unit and interval that the page should show of a mean."""
+    scale = scales.scale([mean.mean], wording.unit(outcome))
+    return [wording.number(mean, scale), scale.unit, wording.interval(mean, scale)]
 
 
 def estimated(file: Path, of: str = "goodput_bps", **values: Any) -> list[str]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from netcarlo.errors import InputError
 from netcarlo.live import guard, server
-from netcarlo.live.desk import Desk, GoneError
-from netcarlo.live.kept import IN_USE, Kept
-from netcarlo.live.waiting import BusyError, Turns, checking, gone
+from netcarlo.live.limiter import BusyError, RequestLimiter, client_gone, disconnection_check
+from netcarlo.live.lru import ALWAYS_KEPT, LruCache
+from netcarlo.live.scheduler import AbandonedError, Scheduler
 
 HEAVY = """\
 name: heavy
@@ -71,9 +71,9 @@ def test_two_reports_at_once_both_come(heavy: Path, listening: socket.socket) ->
 def test_work_ends_with_its_client(
     heavy: Path, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desks: list[Desk] = []
-    begin = Desk.begin
-    monkeypatch.setattr(Desk, "begin", lambda self: (desks.append(self), begin(self))[1])
+    desks: list[Scheduler] = []
+    begin = Scheduler.begin
+    monkeypatch.setattr(Scheduler, "begin", lambda self: (desks.append(self), begin(self))[1])
     server.begin(server.page_of(heavy, {}), listening)
     client = socket.create_connection(listening.getsockname())
     query = b"GET /report.html?seed=5&replications=100000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -99,41 +99,41 @@ def _within(limit_s: float, asked: Callable[[], bool]) -> bool:
 def test_a_client_that_leaves_is_noticed() -> None:
     here, there = socket.socketpair()
     with here:
-        is_gone = gone({"werkzeug.socket": here})
+        is_gone = client_gone({"werkzeug.socket": here})
         assert not is_gone()
         there.sendall(b"x")
         assert not is_gone()  # more to read is no end
         here.recv(1)
         there.close()
         assert is_gone()
-        with pytest.raises(GoneError):
-            checking(is_gone)()
-    assert not gone({})()  # another server, which cannot be asked
+        with pytest.raises(AbandonedError):
+            disconnection_check(is_gone)()
+    assert not client_gone({})()  # another server, which cannot be asked
 
 
 def test_only_some_files_are_made_at_once() -> None:
-    turns = Turns(at_once=1, waiting=1)
-    with turns.turn(lambda: False):
+    limiter = RequestLimiter(at_once=1, waiting=1)
+    with limiter.admit(lambda: False):
         left = threading.Event()
         waiting = threading.Event()
         ended: list[str] = []
 
         def second() -> None:
             try:
-                with turns.turn(lambda: (waiting.set(), left.is_set())[1]):
+                with limiter.admit(lambda: (waiting.set(), left.is_set())[1]):
                     ended.append("turn")
-            except GoneError:
+            except AbandonedError:
                 ended.append("gone")
 
         thread = threading.Thread(target=second)
         thread.start()
         assert waiting.wait(10)
-        with pytest.raises(BusyError), turns.turn(lambda: False):
+        with pytest.raises(BusyError), limiter.admit(lambda: False):
             pass
         left.set()
         thread.join(10)
         assert ended == ["gone"]
-    with turns.turn(lambda: False):
+    with limiter.admit(lambda: False):
         pass  # the places are free again
 
 
@@ -180,7 +180,7 @@ def test_the_server_checks_every_address_and_every_body(lossy: Path, listening: 
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.putrequest("POST", "/_dash-update-component")
     connection.putheader("Content-Type", "application/json")
-    connection.putheader("Content-Length", str(guard.LARGEST_BODY + 1))
+    connection.putheader("Content-Length", str(guard.MAX_BODY + 1))
     connection.endheaders()
     assert connection.getresponse().status == 413
 
@@ -205,34 +205,34 @@ def test_an_impossible_host_is_one_line(host: str) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 60)), max_size=40))
 def test_what_is_kept_has_bounds(asked: list[tuple[str, int]]) -> None:
-    """The most recently used entries stay; the limit in bytes holds except for entries in use."""
-    kept: Kept[list[int]] = Kept(lambda value: value[0], most=4, most_bytes=100)
+    """The entries that were used last stay; the bound in bytes holds but for those in use."""
+    kept: LruCache[list[int]] = LruCache(lambda value: value[0], most=4, most_bytes=100)
     order: list[str] = []
     for name, size in asked:
-        kept.made(name, lambda size=size: [size])  # type: ignore[misc]
+        kept.get_or_make(name, lambda size=size: [size])  # type: ignore[misc]
         order = [*(other for other in order if other != name), name]
         assert kept.get(name) is not None
         assert len(kept) <= 4
-        assert kept.bytes <= 100 or len(kept) <= IN_USE
+        assert kept.bytes <= 100 or len(kept) <= ALWAYS_KEPT
         here = [other for other in order if other in kept._entries]
         assert here == order[len(order) - len(here) :]
 
 
 def test_replications_are_forgotten_beyond_the_bound(lossy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from netcarlo.estimation.sample import Step
-    from netcarlo.live.known import Known
-    from netcarlo.live.runs import Runs
+    from netcarlo.live.cache import ReplicationCache
+    from netcarlo.live.replications import LiveReplications
     from netcarlo.scenario import load_scenario
 
-    known, scenario = Known(), load_scenario(lossy)
-    known._runs = Kept(lambda runs: runs.bytes, most_bytes=200_000)
-    made: list[Runs] = []
+    known, scenario = ReplicationCache(), load_scenario(lossy)
+    known._runs = LruCache(lambda runs: runs.bytes, most_bytes=200_000)
+    made: list[LiveReplications] = []
     for seed in range(8):
         runs = known.runs(scenario.with_values({"seed": seed}))
         runs.extend(Step("packet", 100))
         assert runs.bytes > 10_000
         made.append(runs)
     known.runs(scenario.with_values({"seed": 7}))
-    assert known._runs.bytes <= 200_000 and known.seen(scenario.with_values({"seed": 7})) is made[-1]
-    assert known.seen(scenario.with_values({"seed": 0})) is None
+    assert known._runs.bytes <= 200_000 and known.cached(scenario.with_values({"seed": 7})) is made[-1]
+    assert known.cached(scenario.with_values({"seed": 0})) is None
     assert len({runs.number for runs in made}) == 8

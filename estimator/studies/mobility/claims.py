@@ -108,9 +108,7 @@ def reset_when_reactive(cells: Cells) -> Samples:
     Outcomes count over a whole run, so those of the same runs are taken that end before the next handover.
     """
     ended = cells.varied("end_s")
-    before, after = (
-        ended.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0, end_s=end) for end in ENDS_S
-    )
+    before, after = (ended.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0, end_s=end) for end in ENDS_S)
     cuts = before.out(Out.CWND_CUTS)
     kept = (cuts == 0) & (before.out(Out.REORDERED) > 0)
     return np.asarray(kept & (after.out(Out.CWND_CUTS) > cuts))

@@ -385,9 +385,7 @@ def range_positive(least: float, most: float) -> Verdict:
 def best_use(cells: Cells) -> Claim:
     """Return claim C6: the bandwidths that SCTP over two paths uses best."""
     down: dict[str, Value] = {"protocol": "sctp_multi", **BASE, "link_down_s": 10.0}
-    used = {
-        value: cells.value("utilisation", **{**down, "bandwidth_mbps": value}) for value in BANDWIDTH
-    }
+    used = {value: cells.value("utilisation", **{**down, "bandwidth_mbps": value}) for value in BANDWIDTH}
     in_print = printed(cells.study)
     theirs = {
         value: float(in_print("utilisation", **{**down, "bandwidth_mbps": value})[0]) for value in BANDWIDTH
@@ -433,9 +431,7 @@ def averages(cells: Cells) -> Iterator[Claim]:
         float(gain(table7(cells, "sctp_multi", d), table7(cells, "tcp", d)).mean()) for d in (tens, all_)
     ]
     in_bytes, least, most = throughput_gain(cells)
-    overall, both = (
-        ours[f"gain_multi_over_tcp_{name}"] for name in ("overall", "and_single_average")
-    )
+    overall, both = (ours[f"gain_multi_over_tcp_{name}"] for name in ("overall", "and_single_average"))
     yield Claim(
         id="D4",
         text="Overall, SCTP (multi) is 18 % above TCP.",

@@ -127,9 +127,7 @@ def ns2_heartbeat(cell: Cell) -> tuple[float, float]:
     later, and by the receiver again when its first heartbeat is due: its draws 1 and 3.
     """
     byte_s, delay_s = 8 / (cell["bandwidth_mbps"] * 1e6), cell["paper_rtt_ms"] * 1e-3
-    established_s = (
-        cell.parameter(P.START) * NS + 3 * delay_s + (2 * INIT_BYTES + COOKIE_BYTES) * byte_s
-    )
+    established_s = cell.parameter(P.START) * NS + 3 * delay_s + (2 * INIT_BYTES + COOKIE_BYTES) * byte_s
     interval_s, rto_s = cell.parameter(P.HEARTBEAT) * NS, cell.parameter(P.INITIAL_RTO) * NS
     first, _, third = mrg32k3a(1, 3)
     sent_s = established_s + 2 * interval_s + (1 + first + third) * rto_s

@@ -1,7 +1,7 @@
-"""A page about a plan: how much fits, as its requirements move, or what they are asked of.
+"""Page about a plan: its answer while requirements and fields of the scenario change.
 
-Replications are kept by scenario, so a requirement that moves is answered by those there are.  At rest it is
-what `netcarlo plan` answers.
+Replications are cached by scenario, so a change of a requirement reuses them. The final answer is that of
+`netcarlo plan`.
 """
 
 import copy
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.live.address import State, read
-from netcarlo.live.controls import OF_RUN, Control, controls, nice
+from netcarlo.live.controls import RUN_FIELDS, Control, controls, round_numbers
 from netcarlo.live.controls import slider as _slider
-from netcarlo.live.desk import Desk, GoneError
-from netcarlo.live.kept import MOST_BYTES, Kept
-from netcarlo.live.subject import Check, Drawn, File, Number, Numbers, Subject
+from netcarlo.live.lru import MOST_BYTES, LruCache
+from netcarlo.live.page import Check, Details, File, Number, Numbers, Page
+from netcarlo.live.scheduler import AbandonedError, Scheduler
+from netcarlo.live.url_state import State, read
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.file import Plan, make_plan, set_in_plan
@@ -52,94 +52,100 @@ from netcarlo.simulation.trace import trace as traced
 from netcarlo.sweeps.space.identity import key
 
 PROBABILITIES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.98, 0.99)
+"""Default values of the sliders for probabilities."""
 MOST_FIELDS = 4
-"""Fields of the scenario that are seen first, below the requirements."""
+"""Number of fields of the scenario outside the section "More"."""
 FIRST_S, RARELY = 1.0, 10
-"""A search under way is looked at after so many seconds, and then so many times as rarely as a look takes."""
+"""Time until a running search first computes an intermediate answer [s], and the least time between two such
+answers as a multiple of the time that one takes."""
 SLICE_S = 1.0
-"""Seconds that a search simulates before it gives way to another."""
+"""Time that a search simulates before other jobs are served [s]."""
 AT_ONCE_S = 0.05
-"""Seconds that an answer waits for a search whose replications are there."""
+"""Time that a request waits for a search that may need no further simulation [s]."""
 CHEAP_DRAWS = 16
-"""Networks that the formula of a first guess is asked about at each value."""
+"""Number of drawn networks for which the formula is evaluated at each value, for the preview."""
 CHEAP_VALUES = 17
+"""Approximate number of values at which the formula is evaluated, for the preview."""
 
 
 _NUMBERS = itertools.count()
-"""Numbers of searches; unlike `id`, none is used twice."""
+"""Identifiers of searches. Python may reuse an `id`."""
 
 
 class _Slice(ReplicationRunner):
-    """A runner that gives way to other jobs when it has simulated for a while."""
+    """Runner with a time limit, so that other jobs are served."""
 
     ends_s = math.inf
 
     def of(self, scenario: Scenario, n: int) -> dict[str, Floats]:
-        """As that of every runner; GoneError where its time is over."""
+        """Return the outcomes of `n` replications. Raises AbandonedError if the time is over."""
         if self.simulated and time.monotonic() > self.ends_s:
-            raise GoneError
+            raise AbandonedError
         return super().of(scenario, n)
 
 
 class Searching:
-    """The search of a plan, a job of the desk: done in slices, each of which finds what others simulated."""
+    """Job of the scheduler that searches the answer of a plan, in slices that share their replications."""
 
     def __init__(self, plan: Plan, known: dict[str, dict[str, Floats]]) -> None:
-        """`known` are the replications that other searches of the page have made."""
-        self.plan, self.rest, self.known, self.slices = plan, False, known, 0
+        """`known` has the replications that other searches of the page have simulated."""
+        self.plan, self.final, self.known, self.slices = plan, False, known, 0
         self.number = next(_NUMBERS)
         self.answer: Answer | None = None
         self.done = threading.Event()
         self._next_s = time.monotonic() + FIRST_S
 
     @property
-    def about(self) -> int:
-        """This search."""
+    def work_id(self) -> int:
+        """Identifier of the search."""
         return self.number
 
-    def left(self) -> int | None:
-        """The slices done; None at rest."""
-        return None if self.rest else self.slices
+    def work_done(self) -> int | None:
+        """Return the number of slices so far, or None if the answer is final."""
+        return None if self.final else self.slices
 
     def work(self, check: Callable[..., object]) -> None:
-        """A slice."""
+        """Continue the search until its answer is final or the time of the slice is over."""
         self.slices += 1
 
         def look(_: int) -> None:
             check()
             begun = time.monotonic()
             if begun > self._next_s and search.ledger.replications:
-                self.answer = search.answer("cpu")  # bands take a while
+                self.answer = search.answer("cpu")  # confidence bands are slow to compute
                 self._next_s = time.monotonic() + RARELY * (time.monotonic() - begun)
 
-        runner = _Slice(self.plan.kept, target="cpu", progress=look, known=self.known)
+        runner = _Slice(self.plan.recorded, target="cpu", progress=look, known=self.known)
         runner.ends_s = time.monotonic() + SLICE_S
         search = Search(self.plan, runner)
         search.run()
-        self.answer, self.rest = search.answer("cpu"), True
+        self.answer, self.final = search.answer("cpu"), True
         self.done.set()
 
 
-class OfPlan(Subject):
-    """A plan file and what moves in it: its requirements, and numbers of its scenario."""
+class PlanPage(Page):
+    """Page about a plan file, with controls for its requirements and the numbers of its scenario."""
 
-    captions = ("How probably the requirements hold", "What binds: the measure, and the bound (dashed)")
+    captions = (
+        "Probability that the requirements hold",
+        "Binding requirement: its measure, and its bound (dashed)",
+    )
     outcomes: Sequence[str] = ()
     of = ""
 
-    def __init__(self, document: Document, values: Mapping[str, Any], desk: Desk) -> None:
-        """`values` are fields that are set for the whole page, as by `--set`.  Raises InputError."""
-        self.set, self.desk = dict(values), desk
+    def __init__(self, document: Document, values: Mapping[str, Any], scheduler: Scheduler) -> None:
+        """`values` has fields of the file to be replaced, as with `--set`. Raises InputError."""
+        self.set, self.scheduler = dict(values), scheduler
         self.data, self.document = with_options(document, self.set, set_in_plan)
         self.data.setdefault("name", files.title(document.source))
         self.base = self._made(self.data)
         if self.base.designs:
-            raise InputError(f"{document.source}: live plans have one quantity; remove across")
+            raise InputError(f"{document.source}: a live page supports plans of one quantity; remove across")
         self.name, self.description = self.base.name, self.base.description
-        self._plans: Kept[Plan] = Kept()
-        self._searches: Kept[Searching] = Kept()
+        self._plans: LruCache[Plan] = LruCache()
+        self._searches: LruCache[Searching] = LruCache()
         self._known: dict[str, dict[str, Floats]] = {}
-        self._cheap: Kept[dict[float, dict[str, Floats]]] = Kept()
+        self._cheap: LruCache[dict[float, dict[str, Floats]]] = LruCache()
         self.controls = [*self._requirements(), *self._fields()]
         self.files = {
             "plan.yaml": File("YAML", "application/yaml", True, self._yaml),
@@ -147,10 +153,10 @@ class OfPlan(Subject):
             "trace.html": File("trace of replication 0 at the answer", "text/html", False, self._trace),
             "report.html": File("report", "text/html", False, self._report),
         }
-        desk.look_at("nobody", [self._search(self.state("")[0])])
+        scheduler.watch("nobody", [self._search(self.state("")[0])])
 
     def _made(self, data: Mapping[str, Any]) -> Plan:
-        """The plan without its resources, which a page has as sliders.  Raises InputError."""
+        """Return the plan without its resources, for which the page has sliders. Raises InputError."""
         folder = Path(self.document.source).parent
         lines = Document({}, self.document.source, self.document.lines, self.document.given)
         return make_plan({k: v for k, v in data.items() if k != "resources"}, folder=folder, document=lines)
@@ -167,10 +173,10 @@ class OfPlan(Subject):
             odds = sorted({*PROBABILITIES, each.probability})
             name = f"requirements.{each.name}.probability"
             found.append(_slider(name, f"{each.name}: with probability", odds, each.probability, share))
-        return [replace(control, seen=True) for control in found]
+        return [replace(control, visible=True) for control in found]
 
     def _fields(self) -> list[Control]:
-        """Numbers of the scenario that are written in the plan's file."""
+        """Return the controls of the scenario's numbers that the file of the plan sets."""
         data = self.data["scenario"]
         if not isinstance(data, dict):
             return []
@@ -182,17 +188,17 @@ class OfPlan(Subject):
         inside = Document({**data, "name": self.name}, source=self.document.source, lines={})
         found = [
             c for c in controls(inside, self.base.base)
-            if c.field not in OF_RUN and not planned & set(full_names(data, c.field))
+            if c.field not in RUN_FIELDS and not planned & set(full_names(data, c.field))
         ]  # fmt: skip
-        seen = [c for c in found if c.seen][:MOST_FIELDS]
-        return [replace(c, field=f"scenario.{c.field}", seen=c in seen) for c in found]
+        seen = [c for c in found if c.visible][:MOST_FIELDS]
+        return [replace(c, field=f"scenario.{c.field}", visible=c in seen) for c in found]
 
     def state(self, query: str) -> tuple[State, str]:
-        """The state of an address and what is refused of it, see `address.read`."""
+        """Return the state of a query and an error, see `url_state.read`."""
         return read(query, self.controls, of=self.of)
 
     def _values(self, state: State) -> dict[str, Any]:
-        """Fields of the plan that a state sets."""
+        """Return the fields of the plan that a state sets, with their YAML values."""
         found = {}
         for name, value in state.values().items():
             of = next((r for r in self.base.requirements if name == f"requirements.{r.name}.goal"), None)
@@ -200,21 +206,21 @@ class OfPlan(Subject):
         return found
 
     def plan(self, state: State) -> Plan:
-        """The plan of a state.  Raises InputError."""
+        """Return the plan of a state. Raises InputError."""
         values = self._values(state)
         asked = {
             n.removeprefix("requirements."): v for n, v in values.items() if n.startswith("requirements.")
         }
         others = {name: value for name, value in values.items() if not name.startswith("requirements.")}
         place = repr(sorted(others.items()))
-        found = self._plans.made(
+        found = self._plans.get_or_make(
             place, lambda: self._made(with_values(self.data, others)) if others else self.base
         )
-        return found.asking(asked) if asked else found
+        return found.with_requirements(asked) if asked else found
 
     def _search(self, state: State) -> Searching:
         self._forget()
-        return self._searches.made(state.query(), lambda: Searching(self.plan(state), self._known))
+        return self._searches.get_or_make(state.query(), lambda: Searching(self.plan(state), self._known))
 
     def _forget(self) -> None:
         """Drop the oldest replications beyond `MOST_BYTES`; a search makes them again."""
@@ -228,20 +234,20 @@ class OfPlan(Subject):
 
     def _at_rest(self, state: State, check: Check) -> Answer:
         job = self._search(state)
-        self.desk.rest([job], check)
+        self.scheduler.wait_until_final([job], check)
         assert job.answer is not None
         plan = copy.copy(job.plan)
         plan.source, plan.command = self._text(state), self._command(state)
         return replace(job.answer, plan=plan)
 
     def numbers(self, state: State, visitor: str) -> Numbers:
-        """How much fits, as far as is known now.  Raises InputError."""
+        """Return the answer, or the range in which it lies so far. Raises InputError."""
         job = self._search(state)
-        self.desk.look_at(visitor, [job])
+        self.scheduler.watch(visitor, [job])
         job.done.wait(AT_ONCE_S)
-        rest = job.rest  # before it is looked at
-        known = job.answer is not None and (job.rest or job.answer.decided)
-        item = _item(job, self.desk.doing) if known else self._first(job.plan)
+        rest = job.final  # read first: the other thread may finish in between
+        known = job.answer is not None and (job.final or job.answer.decided)
+        item = _item(job, self.scheduler.compiling) if known else self._first(job.plan)
         return Numbers([item], [self._command(state)], rest)
 
     def _first(self, plan: Plan) -> Number:
@@ -257,19 +263,24 @@ class OfPlan(Subject):
                 _guess(plan, there),
                 "",
                 "",
-                f"packets: of {scales.count(n)} replications made before",
+                f"packets: {scales.count(n)} earlier replications",
             )
         kind = next((k for k in ("formula",) if not plan.base.network.unknown(plan.base, k)), None)
         cheap = self._of_formula(plan) if kind else {}
         if cheap:
-            text = f"formula: {CHEAP_DRAWS} networks at {len(cheap)} values; no packet was simulated"
+            text = f"formula: {CHEAP_DRAWS} networks at {len(cheap)} values; no packets simulated"
             return Number(name, _guess(plan, cheap), "", "", text)
         return Number(
-            name, "…", "", "", self.desk.doing or "no formula knows these outcomes; packets are simulated"
+            name,
+            "…",
+            "",
+            "",
+            self.scheduler.compiling or "simulating packets; no formula gives these outcomes",
         )
 
     def _of_formula(self, plan: Plan) -> dict[float, dict[str, Floats]]:
-        """Outcomes by formula at some values; empty where it does not know them."""
+        """Return outcomes by formula at some values of the quantity; empty if there is no formula for
+        them."""
         step = math.ceil(len(plan.values) / CHEAP_VALUES)
         chosen = plan.values[::step]
         name = key(plan.scenario(chosen[0])) + key(plan.scenario(chosen[-1]))
@@ -281,19 +292,19 @@ class OfPlan(Subject):
             known = all(np.isfinite(v).any() for each in values for v in each.values())
             return dict(zip(chosen, values, strict=True)) if known else {}
 
-        return self._cheap.made(name, simulated)
+        return self._cheap.get_or_make(name, simulated)
 
-    def drawn(self, state: State, *, budget_s: float) -> Drawn:
-        """The curve of probabilities, the measure that binds, and what limits it."""
+    def details(self, state: State, *, budget_s: float) -> Details:
+        """Return the curve of probabilities, the measure of the binding requirement, and all requirements."""
         job = self._search(state)
         found = job.answer
         if found is None:
             empty = plot([], x=words.title(job.plan), y="probability [%]")
-            return Drawn([empty, empty], (), (), False)
+            return Details([empty, empty], (), (), False)
         binds = next((k for k, r in enumerate(job.plan.requirements) if r.name == found.binding), 0)
         rows = words.requirements(found)
         plots = [figures.curve(found), figures.measure(found, binds)]
-        return Drawn(plots, list(rows[0]), [list(map(str, row.values())) for row in rows], job.rest)
+        return Details(plots, list(rows[0]), [list(map(str, row.values())) for row in rows], job.final)
 
     def _command(self, state: State) -> str:
         said = ["netcarlo", "plan", Path(self.document.source).name]
@@ -338,7 +349,7 @@ def _item(job: Searching, doing: str) -> Number:
     found, plan = job.answer, job.plan
     assert found is not None
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
-    if not job.rest:
+    if not job.final:
         by = f"packets: {n} so far; {doing}".rstrip("; ")
         return Number(_name(plan), words.known(found), "", "known so far", by)
     guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
@@ -355,7 +366,7 @@ def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
     ]
     if all(fine):
         return f"≈ {words.value(plan, values[-1])} or {'more' if plan.spec.find == 'largest' else 'less'}"
-    first = fine.index(False)
+    first = fine.index(False)  # index of the first value at which a requirement fails
     if first == 0:
         return "≈ none"
     last = plan.values[plan.values.index(values[first]) - 1]  # the one before it
@@ -365,7 +376,7 @@ def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
 
 
 def _bounds(requirement: Requirement) -> tuple[list[float], float, Quantity]:
-    """Places around the bound of a requirement, that bound, and what it may be."""
+    """Return the values of a slider for the bound of a requirement, the bound itself, and its limits."""
     kind, own = (
         dimension(requirement.measure) if requirement.measure in MEANING else units.PLAIN,
         requirement.bound,
@@ -376,7 +387,7 @@ def _bounds(requirement: Requirement) -> tuple[list[float], float, Quantity]:
     elif kind is units.PLAIN:
         kind = next((d for d in DIMENSIONS if _reads(text, d)), units.PLAIN)
     most = 1.0 if kind is units.FRACTION else 1e15
-    some = nice(abs(own) / 10, min(abs(own) * 10, most)) if own else []
+    some = round_numbers(abs(own) / 10, min(abs(own) * 10, most)) if own else []
     return sorted({*some, own}), own, Quantity(kind, min(0.0, own), most, random=False)
 
 

@@ -6,16 +6,16 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 MOST = 200
-"""Most entries."""
+"""Maximum number of entries."""
 MOST_BYTES = 256 << 20
-"""Most bytes of all entries."""
-IN_USE = 2
+"""Maximum size of all entries [bytes]."""
+ALWAYS_KEPT = 2
 """Number of entries that stay whatever their size: those of the two variants on the page."""
 
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Value]):
+class LruCache(Generic[Value]):
     """Mapping by name, bounded in entries and in bytes."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Kept(Generic[Value]):
                 self._entries.move_to_end(name)
             return self._entries.get(name)
 
-    def made(self, name: str, make: Callable[[], Value]) -> Value:
+    def get_or_make(self, name: str, make: Callable[[], Value]) -> Value:
         """Return an entry, after making it where there is none, and drop the oldest entries beyond the
         bounds."""
         with self._change:
@@ -52,7 +52,9 @@ class Kept(Generic[Value]):
         with self._change:
             sizes = {name: self._size(value) for name, value in self._entries.items()}
             total = sum(sizes.values())
-            while len(self._entries) > IN_USE and (len(self._entries) > self._most or total > self._bytes):
+            while len(self._entries) > ALWAYS_KEPT and (
+                len(self._entries) > self._most or total > self._bytes
+            ):
                 name, _ = self._entries.popitem(last=False)
                 total -= sizes[name]
 
@@ -61,6 +63,6 @@ class Kept(Generic[Value]):
 
     @property
     def bytes(self) -> int:
-        """Bytes of all entries."""
+        """Size of all entries [bytes]."""
         with self._change:
             return sum(self._size(value) for value in self._entries.values())

@@ -1,4 +1,4 @@
-"""A page about a scenario: its outcome at any place of the sliders, alone or beside a second variant."""
+"""Page about a scenario: an outcome at the current values of the controls, for one variant or two."""
 
 import shlex
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.estimation.estimate import estimate
-from netcarlo.live import along, words
-from netcarlo.live.address import State, read
+from netcarlo.live import curve, wording
+from netcarlo.live.cache import Refinement, ReplicationCache
 from netcarlo.live.controls import Control, controls
-from netcarlo.live.desk import Desk
-from netcarlo.live.known import Known, Sharpening
-from netcarlo.live.runs import Runs
-from netcarlo.live.subject import Check, Drawn, File, Numbers, Subject
+from netcarlo.live.page import Check, Details, File, Numbers, Page
+from netcarlo.live.replications import LiveReplications
+from netcarlo.live.scheduler import Scheduler
+from netcarlo.live.url_state import State, read
 from netcarlo.reports.estimate.page import estimate_page
 from netcarlo.reports.parts import scales
 from netcarlo.reports.trace.page import trace_page
@@ -31,19 +31,24 @@ from netcarlo.simulation.trace import trace as traced
 
 HEAD = ("outcome", "mean", "95 % interval", "meaning")
 MOST_MADE = 2000
-"""Scenarios of states that are kept."""
+"""Maximum number of cached scenarios of states."""
 REPORT_S = 5.0
-"""Seconds that the curve of a report may take."""
+"""Time to complete the curve of a report [s]."""
 
 
-class OfScenario(Subject):
-    """A scenario file and what moves in it."""
+class ScenarioPage(Page):
+    """Page about a scenario file, with controls for its fields."""
 
-    captions = ("Along ", "How the interval shrinks as packets are simulated; dotted: the cheap model")
+    captions = ("Outcome against ", "Confidence interval against replications; dotted: the cheap model")
 
-    def __init__(self, document: Document, values: Mapping[str, Any], desk: Desk) -> None:
-        """`values` are fields that are set for the whole page, as by `--set`.  Raises InputError."""
-        self.document, self.set, self.desk, self.known = document, dict(values), desk, Known()
+    def __init__(self, document: Document, values: Mapping[str, Any], scheduler: Scheduler) -> None:
+        """`values` has fields of the file to be replaced, as with `--set`. Raises InputError."""
+        self.document, self.set, self.scheduler, self.cache = (
+            document,
+            dict(values),
+            scheduler,
+            ReplicationCache(),
+        )
         self._made: dict[str, Scenario] = {}
         self.base = scenario_in(document, values=self.set)
         self.name, self.description = self.base.name, self.base.description
@@ -57,18 +62,18 @@ class OfScenario(Subject):
             "trace.html": File("trace of replication 0", "text/html", False, self._trace),
             "report.html": File("report", "text/html", False, self._report),
         }
-        first = self.known.runs(self.base)  # what a visitor will ask first
-        self.known.guess(first, self.of)
-        desk.look_at("nobody", [Sharpening(self.known, first, self.of)])
+        first = self.cache.runs(self.base)  # begin before the first visitor arrives
+        self.cache.preview(first, self.of)
+        scheduler.watch("nobody", [Refinement(self.cache, first, self.of)])
 
     def state(self, query: str) -> tuple[State, str]:
-        """The state of an address and what is refused of it, see `address.read`."""
+        """Return the state of a query and an error, see `url_state.read`."""
         return read(query, self.controls, of=self.of)
 
     def scenario(
         self, state: State, *, variant: bool = False, moved: Mapping[str, int] | None = None
     ) -> Scenario:
-        """The scenario of a state.  Raises InputError."""
+        """Return the scenario of a state; `moved` overrides positions. Raises InputError."""
         values = self._values(state, variant, moved)
         name = repr(sorted(values.items()))
         if name not in self._made:
@@ -82,56 +87,60 @@ class OfScenario(Subject):
     ) -> dict[str, Any]:
         return {**self.set, **state.values(variant=variant, moved=moved)}
 
-    def _runs(self, state: State) -> list[Runs]:
-        """The replications of each variant.  Raises InputError."""
-        return [self.known.runs(self.scenario(state, variant=variant)) for variant in state.variants]
+    def _runs(self, state: State) -> list[LiveReplications]:
+        """Return the replications of each variant. Raises InputError."""
+        return [self.cache.runs(self.scenario(state, variant=variant)) for variant in state.variants]
 
-    def _jobs(self, state: State) -> list[Sharpening]:
-        return [Sharpening(self.known, runs, state.of) for runs in self._runs(state)]
+    def _jobs(self, state: State) -> list[Refinement]:
+        return [Refinement(self.cache, runs, state.of) for runs in self._runs(state)]
 
     def numbers(self, state: State, visitor: str) -> Numbers:
-        """The outcome of each variant now, and their difference.  Raises InputError."""
+        """Return the current estimate of each variant, and of their difference. Raises InputError."""
         jobs = self._jobs(state)
-        self.desk.look_at(visitor, jobs)
+        self.scheduler.watch(visitor, jobs)
         every = [job.runs for job in jobs]
-        guesses = [self.known.guess(runs, state.of) for runs in every]
+        guesses = [self.cache.preview(runs, state.of) for runs in every]
         for runs in every:
             if state.of not in measurable.EVERYWHERE and state.of not in runs.measured:
                 measurable.refuse(state.of, runs.scenario, runs.measured)
-        rest = all(runs.step(state.of) is None for runs in every)  # before they are looked at
-        looks = [runs.look(state.of) or guess for runs, guess in zip(every, guesses, strict=True)]
+        rest = all(
+            runs.missing_step(state.of) is None for runs in every
+        )  # read first: the other thread extends them
+        looks = [runs.snapshot(state.of) or guess for runs, guess in zip(every, guesses, strict=True)]
         items = [
-            words.item(name, runs, look, state.of, self.desk.doing)
-            for name, runs, look in zip(words.names(state), every, looks, strict=True)
+            wording.number_tile(name, runs, look, state.of, self.scheduler.compiling)
+            for name, runs, look in zip(wording.names(state), every, looks, strict=True)
         ]
         if len(every) > 1:
-            items.append(words.difference(every, looks, state.of))
+            items.append(wording.difference(every, looks, state.of))
         commands = [
             self._command(state, runs, variant) for runs, variant in zip(every, state.variants, strict=True)
         ]
         return Numbers(items, commands, rest)
 
-    def _command(self, state: State, runs: Runs, variant: bool) -> str:
-        """The command that says the same at rest."""
+    def _command(self, state: State, runs: LiveReplications, variant: bool) -> str:
+        """Return the command whose output is the final answer of a variant."""
         said = ["netcarlo", "estimate", Path(self.document.source).name]
         for name, value in self._values(state, variant).items():
             said += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         control = runs.control(state.of)
         if control:
             said += ["--control", control]
-        if control or runs.scenario.precision is not None:  # the outcome decides how much is simulated
+        if (
+            control or runs.scenario.precision is not None
+        ):  # the number of replications depends on the outcome
             said += ["--of", state.of]
         return shlex.join(said)
 
-    def drawn(self, state: State, *, budget_s: float) -> Drawn:
-        """The outcome along a slider, how its interval shrinks, and all outcomes of the first variant."""
+    def details(self, state: State, *, budget_s: float) -> Details:
+        """Return both figures and the table of all outcomes of the first variant."""
         every = self._runs(state)
-        figure, complete = along.along(self, state, budget_s=budget_s)
-        plots = [figure, along.settling(self.known, every, state.of)]
-        rest = complete and all(runs.step(state.of) is None for runs in every)
-        return Drawn(plots, HEAD, _table(every[0], state.of), rest)
+        figure, complete = curve.outcome_curve(self, state, budget_s=budget_s)
+        plots = [figure, curve.convergence(self.cache, every, state.of)]
+        rest = complete and all(runs.missing_step(state.of) is None for runs in every)
+        return Details(plots, HEAD, _table(every[0], state.of), rest)
 
-    # What can be taken.
+    # Files that the page offers.
 
     def _yaml(self, state: State, check: Check) -> str:
         self.scenario(state)
@@ -158,21 +167,21 @@ class OfScenario(Subject):
         )  # fmt: skip
 
     def _report(self, state: State, check: Check) -> str:
-        self.desk.rest(self._jobs(state), check)
-        numbers, drawn = self.numbers(state, "report"), self.drawn(state, budget_s=REPORT_S)
+        self.scheduler.wait_until_final(self._jobs(state), check)
+        numbers, drawn = self.numbers(state, "report"), self.details(state, budget_s=REPORT_S)
         scenarios = [self.scenario(state, variant=variant) for variant in state.variants]
         label = state.control(state.against).label
         return estimate_page(scenarios, numbers.items, drawn.plots, drawn.table, numbers.commands, label)
 
 
-def _table(runs: Runs, of: str) -> list[tuple[str, str, str, str]]:
-    """All outcomes by packets, as in the table of `estimate`."""
+def _table(runs: LiveReplications, of: str) -> list[tuple[str, str, str, str]]:
+    """Return all outcomes of packet simulation, as in the table of `estimate`."""
     if not runs.done():
         return []
     rows = []
-    for name, mean in runs.means(runs.now(of), runs.measured).items():
+    for name, mean in runs.means(runs.current_aim(of), runs.measured).items():
         if mean.n:
-            scale = scales.scale([mean.mean], words.unit(name))
-            text = f"{words.number(mean, scale)} {scale.unit}".rstrip()
-            rows.append((BY_NAME[name].words, text, words.interval(mean, scale), BY_NAME[name].meaning))
+            scale = scales.scale([mean.mean], wording.unit(name))
+            text = f"{wording.number(mean, scale)} {scale.unit}".rstrip()
+            rows.append((BY_NAME[name].words, text, wording.interval(mean, scale), BY_NAME[name].meaning))
     return rows

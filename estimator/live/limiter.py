@@ -1,4 +1,4 @@
-"""Turns of requests that take long: a few run at a time, and none whose client has gone."""
+"""Limit on concurrent slow requests. A request whose client has disconnected is not served."""
 
 import socket
 import threading
@@ -7,21 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from netcarlo.live.desk import GoneError
+from netcarlo.live.scheduler import AbandonedError
 
 AT_ONCE = 2
-"""Files that are made at the same time."""
+"""Maximum number of requests that run at the same time."""
 WAITING = 8
-"""Requests that may wait for their turn."""
+"""Maximum number of requests in the queue."""
 LOOK_S = 0.05
+"""Time between two tests for a closed connection [s]."""
 
 
 class BusyError(Exception):
-    """Error of a request that is refused because too many wait already."""
+    """Error of a request that is refused because the queue is full."""
 
 
-def gone(environ: Mapping[str, Any]) -> Callable[[], bool]:
-    """Return a function that says whether the client of a WSGI request has closed its connection."""
+def client_gone(environ: Mapping[str, Any]) -> Callable[[], bool]:
+    """Return a function that returns True once the client of a WSGI request has closed its connection."""
     connection: socket.socket | None = environ.get("werkzeug.socket")
 
     def asked() -> bool:
@@ -37,22 +38,25 @@ def gone(environ: Mapping[str, Any]) -> Callable[[], bool]:
     return asked
 
 
-class Turns:
-    """Places for requests, handed out one by one."""
+class RequestLimiter:
+    """Limit on the number of requests that run at the same time, with a bounded queue."""
 
     def __init__(self, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
         self._places = threading.Semaphore(at_once)
         self._queue = threading.Semaphore(at_once + waiting)
 
     @contextmanager
-    def turn(self, is_gone: Callable[[], bool]) -> Iterator[None]:
-        """Hold a place.  Raises BusyError if too many wait, GoneError if the client leaves while it waits."""
+    def admit(self, is_gone: Callable[[], bool]) -> Iterator[None]:
+        """Run the body within the limit.
+
+        Raises BusyError if the queue is full, AbandonedError if the client disconnects while it waits.
+        """
         if not self._queue.acquire(blocking=False):
             raise BusyError
         try:
             while not self._places.acquire(timeout=LOOK_S):
                 if is_gone():
-                    raise GoneError
+                    raise AbandonedError
             try:
                 yield
             finally:
@@ -61,8 +65,11 @@ class Turns:
             self._queue.release()
 
 
-def checking(is_gone: Callable[[], bool]) -> Callable[..., None]:
-    """Return a progress callback that raises GoneError once the client has left; it looks now and then."""
+def disconnection_check(is_gone: Callable[[], bool]) -> Callable[..., None]:
+    """Return a progress callback that raises AbandonedError once the client has disconnected.
+
+    It tests the connection at most every `LOOK_S` seconds.
+    """
     looked = [0.0]
 
     def check(*_: object) -> None:
@@ -70,6 +77,6 @@ def checking(is_gone: Callable[[], bool]) -> Callable[..., None]:
         if now - looked[0] >= LOOK_S:
             looked[0] = now
             if is_gone():
-                raise GoneError
+                raise AbandonedError
 
     return check

@@ -1,11 +1,11 @@
-"""What the page says of an answer, in words."""
+"""Texts of a page about a scenario: numbers, intervals, and remarks on their origin."""
 
 import math
 from collections.abc import Sequence
 
-from netcarlo.live.address import State
-from netcarlo.live.runs import Look, Runs
-from netcarlo.live.subject import Number
+from netcarlo.live.page import Number
+from netcarlo.live.replications import LiveReplications, Snapshot
+from netcarlo.live.url_state import State
 from netcarlo.networks.outcome import FRACTION
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
@@ -16,7 +16,7 @@ from netcarlo.simulation.outcomes import BY_NAME
 
 
 def unit(of: str) -> str:
-    """The SI unit of an outcome; a share is shown in percent."""
+    """Return the SI unit of an outcome; ratios, shares and yes-no outcomes are in percent."""
     found = scales.unit_of(of)
     return (
         FRACTION if not found and (of.endswith(("_ratio", "_share")) or BY_NAME[of].values.yes_no) else found
@@ -24,13 +24,16 @@ def unit(of: str) -> str:
 
 
 def number(mean: Mean, shown: Scale) -> str:
-    """A mean with as many digits as its interval allows."""
+    """Return a mean with as many digits as its confidence interval justifies."""
     digits = scales.digits_for(mean.mean, mean.ci_low, mean.ci_high)
     return scales.number(mean.mean / shown.factor, digits)
 
 
 def interval(mean: Mean, shown: Scale) -> str:
-    """Its interval, and how wide that is: `[9.58, 9.59] Mbit/s, ±0.07 %`; empty without one."""
+    """Return the confidence interval with its relative half-width; empty if there is none.
+
+    Example: `95 % interval [9.58, 9.59] Mbit/s, ±0.07 %`.
+    """
     digits = scales.digits_for(mean.mean, mean.ci_low, mean.ci_high)
     text = scales.interval(mean.ci_low, mean.ci_high, shown, digits)
     if not text:
@@ -40,31 +43,33 @@ def interval(mean: Mean, shown: Scale) -> str:
     return f"95 % interval {text} {shown.unit}".rstrip() + width
 
 
-def kind(runs: Runs, look: Look, of: str) -> str:
-    """What answered, plainly."""
+def source(runs: LiveReplications, look: Snapshot, of: str) -> str:
+    """Return the fidelity and the number of replications behind an estimate."""
     if look.by != "packet":
         drawn = (
-            f"mean of {look.mean.n} drawn networks" if look.mean.n > 1 else "one network, nothing is drawn"
+            f"mean of {look.mean.n} drawn networks"
+            if look.mean.n > 1
+            else "one network without random fields"
         )
-        return f"{look.by}: {drawn}; no packet was simulated"
+        return f"{look.by}: {drawn}; no packets simulated"
     control = runs.control(of)
     n, done = scales.count(look.mean.n), scales.count(look.of)
-    sharper = f", sharpened by {scales.count(look.draws)} draws of the {control}" if control else ""
+    sharper = f", control variate: {scales.count(look.draws)} draws of the {control}" if control else ""
     return (
         f"packets: {n} of {done} replications{sharper}"
-        if not look.rest
+        if not look.final
         else f"packets: {n} replications{sharper}"
     )
 
 
-def none(runs: Runs, of: str) -> str:
-    """Why there is no cheap answer."""
-    whys = [f"{kind}: {why or 'does not say it'}" for kind, why in runs.refused.items()]
-    return f"no cheap model knows {scales.name_of(of)} here ({'; '.join(whys)}); packets answer"
+def no_preview_reason(runs: LiveReplications, of: str) -> str:
+    """Return the reason why no cheap model gives an outcome."""
+    whys = [f"{kind}: {why or 'does not have this outcome'}" for kind, why in runs.unavailable.items()]
+    return f"simulating packets; no cheap model gives {scales.name_of(of)} ({'; '.join(whys)})"
 
 
 def names(state: State) -> list[str]:
-    """What the numbers of a state are called: the outcome, and in what a variant differs."""
+    """Return the labels of the numbers of a state: the outcome, and the fields in which a variant differs."""
     first = BY_NAME[state.of].words
     if state.variant is None:
         return [first]
@@ -75,25 +80,31 @@ def names(state: State) -> list[str]:
     return [first, f"what if {', '.join(differs)}" if differs else "what if: move an orange control"]
 
 
-def item(name: str, runs: Runs, look: Look | None, of: str, doing: str) -> Number:
-    """The number of a variant; before there is one, what it waits for."""
+def number_tile(name: str, runs: LiveReplications, look: Snapshot | None, of: str, doing: str) -> Number:
+    """Return the number of a variant, or what is being computed if there is none yet."""
     if look is None:
-        return Number(name, "…", "", "", doing or ("" if runs.first(of) else none(runs, of)) or "simulating")
+        return Number(
+            name,
+            "…",
+            "",
+            "",
+            doing or ("" if runs.cheapest_fidelity(of) else no_preview_reason(runs, of)) or "simulating",
+        )
     scale = scales.scale([look.mean.mean], unit(of))
-    by = kind(runs, look, of) + (f"; {doing}" if doing and look.by != "packet" else "")
+    by = source(runs, look, of) + (f"; {doing}" if doing and look.by != "packet" else "")
     if outside := validated.sentence(runs.scenario):
         by += f". {outside}"
     return Number(name, number(look.mean, scale), scale.unit, interval(look.mean, scale), by)
 
 
-def difference(every: Sequence[Runs], looks: Sequence[Look | None], of: str) -> Number:
-    """The second less the first, replication by replication as `netcarlo.compare` has it."""
+def difference(every: Sequence[LiveReplications], looks: Sequence[Snapshot | None], of: str) -> Number:
+    """Return the mean of the paired differences, second less first variant, as in `netcarlo.compare`."""
     n = min(runs.done() for runs in every)
     first, second = looks
     if first is None or second is None:
         return Number("difference", "…", "", "", "")
     if n < 2:
-        mean, by = Mean(0, second.mean.mean - first.mean.mean, *[math.nan] * 3), "of what cheap models say"
+        mean, by = Mean(0, second.mean.mean - first.mean.mean, *[math.nan] * 3), "difference of cheap models"
     else:
         x, y = (runs.values(of)[:n] for runs in every)
         mean = BY_NAME[of].differences((y - x)[None]).row(0)
@@ -107,5 +118,5 @@ def difference(every: Sequence[Runs], looks: Sequence[Look | None], of: str) -> 
 
 
 def signed(value: float) -> str:
-    """A number with its sign, in two digits."""
+    """Return a number with its sign, in two significant digits."""
     return f"{value:+.2g}".replace("-", MINUS)

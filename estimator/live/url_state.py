@@ -1,7 +1,7 @@
-"""The address of a page is its state: `?hops.0.loss=1 %25&of=completion_s&if.transport.protocol=sack`.
+"""State of a page as the query of its URL: `?hops.0.loss=1 %25&of=completion_s&if.transport.protocol=sack`.
 
-What is as in the file is left out.  `if.` begins the fields of a second variant, which are as in the first
-unless given.
+Fields with the value of the file are omitted. The prefix `if.` marks fields of the second variant; its other
+fields have the values of the first variant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,50 +9,54 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from netcarlo.errors import InputError
-from netcarlo.live.controls import OF_RUN, Control, named
+from netcarlo.errors import InputError, suggest
+from netcarlo.live.controls import RUN_FIELDS, Control, control_named
 
 VARIANT = "if"
-WORDS = ("of", "against", VARIANT)
-"""What stands in an address beside fields."""
-LONGEST = 4000
+KEYWORDS = ("of", "against", VARIANT)
+"""Parameters of the query that are not fields: outcome, field of the horizontal axis, second variant."""
+MAX_QUERY = 4000
+"""Maximum length of a query [characters]."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What a page shows."""
+    """Selections that determine the contents of a page."""
 
     controls: tuple[Control, ...]
-    """With places for the values of the address."""
+    """Controls of the page; values of the URL that were not yet on a slider are added to it."""
     places: Mapping[str, int]
-    """The place of each field that is not as in the file."""
+    """Position on the slider or menu of each field that differs from the file."""
     variant: Mapping[str, int] | None
-    """The same of the fields in which a second variant differs; None without one."""
+    """Positions of the fields in which the second variant differs from the first; None without a variant."""
     of: str
+    """Name of the outcome on the page."""
     against: str
+    """Field on the horizontal axis of the first figure."""
 
     @property
     def variants(self) -> tuple[bool, ...]:
-        """Whether each of what is shown is the second variant."""
+        """One entry for each variant on the page: False for the first, True for the second."""
         return (False,) if self.variant is None else (False, True)
 
     def control(self, field: str) -> Control:
-        """The control of a field.  Raises InputError."""
-        return named(self.controls, field)
+        """Return the control of a field. Raises InputError."""
+        return control_named(self.controls, field)
 
     def place(self, field: str, *, variant: bool = False) -> int:
-        """Where a control stands."""
+        """Return the position of a control in the first or the second variant."""
         own = self.places.get(field, self.control(field).start)
         return (self.variant or {}).get(field, own) if variant else own
 
     def values(self, *, variant: bool = False, moved: Mapping[str, int] | None = None) -> dict[str, Any]:
-        """Fields and YAML values that make its scenario of the file's; `moved` are set beside it."""
+        """Return the fields that differ from the file, with their YAML values; `moved` overrides
+        positions."""
         every = {**self.places, **((self.variant or {}) if variant else {}), **(moved or {})}
         found = {name: self.control(name).yaml[place] for name, place in every.items()}
         return {name: v for name, v in found.items() if every[name] != self.control(name).start}
 
     def query(self) -> str:
-        """The address of it, without the question mark."""
+        """Return the query of the URL, without the question mark."""
         pairs = [(name, self.control(name).texts[place]) for name, place in self.places.items()]
         pairs += [("of", self.of), ("against", self.against)]
         if self.variant is not None:
@@ -62,32 +66,36 @@ class State:
 
 
 def read(query: str, controls: Sequence[Control], *, of: str) -> tuple[State, str]:
-    """The state of an address, and in a line what of it is refused, without which it is taken.
+    """Return the state of a query, and a line about the first rejected parameter (empty if there is none).
 
-    `of` is the outcome that is shown unless the address says one.
+    Rejected parameters are ignored. `of` is the outcome if the query names none.
     """
     known = {control.field: control for control in controls}
     words, refused = {"of": of, "against": controls[0].field if controls else ""}, ""
     given: dict[tuple[str, str], str] = {}
-    if len(query) > LONGEST:
-        query, refused = "", f"the address has {len(query)} characters; allowed is 0 to {LONGEST}; shorten it"
+    if len(query) > MAX_QUERY:
+        refused = (
+            f"the query of the URL has {len(query)} characters; expected 0 to {MAX_QUERY}; remove parameters"
+        )
+        query = ""
     for name, text in parse_qsl(query.lstrip("?"), keep_blank_values=True):
         try:
-            if name in WORDS:
+            if name in KEYWORDS:
                 words[name] = text
                 continue
             side, field = (VARIANT, name[3:]) if name.startswith(f"{VARIANT}.") else ("", name)
-            if side and field in OF_RUN:
-                raise InputError(f"'{name}' is the same for both variants; write {field}")
-            known[field], _ = named(list(known.values()), field).place(text)
+            if side and field in RUN_FIELDS:
+                raise InputError(f"'{name}' cannot differ between variants; write {field}")
+            known[field], _ = control_named(list(known.values()), field).place(text)
             given[side, field] = text
         except InputError as error:
             refused = refused or str(error)
     if words["against"] not in known:
-        refused = refused or f"against = '{words['against']}' does not move on this page"
+        near = suggest(words["against"], [*known])
+        refused = refused or f"against = '{words['against']}' has no control on this page; {near}"
         words["against"] = controls[0].field if controls else ""
     sides: dict[str, dict[str, int]] = {"": {}, VARIANT: {}}
-    for (side, field), text in given.items():  # when all places are known
+    for (side, field), text in given.items():  # after all new values have been added to the sliders
         sides[side][field] = known[field].place(text)[1]
     state = State(
         tuple(known.values()), sides[""], sides[VARIANT] if VARIANT in words or sides[VARIANT] else None,

@@ -1,6 +1,7 @@
-"""What visitors look at, and the thread that works for them: nothing is done that nobody sees.
+"""Background thread that works on the jobs that visitors of the page are waiting for, and on no others.
 
-Batches are short, and one that nobody waits for any more is given up within a block of a kernel.
+A job is done in short batches. A batch that no visitor waits for any more is abandoned within one block of a
+kernel.
 """
 
 import itertools
@@ -14,88 +15,90 @@ from netcarlo.errors import InputError, MachineError
 from netcarlo.kernels.runtime import compile as compilers
 
 AWAY_S = 6.0
-"""Seconds after which a visitor that asks nothing has gone."""
+"""Time after the last request of a visitor after which its jobs are dropped [s]."""
 IDLE_S = 1.0
+"""Time between two checks for visitors that have left [s]."""
 
 
-class GoneError(Exception):
-    """Nobody waits for this any more."""
+class AbandonedError(Exception):
+    """Error that ends work whose result no visitor waits for any more."""
 
 
 class Job(Protocol):
-    """Something that is known better and better."""
+    """Work that is done in batches, each of which improves a result."""
 
     @property
-    def about(self) -> int:
-        """What it is about: jobs about the same share their work."""
+    def work_id(self) -> int:
+        """Identifier of the work; jobs with the same identifier share their work."""
 
-    def left(self) -> int | None:
-        """How much was done of what is not at rest, to begin with the least; None if it is at rest."""
+    def work_done(self) -> int | None:
+        """Return the amount of work done so far, or None if the result is final. The least is served
+        first."""
 
     def work(self, check: Callable[..., object]) -> None:
-        """Do a little more; `check()` raises where nobody waits."""
+        """Do one batch. `check()` raises AbandonedError once no visitor waits for the job."""
 
 
-class Desk:
-    """Works on what is looked at."""
+class Scheduler:
+    """Thread that serves the jobs of all visitors in turn."""
 
     def __init__(self) -> None:
         self._visitors: dict[str, tuple[float, Sequence[Job]]] = {}
         self._change = threading.Condition()
         self._errors: dict[int, str] = {}
         self._requests = itertools.count()
-        self.doing = ""
-        """What is compiled now, in words."""
+        self.compiling = ""
+        """Message about the model that is being compiled; empty if there is none."""
 
     def begin(self) -> None:
-        """Start the thread, which ends with the process."""
+        """Start the thread. It ends with the process."""
         threading.Thread(target=self._serve, daemon=True, name="netcarlo live").start()
 
-    def look_at(self, visitor: str, jobs: Sequence[Job]) -> None:
-        """Say what a visitor looks at.  Raises InputError where that has failed before."""
+    def watch(self, visitor: str, jobs: Sequence[Job]) -> None:
+        """Set the jobs that a visitor waits for. Raises InputError if one of them has failed before."""
         with self._change:
             self._visitors[visitor] = (time.monotonic(), jobs)
             self._change.notify_all()
         for job in jobs:
-            if job.about in self._errors:
-                raise InputError(self._errors[job.about])
+            if job.work_id in self._errors:
+                raise InputError(self._errors[job.work_id])
 
-    def rest(self, jobs: Sequence[Job], check: Callable[..., object]) -> None:
-        """Wait until jobs are at rest, as a visitor of its own.
+    def wait_until_final(self, jobs: Sequence[Job], check: Callable[..., object]) -> None:
+        """Wait until the results of jobs are final.
 
-        `check` raises once nobody waits any more.  Raises InputError where a job fails.
+        `check` is called repeatedly and raises to end the wait. Raises InputError if a job fails.
         """
         visitor = f"request {next(self._requests)}"
         try:
-            while any(job.left() is not None for job in jobs):
+            while any(job.work_done() is not None for job in jobs):
                 check()
-                self.look_at(visitor, jobs)
+                self.watch(visitor, jobs)
                 time.sleep(0.05)
         finally:
             with self._change:
                 self._visitors.pop(visitor, None)
 
     def _next(self) -> Job | None:
-        """What is looked at and not at rest: the one that least was done of."""
+        """Return the unfinished job with the least work done; None if there is none."""
         now = time.monotonic()
         for visitor in [v for v, (at, _) in self._visitors.items() if now - at > AWAY_S]:
             del self._visitors[visitor]
-        jobs = [job for _, some in self._visitors.values() for job in some if job.about not in self._errors]
+        jobs = [job for _, some in self._visitors.values() for job in some if job.work_id not in self._errors]
         waiting = [(done, job) for job in jobs if (done := self._left(job)) is not None]
         return min(waiting, key=lambda item: item[0])[1] if waiting else None
 
     def _left(self, job: Job) -> int | None:
         try:
-            return job.left()
+            return job.work_done()
         except Exception as error:
             self._failed(job, error)
             return None
 
     def _failed(self, job: Job, error: Exception) -> None:
-        """Who looks at it is told; others go on."""
+        """Store the error of a job, which its visitors receive. Other jobs continue."""
         if not isinstance(error, InputError | MachineError | MemoryError):
             logging.getLogger(__name__).exception("a live page failed")
-        self._errors[job.about] = str(error) or type(error).__name__
+        self._errors[job.work_id] = str(error) or type(error).__name__
 
     def _serve(self) -> None:
         with compilers.announced(self._announce):
@@ -112,18 +115,20 @@ class Desk:
                 self._work(job)
 
     def _announce(self, what: str, time_s: float) -> None:
-        self.doing = f"compiling {what}, about {time_s:.0f} s, once on this machine"
+        self.compiling = f"compiling {what}, about {time_s:.0f} s, once on this machine"
 
     def _work(self, job: Job) -> None:
         def check(*_: object) -> None:
-            if not any(each.about == job.about for _, some in list(self._visitors.values()) for each in some):
-                raise GoneError
+            if not any(
+                each.work_id == job.work_id for _, some in list(self._visitors.values()) for each in some
+            ):
+                raise AbandonedError
 
         try:
             job.work(check)
-        except GoneError:
+        except AbandonedError:
             pass
         except Exception as error:
             self._failed(job, error)
         finally:
-            self.doing = ""
+            self.compiling = ""
