@@ -1,5 +1,7 @@
-"""Capacity planning: the largest or smallest value of a quantity for which requirements hold, alone or beside
-the values of a second one."""
+"""Capacity planning: the largest or smallest value of a quantity for which requirements hold.
+
+A plan may have a second quantity; it is then answered at each value of it.
+"""
 
 from netcarlo.planning.designs import Design, Frontier, frontier
 from netcarlo.planning.file import Plan, load_plan, make_plan

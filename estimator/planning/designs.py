@@ -1,4 +1,4 @@
-"""Plans of two quantities: how far the first may go at each value of a second one, and what that costs."""
+"""Plans of two quantities: the answer at each value of the second one, and the cost of each design."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,38 +8,41 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.planning.file import Asked, Plan, plan_of
-from netcarlo.planning.run import Answer, Progress, answers, plain
+from netcarlo.planning.file import Asked, Plan, as_plan
+from netcarlo.planning.run import Answer, Progress, answers, json_data
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 
 
 class Design(NamedTuple):
-    """A value of each quantity, in SI units, and what they cost together."""
+    """Design: a value of each of the two quantities, in SI units, and their cost."""
 
     beside: float
-    """Of the second quantity."""
+    """Value of the second quantity."""
     value: float
-    """Of the planned one."""
+    """Value of the planned quantity."""
     cost: float
+    """Cost of both values, by the plan's expression `cost`."""
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """What a plan of two quantities found.  Its confidence is that of all its answers together."""
+    """Result of a plan of two quantities. The plan's confidence is that all its answers are correct."""
 
     plan: Plan
+    """Plan that was answered."""
     answers: list[Answer]
-    """Of the values of the second quantity that were looked at, in rising order."""
+    """Answer at each evaluated value of the second quantity, in increasing order of these values."""
 
     @property
     def stopped(self) -> str:
-        """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+        """Reason for an early stop, such as `after 60 s`; empty if there was none."""
         return self.answers[-1].stopped
 
     @property
     def cost(self) -> dict[str, Any]:
-        """Replications, those that were simulated now, values, seconds: of all answers together."""
+        """Totals over all answers: replications used, replications simulated in this call, values,
+        seconds."""
         spent = [answer.cost for answer in self.answers]
         found = {name: sum(one[name] for one in spent) for name in spent[0]}
         values = sum(len(design.values) for design in self.plan.designs)
@@ -47,37 +50,36 @@ class Frontier:
 
     @property
     def decided(self) -> bool:
-        """Whether anything is known."""
+        """True if at least one value is known to hold or to fail."""
         return any(answer.decided for answer in self.answers)
 
     @property
     def cheapest(self) -> Design | None:
-        """Design of least cost that is known to hold; None if none is, or the plan has no `cost`."""
+        """Design of least cost that is known to hold; None if no design is, or the plan has no `cost`."""
         return min(_designs(self.answers, sure=True), key=lambda design: design.cost, default=None)
 
     @property
     def least(self) -> Design | None:
-        """Design of least cost that is not known to fail: with the plan's confidence no design is cheaper.
-        Designs that were not looked at count. None if all fail, or the plan has no `cost`."""
-        open_ = [*_designs(self.answers, sure=False), *_not_looked_at(self.missing)]
+        """Design of least cost that is not known to fail: with the plan's confidence, no design that holds is
+        cheaper. Includes designs that were not evaluated. None if all fail, or the plan has no `cost`."""
+        open_ = [*_designs(self.answers, sure=False), *_all_designs(self.missing)]
         return min(open_, key=lambda design: design.cost, default=None)
 
     @property
     def missing(self) -> list[Plan]:
-        """Plans at the values of the second quantity that were not looked at, because the search was stopped
-        before."""
+        """Plans at the values of the second quantity that were not evaluated because of an early stop."""
         return [*self.plan.designs[len(self.answers) :]]
 
     @property
     def so_far(self) -> bool:
-        """True if a design that is undecided, or was not looked at, could be cheaper than the `cheapest`."""
+        """True if a design that is undecided or was not evaluated could be cheaper than `cheapest`."""
         best, least = self.cheapest, self.least
         return best is not None and least is not None and least.cost < best.cost
 
     @property
     def answer(self) -> Answer | None:
-        """Answer with the cheapest design; without costs, the answer that goes furthest; None if no design
-        holds."""
+        """Answer that has the cheapest design; in a plan without costs, the one with the largest `holds` (the
+        smallest if the plan looks for the smallest value). None if no design holds."""
         best = self.cheapest
         known = [answer for answer in self.answers if answer.holds is not None]
         if best is not None:
@@ -87,30 +89,34 @@ class Frontier:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings, a sentence each, that the answer of the best design may not mean what was asked."""
+        """Warnings about the interpretation of `answer`, a sentence each."""
         return [] if self.answer is None else self.answer.warnings
 
     @property
     def outside(self) -> str:
-        """Sentence that names the quantities outside the validated range; empty inside the range."""
+        """Sentence that names the quantities of `answer` outside the validated range; empty inside the
+        range."""
         return "" if self.answer is None else self.answer.outside
 
     def __repr__(self) -> str:
-        """One line: what of, and the cheapest design."""
+        """Return the name of the plan, its quantities and the cheapest design in one line."""
         assert self.plan.across is not None
-        looked_at = f"{len(self.answers)} of {len(self.plan.designs)}" if self.missing else len(self.answers)
-        known = f"{self.plan.quantity} at {looked_at} values of {self.plan.across.name}"
+        evaluated = f"{len(self.answers)} of {len(self.plan.designs)}" if self.missing else len(self.answers)
+        known = f"{self.plan.quantity} at {evaluated} values of {self.plan.across.name}"
         so_far = " so far" if self.so_far else ""
         stopped = f"; stopped ({self.stopped})" if self.stopped else ""
         return f"Frontier of {self.plan.name}: {known}, cheapest{so_far} {self.cheapest}{stopped}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer at each value."""
+        """Return the answer at each value as a table for notebooks."""
         return captioned(self.to_frame(), repr(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each value of the second quantity: what `holds` and `fails` there, the `likely` limit,
-        what is `binding`, and the `cost` of the cheapest that holds; NaN: none."""
+        """Return a table with a row for each value of the second quantity.
+
+        Its columns are the value, `holds`, `fails`, `likely` and `binding` of the answer there, and the
+        `cost` of the cheapest design that holds; NaN if there is none.
+        """
         assert self.plan.across is not None
         rows = []
         for answer in self.answers:
@@ -126,7 +132,7 @@ class Frontier:
         return pd.DataFrame(rows)
 
     def record(self) -> dict[str, Any]:
-        """The frontier as data for JSON; what is not finite is null."""
+        """Return the frontier as data for JSON; numbers that are not finite become null."""
         assert self.plan.across is not None
         found = {
             "name": self.plan.name,
@@ -146,7 +152,7 @@ class Frontier:
             ],
             "cost": self.cost,
         }
-        return {name: plain(item) for name, item in found.items()}
+        return {name: json_data(item) for name, item in found.items()}
 
 
 @checked
@@ -159,22 +165,22 @@ def frontier(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Frontier:
-    """Answer a plan, its file or data as in one, with a second quantity `across`, at each value of it.
+    """Answer a plan with a second quantity `across`, at each value of that quantity.
 
-    Arguments, and what may be raised, are those of `plan`.  One that is `Stopped` has the answers so far.
+    Arguments and errors are those of `plan`. If `Stopped` is raised, the result has the answers so far.
     """
-    asked = plan_of(asked)
+    asked = as_plan(asked)
     if not asked.designs:
         raise InputError("the plan has one quantity; call netcarlo.plan, or write across: with a second one")
     return Frontier(asked, answers(asked.designs, folder, target, threads, progress, large=large))
 
 
 def cheapest(answer: Answer) -> Design | None:
-    """The cheapest design at one value of the second quantity that is known to hold."""
+    """Return the design of least cost that is known to hold at one value of the second quantity, or None."""
     return min(_designs([answer], sure=True), key=lambda design: design.cost, default=None)
 
 
-def _not_looked_at(plans: list[Plan]) -> Iterator[Design]:
+def _all_designs(plans: list[Plan]) -> Iterator[Design]:
     """Yield all designs of plans with a cost."""
     for plan in plans:
         for value in plan.values:
@@ -184,7 +190,8 @@ def _not_looked_at(plans: list[Plan]) -> Iterator[Design]:
 
 
 def _designs(found: list[Answer], *, sure: bool) -> Iterator[Design]:
-    """The designs with a cost that are known to hold; those that are not known to fail, unless `sure`."""
+    """Yield the designs that are known to hold (`sure`), or that are not known to fail; none without a
+    cost."""
     for answer in found:
         plan = answer.plan
         end = answer.holds if sure else answer.fails

@@ -16,7 +16,7 @@ from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
-from netcarlo.planning.values import MOST_VALUES, QuantitySpec, Values, limits, shown
+from netcarlo.planning.values import MAX_VALUES, QuantitySpec, Values, limits, shown
 from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, trusted, units
@@ -28,69 +28,69 @@ from netcarlo.transport.congestion import NAMES, locate
 
 
 class RequirementSpec(Record):
-    """What must hold in a replication, and with which probability."""
+    """Requirement on the outcomes of a replication, and the probability with which it must hold."""
 
     goal: str = Field(max_length=expressions.MAX_LENGTH)
     """Comparison of outcomes with a bound, as in `video_in_time >= 95 %`."""
     probability: str | float = "95 %"
-    """With which it must hold in a replication."""
+    """Probability with which the goal must hold in a replication; between 0 and 1."""
 
     short: ClassVar = ({"type": "string"},)
 
     @model_validator(mode="before")
     @classmethod
-    def _bare(cls, data: Any) -> Any:
+    def _from_text(cls, data: Any) -> Any:
         return {"goal": data} if isinstance(data, str) else data
 
 
 class ResourceSpec(Record):
-    """A field of which one could buy more: `add` to its number, or another value, `to`."""
+    """Resource that could be increased: a field of the scenario, with either `add` or `to`."""
 
     field: str
-    """The field that more of it changes."""
+    """Field of the scenario that more of the resource changes."""
     add: Any = None
-    """What is added to its number."""
+    """Amount that is added to the number in the field."""
     to: Any = None
-    """Its other value, in place of `add`."""
+    """New value of the field, instead of `add`."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if (self.add is None) == (self.to is None):
-            raise InputError("needs one of add and to; write add: 1 Mbit/s")
+            raise InputError("needs exactly one of add and to; write add: 1 Mbit/s")
         return self
 
 
 class PlanSpec(Record):
-    """A plan as written; `scenario` is a scenario or the name of its file."""
+    """Plan as it is written in a file."""
 
     name: str = "plan"
-    """What it is called in tables and reports; the name of its file unless given."""
+    """Name in tables and reports; by default that of the file."""
     description: str = ""
-    """A sentence for readers of reports."""
+    """Sentence for readers of reports."""
     scenario: dict[str, Any] | str
-    """The scenario that is planned, or the name of its file."""
+    """Scenario to plan, or the name of its file."""
     quantity: QuantitySpec
-    """What is sought, and which values it may have."""
+    """Quantity to plan, and its possible values."""
     derive: dict[str, str | float] = Field(default_factory=dict)
-    """Fields that follow from the quantity, each an expression in SI units."""
+    """Fields of the scenario that follow from the quantity: by name, an expression in SI units."""
     find: Literal["largest", "smallest"] = "largest"
-    """Whether the largest value is sought for which the requirements hold, or the smallest."""
+    """Answer to look for: the largest or the smallest value for which all requirements hold."""
     requirements: dict[str, RequirementSpec] = Field(min_length=1)
-    """What must hold, by name."""
+    """Requirements by name."""
     confidence: str | float = "95 %"
-    """How sure the whole answer is."""
+    """Confidence of the whole answer: the probability that it is correct; between 0 and 1."""
     replications: int = Field(default=4000, ge=1, le=10_000_000)
-    """Runs of one value, at most."""
+    """Maximum number of replications at each value."""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """Of all random numbers; that of the scenario unless given."""
+    """Seed of all random numbers; by default that of the scenario."""
     resources: dict[str, ResourceSpec] = Field(default_factory=dict)
-    """Of what one could buy more, by name: what it would change is said, too."""
+    """Resources by name. The answer includes the effect of more of each resource."""
     across: QuantitySpec | None = None
-    """A second quantity: the plan is answered at each of its values."""
+    """Second quantity; the plan is answered at each of its values."""
     cost: str | None = Field(default=None, max_length=expressions.MAX_LENGTH)
-    """What a design costs: an expression of both quantities, in SI units."""
+    """Cost of a design: an expression of both quantities, in SI units."""
     currency: str = Field(default="", max_length=40)
-    """What the cost is in."""
+    """Unit of the cost in tables and reports."""
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:
@@ -98,40 +98,48 @@ class PlanSpec(Record):
         return within_scenario(key, cls.model_fields)
 
     @model_validator(mode="after")
-    def _of_two(self) -> Self:
+    def _check_across(self) -> Self:
         if self.across is None and self.cost is not None:
-            raise InputError("cost compares designs; write across: with a second quantity, or remove it")
+            raise InputError("cost needs a second quantity; write across:, or remove cost")
         if self.across is not None and self.across.name == self.quantity.name:
-            raise InputError("across has the name of quantity; give it another, as in name: queue")
+            raise InputError(
+                f"across and quantity have the same name '{self.quantity.name}'; write name: queue in across"
+            )
         if self.across is not None and self.resources:
-            raise InputError("resources are of plans with one quantity; remove them, or across")
+            raise InputError("resources cannot be combined with across; remove one of them")
         return self
 
 
 class Beside(NamedTuple):
-    """The value of a second quantity at which a plan looks at the first."""
+    """Value of the second quantity at which a plan of the first is answered."""
 
     name: str
+    """Name of the second quantity."""
     value: float
+    """Value of the second quantity, in SI units."""
     of: int
-    """How many values of it are looked at, which share the error."""
+    """Number of values of the second quantity. The error probability is divided among them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """One resource with more of it: the field's value before and after, as YAML values."""
+    """Resource of a plan."""
 
     name: str
+    """Name of the resource."""
     field: str
+    """Field of the scenario that it changes."""
     before: Any
+    """YAML value of the field in the scenario."""
     after: Any
+    """YAML value of the field with more of the resource."""
 
 
 class Plan:
-    """A checked plan.
+    """Checked plan.
 
-    Its values are in an order in which the requirements first hold and then fail: rising where the largest
-    is looked for, falling where the smallest is.
+    `values` has the values of the quantity in the order in which the requirements first hold and then fail:
+    increasing if the plan looks for the largest value, decreasing if it looks for the smallest.
     """
 
     def __init__(
@@ -143,10 +151,10 @@ class Plan:
         lines: Document | None,
         beside: Beside | None = None,
     ) -> None:
-        """Check everything that can be checked before a simulation; `lines` are those of the scenario `base`.
+        """Check everything that can be checked before a simulation.
 
-        A plan across a second quantity stands for its first value, and has a plan for each in `designs`.
-        Raises InputError.
+        `base` is the data of the scenario and `lines` the document with its line numbers. A plan with a
+        second quantity uses the first value of it; `designs` has a plan for each value. Raises InputError.
         """
         self.spec, self.source, self._base, self._document = spec, source, base, document
         self.across: Values | None = None
@@ -168,7 +176,7 @@ class Plan:
         for name, each in spec.requirements.items():
             with faults:
                 self._share(f"requirements.{name}.probability", each.probability)
-        self.most = spec.replications
+        self.max_replications = spec.replications
         self._scenarios: dict[tuple[float, Resource | None], Scenario] = {}
         self.base = Scenario.check(base, document=lines)
         with faults, self._at("quantity"):
@@ -193,14 +201,14 @@ class Plan:
         self.designs = self._designs(lines)
 
     def _designs(self, lines: Document | None) -> tuple["Plan", ...]:
-        """The plan at each value of the second quantity; none without one."""
+        """Return the plan at each value of the second quantity; empty without a second quantity."""
         if self.across is None:
             return ()
         across, found = self.across, []
-        if len(across.numbers) * len(self.values) > MOST_VALUES:
-            asked = f"{len(across.numbers)} values beside {len(self.values)} of {self.quantity}"
+        if len(across.numbers) * len(self.values) > MAX_VALUES:
+            count = f"{len(across.numbers)} values times {len(self.values)} of {self.quantity}"
             raise self._error(
-                ("across",), f"across: {asked} are over {MOST_VALUES} designs; write fewer points"
+                ("across",), f"across: {count} are more than {MAX_VALUES} designs; write fewer points"
             )
         for value in across.numbers:
             base = with_values(self._base, across.settings(value))
@@ -219,9 +227,9 @@ class Plan:
         return tuple(found)
 
     def price(self, value: float) -> float | None:
-        """What a value of the quantity costs, beside that of the second one; None in a plan without `cost`.
+        """Return the cost of a value of the quantity together with that of the second quantity.
 
-        Raises InputError.
+        None in a plan without `cost`. Raises InputError.
         """
         if self.spec.cost is None or self.beside is None:
             return None
@@ -229,28 +237,30 @@ class Plan:
         return self._evaluated(self.spec.cost, value)
 
     def _check_fields(self) -> None:
-        """Raise InputError where a field would be set twice."""
+        """Raise InputError if a field would be set twice."""
         beside = self.spec.across.fields if self.spec.across else []
         for name in (*beside, *self.spec.derive):
             others = [*self.row.fields, *(beside if name in self.spec.derive else ())]
             if name in others:
                 place = "derive" if name in self.spec.derive else "across"
-                raise self._error((place,), f"{place}: {name} is set by a quantity, too; name it once")
+                raise self._error(
+                    (place,), f"{place}: {name} is set by a quantity already; remove one of them"
+                )
 
     def _names(self, value: float = math.nan) -> dict[str, float]:
-        """The quantities by name: the planned one with a value, and that beside it."""
+        """Return the quantities by name: the planned one with `value`, and the second one."""
         beside = {} if self.beside is None else {self.beside.name: self.beside.value}
         return {self.quantity: value, **beside}
 
     def _evaluated(self, text: str, value: float) -> float:
-        """An expression of the quantities.  Raises InputError where it has no value."""
+        """Evaluate an expression of the quantities. Raises InputError if it has no finite value."""
         try:
             found = float(expressions.evaluate(text, self._names(value)))
         except expressions.NoValueError as error:
             found, why = math.nan, error.reason
         except InputError:
             raise
-        except Exception as error:  # whatever an expression raises
+        except Exception as error:  # an expression may raise any error
             found, why = math.nan, str(error)
         else:
             why = f"{found}"
@@ -261,21 +271,21 @@ class Plan:
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """The outcomes that the requirements look at."""
+        """Outcomes that the requirements use."""
         return sorted({name for requirement in self.requirements for name in requirement.outcomes})
 
     @cached_property
     def left_out(self) -> list[cautions.HiddenLoss]:
-        """Losses of the classes whose delays the requirements bound."""
+        """Losses of the classes whose delays the requirements bound; delays do not include lost packets."""
         return cautions.hidden_losses(self.base, self.outcomes, self._have)
 
     @cached_property
-    def kept(self) -> list[str]:
-        """Outcomes of a replication that the runs keep: those of the requirements, and losses."""
+    def recorded(self) -> list[str]:
+        """Outcomes that are stored for each replication: those of the requirements, and losses."""
         return sorted({*self.outcomes, *(each.loss for each in self.left_out)})
 
     def scenario(self, value: float, resource: Resource | None = None) -> Scenario:
-        """The scenario at a value of the quantity in SI units.  Raises InputError."""
+        """Return the scenario at a value of the quantity in SI units. Raises InputError."""
         if (value, resource) not in self._scenarios:
             self._scenarios[value, resource] = self._scenario(value, resource)
         return self._scenarios[value, resource]
@@ -294,7 +304,7 @@ class Plan:
             raise self._error(("quantity",), f"{self.quantity} = {said}: ", error) from None
 
     def _derived(self, value: float) -> dict[str, float]:
-        """The numbers of the fields that follow from a value of the quantity."""
+        """Return the numbers of the derived fields at a value of the quantity, in SI units."""
         found = {}
         for name, text in self.spec.derive.items():
             with self._at("derive", name):
@@ -304,20 +314,20 @@ class Plan:
 
     @property
     def level(self) -> float:
-        """The error that each value may have in being called to hold; see `ledger`."""
+        """Error probability of the verdict "holds" at each value; see `ledger`."""
         return (1 - self.confidence) / len(self.values) / (1 if self.beside is None else self.beside.of)
 
     def _check_replications(self) -> None:
         least = max(evidence.needed(r.probability, self.level) for r in self.requirements)
-        if self.most < least:
-            message = f"replications = {self.most} cannot show what is asked; allowed is {least} or more"
-            remedy = "raise them, or lower a probability or the confidence"
-            raise self._error(("replications",), f"{message}; {remedy}")
+        if self.max_replications < least:
+            message = f"replications = {self.max_replications} is too small to decide the requirements"
+            remedy = "raise it, or lower a probability or the confidence"
+            raise self._error(("replications",), f"{message}; allowed is {least} or more; {remedy}")
 
-    def asking(self, changes: Mapping[str, Any]) -> "Plan":
-        """The same with other requirements: `changes` are fields in `requirements`, as in `loss.goal`.
+    def with_requirements(self, changes: Mapping[str, Any]) -> "Plan":
+        """Return the plan with other requirements; `changes` are fields of `requirements`, as in `loss.goal`.
 
-        Replications of the one serve the other.  Raises InputError.
+        Both plans use the same replications. Raises InputError.
         """
         data = self.spec.model_dump(include={"requirements"})["requirements"]
         for name, value in changes.items():
@@ -344,7 +354,7 @@ class Plan:
         return tuple(found)
 
     def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
-        """A requirement about outcomes that there are at some value of the quantity."""
+        """Return a checked requirement; `have` are the outcomes that exist at some value of the quantity."""
         probability = self._share(f"requirements.{name}.probability", spec.probability)
         found = parse_requirement(name, spec.goal, probability, self.quantity, values=self.values, known=have)
         for outcome in found.outcomes:
@@ -355,15 +365,15 @@ class Plan:
 
     def _resource(self, name: str, spec: ResourceSpec) -> Resource:
         if spec.field in self.row.fields or spec.field in self.spec.derive:
-            raise InputError(f"{name}: {spec.field} is what is planned; name another field")
+            raise InputError(f"{name}: {spec.field} is set by the quantity; name another field")
         limit = limits(self.base, self._base, spec.field)
         before = fields.value(self.base, full_names(self._base, spec.field)[0])
         if before is None:
-            raise InputError(f"{name}: {spec.field} is not set; give it in the scenario")
+            raise InputError(f"{name}: {spec.field} is not set; set it in the scenario")
         after = spec.to
         if spec.to is None:
             if not isinstance(before, float):
-                raise InputError(f"{name}: {spec.field} is no single number; write to: with a new value")
+                raise InputError(f"{name}: {spec.field} is not a single number; write to: with a new value")
             more = units.parse(spec.add, limit.dimension)
             after = limit.show(float(f"{before + more:.12g}"))
         resource = Resource(name, spec.field, limit.show(before), after)
@@ -392,12 +402,12 @@ class Plan:
 
 
 _NO_CERTAINTY = (
-    "no number of replications shows more; write 99.9 % with replications: 100000, or 99 % with fewer"
+    "no number of replications can show certainty; write 99.9 % with replications: 100000, or 99 % with fewer"
 )
 
 
 class _Place:
-    """Says where in the file an InputError is about."""
+    """Context manager that adds the place in the file to an InputError."""
 
     def __init__(self, plan: Plan, place: tuple[str, ...]) -> None:
         self.plan, self.place = plan, place
@@ -411,10 +421,10 @@ class _Place:
 
 
 def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Plan:
-    """Read a plan from a YAML file, with the fields in `values` set to YAML values.
+    """Read a plan from a YAML file, and set the fields in `values` to YAML values.
 
-    Names are dotted, as in `confidence` or `scenario.transport.window`.  A scenario file is looked up in the
-    folder of the plan.  Raises InputError with file and line.
+    Names are dotted, as in `confidence` or `scenario.transport.window`. The name of a scenario file is
+    relative to the folder of the plan. Raises InputError with file and line.
     """
     data, document = with_options(kinds.read(path, kinds.PLAN), values or {}, set_in_plan)
     data.setdefault("name", files.title(path))
@@ -427,24 +437,25 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
 
 
 def set_in_plan(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
-    """Set a field of a plan or of its scenario; return the data and the places that are set."""
+    """Set a field of a plan or of its scenario. Return the new data and the locations of the changed
+    fields."""
     check_outside(name, value_text(value), PlanSpec.model_fields, data.get("scenario"))
     return set_field(data, name, value)
 
 
 Asked = Plan | str | Path | Mapping[str, Any]
-"""A plan, the path of its file, or data as in one."""
+"""Plan, path of its file, or its data as in a file."""
 
 
-def plan_of(asked: Asked) -> Plan:
-    """The plan that is asked for.  Raises InputError."""
+def as_plan(asked: Asked) -> Plan:
+    """Return a plan, which is read or checked if needed. Raises InputError."""
     if isinstance(asked, Mapping):
         return make_plan(asked)
     return asked if isinstance(asked, Plan) else load_plan(asked)
 
 
 def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
-    """The plan of data as it stands in a file.  Raises InputError."""
+    """Return the plan of data as it is written in a file. Raises InputError."""
     faults, spec = Faults(), None
     with faults:
         spec = PlanSpec.check(dict(data), document=document)
@@ -460,7 +471,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
 def _base(
     data: Mapping[str, Any], folder: Path, document: Document | None
 ) -> tuple[dict[str, Any], Document | None]:
-    """Return the data of the scenario of a plan, and where its lines are."""
+    """Return the data of the scenario of a plan, and the document with its line numbers."""
     scenario, lines = data["scenario"], None
     if isinstance(scenario, str):
         place = folder / scenario
@@ -482,4 +493,4 @@ def _base(
     return base, lines
 
 
-__all__ = ["Asked", "Plan", "Resource", "load_plan", "make_plan", "plan_of", "set_in_plan"]
+__all__ = ["Asked", "Plan", "Resource", "as_plan", "load_plan", "make_plan", "set_in_plan"]

@@ -1,11 +1,11 @@
-"""What is known of each value of a plan: replications, verdicts, and bands that hold for all values together.
+"""Replications, verdicts and simultaneous confidence bands at the values of a plan.
 
-With confidence 1 - a no value of the plan is called wrongly, whatever was looked at and how often: each of
-the n values has its share a / n of the error, also those that are never looked at.  A value that fails is
-called to hold only if a requirement that fails there passes a test at that level.  A value that holds is
-called to fail if any of the R requirements fails a test, so each is tested at a / (n R).  None can be called
-wrongly in both ways.  A band is wrong if either of its ends is, so all ends are at a / (2 n R), and a
-verdict may come a little before the band leaves what was asked.
+With confidence 1 - a, all verdicts are correct, whichever values are tested and however often: each of the n
+values has an error probability of a / n, also those that are never tested. A value that fails gets the
+verdict "holds" only if a requirement that fails there passes a test at this level. A value that holds gets
+the verdict "fails" if any of the R requirements fails a test, so each is tested at level a / (n R). The two
+errors exclude each other. A band is wrong if either of its ends is, so its ends have level a / (2 n R). A
+verdict may therefore come a little before the band excludes the required probability.
 """
 
 import math
@@ -21,40 +21,46 @@ from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 
-FIRST = 32
-"""Replications of a value before its first look."""
+FIRST_REPLICATIONS = 32
+"""Number of replications at a value before the first test."""
 
-LATER = 1.5
-"""How many times as many there are at the next one."""
+GROWTH = 1.5
+"""Ratio of the numbers of replications at successive tests of a value."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How often a requirement holds at a value."""
+    """Fraction of replications in which a requirement holds at a value."""
 
     probability: float
+    """Fraction of the replications in which it holds."""
     low: float
-    """With the high end a band that holds with the plan's confidence at all values and times together."""
+    """Lower end of the confidence band, which is simultaneous for all values and all tests."""
     high: float
+    """Upper end of the confidence band, which is simultaneous for all values and all tests."""
     quantile: float
-    """What its measure reaches with the probability asked for."""
+    """Value that the measure reaches with the required probability."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is known of a value: of each requirement, in their order."""
+    """Results at one value of the quantity."""
 
     value: float
+    """Value of the quantity, in SI units."""
     replications: int
+    """Number of replications."""
     verdict: int
+    """HOLDS, OPEN or FAILS of `search`."""
     shares: tuple[Share, ...]
+    """Results of the requirements, in the order of the plan."""
 
 
 class Ledger:
-    """Replicates the values of a plan, named by their places in `Plan.values`; says what is known of them."""
+    """Replications and verdicts at the values of a plan. A value is given by its index in `Plan.values`."""
 
     def __init__(self, plan: Plan, runner: ReplicationRunner) -> None:
-        """Nothing is known yet."""
+        """Start without replications."""
         self.plan, self.runner = plan, runner
         self.replications: dict[int, int] = {}
         self.verdicts: dict[int, int] = {}
@@ -63,47 +69,32 @@ class Ledger:
         self.band_level = self.fails_level / 2
 
     def decide(self, i: int, cap: int) -> int:
-        """Replicate value `i` until its verdict is known, or it has `cap` replications; the verdict."""
+        """Replicate value `i` until its verdict is known or it has `cap` replications. Return the verdict."""
         while True:
             n = self.replications.get(i, 0)
             verdict = self.verdicts.get(i, OPEN)
             if verdict != OPEN or n >= cap:
                 return verdict
-            self.extend(i, min(cap, max(FIRST, math.ceil(LATER * n))))
+            self.extend(i, min(cap, max(FIRST_REPLICATIONS, math.ceil(GROWTH * n))))
 
     def extend(self, i: int, n: int) -> None:
-        """Replicate value `i` up to `n` times, and look."""
+        """Replicate value `i` up to `n` replications in total, and test its requirements."""
         if n <= self.replications.get(i, 0):
             return
         successes = [r.held(values).sum() for r, values in self._measured(i, n)]
-        self.replications[i] = n  # not before there are so many: a plan may be stopped while they are made
+        self.replications[i] = n  # after the simulation, because it may be interrupted
         if self.verdicts.get(i, OPEN) == OPEN:
             self.verdicts[i] = self._verdict(np.array(successes, np.float64), n)
 
-    def points(self, places: Sequence[int]) -> list[Point]:
-        """Return what is known of some values that were looked at.
-
-        All bands are inverted together, which takes hardly longer than one of them.
-        """
-        if not places:
-            return []
-        looked = [self._measured(i, self.replications[i]) for i in places]
-        held = np.array([[r.held(values).sum() for r, values in one] for one in looked], np.float64)
-        trials = np.array([[self.replications[i]] for i in places], np.float64)
-        low = evidence.lower(held, trials, self.band_level)
-        high = evidence.upper(held, trials, self.band_level)
-        points = []
-        for k, i in enumerate(places):
-            shares = tuple(
-                Share(
-                    float(held[k, r] / trials[k, 0]), float(low[k, r]), float(high[k, r]),
-                    requirement.quantile(values),
-                )
-                for r, (requirement, values) in enumerate(looked[k])
-            )  # fmt: skip
-            verdict = self.verdicts.get(i, OPEN)
-            points.append(Point(self.plan.values[i], self.replications[i], verdict, shares))
-        return points
+    def point(self, i: int) -> Point:
+        """Return the results at a value that has replications."""
+        shares, n, verdict = [], self.replications[i], self.verdicts.get(i, OPEN)
+        for requirement, values in self._measured(i, n):
+            held = int(requirement.held(values).sum())
+            low = float(evidence.lower(held, n, self.band_level))
+            high = float(evidence.upper(held, n, self.band_level))
+            shares.append(Share(held / n, low, high, requirement.quantile(values)))
+        return Point(self.plan.values[i], n, verdict, tuple(shares))
 
     def _measured(self, i: int, n: int) -> list[tuple[Requirement, Floats]]:
         value = self.plan.values[i]

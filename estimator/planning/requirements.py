@@ -1,4 +1,4 @@
-"""Requirements: a comparison of what comes of a replication, and how probably it must hold."""
+"""Requirements: a comparison of outcomes with a bound, and the probability with which it must hold."""
 
 import operator
 import re
@@ -20,46 +20,53 @@ _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operato
 
 @dataclass(frozen=True)
 class Requirement:
-    """`measure` compared with `bound` must hold with `probability`."""
+    """Requirement that the comparison of `measure` with `bound` holds with `probability`."""
 
     name: str
+    """Name of the requirement."""
     text: str
+    """The comparison as it is written in the file."""
     measure: str
-    """An outcome, or an expression of outcomes and of the planned quantity."""
+    """Outcome, or expression of outcomes and of the planned quantity."""
     comparison: str
+    """One of `>=`, `<=`, `>`, `<`."""
     bound: float
-    """In SI units."""
+    """Bound in SI units."""
     probability: float
+    """Probability with which the comparison must hold in a replication."""
     quantity: str
+    """Name of the planned quantity."""
     outcomes: tuple[str, ...]
+    """Outcomes in `measure`."""
 
     @property
     def at_least(self) -> bool:
-        """Whether more is better."""
+        """True if the measure must be above the bound."""
         return self.comparison.startswith(">")
 
     def measured(self, outcomes: Mapping[str, Floats], value: float) -> Floats:
-        """The measure in each replication, at this value of the quantity."""
+        """Return the measure in each replication, [n], at a value of the quantity; NaN where it is not
+        finite."""
         known = {name: outcomes[name] for name in self.outcomes}
-        with np.errstate(all="ignore"):  # what is divided by nothing, say, meets no bound
+        with np.errstate(all="ignore"):  # a division by 0 gives NaN, which meets no bound
             found = expressions.evaluate(self.measure, {**known, self.quantity: value})
         numbers = np.asarray(found, np.float64)
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         return np.array(np.broadcast_to(numbers, len(next(iter(known.values())))))
 
     def held(self, measured: Floats) -> NDArray[np.bool_]:
-        """In which replications it holds; what did not happen holds in none."""
+        """Return True for each replication in which the comparison holds; NaN never does."""
         return np.asarray(_COMPARE[self.comparison](measured, self.bound))
 
     def quantile(self, measured: Floats) -> float:
-        """What the measure reaches with the probability asked for, in these replications."""
+        """Return the value that the measure reaches with the required probability, in these replications."""
         sign = 1.0 if self.at_least else -1.0
         worst_first = np.sort(np.where(np.isnan(measured), -np.inf, sign * measured))
         at = int((1 - self.probability) * len(worst_first) + 1e-9)
         return sign * float(worst_first[min(at, len(worst_first) - 1)])
 
     def margin(self, quantile: float) -> float:
-        """How far a quantile is on the good side of the bound."""
+        """Return the distance of a quantile from the bound; negative if the requirement fails."""
         return quantile - self.bound if self.at_least else self.bound - quantile
 
 
@@ -72,20 +79,21 @@ def parse(
     values: Sequence[float],
     known: Collection[str],
 ) -> Requirement:
-    """Read a requirement such as `goodput_bps / users >= 1 Mbit/s`.  Raises InputError.
+    """Parse a requirement such as `goodput_bps / users >= 1 Mbit/s`. Raises InputError.
 
-    `known` are the outcomes that there are; its measure is tried at all `values` of the quantity.
+    `known` are the outcomes of the scenario. The measure is evaluated at all `values` of the quantity as a
+    check.
     """
     match = re.fullmatch(r"\s*(.+?)\s*(>=|<=|>|<)\s*([^<>=]+?)\s*", text)
     if match is None:
-        raise InputError(f"{name}: '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
+        raise InputError(f"{name}: '{text}' is not a comparison; write one such as goodput_bps >= 1 Mbit/s")
     measure, comparison, value = match.groups()
     words = set(re.findall(r"[A-Za-z_]\w*", measure))
     outcomes = *(word for word in MEANING if word in words), *sorted(of_classes(words))
-    # Outcomes that are not of this scenario are another mistake than words that are none.
+    # Outcomes that this scenario does not have are reported elsewhere, with the reason.
     expressions.check(measure, [*known, *outcomes, quantity])
     if not outcomes:
-        raise InputError(f"{name}: '{measure}' has no outcome in it; write one such as goodput_bps")
+        raise InputError(f"{name}: '{measure}' contains no outcome; write one such as goodput_bps")
     bound = _bound(name, value, measure)
     found = Requirement(name, text.strip(), measure, comparison, bound, probability, quantity, outcomes)
     _try(found, values)
@@ -93,7 +101,7 @@ def parse(
 
 
 TRIED = 10.0 ** np.linspace(-9, 12, 64)
-"""Values of outcomes that measures are tried on, in SI units: from delays to rates."""
+"""Values of outcomes for the check of measures, in SI units: from delays to rates."""
 
 
 def _try(requirement: Requirement, values: Sequence[float]) -> None:
@@ -104,7 +112,7 @@ def _try(requirement: Requirement, values: Sequence[float]) -> None:
         try:
             fine = bool(np.isfinite(requirement.measured(outcomes, value)).any())
             problem = "" if fine else " (it is never a finite number)"
-        except Exception as error:  # whatever an expression raises
+        except Exception as error:  # an expression may raise any error
             problem = f" ({error})"
         if problem:
             where = f"'{requirement.measure}' has no value at {requirement.quantity} = {value:g}{problem}"

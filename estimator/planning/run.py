@@ -1,4 +1,4 @@
-"""Runs a plan: the search, the curve around the answer, and what more of each resource would buy."""
+"""Answer a plan: search, probabilities at further values, and the effect of more of each resource."""
 
 import math
 import time
@@ -12,8 +12,8 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.planning import thresholds
-from netcarlo.planning.file import Asked, Plan, plan_of
-from netcarlo.planning.ledger import FIRST, Ledger, Point
+from netcarlo.planning.file import Asked, Plan, as_plan
+from netcarlo.planning.ledger import FIRST_REPLICATIONS, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.schema.arguments import checked
@@ -24,43 +24,48 @@ from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
 
 CURVE_POINTS = 9
-"""Values spread over all of them that the curve has beside those of the search."""
+"""Number of equally spaced values that are evaluated for the curve, in addition to those of the search."""
 
 CURVE_REPLICATIONS = 128
-"""Most replications of those; fewer if they are decided before."""
+"""Maximum number of replications at these values; fewer if their verdict is known before."""
 
-WORDS = {HOLDS: "holds", OPEN: "open", FAILS: "fails"}
+VERDICTS = {HOLDS: "holds", OPEN: "open", FAILS: "fails"}
 
 
 class Stopped(KeyboardInterrupt):
-    """Ends a plan early, wherever it is, with the answer that is known by then; its text says why.
+    """Exception that ends a plan early with the answer known so far. Its text is the reason.
 
-    Raised by a signal handler, or by the function that is told of the progress.
+    It is raised by a signal handler or by the progress callback.
     """
 
 
 @dataclass(frozen=True)
 class State:
-    """The progress of a plan."""
+    """Progress of a plan."""
 
     bracket: Bracket
+    """Last value known to hold and first value known to fail, as indices."""
     values: int
+    """Number of values with replications."""
     replications: int
+    """Number of replications so far."""
     forecast: int
-    """Replications in all, about."""
+    """Approximate number of replications in total."""
     design: int = 0
-    """The place of the value of the second quantity."""
+    """Index of the current value of the second quantity."""
 
 
 Progress = Callable[[State], object] | bool
-"""Who is told; with True a line says how many replications were made, of about how many."""
+"""Progress callback; with True, a line with the replications so far and in total is printed."""
 
 
 class Loss(NamedTuple):
     """Loss of a class whose delays a plan bounds, at the answer."""
 
     plan: Plan
+    """Plan that was answered."""
     about: cautions.HiddenLoss
+    """Class and outcome."""
     value: float
     """Value of the planned quantity at the answer."""
     share: float
@@ -68,7 +73,7 @@ class Loss(NamedTuple):
 
     @property
     def at(self) -> str:
-        """Value of the quantity in words."""
+        """Quantity and its value, such as `users = 42`."""
         return f"{self.plan.quantity} = {cautions.quantity_text(self.value, self.plan.dimension)}"
 
     @property
@@ -97,31 +102,35 @@ class Loss(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a plan found.  With its confidence the true answer lies from `holds` on and before `fails`."""
+    """Answer of a plan. With the plan's confidence, the limit is at or beyond `holds` and before `fails`."""
 
     plan: Plan
+    """Plan that was answered."""
     holds: float | None
-    """The last value at which all requirements are known to hold; None: at none."""
+    """Last value at which all requirements are known to hold; None if there is none."""
     fails: float | None
-    """The first value at which one is known to fail; None: at none."""
+    """First value at which a requirement is known to fail; None if there is none."""
     undecided: list[float]
-    """The values between."""
+    """Values between `holds` and `fails`."""
     likely: float | None
-    """The best guess of where requirements stop to hold, without a guarantee; None: not among the values."""
+    """Best guess of the limit at which a requirement starts to fail, without confidence; None if it is
+    outside the values of the plan."""
     binding: str | None
-    """Requirement that stops to hold first; None if all hold at all values, so that nothing binds."""
+    """Requirement that fails first; None if all hold at all values, so that nothing binds."""
     alone: dict[str, float | None]
-    """Where each requirement would stop to hold if it were the only one, likewise."""
+    """Best guess of the limit for each requirement as the only one; None as for `likely`."""
     monotone: bool
-    """False: a value holds beyond one that fails, so the search may have missed others."""
+    """False if a value beyond a failing one holds; the search may then have missed other values."""
     curve: list[Point]
-    """What is known of each value that was looked at."""
+    """Results at each value with replications."""
     gains: list[thresholds.Gain]
+    """Effect of more of each resource."""
     cost: dict[str, Any]
-    """Replications, those that were simulated now, values, seconds."""
+    """Number of replications used, replications simulated in this call, values, and seconds."""
     provenance: dict[str, Any]
+    """Versions, target, seed and resolved scenario."""
     stopped: str = ""
-    """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+    """Reason for an early stop, such as `after 60 s`; empty if there was none."""
     losses: Sequence[Loss] = ()
     """Loss of each class whose delays are bounded, at the answer."""
     overload: cautions.Overload | None = None
@@ -129,14 +138,15 @@ class Answer:
 
     @property
     def exhausted(self) -> bool:
-        """True if the undecided values next to known ones have had all their replications."""
+        """True if the undecided values next to `holds` and `fails` have the maximum number of
+        replications."""
         spent = {point.value: point.replications for point in self.curve}
         ends = (self.undecided[0], self.undecided[-1]) if self.undecided else ()
-        return all(spent.get(value, 0) >= self.plan.most for value in ends)
+        return all(spent.get(value, 0) >= self.plan.max_replications for value in ends)
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings, a sentence each, that the answer may not mean what was asked."""
+        """Warnings about the interpretation of the answer, a sentence each."""
         found = [loss.warning for loss in self.losses if loss.warning]
         if self.overload is not None and self.holds is not None:
             at = cautions.quantity_text(self.holds, self.plan.dimension)
@@ -156,29 +166,32 @@ class Answer:
 
     @property
     def decided(self) -> bool:
-        """Whether any value has been simulated."""
+        """True if a value is known to hold or to fail."""
         return self.holds is not None or self.fails is not None
 
     def __repr__(self) -> str:
-        """One line: what of, and what is known."""
+        """Return the name of the plan and its answer in one line."""
         holds, fails = ("nowhere" if v is None else f"at {v:.6g}" for v in (self.holds, self.fails))
         known = f"{self.plan.quantity} holds {holds}, fails {fails}; {self.binding or 'nothing'} binds"
         stopped = f"; stopped ({self.stopped})" if self.stopped else ""
         return f"Answer of {self.plan.name}: {known}{stopped}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the curve, with the interval of each probability."""
+        """Return the curve with the interval of each probability as a table for notebooks."""
         return captioned(self.to_frame(), repr(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """The curve: a row for each value looked at, its `verdict`, and for each requirement the
-        `probability` that it holds with `low` and `high`, and the `quantile` of its measure, in SI units."""
+        """Return the curve as a table with a row for each value.
+
+        Columns are the `verdict`, and for each requirement the `probability` that it holds, the ends `low`
+        and `high` of its band, and the `quantile` of its measure, in SI units.
+        """
         names = [requirement.name for requirement in self.plan.requirements]
         rows = [
             {
                 self.plan.quantity: point.value,
                 "replications": point.replications,
-                "verdict": WORDS[point.verdict],
+                "verdict": VERDICTS[point.verdict],
                 **{f"{name}: {key}": v for name, s in zip(names, point.shares, strict=True)
                    for key, v in asdict(s).items()},
             }
@@ -187,7 +200,7 @@ class Answer:
         return pd.DataFrame(rows)
 
     def record(self) -> dict[str, Any]:
-        """The answer as data for JSON; what is not finite is null."""
+        """Return the answer as data for JSON; numbers that are not finite become null."""
         plan = self.plan
         names = [requirement.name for requirement in plan.requirements]
         found = {
@@ -218,7 +231,7 @@ class Answer:
                 {
                     "value": point.value,
                     "replications": point.replications,
-                    "verdict": WORDS[point.verdict],
+                    "verdict": VERDICTS[point.verdict],
                     "requirements": {
                         name: asdict(share) for name, share in zip(names, point.shares, strict=True)
                     },
@@ -243,14 +256,14 @@ class Answer:
             "cost": self.cost,
             "provenance": self.provenance,
         }
-        return {name: plain(item) for name, item in found.items()}
+        return {name: json_data(item) for name, item in found.items()}
 
 
 class Search:
-    """The search of one plan, its curve and its gains; what is known by now."""
+    """Search of one plan, with its curve and its gains."""
 
     def __init__(self, asked: Plan, runner: ReplicationRunner) -> None:
-        """Nothing is simulated yet."""
+        """Prepare the search without simulating."""
         self.asked, self.runner = asked, runner
         self.ledger = Ledger(asked, runner)
         self.bracket = Bracket(-1, len(asked.values))
@@ -258,29 +271,29 @@ class Search:
         self._begun = time.monotonic(), runner.used, runner.simulated
 
     def run(self) -> None:
-        """All of it; may be `Stopped` at any time."""
+        """Run the search, the curve and the resources. `Stopped` may be raised at any time."""
         asked, ledger = self.asked, self.ledger
         last = len(asked.values) - 1
-        for found in search(len(asked.values), ledger.decide, most=asked.most):
+        for found in search(len(asked.values), ledger.decide, most=asked.max_replications):
             self.bracket = found
         for i in _spread(len(asked.values)):
-            ledger.decide(i, min(CURVE_REPLICATIONS, asked.most))
+            ledger.decide(i, min(CURVE_REPLICATIONS, asked.max_replications))
         if asked.resources:
             near, at = min(max(self.bracket.low, 0), last), min(self.bracket.low + 1, last)
             known = ledger.replications
             for gain in thresholds.gains(asked, self.runner, start=near, at=at, known=known):
                 self.gains.append(gain)
 
-    def left(self) -> int:
-        """About how many replications are left."""
-        return _left(self.asked, self.bracket, self.ledger)
+    def remaining(self) -> int:
+        """Return the approximate number of remaining replications."""
+        return _remaining(self.asked, self.bracket, self.ledger)
 
     def answer(self, target: str, stopped: str = "") -> Answer:
-        """What is known; something must be."""
+        """Return the answer so far; at least one value must have replications."""
         asked, ledger, bracket, runner = self.asked, self.ledger, self.bracket, self.runner
         curve = ledger.points(sorted(ledger.replications))
         alone = _alone(asked, curve)
-        first = thresholds.first(asked, alone)
+        first = thresholds.first_to_fail(asked, alone)
         begun, used, simulated = self._begun
         return Answer(
             plan=asked,
@@ -319,7 +332,7 @@ class Search:
         return None if place < 0 else cautions.overload(self.asked.scenario(self.asked.values[place]))
 
     def _losses(self) -> list[Loss]:
-        """Return the losses at the last value that holds; none without one."""
+        """Return the losses at the last value that holds; empty if there is no such value."""
         place = self.bracket.low
         if place < 0:
             return []
@@ -340,15 +353,17 @@ def plan(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Answer:
-    """Answer a plan, its file or data as in one.
+    """Answer a plan.
 
-    In a `folder` its runs are kept, and the next call goes on from them.
-    Runs that are forecast to be very `large` (`workload`) are refused unless they are confirmed.
+    `asked` is a plan, the path of its file, or its data as in a file. With a `folder`, replications are
+    stored there, and a later call reuses them. Runs that are forecast to be very large (`workload`) are
+    refused unless `large` is true.
 
-    The answer depends on the plan only: not on `target`, `threads`, or interruptions.  A plan that is
-    `Stopped` answers with what it knows; before anything is known it raises that on.  Raises InputError.
+    The answer depends only on the plan, not on `target`, `threads` or interruptions. If `Stopped` is raised,
+    the answer so far is returned; if nothing has been simulated, `Stopped` is raised again. Raises
+    InputError.
     """
-    asked = plan_of(asked)
+    asked = as_plan(asked)
     if asked.designs:
         raise InputError("the plan has two quantities; call netcarlo.frontier, or remove across")
     [answer] = answers([asked], folder, target, threads, progress, large=large)
@@ -364,26 +379,28 @@ def answers(
     *,
     large: bool,
 ) -> list[Answer]:
-    """The answers of plans with the same outcomes, one after the other, as `plan` says; where it is `Stopped`
-    those so far, the last of which says why."""
+    """Answer plans with the same outcomes one after the other; the arguments are those of `plan`.
+
+    If `Stopped` is raised, return the answers so far; the last one has the reason.
+    """
     target, searches, found = resolve_target(target), list[Search](), list[Answer]()
-    tell = _told(progress)
+    tell = _progress_callback(progress)
 
     def report(done: int) -> None:
         if tell:
             now, k = searches[-1], len(searches)
-            forecast = (done + now.left()) * len(plans) // k
+            forecast = (done + now.remaining()) * len(plans) // k
             tell(State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1))
 
     runner = ReplicationRunner(
-        plans[0].kept, folder=folder, target=target, threads=threads, progress=report, large=large
+        plans[0].recorded, folder=folder, target=target, threads=threads, progress=report, large=large
     )
     for one in plans:
         latest = Search(one, runner)
         searches.append(latest)
         try:
             latest.run()
-            found.append(latest.answer(target))  # may be stopped as well: it hashes the sources
+            found.append(latest.answer(target))  # may be interrupted as well, because it hashes the sources
         except Stopped as why:
             before = found[: len(searches) - 1]
             if latest.ledger.replications:
@@ -394,25 +411,25 @@ def answers(
     return found
 
 
-def _told(progress: Progress | None) -> Callable[[State], object] | None:
+def _progress_callback(progress: Progress | None) -> Callable[[State], object] | None:
     if not isinstance(progress, bool):
         return progress
     line = reporter(progress)
     return (lambda state: line(state.replications, state.forecast)) if line else None
 
 
-def _left(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:
-    """About how many replications are left."""
+def _remaining(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:
+    """Return the approximate number of remaining replications of a search."""
     looked = list(ledger.replications.values()) or [FIRST_CAP]
     values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(ledger.replications))
     curve = len([i for i in _spread(len(asked.values)) if i not in ledger.replications])
-    resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.most)
+    resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.max_replications)
     mean = max(int(np.mean(looked)), FIRST_CAP)
-    return values * mean + curve * FIRST + resources
+    return values * mean + curve * FIRST_REPLICATIONS + resources
 
 
 def _spread(n: int) -> list[int]:
-    """The places of the values of the curve that are spread over all."""
+    """Return the indices of the equally spaced values of the curve."""
     return [int(i) for i in np.unique(np.rint(np.linspace(0, n - 1, CURVE_POINTS)))]
 
 
@@ -426,7 +443,7 @@ def _alone(asked: Plan, curve: list[Point]) -> list[float]:
 
 
 def _monotone(curve: list[Point]) -> bool:
-    """Whether no band lies above that of a value before it, and no value holds beyond one that fails."""
+    """Return False if a value beyond a failing one holds, or a band is above the band at an earlier value."""
     for k, point in enumerate(curve):
         for later in curve[k + 1 :]:
             if point.verdict == FAILS and later.verdict == HOLDS:
@@ -440,10 +457,10 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def plain(data: Any) -> Any:
-    """Data for JSON: what is not finite is null."""
+def json_data(data: Any) -> Any:
+    """Return data for JSON; numbers that are not finite become None."""
     if isinstance(data, dict):
-        return {name: plain(item) for name, item in data.items()}
+        return {name: json_data(item) for name, item in data.items()}
     if isinstance(data, list | tuple):
-        return [plain(item) for item in data]
+        return [json_data(item) for item in data]
     return _finite(data) if isinstance(data, float) else data

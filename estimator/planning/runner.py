@@ -1,4 +1,4 @@
-"""Replications of scenarios, each simulated once: what a plan has run is kept for its next run."""
+"""Replications of scenarios, each simulated once. A journal stores them for later runs of a plan."""
 
 import hashlib
 import json
@@ -19,16 +19,17 @@ from netcarlo.simulation.simulate import simulate
 from netcarlo.sweeps.space.identity import key
 
 JOURNAL = "runs.jsonl"
+"""Name of the journal."""
 MOST_BYTES = 1 << 30
-"""The largest journal that is read."""
+"""Maximum size of a journal [bytes]."""
 
 
 class ReplicationRunner:
     """Outcomes of replications 0, 1, 2, ... of scenarios.
 
-    With a `folder`, batches are added to a journal in it as they come, and those there are not simulated
-    again: they are known by the key of their scenario, so they serve any plan that asks for the same.  Each
-    line has a checksum; `damaged` counts those that do not fit theirs, whose runs are simulated again.
+    With a `folder`, each batch is appended to a journal there, and batches in the journal are not simulated
+    again. They are identified by the key of their scenario, so other plans can use them. Each line has a
+    checksum; `damaged` counts lines whose checksum is wrong. Their replications are simulated again.
     """
 
     def __init__(
@@ -42,10 +43,10 @@ class ReplicationRunner:
         large: bool = False,
         known: dict[str, dict[str, Floats]] | None = None,
     ) -> None:
-        """Keep these outcomes; `progress` is called with the number of replications done so far.
+        """Prepare a runner that stores these outcomes.
 
-        `known` are those of other runners of the same outcomes, by the key of their scenario; new ones are
-        added.
+        `progress` is called with the number of replications simulated so far. `known` has replications by key
+        of the scenario; runners of the same outcomes may share it, and new replications are added.
         """
         self.outcomes = list(outcomes)
         self.simulated = self.used = self.damaged = 0
@@ -59,7 +60,8 @@ class ReplicationRunner:
             self._read(self._journal)
 
     def of(self, scenario: Scenario, n: int) -> dict[str, Floats]:
-        """Outcomes of the first `n` replications of a scenario by name, [n] each.  Raises InputError."""
+        """Return the outcomes of the first `n` replications of a scenario by name, [n] each. Raises
+        InputError."""
         name = key(scenario)
         known = self._known.get(name, {outcome: np.zeros(0) for outcome in self.outcomes})
         first = min(map(len, known.values()))
@@ -93,7 +95,7 @@ class ReplicationRunner:
     def _write(self, batch: dict[str, Any]) -> None:
         if self._journal is None:
             return
-        append(regular(self._journal), "\n" + json.dumps(batch))  # the line before may have been cut off
+        append(regular(self._journal), "\n" + json.dumps(batch))  # the previous line may be incomplete
 
     def _read(self, journal: Path) -> None:
         for line in filter(None, read_bytes(journal, MOST_BYTES).decode("utf-8", "replace").splitlines()):
@@ -101,13 +103,13 @@ class ReplicationRunner:
                 batch = json.loads(line)
                 if batch.pop("sha256") != _checksum(batch):
                     raise ValueError
-                self._know(batch["key"], batch["first"], batch["outcomes"])
+                self._add(batch["key"], batch["first"], batch["outcomes"])
             except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-                self.damaged += 1  # perhaps cut off by an interruption
+                self.damaged += 1  # perhaps truncated by an interruption
 
-    def _know(self, name: str, first: int, outcomes: dict[str, list[float]]) -> None:
+    def _add(self, name: str, first: int, outcomes: dict[str, list[float]]) -> None:
         if not set(self.outcomes) <= set(outcomes):
-            return  # of a plan about other outcomes
+            return  # written by a plan with other outcomes
         known = self._known.setdefault(name, {outcome: np.zeros(0) for outcome in self.outcomes})
         done, part = (min(map(len, each.values())) for each in (known, outcomes))
         if first <= done < first + part:

@@ -1,7 +1,8 @@
-"""Best guesses beside the guarantee: where each requirement stops to hold, and what a resource moves.
+"""Point estimates without confidence: the limit of each requirement, and the effect of more of a resource.
 
-A requirement holds as long as the quantile of its measure, at the probability asked for, is on the good side
-of the bound.  Between two values that quantile is taken to lie on a line, so whole numbers have parts, too.
+A requirement holds if the quantile of its measure at the required probability is on the good side of the
+bound. The quantile is interpolated between neighbouring values, so a limit of whole numbers may be
+fractional.
 """
 
 import math
@@ -17,36 +18,41 @@ from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.runner import ReplicationRunner
 
 REPLICATIONS = 256
-"""Of each value beside which a resource is looked at; the same ones with and without more of it."""
+"""Number of replications at each value for the effect of a resource; the same ones with and without more of
+it."""
 
-COARSE = 32
-"""Of each value on the way to those."""
+COARSE_REPLICATIONS = 32
+"""Number of replications at each value of the search for the limit."""
 
 RESAMPLES = 200
-"""Bootstrap samples behind the interval of what a resource moves."""
+"""Number of bootstrap samples for the interval of the change of a limit."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What more of a resource buys.  Intervals are for 95 %, from the same replications before and after."""
+    """Effect of more of a resource. Intervals are 95 % CI of paired replications before and after."""
 
     resource: Resource
+    """Resource with its field before and after."""
     value: float
-    """Of the quantity, at which the probabilities are."""
+    """Value of the quantity at which the probabilities are given."""
     probability: tuple[float, float]
-    """That all requirements hold, before and after."""
+    """Probability that all requirements hold, before and after."""
     rise: tuple[float, float, float]
-    """Its difference and the interval of that."""
+    """Difference of the probabilities, and its interval."""
     answer: tuple[float, float]
-    """Where requirements stop to hold, before and after; -inf: they hold at no value, inf: at all."""
+    """Limit before and after; -inf if the requirements hold at no value, inf if at all values."""
     moved: tuple[float, float, float] | None
-    """Its difference and the interval of that; None where an answer is."""
+    """Difference of the limits, and its interval; None if a limit is infinite."""
     binding: str | None
     """Requirement that binds afterwards; None if all hold at all values, so that nothing binds."""
 
 
 def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) -> float:
-    """The value at which margins first get negative; -inf: before all `values`, inf: beyond them."""
+    """Return the value at which the margins first become negative, by interpolation.
+
+    -inf if they are negative at the first of `values`, inf if at none.
+    """
     if margins[0] < 0:
         return -math.inf
     for k in range(1, len(values)):
@@ -58,23 +64,24 @@ def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) ->
     return math.inf
 
 
-class Line:
-    """Margins of a plan's requirements along its values, with more of a resource or without."""
+class MarginCurve:
+    """Measures of a plan's requirements at its values, with or without more of a resource."""
 
     def __init__(self, plan: Plan, runner: ReplicationRunner, resource: Resource | None, n: int) -> None:
-        """Nothing is simulated yet; each value will have `n` replications."""
+        """Prepare without simulating; each value will have `n` replications."""
         self.plan, self.runner, self.resource, self.n = plan, runner, resource, n
         self.measured: dict[int, list[Floats]] = {}
 
     def locate(self, start: int) -> None:
-        """Look at values, first at place `start`, until two neighbours are known between which they fail.
+        """Evaluate values, beginning at index `start`, until the limit is between two neighbours.
 
-        A few replications find about where that is, all of them then decide.
+        A first pass with few replications finds its approximate place, a second one uses all replications.
         """
-        self._locate(self._locate(start, min(COARSE, self.n)), self.n)
+        self._locate(self._locate(start, min(COARSE_REPLICATIONS, self.n)), self.n)
 
     def _locate(self, start: int, replications: int) -> int:
-        """The last place that holds, judged by `replications`; 0 if there is none."""
+        """Return the index of the last value that holds by `replications` replications; 0 if there is
+        none."""
         n = len(self.plan.values)
         step, low, high, i = 1, -1, n, start
         while True:
@@ -89,8 +96,8 @@ class Line:
                 i = (low + high) // 2
             step *= 2
 
-    def look(self, i: int) -> list[Floats]:
-        """The measures [n] of the requirements at place `i`."""
+    def measures(self, i: int) -> list[Floats]:
+        """Return the measures of the requirements at index `i`, [n] each."""
         if i not in self.measured:
             self.measured[i] = self._measures(i, self.n)
         return self.measured[i]
@@ -101,12 +108,12 @@ class Line:
         return [r.measured(outcomes, value) for r in self.plan.requirements]
 
     def held(self, i: int) -> NDArray[np.bool_]:
-        """In which replications all requirements hold at place `i`."""
-        found = [r.held(v) for r, v in zip(self.plan.requirements, self.look(i), strict=True)]
+        """Return True for each replication in which all requirements hold at index `i`, [n]."""
+        found = [r.held(v) for r, v in zip(self.plan.requirements, self.measures(i), strict=True)]
         return np.asarray(np.logical_and.reduce(found))
 
     def answers(self, chosen: NDArray[np.int64] | None = None) -> list[float]:
-        """Where each requirement stops to hold, from all replications or from those `chosen`."""
+        """Return the limit of each requirement, from all replications or from those with indices `chosen`."""
         places = sorted(self.measured)
         values = [self.plan.values[i] for i in places]
         found = []
@@ -117,19 +124,19 @@ class Line:
         return found
 
     def _holds(self, i: int, replications: int) -> bool:
-        found = self.look(i) if replications == self.n else self._measures(i, replications)
+        found = self.measures(i) if replications == self.n else self._measures(i, replications)
         pairs = zip(self.plan.requirements, found, strict=True)
         return all(r.held(np.array([r.quantile(values)]))[0] for r, values in pairs)
 
 
 def binding(plan: Plan, answers: Sequence[float]) -> str | None:
-    """Name of the requirement that stops to hold first; None if all hold at all values."""
-    place = first(plan, answers)
+    """Return the name of the requirement that fails first; None if all hold at all values."""
+    place = first_to_fail(plan, answers)
     return None if answers[place] == math.inf else plan.requirements[place].name
 
 
-def first(plan: Plan, answers: Sequence[float]) -> int:
-    """The requirement that stops to hold first: its place."""
+def first_to_fail(plan: Plan, answers: Sequence[float]) -> int:
+    """Return the index of the requirement that fails first, by the limits of all requirements."""
     rising = plan.values[0] < plan.values[-1]
     keys = [a if rising or math.isinf(a) else -a for a in answers]
     return int(np.argmin(keys))
@@ -138,23 +145,24 @@ def first(plan: Plan, answers: Sequence[float]) -> int:
 def gains(
     plan: Plan, runner: ReplicationRunner, *, start: int, at: int, known: Mapping[int, int]
 ) -> Iterator[Gain]:
-    """What more of each resource of a plan buys: near place `start`, and in probability at place `at`.
+    """Yield the effect of more of each resource of a plan.
 
-    `known` tells how many replications without it there are at which places.
+    The search for the limit begins at index `start`; probabilities are given at index `at`. `known` has the
+    number of existing replications by index.
     """
-    n = min(REPLICATIONS, plan.most)
-    base = Line(plan, runner, None, n)
+    n = min(REPLICATIONS, plan.max_replications)
+    base = MarginCurve(plan, runner, None, n)
     for place, replications in known.items():
         if replications >= n:
-            base.look(place)
+            base.measures(place)
     base.locate(start)
     for resource in plan.resources:
-        line = Line(plan, runner, resource, n)
+        line = MarginCurve(plan, runner, resource, n)
         line.locate(start)
         before, after = base.held(at), line.held(at)
         rise = statistics.paired(before.astype(np.float64), after.astype(np.float64))
         answers = base.answers(), line.answers()
-        ends = [answer[first(plan, answer)] for answer in answers]
+        ends = [answer[first_to_fail(plan, answer)] for answer in answers]
         yield Gain(
             resource, plan.values[at], (float(before.mean()), float(after.mean())),
             (rise.mean, rise.ci_low, rise.ci_high),
@@ -163,7 +171,9 @@ def gains(
         )  # fmt: skip
 
 
-def _moved(plan: Plan, base: Line, line: Line, ends: Sequence[float]) -> tuple[float, float, float] | None:
+def _moved(
+    plan: Plan, base: MarginCurve, line: MarginCurve, ends: Sequence[float]
+) -> tuple[float, float, float] | None:
     if not all(map(math.isfinite, ends)):
         return None
     rng = np.random.Generator(np.random.Philox(plan.base.seed))
@@ -171,7 +181,7 @@ def _moved(plan: Plan, base: Line, line: Line, ends: Sequence[float]) -> tuple[f
     for _ in range(RESAMPLES):
         chosen = rng.integers(0, base.n, base.n)
         a, b = base.answers(chosen), line.answers(chosen)
-        move = b[first(plan, b)] - a[first(plan, a)]
+        move = b[first_to_fail(plan, b)] - a[first_to_fail(plan, a)]
         moves.append(move if math.isfinite(move) else math.nan)
     low, high = statistics.quantiles(moves, [0.025, 0.975])
     return float(ends[1] - ends[0]), float(low), float(high)

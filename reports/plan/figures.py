@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from netcarlo.planning.file import Plan
-from netcarlo.planning.run import WORDS, Answer
+from netcarlo.planning.run import VERDICTS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
@@ -65,7 +65,7 @@ def curve(found: Answer) -> Plot:
                     more={
                         "asked [%]": [100 * requirement.probability] * len(x),
                         "replications": [point.replications for point in found.curve],
-                        "verdict": [WORDS[point.verdict] for point in found.curve],
+                        "verdict": [VERDICTS[point.verdict] for point in found.curve],
                     },
                 ),
                 "mode": "lines+markers",
@@ -73,7 +73,7 @@ def curve(found: Answer) -> Plot:
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "customdata": [
-                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications, WORDS[p.verdict]]
+                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications, VERDICTS[p.verdict]]
                     for p, s in zip(found.curve, shares, strict=True)
                 ],
                 "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{y:.1f} % %{customdata[1]}, "

@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.planning.ledger import Point
-from netcarlo.planning.run import WORDS, Answer
+from netcarlo.planning.run import VERDICTS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales
@@ -87,7 +87,7 @@ def _badge(found: Answer, point: Point) -> dict[str, str]:
     if point.verdict == OPEN and point.value not in found.undecided:
         return {"verdict": "follows", "badge": "plain"}
     return {
-        "verdict": WORDS[point.verdict],
+        "verdict": VERDICTS[point.verdict],
         "badge": {HOLDS: "good", FAILS: "bad", OPEN: "open"}[point.verdict],
     }
 

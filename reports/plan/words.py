@@ -314,6 +314,6 @@ def undecided(found: Answer, stopped: str) -> str:
     named = between(plan, some) if len(some) > 2 else " and ".join(value(plan, v) for v in some)
     verb = "is" if len(some) == 1 else "are"
     if found.exhausted or not stopped:
-        spent = f"{scales.count(plan.most)} replications{'' if len(some) == 1 else ' each'}"
+        spent = f"{scales.count(plan.max_replications)} replications{'' if len(some) == 1 else ' each'}"
         return f"{named} {verb} undecided after {spent}; more of them decide."
     return f"{named} {verb} not decided {'within the time limit' if _by_time(stopped) else 'yet'}."

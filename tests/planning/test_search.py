@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netcarlo.planning import make_plan
-from netcarlo.planning.search import FAILS, HOLDS, OPEN, Bracket, caps, search
-from netcarlo.planning.thresholds import Line, crossing
+from netcarlo.planning.search import FAILS, HOLDS, OPEN, Bracket, replication_caps, search
+from netcarlo.planning.thresholds import MarginCurve, crossing
 
 
 def found(n: int, holds: int, fails: int, most: int = 4000) -> tuple[Bracket, list[tuple[int, int]]]:
@@ -49,8 +49,8 @@ def test_search_finds_both_ends_of_what_is_open(n: int, data: st.DataObject) -> 
 
 
 def test_replications_grow_to_the_most() -> None:
-    assert list(caps(4000)) == [256, 1024, 4000]
-    assert list(caps(100)) == [100]
+    assert list(replication_caps(4000)) == [256, 1024, 4000]
+    assert list(replication_caps(100)) == [100]
 
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=9))
@@ -90,7 +90,7 @@ def test_a_measure_exactly_at_its_bound(goal: str) -> None:
         def of(self, scenario: Any, n: int) -> dict[str, Any]:
             return {"goodput_bps": np.full(n, 8e6 - 1e6 * scenario.paths[0].hops[0].queue)}
 
-    line = Line(asked, Exact(), None, 8)  # type: ignore[arg-type]
+    line = MarginCurve(asked, Exact(), None, 8)  # type: ignore[arg-type]
     place = asked.values.index(4)
     assert line._holds(place, 8) == ("=" in goal)
     line.locate(0)
@@ -108,7 +108,11 @@ def test_a_measure_exactly_at_its_bound(goal: str) -> None:
 
 
 def test_the_last_cap_is_given_once() -> None:
-    assert list(caps(256)) == [256] and list(caps(1024)) == [256, 1024] and list(caps(300)) == [256, 300]
+    assert (
+        list(replication_caps(256)) == [256]
+        and list(replication_caps(1024)) == [256, 1024]
+        and list(replication_caps(300)) == [256, 300]
+    )
 
 
 def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
