@@ -1,1 +1,2 @@
-"""Calibration: free parameters of a study fitted to its published numbers, and how far they are known."""
+"""Calibration: fit free parameters of a study to its published numbers, with intervals and
+cross-validation."""

@@ -1,4 +1,4 @@
-"""Carries out a calibration: search, profiles, folds, and errors on fresh random numbers."""
+"""Calibrate a study: search, profiles, cross-validation, and errors on fresh random numbers."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ import numpy as np
 from netcarlo.calibration import profile
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.misfit import Noise
-from netcarlo.calibration.profile import Profile, Rise
+from netcarlo.calibration.profile import Profile, ProfilePoint
 from netcarlo.calibration.result import Calibrated, Errors, Fold, Number, Parameter, Step, Verdict, Work
-from netcarlo.calibration.runner import AS_IT_IS, CandidateRunner
+from netcarlo.calibration.runner import UNCHANGED, CandidateRunner
 from netcarlo.calibration.search import Numbers, Search
 from netcarlo.errors import InputError, suggest
 from netcarlo.simulation.provenance import versions
@@ -21,7 +21,7 @@ from netcarlo.studies.calibrated import Calibration
 from netcarlo.studies.study import Published, Study
 
 PROBES = 4
-"""Candidates around which it is tried on which numbers a parameter acts."""
+"""Number of candidates around which the influence of each parameter is tested."""
 
 
 def calibrate(
@@ -31,18 +31,20 @@ def calibrate(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Calibrated:
-    """Fit the parameters that a study declares; InputError if it declares none.
+    """Fit the parameters that a study declares. Raises InputError if it declares none.
 
-    The result depends on the study alone: not on `target` or `threads`.  `progress(done, total)` counts
-    runs.
+    The result depends only on the study, not on `target` or `threads`. `progress(done, total)` is called with
+    numbers of runs.
     """
     start = time.perf_counter()
     declared = study.description.calibration
     if declared is None:
-        raise InputError(f"study {study.name} declares no calibration; write it in study.yaml")
+        raise InputError(
+            f"study {study.name} declares no calibration; write the section calibration: in study.yaml"
+        )
     grid = Grid(declared)
     numbers = _numbers(study, declared)
-    meter = _Meter(progress)
+    meter = _ProgressCounter(progress)
     own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
     runner = CandidateRunner(
         study, grid, declared,
@@ -51,7 +53,7 @@ def calibrate(
     noise = Noise(declared, numbers)
     search = Search(runner, noise, grid, declared.effort, declared.seed, declared.rise)
     runner.prepare()
-    acts = _acts(search)
+    acts = _influence(search)
     folds = _folds(declared, numbers)
     meter.expect(search, acts, [~left_out for _, _, left_out in folds])
 
@@ -65,7 +67,8 @@ def calibrate(
     best = _choice(search, leaders, everything, kept=bool(declared.start))
 
     def judged(point: Point) -> tuple[list[Number], float, float]:
-        """The numbers of a candidate on fresh random numbers, its misfit and the doubt in it."""
+        """Return the numbers of a candidate on fresh random numbers, its misfit, and the standard error of
+        that."""
         sample = runner.run([point], replications=declared.effort.evaluation, seed=declared.seed + 2)
         misfit = noise.misfit(sample)
         rows = [
@@ -77,7 +80,7 @@ def calibrate(
         return rows, float(misfit.total[0]), float(misfit.doubt[0])
 
     ours, misfit, doubt = judged(best)
-    present, present_misfit, _ = judged(AS_IT_IS)
+    present, present_misfit, _ = judged(UNCHANGED)
     judged_folds = [
         _fold(condition, value, grid, refit, unseen=_unseen(acts, ~left_out, grid),
               numbers=[row for row, out in zip(judged(refit)[0], left_out, strict=True) if out])
@@ -108,26 +111,31 @@ def calibrate(
 
 
 def _numbers(study: Study, declared: Calibration) -> list[Published]:
-    """The published numbers to be met.  Raises InputError where the declaration does not fit the study."""
+    """Return the published numbers to fit. Raises InputError if the declaration does not match the study."""
     conditions = study.description.conditions
     for name in declared.leave_out:
         if name not in conditions:
-            raise InputError(f"calibration.leave_out: '{name}' is no condition; {suggest(name, conditions)}")
+            raise InputError(
+                f"calibration.leave_out: '{name}' is not a condition; {suggest(name, conditions)}"
+            )
     complete = [
         number for number in study.published
         if number.kind == "printed" and len(number.conditions) == len(conditions)
     ]  # fmt: skip
     for name in declared.targets:
         if not any(number.metric == name for number in complete):
-            raise InputError(f"calibration.targets.{name}: no published number of a cell has this metric")
+            known = list(dict.fromkeys(number.metric for number in complete))
+            raise InputError(
+                f"calibration.targets.{name}: no published number has this metric; {suggest(name, known)}"
+            )
     return [number for number in complete if number.metric in declared.targets]
 
 
-def _acts(search: Search) -> Numbers:
-    """On which numbers each parameter acts, bool[parameters, numbers].
+def _influence(search: Search) -> Numbers:
+    """Return True for each pair of parameter and number that it affects, bool[parameters, numbers].
 
-    Tried is whether a run changes at all as the parameter goes to the ends of its range, around the middle
-    and around some random candidates.
+    A parameter affects a number if any run changes when the parameter moves to an end of its range, from the
+    middle candidate or from some random candidates.
     """
     grid = search.grid
     random = np.random.default_rng(search.seed)
@@ -156,9 +164,10 @@ def _unseen(acts: Numbers, numbers: Numbers, grid: Grid) -> list[str]:
 
 
 def _choice(search: Search, leaders: Sequence[Point], numbers: Numbers, *, kept: bool) -> Point:
-    """The candidate whose misfit is surely low; a declared start if none is better beyond doubt.
+    """Return the candidate with the lowest misfit plus standard error.
 
-    So what the numbers do not determine does not wander from one calibration to the next.
+    With `kept`, return the declared start unless that candidate is significantly better. So parameters that
+    the numbers do not determine stay the same from one calibration to the next.
     """
     points = [search.grid.start, *leaders]
     last = search.last(points, numbers)
@@ -170,7 +179,7 @@ def _choice(search: Search, leaders: Sequence[Point], numbers: Numbers, *, kept:
 
 
 def _folds(declared: Calibration, numbers: Sequence[Published]) -> list[tuple[str, str | float, Numbers]]:
-    """Each value of each condition to leave out, with the numbers that have it."""
+    """Return each value of each condition to leave out, and True for the numbers that have it."""
     found = []
     for name in declared.leave_out:
         values = [number.conditions[name] for number in numbers]
@@ -194,7 +203,7 @@ def _number(number: Published, declared: Calibration, *, mean: float, sd: float,
 
 
 def _errors(numbers: Sequence[Number]) -> list[Errors]:
-    """The absolute errors, metric by metric."""
+    """Return the absolute errors for each metric."""
     found = []
     for metric in dict.fromkeys(number.metric for number in numbers):
         rows = [number for number in numbers if number.metric == metric]
@@ -220,7 +229,7 @@ def _parameters(
     acts: Numbers,
     free: Sequence[int],
     shapes: Sequence[Profile],
-    reference: Rise | None,
+    reference: ProfilePoint | None,
     rise: float,
 ) -> list[Parameter]:
     found = []
@@ -231,7 +240,7 @@ def _parameters(
         verdict: Verdict = "acts on nothing"
         if k in free and reference is not None:
             shape = shapes[free.index(k)]
-            ends = profile.kept(shape, allowed=rise, reference=reference)
+            ends = profile.excluded_neighbours(shape, allowed=rise, reference=reference)
             low, high = (None if end is None else parameter.at(end) for end in ends)
             verdict = {(False, False): "not identified", (True, False): "bounded below",
                        (False, True): "bounded above", (True, True): "identified",
@@ -254,8 +263,8 @@ def _parameters(
     return found
 
 
-class _Meter:
-    """Counts runs for a progress bar; how many there will be is known once it is known what acts on what."""
+class _ProgressCounter:
+    """Count of runs for a progress bar. The total is computed after the influence of parameters is known."""
 
     def __init__(self, progress: Callable[[int, int], object] | None) -> None:
         self._progress = progress
@@ -263,13 +272,13 @@ class _Meter:
         self._total = 0
 
     def add(self, runs: int) -> None:
-        """Some more are done."""
+        """Add finished runs."""
         self._done += runs
         if self._progress and self._total:
             self._progress(min(self._done, self._total), self._total)
 
     def expect(self, search: Search, acts: Numbers, folds: Sequence[Numbers]) -> None:
-        """Work out the total."""
+        """Compute the total number of runs."""
         effort, runner = search.effort, search.runner
         cells = len(runner.cells)
 

@@ -1,4 +1,4 @@
-"""Candidates: grid points of the parameters, and the scenario fields that follow from them."""
+"""Candidates: grid points of the parameters, and the fields of the scenario that they set."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from netcarlo.schema.names import full_names
 from netcarlo.studies.calibrated import Calibration
 
 Point = tuple[int, ...]
-"""A candidate: the number of the grid point of each parameter, in the order of the declaration."""
+"""Candidate: the index of the grid point of each parameter, in the order of the declaration."""
 
 _DIMENSIONS = (units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.PLAIN)
 
 
 class Grid:
-    """The candidates of a calibration."""
+    """Grid of all candidates of a calibration."""
 
     def __init__(self, calibration: Calibration) -> None:
         self._set = calibration.set
@@ -34,18 +34,18 @@ class Grid:
         self.last: Point = tuple(p.last for p in self.parameters.values())
 
     def values(self, point: Point) -> dict[str, float]:
-        """The value of each parameter in its unit."""
+        """Return the value of each parameter of a candidate, in its unit."""
         return {name: p.at(at) for (name, p), at in zip(self.parameters.items(), point, strict=True)}
 
     def settings(self, point: Point) -> dict[str, str]:
-        """The scenario fields as they are written in a file: `hops.0.rate: 951 kbit/s`."""
+        """Return the scenario fields of a candidate as in a file, such as `hops.0.rate: 951 kbit/s`."""
         values = self.values(point)
         return {field: _fill(template, values) for field, template in self._set.items()}
 
     def given(
         self, points: Sequence[Point], *, scenario: Scenario, replications: int
     ) -> dict[str, NDArray[np.float64]]:
-        """The fields in SI units as `build_rows` takes them, float64[points * replications] each."""
+        """Return the fields in SI units for `build_rows`, float64[points * replications] each."""
         data = scenario.model_dump(mode="json", exclude_none=True)
         quantities = [self._in_si(point) for point in points]
         return {
@@ -66,10 +66,10 @@ def _fill(template: str, values: Mapping[str, float]) -> str:
 
 @cache
 def _si(text: str) -> float:
-    """A quantity with its unit as a float in SI units."""
+    """Return a quantity with a unit as a number in SI units. Raises InputError."""
     for dimension in _DIMENSIONS:
         try:
             return units.parse(text, dimension)
         except InputError:
             continue
-    raise InputError(f"calibration.set: '{text}' is no quantity; write it as '{{delay}} ms'")
+    raise InputError(f"calibration.set: '{text}' is not a quantity; write one such as '{{delay}} ms'")

@@ -1,4 +1,5 @@
-"""The misfit of a candidate: minus twice the logarithm of its likelihood, noise of both sides included."""
+"""Misfit of a candidate: -2 times the logarithm of its likelihood, with noise of both published and simulated
+numbers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,23 +13,23 @@ from netcarlo.studies.study import Published
 
 
 class Misfit(NamedTuple):
-    """What `Noise.misfit` finds for each candidate."""
+    """Misfit of candidates."""
 
     total: Floats
     """Sum over the numbers of z^2 + ln(sigma^2 / floor^2), float64[candidates]; never below 0."""
     doubt: Floats
     """Standard error of `total` from the runs of the candidate, float64[candidates]."""
     z: Floats
-    """(ours - published) / sigma, float64[candidates, numbers]."""
+    """Standardised residuals (simulated - published) / sigma, float64[candidates, numbers]."""
 
 
 class Noise:
-    """How far a published number and ours may be apart by chance.
+    """Standard deviation of the difference between simulated and published numbers.
 
-    A published number is the mean of a few runs, so that its variance is that of a run of the candidate
-    over their number, or nothing where runs are known to be alike; ours is the mean of many; and no model is
-    exact, so that there is a floor.  sigma^2 = floor^2 + sd^2 / runs behind the table + sd^2 / runs of the
-    candidate.  The logarithm keeps a candidate from being excused by its own spread.
+    A published number is the mean of a few runs: its variance is that of one run of the candidate divided by
+    the number of runs, or 0 if the runs are known to be identical. A simulated number is the mean of many
+    runs. A floor accounts for model errors. sigma^2 = floor^2 + sd^2 / published runs + sd^2 / runs of the
+    candidate. The term ln(sigma^2) of the likelihood penalises candidates with a large spread.
     """
 
     def __init__(self, calibration: Calibration, numbers: Sequence[Published]) -> None:
@@ -41,11 +42,12 @@ class Noise:
         self._floor = np.hypot(relative, [target.absolute for target in targets])
 
     def sigma(self, sample: Sample) -> Floats:
-        """The standard deviation of ours less published, float64[candidates, numbers]."""
+        """Return the standard deviation of simulated minus published numbers, float64[candidates,
+        numbers]."""
         return np.asarray(np.sqrt(self._floor**2 + sample.sd**2 * (self._share + 1 / sample.n)))
 
     def misfit(self, sample: Sample) -> Misfit:
-        """Of each candidate over the numbers that are there, those that are not NaN."""
+        """Return the misfit of each candidate over the numbers that are not NaN."""
         sigma = self.sigma(sample)
         z = (sample.mean - self._published) / sigma
         ours = sample.sd**2 / sample.n / sigma**2

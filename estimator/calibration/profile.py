@@ -1,4 +1,4 @@
-"""Profiles: how the misfit rises as one parameter leaves its best value, and which values that excludes."""
+"""Profiles: least misfit as a function of one parameter, and the values that it excludes."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -10,28 +10,33 @@ from netcarlo.calibration.candidates import Point
 from netcarlo.calibration.search import Numbers, Search
 
 DOUBT = 2.0
-"""A value is excluded where the misfit rises by more than is allowed and this many standard errors."""
+"""Number of standard errors by which the rise of the misfit must exceed the allowed rise to exclude a
+value."""
 
 
-class Rise(NamedTuple):
-    """A value of a parameter, by its grid point, with the best values found for the others."""
+class ProfilePoint(NamedTuple):
+    """Point of a profile: a value of the parameter, with the best values found for the other parameters."""
 
     at: int
+    """Index of the grid point of the parameter."""
     point: Point
+    """Candidate."""
     total: float
+    """Misfit of the candidate."""
     doubt: float
+    """Standard error of the misfit."""
 
 
-Profile = dict[int, Rise]
-"""Of one parameter, by grid point."""
+Profile = dict[int, ProfilePoint]
+"""Profile of one parameter, by index of its grid point."""
 
 
 def profiles(search: Search, found: Sequence[Point], numbers: Numbers, free: Sequence[int]) -> list[Profile]:
-    """A profile per parameter of `free`, around the candidates `found`.
+    """Return a profile for each parameter in `free`, around the candidates `found`.
 
-    The other parameters take the values that are best among those of `found` and those of the best
-    candidate of the profiles themselves.  Values come from a coarse grid first, then from where the
-    profile crosses what is allowed.
+    The other parameters have the best values among those of `found` and of the best candidate of all
+    profiles. The parameter has values of a coarse grid, then values near the points where the misfit exceeds
+    the limit.
     """
     shapes: list[Profile] = [{} for _ in free]
     coarse = [_spread(search, k, found[0][k]) for k in free]
@@ -42,23 +47,26 @@ def profiles(search: Search, found: Sequence[Point], numbers: Numbers, free: Seq
     _extend(search, shapes, fine, [*found, best(shapes).point], numbers, free)
     reference = best(shapes)
     for shape, k in zip(shapes, free, strict=True):
-        _put(shape, reference._replace(at=reference.point[k]))
+        _keep_lower(shape, reference._replace(at=reference.point[k]))
     return shapes
 
 
-def best(shapes: Sequence[Profile]) -> Rise:
-    """The best candidate of all profiles."""
+def best(shapes: Sequence[Profile]) -> ProfilePoint:
+    """Return the best point of all profiles."""
     return min((rise for shape in shapes for rise in shape.values()), key=lambda rise: rise.total)
 
 
 def leaders(shapes: Sequence[Profile], n: int) -> list[Point]:
-    """The `n` best candidates of all profiles."""
+    """Return the `n` best candidates of all profiles."""
     rises = sorted((rise for shape in shapes for rise in shape.values()), key=lambda rise: rise.total)
     return list(dict.fromkeys(rise.point for rise in rises))[:n]
 
 
-def kept(profile: Profile, *, allowed: float, reference: Rise) -> tuple[int | None, int | None]:
-    """The excluded values that are nearest to the kept ones, below and above; None where all are kept."""
+def excluded_neighbours(
+    profile: Profile, *, allowed: float, reference: ProfilePoint
+) -> tuple[int | None, int | None]:
+    """Return the nearest excluded values below and above the range that is not excluded; None if there is
+    none."""
     values = sorted(profile)
     holds = [at for at in values if not excluded(profile[at], allowed=allowed, reference=reference)]
     below = [at for at in values if at < min(holds)]
@@ -66,8 +74,8 @@ def kept(profile: Profile, *, allowed: float, reference: Rise) -> tuple[int | No
     return (max(below) if below else None, min(above) if above else None)
 
 
-def excluded(rise: Rise, *, allowed: float, reference: Rise) -> bool:
-    """True if the value is worse than the best by more than is allowed, beyond the doubt in both."""
+def excluded(rise: ProfilePoint, *, allowed: float, reference: ProfilePoint) -> bool:
+    """Return True if the misfit exceeds the best one by more than `allowed` and `DOUBT` standard errors."""
     doubt = float(np.hypot(rise.doubt, reference.doubt)) if rise.point != reference.point else 0.0
     return rise.total - reference.total > allowed + DOUBT * doubt
 
@@ -79,7 +87,7 @@ def _spread(search: Search, k: int, best_at: int) -> list[int]:
 
 
 def _crossings(profile: Profile, *, allowed: float) -> list[int]:
-    """Two values between each neighbours of which one is excluded."""
+    """Return two values between each pair of neighbours of which exactly one is excluded."""
     reference = best([profile])
     found: list[int] = []
     values = sorted(profile)
@@ -98,7 +106,7 @@ def _extend(
     numbers: Numbers,
     free: Sequence[int],
 ) -> None:
-    """Put the values of each parameter into its profile."""
+    """Add the values of each parameter to its profile."""
     wanted = [(i, k, at) for i, k in enumerate(free) for at in values[i]]
     if not wanted:
         return
@@ -107,9 +115,9 @@ def _extend(
     chosen = [points[int(row.argmin())] for points, row in zip(moved, again, strict=True)]
     final = search.final(chosen, numbers)
     for (i, _, at), point, total, doubt in zip(wanted, chosen, final.total, final.doubt, strict=True):
-        _put(shapes[i], Rise(at, point, float(total), float(doubt)))
+        _keep_lower(shapes[i], ProfilePoint(at, point, float(total), float(doubt)))
 
 
-def _put(profile: Profile, rise: Rise) -> None:
+def _keep_lower(profile: Profile, rise: ProfilePoint) -> None:
     if rise.at not in profile or rise.total < profile[rise.at].total:
         profile[rise.at] = rise

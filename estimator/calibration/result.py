@@ -1,4 +1,4 @@
-"""What a calibration finds, as records that a JSON file holds and a page shows."""
+"""Result of a calibration: the records of `calibration.json`."""
 
 from pathlib import Path
 from typing import Literal
@@ -13,32 +13,39 @@ Verdict = Literal["identified", "bounded below", "bounded above", "not identifie
 
 
 class Step(Record):
-    """A point of a profile: the misfit above the best, with its standard error."""
+    """Point of a profile."""
 
     value: float
+    """Value of the parameter."""
     rise: float
+    """Misfit minus the best misfit."""
     doubt: float
+    """Standard error of the misfit."""
     kept: bool
+    """False if the value is excluded."""
 
 
 class Parameter(Record):
-    """A fitted parameter.
-
-    `low` and `high` are the nearest values that the profile excludes, none where it excludes none.
-    """
+    """Fitted parameter."""
 
     name: str
+    """Name of the parameter."""
     value: float
+    """Best value."""
     low: float | None
+    """Nearest excluded value below; None if the profile excludes none."""
     high: float | None
+    """Nearest excluded value above; None if the profile excludes none."""
     verdict: Verdict
+    """Statement on how well the published numbers determine the parameter."""
     numbers: int
-    """Of the published numbers, those on which it acts."""
+    """Number of published numbers that the parameter affects."""
     profile: list[Step]
+    """Profile in increasing order of values."""
 
 
 class Number(Record):
-    """A published number and ours, from random numbers that no search has seen."""
+    """Published number and its estimate, from random numbers that the search has not used."""
 
     conditions: dict[str, str | float]
     metric: str
@@ -48,9 +55,10 @@ class Number(Record):
     standard_error: float
     sd: float
     z: float
-    """(ours - published) / sigma."""
+    """Standardised residual (estimate - published) / sigma."""
     error: float
-    """Relative where the target's floor is, else in the unit of the metric."""
+    """Estimate minus published value; relative if the floor of the target is, else in the unit of the
+    metric."""
 
 
 class Errors(Record):
@@ -65,20 +73,20 @@ class Errors(Record):
 
 
 class Fold(Record):
-    """A refit that has not seen some cells: its parameters and its errors on them."""
+    """Fit without some cells, with its parameters and its errors on these cells."""
 
     condition: str
     value: str | float
     parameters: dict[str, float]
     unseen: list[str]
-    """Parameters that act on none of the cells it has seen; they keep the middle of their range."""
+    """Parameters that affect none of the cells of the fit; they have the middle of their range."""
     left_out: list[Errors]
     numbers: list[Number]
-    """Those left out."""
+    """Numbers of the cells that were left out."""
 
 
 class Work(Record):
-    """The cost of the calibration."""
+    """Cost of the calibration."""
 
     candidates: int
     runs: int
@@ -88,7 +96,7 @@ class Work(Record):
 
 
 class Calibrated(Record):
-    """The content of calibration.json."""
+    """Content of `calibration.json`."""
 
     format: Literal[1] = 1
     study: str
@@ -96,28 +104,28 @@ class Calibrated(Record):
     metrics: dict[str, str]
     parameters: list[Parameter]
     settings: dict[str, str]
-    """The scenario fields of the best candidate, as they are written in a file."""
+    """Scenario fields of the best candidate, as they are written in a file."""
     misfit: float
     doubt: float
     """Standard error of the misfit."""
     numbers: list[Number]
     in_sample: list[Errors]
     present: list[Errors]
-    """Of the scenario files as they stood."""
+    """Errors of the scenario files without changes."""
     present_misfit: float
     left_out: list[Errors]
-    """Over all folds of all conditions: every number once per condition left out."""
+    """Errors over all folds: each number once for each condition that is left out."""
     folds: list[Fold]
     work: Work
 
     @property
     def chi_square(self) -> float:
-        """Mean of z^2 over the numbers: about 1 where model and noise are right."""
+        """Mean of z^2 over the numbers; about 1 if model and noise are right."""
         return sum(number.z**2 for number in self.numbers) / len(self.numbers)
 
 
 def read(path: Path) -> Calibrated:
-    """A calibration.json.  Raises InputError."""
+    """Read a `calibration.json`. Raises InputError."""
     from pydantic import ValidationError
 
     text = read_text(path)
@@ -126,5 +134,5 @@ def read(path: Path) -> Calibrated:
     except ValidationError as error:
         what = "is not JSON" if error.errors()[0]["type"] == "json_invalid" else explain(error).lines[0]
         raise InputError(
-            f"{path}: is no calibration of this version ({what}); run netcarlo calibrate again"
+            f"{path}: is not a calibration of this version ({what}); run netcarlo calibrate again"
         ) from None

@@ -1,4 +1,4 @@
-"""Candidates simulated over the cells of a study, all of them in one launch per model."""
+"""Simulation of candidates in the cells of a study, with one launch for each model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,32 +19,38 @@ from netcarlo.studies.calibrated import Calibration, Target
 from netcarlo.studies.cells import Cell, Metric
 from netcarlo.studies.study import Published, Study, Value
 
-AS_IT_IS: Point = ()
-"""The candidate that sets nothing: the scenario files as they stand."""
+UNCHANGED: Point = ()
+"""Candidate that sets no field: the scenario files without changes."""
 
 
 class Sample(NamedTuple):
-    """Mean and standard deviation of one run, float64[candidates, numbers]; `n` runs are behind each."""
+    """Simulated numbers of candidates."""
 
     mean: Floats
+    """Mean over runs, float64[candidates, numbers]."""
     sd: Floats
+    """Standard deviation of one run, float64[candidates, numbers]."""
     n: int
+    """Number of runs of each candidate."""
 
 
 class _Source(NamedTuple):
-    """A number is a metric of a cell, or its gain over that of another cell: (cell, metric)."""
+    """Source of a number: a metric of a cell, or its gain over a metric of another cell [%]."""
 
     cell: int
+    """Index of the cell."""
     metric: int
+    """Index of the metric among those of the cell."""
     over: tuple[int, int] | None
+    """Cell and metric that the gain refers to; None for a plain metric."""
 
     @property
     def cells(self) -> list[int]:
-        """Numbers of the cells that it is computed from."""
+        """Indices of the cells that the number is computed from."""
         return [self.cell] if self.over is None else [self.cell, self.over[0]]
 
     def read(self, known: Mapping[int, tuple[Floats, Floats]]) -> tuple[float, float]:
-        """Mean and standard deviation, from those of the metrics of each cell."""
+        """Return mean and standard deviation of the number from those of the metrics of each cell."""
         mean, sd = (float(values[self.metric]) for values in known[self.cell])
         if self.over is None:
             return mean, sd
@@ -54,9 +60,9 @@ class _Source(NamedTuple):
 
 
 class CandidateRunner:
-    """Runs candidates with common random numbers and remembers what came out.
+    """Simulation of candidates with common random numbers, and a cache of the results.
 
-    `numbers` are the published numbers to be met, those of the declared targets.
+    `numbers` are the published numbers of the declared targets.
     """
 
     def __init__(
@@ -92,7 +98,7 @@ class CandidateRunner:
         self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
 
     def _source(self, number: Published, target: Target) -> "_Source":
-        """Where a number comes from; notes which metrics its cells need."""
+        """Return the source of a number, and add the metrics that its cells need."""
 
         def place(conditions: dict[str, Value], metric: str) -> tuple[int, int]:
             if conditions not in self.cells:
@@ -111,7 +117,7 @@ class CandidateRunner:
         return len({point for _, _, point, _ in self._known})
 
     def prepare(self) -> None:
-        """Compile the models, and make sure that every field can be set as a column of numbers."""
+        """Compile the models, and check that every field can differ between runs of one launch."""
         for scenario in self._scenarios:
             for point in (self._grid.first, self._grid.last):
                 self._same_rows(scenario, point)
@@ -136,9 +142,9 @@ class CandidateRunner:
         seed: int,
         numbers: NDArray[np.bool_] | None = None,
     ) -> Sample:
-        """The targets of each candidate; NaN in the columns of `numbers` [numbers] that are not wanted.
+        """Return the numbers of each candidate; NaN in the columns for which `numbers` [numbers] is False.
 
-        Replications 0 to `replications` - 1 of a seed meet the same random numbers in every candidate.
+        Replications 0 to `replications` - 1 of a seed have the same random numbers for every candidate.
         """
         wanted = np.ones(len(self.numbers), bool) if numbers is None else numbers
         sources = [source for source, counts in zip(self._sources, wanted, strict=True) if counts]
@@ -178,14 +184,14 @@ class CandidateRunner:
         numbers = np.tile(np.arange(replications), len(points))
         given = (
             self._grid.given(points, scenario=scenario, replications=replications)
-            if points != [AS_IT_IS]
+            if points != [UNCHANGED]
             else None
         )
         return Part(scenario, *build_rows(scenario, replications=numbers, given=given))
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
         for point, runs in zip(points, np.split(outcomes, len(points)), strict=True):
-            # Metrics may refer to the means over the runs of a cell, so each candidate has a cell of its own.
+            # Metrics may use the means over the runs of a cell, so each candidate has its own cell.
             cell = replace(self._cells[c], outcomes=runs)
             self.packets += cell.packets
             values = np.stack([self._metrics[name](cell) for name in self._needs[c]])

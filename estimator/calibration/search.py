@@ -1,4 +1,4 @@
-"""The search: differential evolution over a grid, then the best again on fresh random numbers."""
+"""Search for the best candidate: differential evolution on a grid, then a retest on fresh random numbers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from netcarlo.calibration.runner import CandidateRunner
 from netcarlo.studies.calibrated import Effort
 
 Numbers = NDArray[np.bool_]
-"""Which of the published numbers count, bool[numbers]."""
+"""True for each published number that is used, bool[numbers]."""
 
 
 class Search(NamedTuple):
-    """What all searches of a calibration share."""
+    """Settings that all searches of a calibration share."""
 
     runner: CandidateRunner
     noise: Noise
@@ -26,19 +26,19 @@ class Search(NamedTuple):
     rise: float
 
     def fast(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
-        """The misfit on the few runs of the search."""
+        """Return the misfit on the few runs of the evolution."""
         return self._misfit(points, numbers, self.effort.replications, self.seed)
 
     def again(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
-        """The misfit on more runs, with random numbers that the search has not seen."""
+        """Return the misfit on more runs, with random numbers that the evolution has not used."""
         return self._misfit(points, numbers, self.effort.again, self.seed + 1)
 
     def final(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
-        """The misfit on many runs."""
+        """Return the misfit on many runs."""
         return self._misfit(points, numbers, self.effort.final, self.seed + 1)
 
     def last(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
-        """The misfit on as many runs as the errors are stated from, but not on those."""
+        """Return the misfit on as many runs as the final errors, but with other random numbers."""
         return self._misfit(points, numbers, self.effort.evaluation, self.seed + 1)
 
     def _misfit(self, points: Sequence[Point], numbers: Numbers, replications: int, seed: int) -> Misfit:
@@ -47,7 +47,8 @@ class Search(NamedTuple):
         )
 
     def best(self, numbers: Numbers, free: Sequence[int]) -> list[Point]:
-        """The best candidates for some numbers, the best first; what is not `free` stays in the middle."""
+        """Return the best candidates for some numbers, best first. Parameters not in `free` have middle
+        values."""
         if not free:
             return [self.grid.middle]
         seen = self._evolve(numbers, free)
@@ -57,17 +58,18 @@ class Search(NamedTuple):
         return [*self.order(ranked[: self.n_final], numbers), *ranked[self.n_final :]]
 
     def order(self, points: Sequence[Point], numbers: Numbers) -> list[Point]:
-        """Different candidates from the best to the worst, on many runs."""
+        """Return the distinct candidates from best to worst, by many runs."""
         different = list(dict.fromkeys(points))
         return [different[i] for i in np.argsort(self.final(different, numbers).total, kind="stable")]
 
     @property
     def n_final(self) -> int:
-        """How many candidates are judged on many runs."""
+        """Number of candidates that are retested on many runs."""
         return max(1, self.effort.finalists // 4)
 
     def _evolve(self, numbers: Numbers, free: Sequence[int]) -> dict[Point, float]:
-        """The misfit of every candidate that differential evolution (Storn and Price, 1997) has tried."""
+        """Return the misfit of every candidate that differential evolution (Storn and Price, 1997) has
+        tried."""
         from scipy.optimize import differential_evolution
 
         seen: dict[Point, float] = {}

@@ -52,7 +52,7 @@ def compare(
 ) -> None:
     """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise."""
     from netcarlo import compare as run
-    from netcarlo.comparison.differences import FALSE
+    from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
     from netcarlo.reports.comparison import words
     from netcarlo.reports.comparison.page import comparison_page
     from netcarlo.reports.parts.write import write_all
@@ -84,7 +84,7 @@ def compare(
                 "outside_validated_range": found.outside,
                 "leading": list(found.leading),
                 "tested": found.tested,
-                "false": FALSE,
+                "false": FALSE_DISCOVERY_RATE,
                 "confidence": found.confidence,
                 "same": found.same,
             }

@@ -1,1 +1,2 @@
-"""Results side by side: what changed in the setting, and what of the results is more than noise."""
+"""Comparison of results: differences of the settings, and statistically significant differences of
+outcomes."""

@@ -1,4 +1,7 @@
-"""Results side by side: read or simulated, paired where they share random numbers, and judged together."""
+"""Compare results that are read or simulated. Values with common random numbers are paired.
+
+All differences of a comparison are tested together, with a bounded false discovery rate.
+"""
 
 import json
 import os
@@ -45,8 +48,8 @@ from netcarlo.simulation.simulate import resolve_target, simulate_all
 from netcarlo.sweeps.store.store import Store
 
 Result = ScenarioLike | Estimate | Answer | Frontier | Store
-"""What can be compared: a scenario, which is simulated; what was found; or the path of what keeps it: a
-store, the folder or `result.json` of a plan, what `netcarlo estimate --json` printed, the folder of a
+"""Object that can be compared: a scenario, which is simulated; a result; or the path of a store, of the
+folder or `result.json` of a plan, of the output of `netcarlo estimate --json`, or of the folder of a
 reproduced study."""
 
 COLUMNS = [
@@ -56,48 +59,55 @@ COLUMNS = [
 
 
 PAIR = ("against", "side")
-"""The levels of the index that name a pair of sides, where there are several."""
+"""Levels of the index of a comparison of more than two sides: the baseline, and the side compared with it."""
 
 
-class Part(NamedTuple):
-    """The differences of one quantity between two sides."""
+class PairDifferences(NamedTuple):
+    """Differences of one quantity between two sides."""
 
     first: Side
+    """Baseline."""
     side: Side
+    """Side that is compared with the baseline."""
     name: str
+    """Name of the quantity."""
     at: "pd.Index[Any]"
+    """Cells that both sides have."""
     found: Differences
+    """Differences in these cells."""
     paired: bool
+    """True if the values are paired."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `compare`: differences of each pair of sides, the later side minus the earlier one (its
-    baseline)."""
+    """Result of `compare`: differences of each pair of sides, the later side minus the earlier one, its
+    baseline."""
 
     sides: tuple[Side, ...]
+    """Sides that are compared."""
     table: pd.DataFrame
-    """Differences, a row per quantity of a cell.
+    """Differences, a row for each quantity of a cell.
 
-    The columns: n (pairs; where sides are not `paired` the smaller number of values), baseline, other,
-    difference with its own 95 % interval ci_low to ci_high, relative (difference over baseline), the interval
-    low to high by which all are judged together, and the verdict: `differs`, `noise`, `equal` to the bit, or
-    `unknown` (too few values). The index: with more than two sides the pair, `against` (the baseline) and
-    `side`; the axes; the outcome.
+    The columns: n (number of pairs; if sides are not `paired`, the smaller number of values), baseline,
+    other, difference with its own 95 % interval ci_low to ci_high, relative (difference over baseline), the
+    interval low to high that is adjusted for the number of tests, and the verdict: `differs`, `noise`,
+    `equal` to the bit, or `unknown` (too few values). The index: with more than two sides the pair, `against`
+    (the baseline) and `side`; the axes; the outcome.
     """
     changes: pd.DataFrame
-    """A row per field of the setting that is not the same everywhere, a column per side."""
+    """Fields of the setting that are not the same on all sides, a row each; a column for each side."""
     notes: tuple[str, ...]
-    """What could not be compared."""
+    """Sentences about cells and quantities that could not be compared."""
     tested: int
-    """Differences that were judged: those with an interval that are not equal to the bit."""
+    """Number of differences that were tested: those with an interval that are not equal to the bit."""
     confidence: float
-    """Of the intervals from low to high."""
+    """Confidence of the intervals from low to high."""
     broken: int
-    """Cells that could not be simulated on some of the sides only."""
+    """Number of cells that could be simulated on some sides but not on all."""
     leading: tuple[str, ...] = ()
-    """Quantities shown first: those asked for (`of`), else the outcomes of the files, else those with a
-    direction."""
+    """Quantities at the top: those of the argument `of`, else those that the files request, else those of
+    which more or less is better."""
 
     @property
     def outside(self) -> list[str]:
@@ -110,17 +120,17 @@ class Comparison:
 
     @property
     def baseline(self) -> Outcomes | None:
-        """The replications of the first side, if it is a scenario,"""
+        """Replications of the first side, if it is a scenario."""
         return self.sides[0].outcomes
 
     @property
     def other(self) -> Outcomes | None:
-        """And of the second."""
+        """Replications of the second side, if it is a scenario."""
         return self.sides[1].outcomes
 
     @property
     def differing(self) -> pd.DataFrame:
-        """The rows of `table` that differ by more than chance."""
+        """Rows of `table` with a significant difference."""
         return self.table[self.table["verdict"] == "differs"]
 
     @property
@@ -154,20 +164,20 @@ class Comparison:
 
     @property
     def single(self) -> bool:
-        """Whether the sides are of one cell each."""
+        """True if the sides have one cell each."""
         return not self.sides[0].axes
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs by more than chance."""
+        """True if there is no significant difference, and no cell that only some sides could simulate."""
         return not len(self.differing) and not self.broken
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows of `table`."""
+        """Return `table`."""
         return self.table
 
     def __repr__(self) -> str:
-        """One line: how many differ, and of a single cell the goodput."""
+        """Return the number of significant differences in one line; for single cells also the goodput."""
         counts = f"{len(self.differing)} of {len(self.table)} differ"
         if len(self.sides) > 2 or "goodput_bps" not in self.table.index:
             return f"Comparison of {len(self.sides)} sides: {counts}"
@@ -177,7 +187,7 @@ class Comparison:
         return f"Comparison of {pairs}: goodput_bps {interval}, {counts}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each difference with its interval."""
+        """Return each difference with its interval as a table for notebooks."""
         shown = self.table[["n", "baseline", "other", "difference", "ci_low", "ci_high", "verdict"]]
         return captioned(shown, repr(self))
 
@@ -195,22 +205,23 @@ def compare(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Comparison:
-    """Set results of one kind side by side: what changed in the setting, where, by how much, what is noise.
+    """Compare results of one kind: differences of their settings and outcomes, and which are significant.
 
-    Every pair of them is compared. The outcomes `of` lead, else those that the files ask for, else those of
-    which more or less is better. `values` are fields to set in the scenarios, by their dotted names; a name
-    such as `B:transport.protocol` sets that of one side: by its name, the stem of its file, or its letter.
+    Every pair of results is compared. The outcomes `of` come first; by default those that the files request,
+    else those of which more or less is better. `values` are fields to set in the scenarios, by their dotted
+    names; a name such as `B:transport.protocol` sets the field of one side, given by its name, the stem of
+    its file, or its letter.
 
-    Scenarios are simulated now with common random numbers: the seed and the number of replications (a
-    precision is not looked at) of the first one unless given, so that the k-th packet on a hop meets the
-    same fate in all; `target`, `threads`, `progress` and `large` as in `estimate`. Everything else is
-    read. Where sides have common random numbers and their values are known one by one, these are paired;
-    else the sides count as independent. Raises InputError where sides are of several kinds, or share no
-    cell or quantity.
+    Scenarios are simulated with common random numbers: the k-th packet on a hop has the same random numbers
+    in all. Seed and number of replications are those of the first scenario unless given; a precision is
+    ignored. `target`, `threads`, `progress` and `large` are as in `estimate`. Other results are read. Values
+    of sides with common random numbers are paired if the single values are stored; otherwise the sides count
+    as independent. Raises InputError if the kinds differ, or if two sides have no cell and quantity in
+    common.
     """
     asked = [baseline, *others]
     if len(asked) < 2:
-        raise InputError("compare needs two results at least; name another one")
+        raise InputError("compare needs at least two results; name another one")
     read = [_read(each) for each in asked]
     names = [_name(each, found) for each, found in zip(asked, read, strict=True)]
     paths = [_path(each, name) for each, name in zip(asked, names, strict=True)]
@@ -221,7 +232,9 @@ def compare(
     read = _with_values(read, names, stems, values or {})
     scenarios = [each for each in read if isinstance(each, Scenario)]
     if not scenarios and (replications is not None or seed is not None):
-        raise InputError("replications and seed are for scenarios, which are simulated now; leave them out")
+        raise InputError(
+            "replications and seed apply to scenarios, and all results here are read from files; remove them"
+        )
     simulated = iter(_simulated(scenarios, replications, seed, target, threads, progress, large))
     labels = _labels(names, stems, paths)
     sides = [
@@ -232,7 +245,7 @@ def compare(
 
 
 def _read(asked: Result) -> Any:
-    """A scenario, or what else it is; of a path what is there."""
+    """Return a scenario or a result; read it if a path is given. Raises InputError."""
     if isinstance(asked, Scenario | Estimate | Answer | Frontier | Store):
         return asked
     if isinstance(asked, Mapping):
@@ -250,7 +263,7 @@ def _read(asked: Result) -> Any:
         return path
     if kind in (kinds.SCENARIO, "") and not path.is_dir():
         return scenario_of(path)
-    what = f"this is {kind}" if kind else "holds no results"
+    what = f"this is {kind}" if kind else "contains no results"
     remedy = f"; first {kinds.REMEDIES[kind].format(path)}" if kind in (kinds.SWEEP, kinds.PLAN) else ""
     raise InputError(f"{path}: {what}; compare takes scenarios, stores and results{remedy}")
 
@@ -261,7 +274,7 @@ def _json(path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is not JSON ({error}); name a result of estimate --json or plan") from None
     if not isinstance(data, dict) or not kinds.RESULTS & data.keys():
-        raise InputError(f"{path}: is no result of netcarlo estimate --json or netcarlo plan; name one")
+        raise InputError(f"{path}: is not a result of netcarlo estimate --json or netcarlo plan; name one")
     return data
 
 
@@ -283,7 +296,7 @@ def _simulated(
     scenarios: list[Scenario], replications: int | None, seed: int | None, target: str,
     threads: int | None, progress: Progress | None, large: bool,
 ) -> list[Any]:  # fmt: skip
-    """Of each scenario its side, which still lacks a label."""
+    """Simulate scenarios. Return for each a function that makes its side from a label."""
     if not scenarios:
         return []
     first = scenarios[0]
@@ -321,7 +334,7 @@ def _path(asked: Result, name: str) -> str:
 
 
 def _labels(names: Sequence[str], stems: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return a label for each side: its name; where two are the same also its file, or a letter."""
+    """Return a label for each side: its name; if two names are the same also its file, or a letter."""
     if len(set(names)) == len(names):
         return list(names)
     for found in (stems, paths):
@@ -344,17 +357,18 @@ def _with_values(
     mine: list[dict[str, Any]] = [{} for _ in read]
     for key, value in values.items():
         side, colon, field = key.rpartition(":")
-        for i in _asked_for(side, names, stems) if colon else range(len(read)):
+        for i in _side_index(side, names, stems) if colon else range(len(read)):
             if not isinstance(read[i], Scenario):
                 raise InputError(
-                    f"--set {key}: {names[i]} holds results that are read, not simulated; "
-                    "set fields of scenarios only"
+                    f"--set {key}: {names[i]} is a result, not a scenario; set fields of scenarios only"
                 )
             mine[i][field if colon else key] = value
-    return [_set(each, found, values) if found else each for each, found in zip(read, mine, strict=True)]
+    return [
+        _with_fields(each, found, values) if found else each for each, found in zip(read, mine, strict=True)
+    ]
 
 
-def _set(scenario: Scenario, mine: Mapping[str, Any], values: Mapping[str, Any]) -> Scenario:
+def _with_fields(scenario: Scenario, mine: Mapping[str, Any], values: Mapping[str, Any]) -> Scenario:
     """Return a scenario with fields set. Raises InputError that names the options that set them."""
     try:
         return scenario_of(scenario, values=mine)
@@ -364,7 +378,7 @@ def _set(scenario: Scenario, mine: Mapping[str, Any], values: Mapping[str, Any])
         raise prefixed(error, f"{options}: ") from None
 
 
-def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:
+def _side_index(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:
     """Return the index of the side that is meant by its name, the stem of its file, or its letter."""
     letters = [_letter(i) for i in range(len(names))]
     for known in (names, stems, letters):
@@ -372,18 +386,18 @@ def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[in
             return [list(known).index(side)]
         if count > 1:
             found = ", ".join(letter for letter, one in zip(letters, known, strict=True) if one == side)
-            raise InputError(f"--set {side}:...: several sides are called {side}; write one of {found}")
+            raise InputError(f"--set {side}:...: several sides have the name {side}; write one of {found}")
     sides = ", ".join(f"{letter} ({name})" for letter, name in zip(letters, names, strict=True))
-    raise InputError(f"--set {side}:...: no side is called '{side}'; the sides are {sides}")
+    raise InputError(f"--set {side}:...: no side has the name '{side}'; the sides are {sides}")
 
 
 def compared(sides: Sequence[Side], *, of: Sequence[str] | None = None) -> Comparison:
-    """Compare every pair of sides; all differences are judged together.
+    """Compare every pair of sides, and test all differences together.
 
-    Raises InputError where two sides have nothing in common.
+    Raises InputError if no two sides have a cell and a quantity in common.
     """
     notes: list[str] = []
-    parts: list[Part] = []
+    parts: list[PairDifferences] = []
     for first, side in combinations(sides, 2):
         _check(first, side)
         for name in (name for name in first.quantities if name in side.quantities):
@@ -391,10 +405,12 @@ def compared(sides: Sequence[Side], *, of: Sequence[str] | None = None) -> Compa
             at = a.index[a.index.isin(b.index)]
             if len(at):
                 found, pairs = _differences(first.quantities[name], name, at, first, side)
-                parts.append(Part(first, side, name, at, found, pairs))
+                parts.append(PairDifferences(first, side, name, at, found, pairs))
         notes += _missing(first, side)
     if not parts:
-        raise InputError("the sides have no cell and quantity in common; compare results of like questions")
+        raise InputError(
+            "the results have no cell and outcome in common; compare results with common outcomes"
+        )
     lead = leading(sides, of)
     judged = judge([part.found for part in parts])
     failed = [side.failed for side in sides]
@@ -409,23 +425,27 @@ def compared(sides: Sequence[Side], *, of: Sequence[str] | None = None) -> Compa
 
 
 def _check(first: Side, side: Side) -> None:
-    """Raise InputError where two sides are of different kinds or axes."""
+    """Raise InputError if two sides have different kinds or axes."""
     if first.kind != side.kind:
         raise InputError(
-            f"{first.label} is of kind {first.kind} and {side.label} of kind {side.kind}; "
+            f"{first.label} is a result of kind {first.kind}, {side.label} of kind {side.kind}; "
             "compare results of one kind"
         )
     if set(first.axes) != set(side.axes):
         odd = sorted(set(first.axes) ^ set(side.axes))
-        raise InputError(f"{first.label} and {side.label} do not share the axis {odd[0]}; sweep both over it")
+        raise InputError(
+            f"{first.label} and {side.label} do not both have the axis {odd[0]}; sweep both over it"
+        )
     if list(first.axes) != list(side.axes):
-        raise InputError(f"{first.label} and {side.label} have their axes in another order; write them alike")
+        raise InputError(
+            f"{first.label} and {side.label} have their axes in different orders; use the same order"
+        )
 
 
 def _differences(
     outcome: Outcome, name: str, at: "pd.Index[Any]", first: Side, side: Side
 ) -> tuple[Differences, bool]:
-    """The differences of one quantity in these cells, and whether they are paired."""
+    """Return the differences of one quantity in these cells, and True if they are paired."""
     a, b = first.estimates[name].loc[at], side.estimates[name].loc[at]
     n = np.minimum(a["n"].to_numpy(), b["n"].to_numpy())
     if "low" in a:
@@ -438,17 +458,17 @@ def _differences(
         found = paired(outcome, x[both].to_numpy(), y[both].to_numpy())
         if first.blocks is None:
             return found, True
-        moved = stores.of_networks(y[both] - x[both], first.blocks[both])
-        ends = student(*(moved[column].to_numpy() for column in ("mean", "error", "df")))
-        low, high = ends(1 - 0.95)
-        return found._replace(ci_low=low, ci_high=high, ends=ends), True
+        moved = stores.from_networks(y[both] - x[both], first.blocks[both])
+        interval = student(*(moved[column].to_numpy() for column in ("mean", "error", "df")))
+        low, high = interval(1 - 0.95)
+        return found._replace(ci_low=low, ci_high=high, interval=interval), True
     columns = ("n", "mean", "error", "df")
     means = (Estimates(*(each[column].to_numpy() for column in columns)) for each in (a, b))
     return independent(outcome, *means, common=common), False
 
 
 def _missing(first: Side, side: Side) -> list[str]:
-    """What only one of two sides has, in words."""
+    """Return sentences about quantities and cells that only one of two sides has."""
     notes = []
     for one, two in ((first, side), (side, first)):
         names = [name for name in one.quantities if name not in two.quantities]
@@ -460,7 +480,7 @@ def _missing(first: Side, side: Side) -> list[str]:
     return notes
 
 
-def _table(parts: Sequence[Part], judged: Judged, *, several: bool) -> pd.DataFrame:
+def _table(parts: Sequence[PairDifferences], judged: Judged, *, several: bool) -> pd.DataFrame:
     frames = []
     for part in parts:
         found = part.found

@@ -1,4 +1,4 @@
-"""Selection and order of the differences that a comparison shows first."""
+"""Order of the differences of a comparison, and the quantities that come first."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,10 @@ SIGNIFICANCE = {"differs": 0, "noise": 1, "equal": 2, "unknown": 3}
 
 
 def leading(sides: Sequence[Side], of: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the quantities that lead: those asked for, else those of the files, else those with a direction.
+    """Return the quantities that come first: those in `of`, else those that the files request, else those of
+    which more or less is better.
 
-    Raises InputError where `of` names a quantity that no two sides have in common.
+    Raises InputError if `of` names a quantity that no two sides have in common.
     """
     known = [name for name in sides[0].quantities if any(name in side.quantities for side in sides[1:])]
     known += [
@@ -30,7 +31,7 @@ def leading(sides: Sequence[Side], of: Sequence[str] | None) -> tuple[str, ...]:
             if name not in known:
                 raise InputError(f"of: '{name}' was not measured on both sides; {suggest(name, known)}")
         return tuple(dict.fromkeys(of))
-    asked = dict.fromkeys(name for side in sides for name in side.asked if name in known)
+    asked = dict.fromkeys(name for side in sides for name in side.requested if name in known)
     directed = [name for name in known if _quantity(sides, name).better]
     return tuple(asked or directed or known)
 

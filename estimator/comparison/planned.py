@@ -1,6 +1,6 @@
-"""Results of plans as sides, from their `result.json`: the answer, and how often requirements hold.
+"""Sides from the `result.json` of plans: the answer, and the probability that each requirement holds.
 
-Their bands hold for all values together and whenever one looks, so they are taken as they are.
+Their bands are simultaneous for all values and all tests, so they need no further adjustment.
 """
 
 import math
@@ -9,22 +9,22 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.comparison.side import Cell, Side, cells, versions, written
+from netcarlo.comparison.side import Cell, Side, cells, setting_fields, versions
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, SHARE, Outcome
 from netcarlo.simulation import validated
 
 LIMIT = "limit"
-"""The quantity that is the answer: the last value at which all requirements hold."""
+"""Name of the quantity that is the answer: the last value at which all requirements hold."""
 
 
 def of_record(label: str, record: Mapping[str, Any]) -> Side:
-    """The side of a result of one quantity or two.  Raises InputError for an altered one."""
+    """Return the side of a result with one or two quantities. Raises InputError if it is invalid."""
     try:
         return _side(label, record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise InputError(
-            f"{label}: is no result of netcarlo plan ({type(error).__name__}: {error}); plan it again"
+            f"{label}: is not a result of netcarlo plan ({type(error).__name__}: {error}); plan it again"
         ) from None
 
 
@@ -50,11 +50,11 @@ def _side(label: str, record: Mapping[str, Any]) -> Side:
     }  # fmt: skip
     for name, asked in first["requirements"].items():
         setting[f"requirement {name}"] = f"{asked['goal']}, {asked['probability']}"
-    for name, text in written(about.get("scenario", {})).items():
+    for name, text in setting_fields(about.get("scenario", {})).items():
         setting.setdefault(name, text)
     axes = {quantity: unit} if across is None else {across: record["across_unit"], quantity: unit}
-    quantities = {name: Outcome(name, None, None, "how often it holds", SHARE) for name in rows}
-    words = f"{first['find']} {quantity.replace('_', ' ')} that does"
+    quantities = {name: Outcome(name, None, None, "probability that it holds", SHARE) for name in rows}
+    words = f"{first['find']} {quantity.replace('_', ' ')} that meets all requirements"
     quantities[LIMIT] = Outcome(LIMIT, None, None, words, ANY, words, unit)
     tables = {
         name: pd.DataFrame(
@@ -65,12 +65,12 @@ def _side(label: str, record: Mapping[str, Any]) -> Side:
     outside = [one for answer in answers for one in answer.get("outside_validated_range") or []]
     return Side(
         label, "plan", setting, axes, quantities, tables,
-        asked=tuple(quantities), outside=validated.of_record(outside),
+        requested=tuple(quantities), outside=validated.of_record(outside),
     )  # fmt: skip
 
 
 def _ends(answer: Mapping[str, Any]) -> tuple[float, float]:
-    """Between which values the last one that holds lies; infinite where none is known."""
+    """Return the interval that contains the last value that holds; an end that is unknown is infinite."""
     holds, fails, between = answer["holds"], answer["fails"], answer["undecided"]
     largest = answer["find"] == "largest"
     none = -math.inf if largest else math.inf  # no value holds

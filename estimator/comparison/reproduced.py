@@ -1,4 +1,4 @@
-"""Folders of reproduced studies as sides: our estimates of published numbers, and verdicts on claims."""
+"""Sides from folders of reproduced studies: estimates of published numbers, and verdicts on claims."""
 
 import json
 from io import StringIO
@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from netcarlo.comparison.side import Side, cells, of_intervals, versions, written
+from netcarlo.comparison.side import Side, cells, from_intervals, setting_fields, versions
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, Outcome
 from netcarlo.schema import document as files
 
 
 def of_folder(label: str, folder: Path) -> Side:
-    """The side of the folder of a study, see `netcarlo reproduce`.  Raises InputError for an altered one."""
+    """Return the side of the folder that `netcarlo reproduce` has written. Raises InputError if it is
+    invalid."""
     try:
         table, claims = (
             pd.read_csv(StringIO(files.read_text(folder / name)), dtype=str, keep_default_na=False)
@@ -25,7 +26,7 @@ def of_folder(label: str, folder: Path) -> Side:
         setting = {"study": about["name"]} | versions(about["versions"], about.get("model_version"))
         setting |= {"seed": str(about["seed"]), "replications": str(about["replications"])}
         for name, text in about["scenarios"].items():
-            scenario = written(files.read_value(text))
+            scenario = setting_fields(files.read_value(text))
             setting |= {f"{name} {field}": value for field, value in scenario.items()}
         setting |= {
             f"claim {claim}": verdict
@@ -43,11 +44,12 @@ def of_folder(label: str, folder: Path) -> Side:
                 for c in ("replications", "estimate", "ci_low", "ci_high")
             )
             at = cells(part[places].itertuples(index=False, name=None))
-            tables[metric] = of_intervals(at, n.astype(np.int64), mean, low, high, n - 1)
+            tables[metric] = from_intervals(at, n.astype(np.int64), mean, low, high, n - 1)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{label}: is no whole folder of a reproduced study ({type(error).__name__}: {error})"
+            f"{label}: is not a complete folder of a reproduced study ({type(error).__name__}: {error}); "
+            "run netcarlo reproduce again"
         ) from None
     return Side(label, "study", setting, dict.fromkeys(places, ""), quantities, tables)

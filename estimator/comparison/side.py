@@ -1,4 +1,4 @@
-"""A side of a comparison: results of any kind as means in cells, and what they were made with."""
+"""Side of a comparison: means by cell of a result of any kind, and the setting that produced them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,62 +16,64 @@ from netcarlo.schema import fields
 from netcarlo.simulation.outcomes import Outcomes
 
 Cell = tuple[Any, ...]
-"""A value for each axis."""
+"""Cell: a value for each axis."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the results that are compared."""
+    """One of the results of a comparison."""
 
     label: str
+    """Name of the side in tables and reports."""
     kind: str
-    """`estimate`, `store`, `plan` or `study`; only the same kind is compared."""
+    """`estimate`, `store`, `plan` or `study`. All sides of a comparison have the same kind."""
     setting: Mapping[str, str]
-    """What it was made with: versions, seed, replications, fields of the scenario."""
+    """Versions, seed, replications, and fields of the scenario."""
     axes: Mapping[str, str]
-    """The axes that its cells have a value on, in order, and their SI units."""
+    """Axes of the cells in order, with their SI units."""
     quantities: Mapping[str, Outcome]
-    """What was found in each cell,"""
+    """Quantities by name."""
     estimates: Mapping[str, pd.DataFrame]
-    """and the means of each: n, mean, error and df; of a plan low and high in place of these two.  The index
-    are cells."""
+    """Means of each quantity, indexed by cells, with columns n, mean, error and df; of a plan low and high
+    instead of error and df."""
     samples: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    """Where they are kept, the values: cells by numbers of replications, or of drawn networks."""
+    """Single values of each quantity, if stored: a row for each cell, a column for each replication or drawn
+    network."""
     stream: str = ""
-    """Sides with the same have common random numbers."""
+    """Identifier of the random numbers. Sides with the same identifier have common random numbers."""
     blocks: Any = None
-    """Of drawn networks, the block [draws] of each."""
+    """Block of each drawn network, [draws]; None without drawn networks."""
     failed: frozenset[Cell] = frozenset()
     """Cells that could not be simulated."""
     outcomes: Outcomes | None = None
-    """Of a scenario, its replications."""
+    """Replications of a scenario; None for other results."""
     outside: str = ""
     """Sentence that names the quantities outside the validated range of the model; empty inside the range."""
-    asked: tuple[str, ...] = ()
-    """Quantities that the file of the side asks for: the outcomes of a sweep, the requirements of a plan, and
-    goals."""
+    requested: tuple[str, ...] = ()
+    """Quantities that the file requests: the outcomes of a sweep, the requirements of a plan, and goals."""
 
 
 def cells(values: Iterable[Cell]) -> "pd.Index[Any]":
-    """Cells as an index."""
+    """Return an index of cells."""
     return pd.Index(list(values), dtype=object, tupleize_cols=False)
 
 
 def estimates(at: "pd.Index[Any]", n: Any, mean: Any, error: Any, df: Any) -> pd.DataFrame:
-    """Means in these cells with their standard errors and degrees of freedom."""
+    """Return a table of means in these cells, with standard errors and degrees of freedom."""
     return pd.DataFrame({"n": n, "mean": mean, "error": error, "df": df}, index=at)
 
 
-def of_spread(at: "pd.Index[Any]", n: Any, mean: Any, sd: Any) -> pd.DataFrame:
-    """Means of n independent values with this standard deviation."""
+def from_sd(at: "pd.Index[Any]", n: Any, mean: Any, sd: Any) -> pd.DataFrame:
+    """Return a table of means of n independent values with standard deviation `sd`."""
     counts = np.asarray(n, np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.asarray(sd, np.float64) / np.sqrt(counts)
     return estimates(at, np.asarray(n), np.asarray(mean, np.float64), error, counts - 1)
 
 
-def of_intervals(at: "pd.Index[Any]", n: Any, mean: Any, low: Any, high: Any, df: Any) -> pd.DataFrame:
-    """Means of which the 95 % intervals are known: half of one is Student's quantile of errors."""
+def from_intervals(at: "pd.Index[Any]", n: Any, mean: Any, low: Any, high: Any, df: Any) -> pd.DataFrame:
+    """Return a table of means with known 95 % intervals, whose half-width is Student's quantile times the
+    error."""
     degrees = np.asarray(df, np.float64)
     half: Floats = (np.asarray(high, np.float64) - np.asarray(low, np.float64)) / 2
     return estimates(
@@ -79,14 +81,14 @@ def of_intervals(at: "pd.Index[Any]", n: Any, mean: Any, low: Any, high: Any, df
     )
 
 
-def of_means(at: "pd.Index[Any]", found: list[Mean], df: list[int]) -> pd.DataFrame:
-    """The same of means with intervals."""
+def from_means(at: "pd.Index[Any]", found: list[Mean], df: list[int]) -> pd.DataFrame:
+    """Return a table of `Mean` records with these degrees of freedom."""
     n, mean, _, low, high = (np.array(column) for column in zip(*found, strict=True))
-    return of_intervals(at, n, mean, low, high, df)
+    return from_intervals(at, n, mean, low, high, df)
 
 
-def written(data: Any) -> dict[str, str]:
-    """The fields of a scenario by their dotted names, as texts; names and descriptions decide nothing."""
+def setting_fields(data: Any) -> dict[str, str]:
+    """Return the fields of a scenario as texts by their dotted names, without name and description."""
     return {name: _text(value) for name, value in fields.flat(data) if name not in fields.WORDS}
 
 
@@ -97,6 +99,6 @@ def _text(value: Any) -> str:
 
 
 def versions(found: Mapping[str, str], models: str | None) -> dict[str, str]:
-    """The versions of what made a result, netcarlo's first."""
+    """Return the versions of the software that made a result, netcarlo first."""
     rest = {f"version of {name}": text for name, text in found.items() if name != "netcarlo"}
     return {"netcarlo": found.get("netcarlo", "?"), **({"models": models} if models else {}), **rest}

@@ -1,6 +1,7 @@
-"""Stores of sweeps as sides, of whatever version: a cell is a point of the axes.
+"""Sides from stores of sweeps of any version. A cell is a point of the axes.
 
-What is drawn at random is a population: a point has the mean over its networks, with the error of blocks.
+In a sweep with drawn networks, the value at a point is the mean over its networks. Its standard error is
+computed from blocks of networks.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from netcarlo.comparison.side import Side, cells, of_means, of_spread, versions, written
+from netcarlo.comparison.side import Side, cells, from_means, from_sd, setting_fields, versions
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import FRACTION, SHARE, YES_NO, Outcome
 from netcarlo.numerics.arrays import Floats, Ints
@@ -22,16 +23,17 @@ from netcarlo.schema.names import expanded, full_names
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.provenance import resolved
 from netcarlo.sweeps.analysis import population
-from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space import congestion_files
 from netcarlo.sweeps.store.store import Store
 
 
 def of_store(label: str, store: Store) -> Side:
-    """The side of a store.  Raises InputError where it has no cell, or mixes models."""
+    """Return the side of a store. Raises InputError if it has no finished cell, or cells of several
+    models."""
     sweep = store.sweep
     if sweep.get("auto"):
         raise InputError(
-            f"{label}: with fidelity: auto cells are answers of several models; compare stores of packets"
+            f"{label}: fidelity: auto mixes several models; compare stores with fidelity: packet"
         )
     definition = store.manifest["definition"]
     base = _scenario(definition)
@@ -40,7 +42,7 @@ def of_store(label: str, store: Store) -> Side:
     frame = store.frame()
     ok = frame[frame["status"] == "ok"] if len(frame) else frame
     if not len(ok):
-        raise InputError(f"{label}: holds no finished cell yet; wait for the first chunk")
+        raise InputError(f"{label}: has no finished cells yet; wait for the first chunk")
     at = cells(ok[list(axes)].itertuples(index=False, name=None) if axes else [()] * len(ok))
     quantities = {name: BY_NAME.get(name) or Outcome(name, None, None, "") for name in sweep["outcomes"]}
     for name, text in goals.items():
@@ -54,13 +56,13 @@ def of_store(label: str, store: Store) -> Side:
         "stream": f"{sweep['seed']} {definition.get('scenario', {}).get('topology', 0)} "
         f"{drawn} {sweep['inputs'] if drawn else ''} {store.manifest['seed_scheme']}",
         "failed": _failed(frame, axes),
-        "asked": tuple(quantities),
+        "requested": tuple(quantities),
         "outside": store.outside,
     }
     if drawn:
         return _population(side, ok, at, drawn["size"])
-    tables = {name: of_spread(at, ok[f"{name}_n"], ok[name], ok[f"{name}_sd"]) for name in sweep["outcomes"]}
-    tables |= {name: of_spread(at, ok["replications"], ok[name], np.nan) for name in goals}
+    tables = {name: from_sd(at, ok[f"{name}_n"], ok[name], ok[f"{name}_sd"]) for name in sweep["outcomes"]}
+    tables |= {name: from_sd(at, ok["replications"], ok[name], np.nan) for name in goals}
     samples = {}
     if sweep["keep_replications"]:
         kept = store.replications()
@@ -72,7 +74,8 @@ def of_store(label: str, store: Store) -> Side:
 
 
 def _population(side: dict[str, Any], ok: pd.DataFrame, at: "pd.Index[Any]", size: int) -> Side:
-    """The side of drawn networks, whose means over replications are the values."""
+    """Return the side of a sweep with drawn networks. The values are the means over the replications of
+    each."""
     rows, points = pd.factorize(at)
     points, draws = cells(points), ok["draw"].to_numpy()
     samples = {
@@ -80,16 +83,16 @@ def _population(side: dict[str, Any], ok: pd.DataFrame, at: "pd.Index[Any]", siz
     }
     blocks = np.zeros(size, np.int64)
     blocks[draws] = ok["block"].to_numpy()
-    tables = {name: of_networks(values, blocks) for name, values in samples.items()}
+    tables = {name: from_networks(values, blocks) for name, values in samples.items()}
     return Side(**side, estimates=tables, samples=samples, blocks=blocks)
 
 
-def of_networks(values: pd.DataFrame, blocks: Ints) -> pd.DataFrame:
-    """The means over drawn networks of cells [cells, networks], with the errors of their blocks."""
+def from_networks(values: pd.DataFrame, blocks: Ints) -> pd.DataFrame:
+    """Return the means over drawn networks of values [cells, networks], with standard errors from blocks."""
     each = values.to_numpy()
     found = [population.mean(row, blocks) for row in each]
     df = [len(np.unique(blocks[~np.isnan(row)])) - 1 for row in each]
-    return of_means(values.index, found, df)
+    return from_means(values.index, found, df)
 
 
 def _table(at: "pd.Index[Any]", rows: Ints, columns: Ints, values: Floats, width: int) -> pd.DataFrame:
@@ -119,15 +122,16 @@ def _setting(store: Store, base: Any) -> dict[str, str]:
     setting |= {f"goal {name}": text for name, text in sweep["goals"].items()}
     files = {
         path: f"{Path(path).name} ({hashlib.sha256(text.encode()).hexdigest()[:12]})"
-        for path, text in controls.texts(definition).items()
+        for path, text in congestion_files.texts(definition).items()
     }
-    for name, text in written(resolved(base) if isinstance(base, Scenario) else base).items():
+    for name, text in setting_fields(resolved(base) if isinstance(base, Scenario) else base).items():
         setting.setdefault(name, files.get(text, text))
     return setting
 
 
 def _scenario(definition: Mapping[str, Any]) -> Any:
-    """The base scenario with its defaults; as it was written where this version does not know it any more."""
+    """Return the base scenario with its defaults, or its data as written if this version does not accept
+    it."""
     data = expanded(dict(definition.get("scenario", {})))
     try:
         return Scenario.check(data)
@@ -136,7 +140,7 @@ def _scenario(definition: Mapping[str, Any]) -> Any:
 
 
 def _unit(base: Any, axis: str) -> str:
-    """That an axis is a share, which bare numbers do not say."""
+    """Return `FRACTION` if an axis is a fraction, else an empty string."""
     try:
         found = fields.quantity(base, full_names(base.model_dump(), axis)[0])
     except (InputError, AttributeError):

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.comparison.compare import Comparison
-from netcarlo.comparison.differences import FALSE
+from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.reports.comparison import figures, words
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales
@@ -44,7 +44,7 @@ def comparison_page(found: Comparison) -> str:
         badges=BADGES,
         leading=_listed([words.name(found, outcome) for outcome in found.leading]),
         confidence=f"{100 * found.confidence:.4g} %",
-        wrong=f"{100 * FALSE:g} %",
+        wrong=f"{100 * FALSE_DISCOVERY_RATE:g} %",
         provenance={side.label: _made(side.setting) for side in found.sides},
     )
 

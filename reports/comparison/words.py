@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.comparison.compare import Comparison
-from netcarlo.comparison.differences import FALSE
+from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.networks.outcome import Outcome
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
@@ -98,7 +98,7 @@ def explanation(found: Comparison) -> str:
         return f"{text}Bands of plans hold for all values together: what differs lies apart with both."
     if not found.tested:
         return text.strip()
-    share = f"{100 * FALSE:g} %"
+    share = f"{100 * FALSE_DISCOVERY_RATE:g} %"
     text += f"{scales.count(found.tested)} differences were judged together: of those that are called at "
     text += f"most {share} are expected to be false; were all noise, {share} of comparisons would call any. "
     return text + _pairs(found)

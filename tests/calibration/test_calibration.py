@@ -14,7 +14,7 @@ from netcarlo.calibration import profile
 from netcarlo.calibration.calibrate import _choice, calibrate
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.misfit import Misfit, Noise
-from netcarlo.calibration.profile import Rise
+from netcarlo.calibration.profile import ProfilePoint
 from netcarlo.calibration.result import Calibrated, read
 from netcarlo.calibration.runner import Sample
 from netcarlo.cli import main as cli
@@ -201,11 +201,11 @@ def test_doubt_is_the_spread_of_the_misfit_over_random_numbers() -> None:
 
 def test_ranges_end_at_the_nearest_excluded_values() -> None:
     rises = {0: 50.0, 2: 9.0, 4: 1.0, 5: 0.0, 7: 3.0, 9: 4.5, 12: 80.0}
-    shape = {at: Rise(at, (at,), total, 0.1) for at, total in rises.items()}
-    assert profile.kept(shape, allowed=3.84, reference=shape[5]) == (2, 9)
-    unsure = {**shape, 9: Rise(9, (9,), 4.5, 1.0)}
-    assert profile.kept(unsure, allowed=3.84, reference=shape[5]) == (2, 12)
-    assert profile.kept({at: shape[at] for at in (4, 5, 7)}, allowed=3.84, reference=shape[5]) == (None, None)
+    shape = {at: ProfilePoint(at, (at,), total, 0.1) for at, total in rises.items()}
+    assert profile.excluded_neighbours(shape, allowed=3.84, reference=shape[5]) == (2, 9)
+    unsure = {**shape, 9: ProfilePoint(9, (9,), 4.5, 1.0)}
+    assert profile.excluded_neighbours(unsure, allowed=3.84, reference=shape[5]) == (2, 12)
+    assert profile.excluded_neighbours({at: shape[at] for at in (4, 5, 7)}, allowed=3.84, reference=shape[5]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_bad_declarations_are_refused(changes: dict[str, object], message: str) 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("leave_out: [tcp, loss_percent]", "leave_out: [tpc]", "leave_out: 'tpc' is no condition; .*tcp"),
+        ("leave_out: [tcp, loss_percent]", "leave_out: [tpc]", "leave_out: 'tpc' is not a condition; .*tcp"),
         ("targets: {goodput_kbps", "targets: {badput_kbps", "badput_kbps: no published number"),
         ("transport.ack: \"{ack_bytes} B\"", "transport.akc: \"{ack_bytes} B\"", "akc.*unknown name"),
         ("{ack_bytes} B", "{ack_bytes} ms", "wrong unit"),

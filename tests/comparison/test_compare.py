@@ -205,20 +205,20 @@ def test_plans_differ_where_their_bands_lie_apart(tmp_path):
 
 def test_what_cannot_be_compared_is_refused_on_one_line(folder, scenario, tmp_path):
     for asked, complaint in {
-        (folder / "seed_1",): "needs two results at least",
-        (folder / "seed_1", scenario): "seed_1 is of kind store and link of kind estimate",
-        (scenario, tmp_path): "holds no results; compare takes scenarios, stores and results",
+        (folder / "seed_1",): "needs at least two results",
+        (folder / "seed_1", scenario): "seed_1 is a result of kind store, link of kind estimate",
+        (scenario, tmp_path): "contains no results; compare takes scenarios, stores and results",
         (scenario, "nowhere.yaml"): "nowhere.yaml: no such file",
     }.items():
         with pytest.raises(InputError, match=complaint):
             compare(*asked)
-    with pytest.raises(InputError, match="replications and seed are for scenarios"):
+    with pytest.raises(InputError, match="replications and seed apply to scenarios"):
         compare(folder / "seed_1", folder / "seed_2", seed=3)
     (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(SWEEP))
     with pytest.raises(InputError, match=r"this is a sweep; compare takes .*; first netcarlo sweep"):
         compare(scenario, tmp_path / "sweep.yaml")
     (tmp_path / "odd.json").write_text('{"outcomes": {"goodput_bps": {"n": "many"}}}')
-    with pytest.raises(InputError, match=r"odd\.json: is no result of netcarlo estimate --json"):
+    with pytest.raises(InputError, match=r"odd\.json: is not a result of netcarlo estimate --json"):
         compare(scenario, tmp_path / "odd.json")
 
 
@@ -275,7 +275,7 @@ def test_the_command_compares_one_file_with_itself_changed(two):
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"D:transport.window": 4}, r"no side is called 'D'; the sides are A \(Link with NewReno\), B"),
+        ({"D:transport.window": 4}, r"no side has the name 'D'; the sides are A \(Link with NewReno\), B"),
         ({"transport.windw": 4}, "transport.windw"),
     ],
 )
@@ -285,7 +285,7 @@ def test_fields_that_cannot_be_set_are_refused(two, values, says):
 
 
 def test_fields_of_what_is_read_cannot_be_set(folder):
-    with pytest.raises(InputError, match="seed_1 holds results that are read, not simulated"):
+    with pytest.raises(InputError, match="seed_1 is a result, not a scenario"):
         compare(folder / "seed_1", folder / "seed_2", values={"A:transport.window": 4})
 
 

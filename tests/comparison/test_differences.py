@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from netcarlo.comparison.differences import FALSE, Estimates, bracketed, independent, judge, paired
+from netcarlo.comparison.differences import (
+    FALSE_DISCOVERY_RATE,
+    Estimates,
+    bracketed,
+    independent,
+    judge,
+    paired,
+)
 from netcarlo.networks.outcome import ANY, YES_NO, Outcome
 
 TIME, COUNT, HELD = (
@@ -44,7 +51,9 @@ def test_of_nothing_but_noise_one_comparison_in_twenty_calls_any(law, n, how):
             else independent(outcome, summed(a), summed(b), common=False)
         )
         called += (judge([found]).verdict == "differs").any()
-    assert called / SWEEPS < FALSE + 3 * np.sqrt(FALSE * (1 - FALSE) / SWEEPS)
+    assert called / SWEEPS < FALSE_DISCOVERY_RATE + 3 * np.sqrt(
+        FALSE_DISCOVERY_RATE * (1 - FALSE_DISCOVERY_RATE) / SWEEPS
+    )
 
 
 @pytest.mark.parametrize("how", ["paired", "independent"])
@@ -64,9 +73,9 @@ def test_of_those_called_few_are_false_and_most_real_ones_are(how):
         power.append(called[real].mean())
         covers = (judged.low <= shift[:, 0]) & (shift[:, 0] <= judged.high)
         covered.append(1 - (called & ~covers).sum() / max(called.sum(), 1))
-    assert np.mean(false) < FALSE
+    assert np.mean(false) < FALSE_DISCOVERY_RATE
     assert np.mean(power) > 0.9
-    assert np.mean(covered) > 1 - FALSE - 0.01  # of the intervals of those that were called
+    assert np.mean(covered) > 1 - FALSE_DISCOVERY_RATE - 0.01  # of the intervals of those that were called
 
 
 def test_a_difference_is_called_where_its_interval_is_without_zero():
@@ -74,7 +83,7 @@ def test_a_difference_is_called_where_its_interval_is_without_zero():
     judged = judge([paired(TIME, rng.normal(size=(ROWS, 9)), rng.normal(1, 1, size=(ROWS, 9)))])
     apart = (judged.low > 0) | (judged.high < 0)
     assert apart.any() and (apart == (judged.verdict == "differs")).all()
-    assert judged.confidence == pytest.approx(1 - FALSE * apart.sum() / ROWS)
+    assert judged.confidence == pytest.approx(1 - FALSE_DISCOVERY_RATE * apart.sum() / ROWS)
 
 
 def test_what_never_varies_differs_but_for_a_few_counts():
@@ -90,7 +99,10 @@ def test_what_never_varies_differs_but_for_a_few_counts():
 
 def test_a_chance_of_exactly_the_level_is_called_and_a_larger_one_is_not():
     clear = paired(TIME, np.zeros((1, 9)), np.arange(1.0, 10.0)[None])
-    exact, larger = (clear._replace(chance=np.array([p])) for p in (FALSE, np.nextafter(FALSE, 1)))
+    exact, larger = (
+        clear._replace(min_p_value=np.array([p]))
+        for p in (FALSE_DISCOVERY_RATE, np.nextafter(FALSE_DISCOVERY_RATE, 1))
+    )
     assert judge([exact]).verdict.tolist() == ["differs"]
     assert judge([larger]).verdict.tolist() == ["noise"]
 
@@ -134,7 +146,7 @@ def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
     a = np.zeros((1, 15))
     b = np.where(np.arange(15) < moved, 2.0, 0.0)[None]
     found = paired(COUNT, a, b)
-    assert found.chance[0] == pytest.approx(binomtest(moved, moved).pvalue) == 2 * 0.5**moved
+    assert found.min_p_value[0] == pytest.approx(binomtest(moved, moved).pvalue) == 2 * 0.5**moved
     same = judge([paired(COUNT, a[:, :moved], b[:, :moved])]).verdict[0]
     assert same == ("unknown" if moved == 1 else "differs" if moved >= 6 else "noise")
 
@@ -148,7 +160,7 @@ def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdi
         Estimates(np.array([n]), np.array([mean]), np.zeros(1), np.array([n - 1.0])) for mean in (1.0, 2.0)
     )
     found = independent(COUNT, one, two, common=False)
-    assert found.chance[0] == pytest.approx(2 / comb(2 * n, n))
+    assert found.min_p_value[0] == pytest.approx(2 / comb(2 * n, n))
     assert judge([found]).verdict[0] == verdict
 
 
@@ -168,8 +180,8 @@ def test_all_pairs_of_three_sides_are_one_family(moved):
         true = np.concatenate([np.zeros(ROWS, bool), real, real])
         false.append((called & ~true).sum() / max(called.sum(), 1))
         any_ += called.any()
-    limit = FALSE + 3 * np.sqrt(FALSE * (1 - FALSE) / SWEEPS)
-    assert np.mean(false) < (FALSE if moved else limit)
+    limit = FALSE_DISCOVERY_RATE + 3 * np.sqrt(FALSE_DISCOVERY_RATE * (1 - FALSE_DISCOVERY_RATE) / SWEEPS)
+    assert np.mean(false) < (FALSE_DISCOVERY_RATE if moved else limit)
     assert moved or any_ / SWEEPS < limit
 
 
@@ -181,9 +193,8 @@ def test_the_step_of_benjamini_and_hochberg_is_that_of_p_values():
     for _ in range(60):
         x = rng.normal(size=(12, 8)) + np.linspace(0, 1.6, 12)[:, None]
         p = ttest_1samp(x, 0.0, axis=1).pvalue
-        below = np.flatnonzero(np.sort(p) <= FALSE * np.arange(1, 13) / 12)
+        below = np.flatnonzero(np.sort(p) <= FALSE_DISCOVERY_RATE * np.arange(1, 13) / 12)
         k = int(below[-1]) + 1 if len(below) else 0
         expected = p <= (np.sort(p)[k - 1] if k else -1.0)
         judged = judge([paired(TIME, np.zeros_like(x), x)])
         assert ((judged.verdict == "differs") == expected).all()
-

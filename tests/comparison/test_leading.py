@@ -5,7 +5,7 @@ import pytest
 
 from netcarlo.comparison.compare import Comparison, compared
 from netcarlo.comparison.leading import ordered, sizes
-from netcarlo.comparison.side import Side, cells, of_spread
+from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.reports.comparison import words
 from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
@@ -26,9 +26,9 @@ AFTER = {
 
 def side(label: str, means: dict[str, float], asked: tuple[str, ...] = ()) -> Side:
     known = {name: mean for name, mean in means.items() if name in BY_NAME}
-    tables = {name: of_spread(cells([()]), [100], [mean], [0.01 * mean]) for name, mean in known.items()}
+    tables = {name: from_sd(cells([()]), [100], [mean], [0.01 * mean]) for name, mean in known.items()}
     quantities = {name: BY_NAME[name] for name in known}
-    return Side(label, "estimate", {"seed": label}, {}, quantities, tables, stream=label, asked=asked)
+    return Side(label, "estimate", {"seed": label}, {}, quantities, tables, stream=label, requested=asked)
 
 
 def outcomes(found: Comparison) -> list[str]:
