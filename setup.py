@@ -1,4 +1,4 @@
-"""Which folder is which package; everything else is in pyproject.toml."""
+"""Mapping of folders to packages; all other metadata is in pyproject.toml."""
 
 from setuptools import find_packages, setup
 

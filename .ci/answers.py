@@ -1,4 +1,4 @@
-"""What `.ci/versions` compares: an estimate, a sweep of Sobol points on threads, and a report."""
+"""Results that `.ci/versions` compares: an estimate, a sweep of Sobol points on threads, and a report."""
 
 import hashlib
 import json
@@ -31,18 +31,18 @@ goals: {fast: goodput_bps >= 1 Mbit/s}
 
 
 def command(*arguments: str) -> str:
-    """What the command line prints."""
+    """Return the output of a netcarlo command."""
     program = Path(sys.executable).with_name("netcarlo")
     return subprocess.run([program, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def digest(data: bytes) -> str:
-    """A hash in hexadecimal digits."""
+    """Return a hash of data, 32 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def points(seed: int) -> bytes:
-    """A Sobol design, as threads make them at once."""
+    """Return the points of a Sobol design as bytes; threads call this at the same time."""
     return Design(method="sobol", count=512, dimensions=10 + seed, seed=seed).points(np.arange(512)).tobytes()
 
 

@@ -1,1 +1,1 @@
-"""Studies with their published numbers, reference mappings, examples."""
+"""Configuration files: studies with their published numbers, reference mappings, examples."""

@@ -1,7 +1,7 @@
-"""Makes the traces of the examples: `python configs/examples/make_traces.py FOLDER`.
+"""Generate the traces of the examples: `python configs/examples/make_traces.py FOLDER`.
 
-Nothing in them was measured.  They have what such links are known for, and numbers of a size that such links
-have; the seeds are fixed, so the files come out the same each time.
+The traces are synthetic, not measured, with typical properties and values of such links. The seeds are fixed,
+so the files are always the same.
 """
 
 import math
@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 
 SLOT_S = 15
-"""A terminal of a LEO constellation is given a satellite for so long."""
+"""Time for which a terminal of a LEO constellation uses a satellite [s]."""
 
 
 def leo() -> str:
-    """A minute on four satellites: a rate for each, and a delay that follows it as it comes and goes; nothing
-    leaves for 60 to 140 ms while the terminal turns to the next one; few packets are lost otherwise."""
+    """Return a trace of one minute with four satellites.
+
+    Each satellite has its own rate, and a delay that changes with its distance. During a handover, nothing is
+    sent for 60 to 140 ms; otherwise few packets are lost.
+    """
     draw, lines = random.Random(1), ["time,rate,delay,loss"]
     for slot in range(4):
         begin, rate = slot * SLOT_S, draw.uniform(35, 110)
@@ -32,8 +35,11 @@ def leo() -> str:
 
 
 def cell_5g() -> str:
-    """Four seconds of a user's share of a 5G cell: slots of a scheduler every 5 ms on average, larger ones in
-    good moments of a channel that fades slowly, and 200 ms behind a bus."""
+    """Return a trace of four seconds of a user in a 5G cell.
+
+    The scheduler assigns a slot every 5 ms on average, with more packets when the slowly fading channel is
+    good. For 200 ms the user is behind a bus.
+    """
     draw, lines, fading = random.Random(2), [], 0.0
     for ms in range(4000):
         fading += 0.01 * (-fading) + 0.07 * draw.gauss(0, 1)

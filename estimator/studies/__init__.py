@@ -1,1 +1,1 @@
-"""The metrics and claims of each study, a module per folder of `configs/studies/`."""
+"""Published studies: metrics and claims, a package for each folder of `configs/studies/`."""

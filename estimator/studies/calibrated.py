@@ -1,4 +1,4 @@
-"""What a study declares about its calibration: parameters and ranges, targets, noise, effort."""
+"""Section `calibration:` of a study: parameters with their ranges, targets, noise, effort."""
 
 import re
 from typing import Self
@@ -11,10 +11,10 @@ from netcarlo.schema.record import Record
 
 
 class Parameter(Record):
-    """A free parameter, searched between `low` and `high` in steps of `step` [`unit`]."""
+    """Free parameter, searched between `low` and `high` in steps of `step` [`unit`]."""
 
     label: str
-    """What it is called."""
+    """Name of the parameter on the page."""
     unit: str = ""
     """Unit of its values."""
     low: float
@@ -22,7 +22,7 @@ class Parameter(Record):
     high: float
     """Largest value."""
     step: float = Field(gt=0)
-    """From one value to the next."""
+    """Difference of neighbouring values."""
 
     @model_validator(mode="after")
     def _has_steps(self) -> Self:
@@ -32,109 +32,107 @@ class Parameter(Record):
 
     @property
     def last(self) -> int:
-        """The number of the last grid point; the first is 0."""
+        """Index of the last grid point; the first is 0."""
         return int((self.high - self.low) / self.step + 1e-9)
 
     @property
     def middle(self) -> int:
-        """The number of the grid point in the middle."""
+        """Index of the grid point in the middle."""
         return round(self.last / 2)
 
     def nearest(self, value: float) -> int:
-        """The number of the grid point next to a value."""
+        """Return the index of the grid point nearest to a value."""
         return min(max(round((value - self.low) / self.step), 0), self.last)
 
     def at(self, point: int) -> float:
-        """The value of a grid point."""
+        """Return the value of a grid point."""
         return float(f"{self.low + point * self.step:.12g}")
 
 
 class Target(Record):
-    """A published metric to be met, and how exactly the model can be expected to do so at best.
+    """Published metric to fit, with the least error that can be expected of the model.
 
-    The floor of the error is `relative` times the published value, and `absolute` in the metric's unit.
-    A metric may be a gain: by how much `of`, a metric of its cell, exceeds that of the cell with the
-    conditions `over` instead [%].
+    The floor of the error is `relative` times the published value, and `absolute` in the unit of the metric.
+    A metric may be a gain [%]: of the metric `of` in its cell over the same metric in the cell with
+    conditions `over`.
     """
 
     relative: float = Field(default=0.0, ge=0)
-    """Floor of the error, as a share of the published value."""
+    """Floor of the error, as a fraction of the published value."""
     absolute: float = Field(default=0.0, ge=0)
-    """Floor of the error, in the metric's unit."""
+    """Floor of the error, in the unit of the metric."""
     of: str = ""
-    """The metric whose gain it is; it is no gain unless given."""
+    """Metric of which the target is a gain; by default the target is not a gain."""
     over: dict[str, str | float] = {}
-    """Conditions of the cell that the gain is over."""
+    """Conditions of the cell to which the gain refers."""
 
     @model_validator(mode="after")
     def _has_floor(self) -> Self:
         if not self.relative and not self.absolute:
-            raise InputError("needs a floor of the error; write relative: 0.01")
+            raise InputError("needs relative or absolute, the floor of the error; write relative: 0.01")
         return self
 
 
 class Effort(Record):
-    """How long to search.  A candidate is a value for every parameter, a run one replication of a cell.
+    """Effort of the search. A candidate is a value for every parameter; a run is one replication of a cell.
 
-    A population holds `population` candidates per parameter and lives for `generations`; each candidate
-    has `replications` runs of every cell.  The best `finalists` are judged again on `again` fresh ones, and
-    the best quarter of those on `final` ones; profiles have `points` values per parameter.  The best of the
-    profiles are judged on `evaluation` runs, and all errors are stated from as many others.
+    The evolution has `population` candidates per parameter and `generations` generations; each candidate has
+    `replications` runs of every cell. The best `finalists` are retested on `again` runs with fresh random
+    numbers, and the best quarter of these on `final` runs. Profiles have `points` values per parameter. The
+    best candidates of the profiles are compared on `evaluation` runs, and all errors are computed from as
+    many others.
     """
 
     population: int = Field(default=5, ge=2)
-    """Candidates per parameter."""
+    """Number of candidates per parameter in a generation."""
     generations: int = Field(default=12, ge=1)
-    """Generations for which a population lives."""
+    """Number of generations."""
     replications: int = Field(default=8, ge=2)
-    """Runs of every cell for each candidate."""
+    """Number of runs of every cell for each candidate."""
     finalists: int = Field(default=24, ge=1)
-    """Candidates that are judged again."""
+    """Number of candidates that are retested."""
     again: int = Field(default=16, ge=2)
-    """Fresh runs of each of those."""
+    """Number of runs for each retested candidate."""
     final: int = Field(default=120, ge=2)
-    """Fresh runs of the best quarter of those."""
+    """Number of runs for the best quarter of the retested candidates."""
     points: int = Field(default=7, ge=2)
-    """Values per parameter of a profile."""
+    """Number of values per parameter in the coarse profile."""
     evaluation: int = Field(default=400, ge=2)
-    """Runs on which the best are judged; all errors are stated from as many others."""
+    """Number of runs for the comparison of the best candidates, and for the final errors."""
 
 
 class Calibration(Record):
-    """The section `calibration:` of study.yaml.
+    """Section `calibration:` of `study.yaml`.
 
-    `set` names the scenario fields that follow from the parameters: a text in which every `{expression}`
-    over parameters is replaced by its value.  All runs have the fields `trial`, a shorter duration say.  A
-    published number is taken for the mean of `runs_behind_the_table` runs; one that `repeatable` selects for
-    what every run gives, so that a candidate whose runs differ there has no excuse.  Of each condition in
-    `leave_out`, every value is left out once.
-    The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers and is
-    kept if nothing is better beyond doubt; what it does not name is in the middle.  A value of a parameter
-    is kept where the misfit is at most `rise` above the best.
+    In `set`, every `{expression}` of parameters is replaced by its value. Numbers that `repeatable` selects
+    are assumed to be the result of every run, so a candidate whose runs differ there has a larger misfit. In
+    cross-validation, every value of each condition in `leave_out` is left out once. The candidate `start`,
+    such as the result of an earlier fit, takes part in the fit to all numbers and is kept unless another
+    candidate is significantly better. Parameters that it does not name have the middle of their range.
     """
 
     parameters: dict[str, Parameter] = Field(min_length=1)
-    """What is searched, by name."""
+    """Free parameters by name."""
     set: dict[str, str] = Field(min_length=1)
-    """Scenario fields that follow from the parameters; `{expression}` in them is replaced by its value."""
+    """Scenario fields that follow from the parameters; every `{expression}` is replaced by its value."""
     trial: dict[str, str] = {}
-    """Fields that all runs of the fit have, a shorter duration say."""
+    """Scenario fields of all runs of the fit, such as a shorter duration."""
     targets: dict[str, Target] = Field(min_length=1)
-    """Metrics to be met, by name."""
+    """Metrics to fit, by name."""
     runs_behind_the_table: float = Field(ge=1)
-    """A published number is taken for the mean of so many runs."""
+    """Assumed number of runs of which a published number is the mean."""
     repeatable: dict[str, str | float] | None = None
-    """Selects numbers that every run is taken to give; none unless given."""
+    """Conditions of numbers that are assumed to be the same in every run; by default there are none."""
     rise: float = Field(default=3.84, gt=0)
-    """A value of a parameter is kept where the misfit is at most so much above the best."""
+    """Rise of the misfit above the best one up to which a value of a parameter is not excluded."""
     leave_out: list[str] = []
-    """Conditions of which every value is left out once."""
+    """Conditions of which every value is left out once for cross-validation."""
     start: dict[str, float] = {}
-    """A candidate that competes, such as the result of an earlier fit."""
+    """Additional candidate, such as the result of an earlier fit."""
     seed: int = Field(default=2, ge=0)
-    """Of the search."""
+    """Seed of the search."""
     effort: Effort = Effort()
-    """How long to search."""
+    """Effort of the search."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -144,7 +142,7 @@ class Calibration(Record):
                 check(expression.partition("}")[0], self.parameters)
         for name in self.start:
             if name not in self.parameters:
-                raise InputError(f"start.{name} is no parameter; {suggest(name, self.parameters)}")
+                raise InputError(f"start.{name} is not a parameter; {suggest(name, self.parameters)}")
         for name in self.parameters:
             if not re.search(rf"\b{re.escape(name)}\b", used):
                 raise InputError(f"parameters.{name} sets no field; use it in set or remove it")

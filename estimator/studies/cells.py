@@ -1,4 +1,4 @@
-"""The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
+"""Simulated cells of a study: a scenario for each set of conditions, and the values of its metrics."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,14 +21,16 @@ from netcarlo.simulation.simulate import simulate_all
 from netcarlo.studies.study import Study, Value, matches
 
 Samples = NDArray[Any]
-"""A metric of a cell, float64 or bool, one value per replication; of bools the metric is their share [%]."""
+"""Values of a metric in a cell, one per replication: float64, or bool if the metric is the fraction of True
+[%]."""
 
 NS = 1e-9
-"""A nanosecond [s]."""
+"""One nanosecond [s]."""
 
 
 def estimate(samples: Samples) -> Mean:
-    """The mean of a metric with its 95 % interval; of bools the share of True [%], with Wilson's."""
+    """Return the mean of a metric with its 95 % interval; for bool the fraction of True [%] with Wilson's
+    interval."""
     if samples.dtype != bool:
         return mean(samples)
     n, share, low, high = proportion(samples)
@@ -37,13 +39,18 @@ def estimate(samples: Samples) -> Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """One set of conditions, simulated `n` times: the integers and the frame of `simulation.outcomes`."""
+    """Cell of a study: one set of conditions with `n` replications."""
 
     conditions: Mapping[str, Value]
+    """Value of each condition."""
     scenario: Scenario
-    outcomes: NDArray[np.int64]  # [n, ...]
+    """Scenario of the cell."""
+    outcomes: NDArray[np.int64]
+    """Output of the kernel, [n, ...]."""
     variation: str = ""
+    """Name of the variation; empty for cells of the study itself."""
     frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Outcomes by name, a row for each replication."""
     _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
     _rows: list[Any] = field(default_factory=list)
 
@@ -51,69 +58,70 @@ class Cell:
         return self.conditions[condition]
 
     def outcome(self, name: str) -> Samples:
-        """An outcome by its name in `netcarlo.simulation.outcomes.MEANING`, float64[n]."""
+        """Return an outcome by its name in `netcarlo.simulation.outcomes.MEANING`, float64[n]."""
         return self.frame[name].to_numpy(np.float64)
 
     def out(self, column: Out) -> Samples:
-        """An outcome, float64[n]."""
+        """Return a column of the kernel's output, float64[n]."""
         return self.outcomes[:, column].astype(np.float64)
 
     def time(self, column: Out) -> Samples:
-        """An outcome that is a time, float64[n] [s]; NaN where it did not happen."""
+        """Return a time of the kernel's output, float64[n] [s]; NaN if the event did not occur."""
         times = self.outcomes[:, column]
         return np.where(times >= 0, times * NS, np.nan)
 
     @property
     def tables(self) -> dict[str, NDArray[np.int64]]:
-        """The outcomes of its flows, nodes or links, [n, k, columns] each, by what they are of."""
+        """Outcomes of flows, nodes or links, by kind, [n, k, columns] each."""
         return split(self.outcomes, self._first)
 
     def flow(self, column: int) -> Samples:
-        """An outcome of the first flow where flows have outcomes of their own, float64[n]."""
+        """Return an outcome of the first flow, float64[n]."""
         return self.tables["flows"][:, 0, column].astype(np.float64)
 
     def node(self, column: int) -> Samples:
-        """An outcome of each node, float64[n, nodes]."""
+        """Return an outcome of each node, float64[n, nodes]."""
         return self.tables["nodes"][:, :, column].astype(np.float64)
 
     @property
     def packets(self) -> int:
-        """Data packets put out in all replications."""
+        """Number of data packets sent in all replications."""
         return self.scenario.network.sent(self.outcomes, self._first)
 
     def parameter(self, column: int) -> int:
-        """A kernel parameter of the first replication."""
+        """Return a kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 
     @property
     def _first(self) -> Any:
-        # Not a cached property, so that copies with other outcomes share it.
+        # A list instead of a cached property, so that copies of the cell share it.
         if not self._rows:
             self._rows.append(build(self.scenario, replications=1).rows)
         return self._rows[0]
 
     def trace(self, replication: int = 0) -> NDArray[np.float64]:
-        """The events of one replication, float64[events, len(Trace)]."""
+        """Return the events of one replication, float64[events, len(Trace)]."""
         if replication not in self._traces:
-            # A copy: the launcher's array has room for many more.
+            # Copy the events, because the array of the launcher is much larger.
             self._traces[replication] = launches.trace(self.scenario, replication=replication)[0].copy()
         return self._traces[replication]
 
     def events(self) -> pd.DataFrame:
-        """The trace of the first replication as a table."""
+        """Return the trace of the first replication as a table."""
         return self.scenario.network.events(self.scenario, self._first, self.trace())
 
     def per_trace(self, metric: Callable[[NDArray[np.float64]], Any], *, replications: int = 10) -> Samples:
-        """A metric that needs the events, of the first replications: float64[min(n, replications), ...]."""
+        """Return a metric of the trace for the first replications, float64[min(n, replications), ...]."""
         n = min(len(self.outcomes), replications)
         return np.array([metric(self.trace(k)) for k in range(n)], np.float64)
 
 
 Metric = Callable[[Cell], Samples]
+"""Function that returns the values of a metric in a cell."""
 
 
 class Cells:
-    """All cells of a study (or of one of its variations), addressed by their conditions."""
+    """All cells of a study, or of one of its variations, selected by their conditions."""
 
     def __init__(
         self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric], variation: str = ""
@@ -125,38 +133,38 @@ class Cells:
         self._samples: dict[tuple[str, int], Samples] = {}
 
     def varied(self, variation: str) -> "Cells":
-        """The cells of a variation of the study."""
+        """Return the cells of a variation of the study."""
         return Cells(self.study, self._every, self._metrics, variation)
 
     def has(self, metric: str) -> bool:
-        """True if the study defines this metric."""
+        """Return True if the study defines this metric."""
         return metric in self._metrics
 
     def where(self, **conditions: Value | Sequence[Value]) -> list[Cell]:
-        """The cells whose conditions equal the value, or one of the values, given for them."""
+        """Return the cells whose conditions equal the given value, or one of the given values."""
         where = {k: v if isinstance(v, str | float) else list(v) for k, v in conditions.items()}
         return [cell for cell in self.all if matches(cell.conditions, where)]
 
     def one(self, **conditions: Value) -> Cell:
-        """The one cell with these conditions; KeyError if there is none or more than one."""
+        """Return the only cell with these conditions. Raises KeyError if there is none or more than one."""
         found = self.where(**conditions)
         if len(found) != 1:
             raise KeyError(f"{len(found)} cells with {conditions}")
         return found[0]
 
     def samples(self, metric: str, cell: Cell) -> Samples:
-        """The values of a metric in a cell, one per replication."""
+        """Return the values of a metric in a cell, one per replication."""
         key = (metric, id(cell))
         if key not in self._samples:
             self._samples[key] = np.asarray(self._metrics[metric](cell))
         return self._samples[key]
 
     def estimate(self, metric: str, cell: Cell) -> Mean:
-        """The mean of a metric in a cell, with its interval."""
+        """Return the mean of a metric in a cell, with its interval."""
         return estimate(self.samples(metric, cell))
 
     def value(self, metric: str, **conditions: Value) -> Samples:
-        """The values of a metric in the one cell with these conditions."""
+        """Return the values of a metric in the only cell with these conditions."""
         return self.samples(metric, self.one(**conditions))
 
 
@@ -169,9 +177,9 @@ def simulate_cells(
     progress: Progress | None = None,
     large: bool = False,
 ) -> list[Cell]:
-    """Run every cell of a study and of its variations, in as few launches as there are models.
+    """Simulate every cell of a study and of its variations, with one launch for each model.
 
-    `large` as in `estimate`.  Raises InputError.
+    `large` is as in `estimate`. Raises InputError.
     """
     planned = [*_planned(study, seed)]
     jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
@@ -188,7 +196,8 @@ def scenarios(study: Study) -> list[Scenario]:
 
 
 def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], Scenario, int]]:
-    """Variation, conditions, scenario and most replications (0: any number) of every cell."""
+    """Yield variation, conditions, scenario and maximum number of replications (0: no limit) of every
+    cell."""
     cells = list(study.cells())
     for conditions in cells:
         yield "", conditions, study.scenario(conditions, seed=seed), 0

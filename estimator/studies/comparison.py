@@ -1,4 +1,5 @@
-"""Published numbers beside ours: error, interval, printed digits, and the demands of `--check`."""
+"""Comparison of published and simulated numbers: errors, intervals, printed digits, and requirements of
+`--check`."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,48 +14,55 @@ from netcarlo.studies.claims import Claim, Verdict, ends, every, inside
 from netcarlo.studies.study import Published, Study, Tolerance, Value, matches
 
 WIDE = 0.5
-"""What may be off by more than this share of the published value is no test of it."""
+"""Allowed relative difference above which a number does not count as a test."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One published number and our estimate of it; `estimate` is None where there can be none."""
+    """Published number and its estimate."""
 
     published: Published
+    """Published number."""
     estimate: Mean | None
+    """Estimate by simulation; None if there is none."""
     fitted: str
+    """Parameters that were fitted to this number."""
     note: str
+    """Explanation of the difference; may be empty."""
     left_out: bool
+    """True if the number is declared unexplained, and left out of relative errors."""
     allowed: float = math.inf
-    """The largest difference that the tolerance allows, in the unit of the number."""
+    """Maximum difference by the tolerance, in the unit of the number."""
     samples: Samples | None = None
-    """What the estimate is made of."""
+    """Values of the metric behind the estimate, one per replication."""
     screening: Mean | None = None
-    """What a fluid says, without packets."""
+    """Estimate by a fluid model; None if there is none."""
 
     @property
     def difference(self) -> float:
-        """Ours - published; NaN without an estimate."""
+        """Estimate minus published value; NaN without an estimate."""
         return math.nan if self.estimate is None else self.estimate.mean - self.published.value
 
     @property
     def wide(self) -> bool:
-        """True if the tolerance allows more than `WIDE` of the published value: counted apart."""
+        """True if the tolerance allows more than `WIDE` of the published value; such numbers are counted
+        apart."""
         return math.isfinite(self.allowed) and _wide(self.allowed, self.published)
 
     @property
     def within(self) -> bool | None:
-        """True if the difference is allowed; None where the tolerance says nothing, or next to nothing."""
+        """True if the difference is allowed; None if there is no tolerance or it is `wide`."""
         return None if math.isinf(self.allowed) or self.wide else abs(self.difference) <= self.allowed
 
     @property
     def rel_error(self) -> float:
-        """(ours - published) / published; NaN without an estimate, and where 0 is published."""
+        """Relative difference (estimate - published) / published; NaN without an estimate, or if 0 is
+        published."""
         return self.difference / self.published.value if self.published.value else math.nan
 
     @property
     def matches_printed(self) -> bool | None:
-        """True if our value, rounded or cut off, shows the printed digits."""
+        """True if the estimate, rounded or truncated, has the printed digits; None without an estimate."""
         if self.estimate is None:
             return None
         return shows(self.estimate.mean, self.published)
@@ -62,40 +70,42 @@ class Compared:
 
 @dataclass(frozen=True)
 class Check:
-    """Demand of the study's tolerance, judged by the whole interval of the quantity that decides.
-
-    `history` states the demand as first declared, how it would be judged, and why it was changed; empty where
-    it never changed.
-    """
+    """Requirement of the study's tolerance, with a verdict by the whole interval of the quantity."""
 
     text: str
+    """Requirement as text."""
     reached: str
+    """Result as text."""
     verdict: Verdict
+    """Verdict on the requirement."""
     history: str = ""
+    """Requirement as first declared, its verdict, and the reason for the change; empty if it never
+    changed."""
 
     @property
     def passed(self) -> bool:
-        """True if it is met beyond doubt."""
+        """True if the requirement is met."""
         return self.verdict == "held"
 
 
 def shows(value: float, published: Published) -> bool:
-    """True if `value`, rounded or cut off at the last printed digit, is the published number."""
+    """Return True if `value`, rounded or truncated at the last printed digit, is the published number."""
     digits = value / published.step
     printed = round(published.value / published.step)
-    # A value a hair below a digit boundary (62.99999999999) is on it.
+    # The small offset corrects values just below a digit boundary (62.99999999999).
     return printed in (math.floor(digits + 0.5 + 1e-7), math.trunc(digits + math.copysign(1e-7, digits)))
 
 
 Summary = Samples | Mean
-"""Values of a metric, one per replication; or its estimate, where replications have no values."""
+"""Values of a metric, one per replication, or its estimate if it is not defined for single replications."""
 
 Summaries = Mapping[str, Summary | Callable[[Mapping[str, Value]], Summary]]
-"""Metrics that no single cell has: their values, or how they follow from the conditions of a number."""
+"""Metrics that depend on several cells: by name, their values, or a function of the conditions of a
+number."""
 
 
 def compare(study: Study, cells: Cells, summaries: Summaries) -> list[Compared]:
-    """Every published number beside our estimate, in the order of `published.csv`."""
+    """Return every published number with its estimate, in the order of `published.csv`."""
     by_conditions = {tuple(cell.conditions.items()): cell for cell in cells.all}
 
     def samples(number: Published) -> Summary | None:
@@ -131,7 +141,7 @@ def _compared(study: Study, number: Published, summary: Summary | None) -> Compa
 
 
 def _allowed(demand: Tolerance, number: Published, found: Mean | None, runs: float) -> float:
-    """The largest difference that a demand allows, in the unit of the number."""
+    """Return the maximum difference that a requirement allows, in the unit of the number."""
     if demand.abs_error is not None:
         return demand.abs_error
     if demand.not_excluded and found is not None:
@@ -150,7 +160,7 @@ def _wide(allowed: float, number: Published) -> bool:
 
 
 def check(study: Study, rows: Sequence[Compared], claims: Iterable[Claim], cells: Cells) -> list[Check]:
-    """Each demand of the study's tolerance against what was reached."""
+    """Return each requirement of the study's tolerance with its result and verdict."""
     claims = list(claims)
 
     def judge(demand: Tolerance) -> Check:
@@ -177,7 +187,7 @@ def _check_numbers(study: Study, demand: Tolerance, rows: Sequence[Compared]) ->
     if demand.matches_printed is not None:
         hits = sum(bool(row.matches_printed) for row in rows)
         return Check(
-            f"{name}: at least {demand.matches_printed} of {len(rows)} show the printed digits",
+            f"{name}: at least {demand.matches_printed} of {len(rows)} have the printed digits",
             f"{hits} of {len(rows)}",
             "held" if hits >= demand.matches_printed else "not held",
         )
@@ -200,7 +210,8 @@ def _check_numbers(study: Study, demand: Tolerance, rows: Sequence[Compared]) ->
 
 
 def _check_each(study: Study, demand: Tolerance, rows: Sequence[Compared], name: str, note: str) -> Check:
-    """Every number beyond doubt within what is allowed; those that may be far off are counted apart."""
+    """Return the check that every number is within its allowed difference; wide tolerances are counted
+    apart."""
     runs = study.description.runs_behind_the_table
     limits = [_allowed(demand, row.published, row.estimate, runs) for row in rows]
     tested = [
@@ -214,7 +225,7 @@ def _check_each(study: Study, demand: Tolerance, rows: Sequence[Compared], name:
     ]  # fmt: skip
     off = [f"{n} {words}" for kind, words in (("not held", "outside"), ("undecided", "undecided"))
            if (n := verdicts.count(kind))]  # type: ignore[arg-type]  # fmt: skip
-    off += [f"{apart} may be off by more than {_percent(WIDE)} and count apart"] if apart else []
+    off += [f"{apart} with a tolerance of more than {_percent(WIDE)} not counted"] if apart else []
     if demand.abs_error is not None:
         unit = rows[0].published.unit.replace("%", "percentage points") if rows else ""
         allowed = f"{demand.abs_error:g} {unit}".rstrip()
@@ -237,7 +248,7 @@ def _check_each(study: Study, demand: Tolerance, rows: Sequence[Compared], name:
 
 
 def _check_not_excluded(name: str, rows: Sequence[Compared]) -> Check:
-    """Every printed number lies within the 95 % interval of ours."""
+    """Return the check that every printed number is within the 95 % interval of its estimate."""
     outside = [
         row for row in rows
         if row.estimate is None
@@ -248,18 +259,18 @@ def _check_not_excluded(name: str, rows: Sequence[Compared]) -> Check:
         for row in rows
     )
     return Check(
-        f"{name}: every printed number within our 95 % interval",
-        f"{len(rows) - len(outside)} of {len(rows)}, {alone} of them the only value that is possible",
+        f"{name}: every printed number within the 95 % interval of the estimate",
+        f"{len(rows) - len(outside)} of {len(rows)}, {alone} of them equal to the only possible value",
         "not held" if outside or not rows else "held",
     )
 
 
 def aggregate(rows: Sequence[Compared], what: str) -> Mean:
-    """The `mean`, `median` or `root mean square` of the relative errors' sizes, with its interval.
+    """Return the `mean`, `median` or `root mean square` of the absolute relative errors, with its interval.
 
-    Run k of every cell has the same random numbers, so the interval is that of the runs' linearised
-    share in the result (delta method, the signs of the errors kept).  NaN, a number without an estimate,
-    is worst of all.
+    Run k of every cell has the same random numbers, so the interval is computed from the linearised
+    contribution of each run (delta method with the signs of the errors). The result is NaN if a number has no
+    estimate.
     """
     errors = np.array([row.rel_error for row in rows])
     if not len(rows) or np.isnan(errors).any():
@@ -293,7 +304,7 @@ def _median(errors: Floats) -> tuple[float, Floats]:
 _REDUCED: dict[str, Callable[[Floats], tuple[float, Floats]]] = {
     "mean": _mean, "median": _median, "root mean square": _rms,
 }  # fmt: skip
-"""Of relative errors: the value, and its derivative by each."""
+"""Functions from relative errors to an aggregate and its derivative with respect to each error."""
 
 
 def _check_cells(study: Study, demand: Tolerance, cells: Cells) -> Check:
@@ -320,7 +331,7 @@ def _check_claims(claims: list[Claim]) -> Check:
     open_ = [claim for claim in claims if claim.expected == "undecided"]
     rest = [claim for claim in claims if claim.expected not in ("held", "undecided")]
     others = [f"{claim.id} {claim.standing}" for claim in rest]
-    text = f"the {len(held)} claims of {len(claims)} that are expected to hold do"
+    text = f"the {len(held)} of {len(claims)} claims that are expected to hold do hold"
     if open_:
         text += f", and {', '.join(claim.id for claim in open_)}, expected to be undecided, do not fail"
     return Check(
@@ -328,7 +339,7 @@ def _check_claims(claims: list[Claim]) -> Check:
         f"{sum(claim.passed for claim in held)} of {len(held)}"
         + "".join(f", {claim.id} {claim.verdict}" for claim in open_ if claim.passed)
         + (f", not {', '.join(against)}" if against else "")
-        + (f"; not demanded: {', '.join(others)}" if others else ""),
+        + (f"; not required: {', '.join(others)}" if others else ""),
         every(claim.verdict for claim in claims if not claim.passed),
     )
 

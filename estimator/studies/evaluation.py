@@ -1,4 +1,4 @@
-"""A study carried out: its cells simulated, its numbers compared, its claims and tolerance judged."""
+"""Evaluation of a study: simulate its cells, compare its numbers, and check its claims and tolerance."""
 
 import time
 from dataclasses import dataclass, replace
@@ -17,22 +17,32 @@ from netcarlo.studies.study import Study
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that a report says about one study."""
+    """Results of a study."""
 
     study: Study
+    """Study that was simulated."""
     cells: Cells
+    """Simulated cells."""
     rows: list[Compared]
+    """Published numbers with their estimates."""
     claims: list[Claim]
+    """Claims in the order of their identifiers."""
     maps: list[Map]
+    """Results over two unknown parameters."""
     checks: list[Check]
+    """Requirements of the tolerance."""
     replications: int
+    """Number of replications of each cell."""
     seed: int
+    """Seed of all random numbers."""
     target: str
+    """`cpu` or `cuda`."""
     simulated_s: float
+    """Elapsed time of the simulation [s]."""
 
     @property
     def passed(self) -> bool:
-        """True if every demand of the tolerance is met."""
+        """True if every requirement of the tolerance is met."""
         return all(check.passed for check in self.checks)
 
 
@@ -45,9 +55,10 @@ def evaluate(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Evaluation:
-    """Simulate a study and judge it; `replications` and `seed` are the study's own unless given.
+    """Simulate a study and evaluate it. By default, `replications` and `seed` are those of the study.
 
-    `progress(done, total)` counts replications; `large` as in `estimate`.  Raises InputError.
+    `progress(done, total)` is called with numbers of replications; `large` is as in `estimate`. Raises
+    InputError.
     """
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed

@@ -1,4 +1,4 @@
-"""What the claims of several studies are judged and told with."""
+"""Helpers for the claims of several studies: look up numbers, compute gains, and write evidence."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ from netcarlo.studies.claims import Claim, Verdict, every, positive
 from netcarlo.studies.study import Study, Value, Where
 
 Lookup = Callable[..., Samples]
-"""(metric, conditions) -> values of a cell, one per replication (`Cells.value`), or the one published."""
+"""Function (metric, conditions) -> values of a cell, one per replication (`Cells.value`), or the published
+one."""
 
 
 def printed(study: Study) -> Lookup:
-    """The paper's numbers."""
+    """Return a lookup of the numbers in the paper."""
 
     def value(metric: str, **conditions: Value) -> Samples:
         where: Where = {"metric": metric, **conditions}
@@ -24,7 +25,7 @@ def printed(study: Study) -> Lookup:
 
 
 def printed_range(study: Study) -> Callable[..., tuple[float, float]]:
-    """Return a lookup of the values that a printed number stands for if it is rounded: from, to."""
+    """Return a lookup of the range of values that are rounded to a printed number."""
 
     def value(metric: str, **conditions: Value) -> tuple[float, float]:
         where: Where = {"metric": metric, **conditions}
@@ -35,7 +36,7 @@ def printed_range(study: Study) -> Callable[..., tuple[float, float]]:
 
 
 def gain(ours: Samples, other: Samples) -> Samples:
-    """By how much `ours` exceeds `other`, replication by replication [%]."""
+    """Return by how much `ours` exceeds `other` in each replication [%]."""
     return 100 * (ours / other - 1)
 
 
@@ -50,19 +51,24 @@ def all_positive(found: Iterable[Samples]) -> Verdict:
 
 
 def said(values: Iterable[Samples], digits: int = 1) -> str:
-    """The means of some samples in a line."""
+    """Return the means of samples as text."""
     return ", ".join(f"{float(np.mean(one)):.{digits}f}" for one in values)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a set of numbers, ours or the paper's own, says about a claim."""
+    """Verdict on a claim by one set of numbers: the simulated ones, or those of the paper."""
 
     verdict: Verdict
+    """Verdict on the claim."""
     evidence: str
+    """Text with the numbers behind the verdict."""
     quantity: str = ""
+    """Description of the quantity that decides."""
     unit: str = ""
+    """Unit of the quantity."""
     samples: Samples | None = None
+    """Values of the quantity, one per replication."""
 
 
 def judged_twice(
@@ -77,7 +83,10 @@ def judged_twice(
     fitted: str = "",
     changed: str = "",
 ) -> Claim:
-    """A claim that our numbers decide, beside what the paper's own say; `digits` is how theirs are shown."""
+    """Return a claim with the verdict of the simulation and that of the paper's own numbers.
+
+    `digits` is the format of the paper's value.
+    """
     published = ""
     if theirs.samples is not None and ours.quantity == theirs.quantity:
         published = f"{float(np.mean(theirs.samples)):{digits}}"

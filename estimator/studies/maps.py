@@ -1,4 +1,4 @@
-"""A result over two unknowns of a study: what the paper does not say, tried out."""
+"""Maps of a result over two parameters that a paper does not state."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,38 +11,49 @@ from netcarlo.studies.cells import Cells, Samples
 from netcarlo.studies.study import Value
 
 Reading = Mapping[str, Value]
-"""Values of the two unknowns."""
+"""Assumed values of the two parameters."""
 
 
 @dataclass(frozen=True)
 class Map:
-    """A quantity at every reading of two unknowns, rows by columns.
-
-    `values` has an interval, `low` to `high`; `marks` are what is said of each square, where `kinds`
-    names what is meant by the values 0, 1, ..  `at` is the study's setting, if it is among them.
-    """
+    """Quantity at every combination of two parameters, in rows and columns."""
 
     title: str
+    """Title of the map."""
     note: str
+    """Sentence below the map."""
     unit: str
+    """Unit of the quantity."""
     across: str
+    """Name of the horizontal parameter."""
     columns: list[str]
+    """Values of the horizontal parameter."""
     up: str
+    """Name of the vertical parameter."""
     rows: list[str]
-    values: Floats  # [rows, columns]
+    """Values of the vertical parameter."""
+    values: Floats
+    """Mean of the quantity, [rows, columns]."""
     low: Floats
+    """Lower end of its interval, [rows, columns]."""
     high: Floats
+    """Upper end of its interval, [rows, columns]."""
     marks: list[list[str]]
+    """Text in each square."""
     at: tuple[int, int] | None = None
+    """Row and column of the setting of the study; None if it is not in the map."""
     kinds: tuple[str, ...] = ()
+    """Meanings of the values 0, 1, ... of a quantity without unit; empty for other quantities."""
 
 
 @dataclass(frozen=True)
 class Plane:
-    """The readings of a variation with two conditions: its own upwards, that of `by` across."""
+    """Variation with two conditions: its own is vertical, that of `by` horizontal."""
 
     cells: Cells
+    """Cells of the variation."""
     variation: str
+    """Name of the variation."""
 
     def map(
         self,
@@ -55,7 +66,7 @@ class Plane:
         mark: Callable[[Reading], str] | None = None,
         kinds: tuple[str, ...] = (),
     ) -> Map:
-        """What `measure` finds at each reading; it is its own `mark` unless one is given."""
+        """Return the map of `measure`. The text of a square is the value, or the result of `mark`."""
         variation = self.cells.study.description.variations[self.variation]
         (up, own), (across, other) = variation.added(self.variation).items()
         rows, (columns,) = variation.values, (varied.values for varied in variation.by.values())
@@ -84,7 +95,7 @@ class Plane:
 
 
 def said(found: Mean) -> str:
-    """A value in a square; with ~ where its sign is not clear at 95 %."""
+    """Return the text of a value in a square, with ~ if its sign is not significant at 95 %."""
     clear = found.ci_low > 0 or found.ci_high < 0
     value = f"{found.mean:+.0f}".replace("-", "\N{MINUS SIGN}")
     return ("" if clear else "~") + (value if abs(found.mean) >= 0.5 else "0")

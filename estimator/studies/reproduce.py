@@ -1,4 +1,4 @@
-"""Published studies carried out, one after the other."""
+"""Reproduction of published studies, one after the other."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -20,11 +20,11 @@ def reproduce(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Iterator["Evaluation"]:
-    """Simulate studies (all of them unless named) and set every published number beside ours.
+    """Simulate the named studies, by default all, and compare every published number with its estimate.
 
-    Each evaluation is simulated as it is asked for.  `replications` and `seed` are the study's own unless
-    given; `progress(done, total)` counts the replications of a study; `large` as in `estimate`.  Raises
-    InputError at the call for an unknown study, and as `evaluate` later.
+    Each evaluation is simulated when the iterator reaches it. By default, `replications` and `seed` are those
+    of the study. `progress(done, total)` is called with numbers of replications of a study; `large` is as in
+    `estimate`. Raises InputError at the call for an unknown study, and later like `evaluate`.
     """
     from netcarlo.studies import study
     from netcarlo.studies.evaluation import evaluate

@@ -1,4 +1,4 @@
-"""A study's published numbers by the fluids: what a reader would have known without simulating a packet."""
+"""Estimates of a study's published numbers by fluid models, without packet simulation."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,9 +10,10 @@ from netcarlo.studies.comparison import Summaries
 from netcarlo.studies.study import Published, Study, Value
 
 MOST = 100
-"""Replications of a cell: its number is marked as screening, and has no interval."""
+"""Maximum number of replications of a cell. Its estimate has no interval."""
 
 Conditions = tuple[tuple[str, Value], ...]
+"""Conditions of a cell as a hashable key."""
 
 
 def screened(
@@ -24,10 +25,10 @@ def screened(
     seed: int,
     target: str,
 ) -> list[Mean | None]:
-    """Each published number as the fluids have it; None where they do not know the cell.
+    """Return the fluid estimate of each published number; None if there is no fluid model of the cell.
 
-    Asked for are the metrics of `Description.screening`; for one that is no cell's but a summary, all cells
-    that the fluids know are.
+    Only the metrics in `Description.screening` are estimated. If one of them is a summary over several cells,
+    all cells that have a fluid model are simulated.
     """
     wanted = study.description.screening
     conditions = [number.conditions for number in study.published if number.metric in wanted]

@@ -1,8 +1,8 @@
-"""A published study as data: its cells, its numbers, its layout, its tolerance, its known mismatches.
+"""Published study as data: cells, numbers, layout of the page, tolerance, and known differences.
 
-A study is a folder of `configs/studies/`: `study.yaml` (the model below), `published.csv` (a row per
-published number) and its scenarios.  The metrics and claims that are its own are a module of
-`netcarlo.studies` with the same name.
+A study is a folder of `configs/studies/`: `study.yaml` (`Description`), `published.csv` (a row for each
+published number) and scenarios. Its metrics and claims are a package of `netcarlo.studies` with the same
+name.
 """
 
 import re
@@ -24,22 +24,23 @@ from netcarlo.schema.record import Record
 from netcarlo.studies.calibrated import Calibration
 
 Value = str | float
-"""A condition of a cell: a word (`tcp`) or a number (`10.0`)."""
+"""Value of a condition: a word (`tcp`) or a number (`10.0`)."""
 
 Where = dict[str, Value | list[Value]]
-"""Selects rows: each column must equal the value, or one of the values."""
+"""Selection of rows: each column must equal the value, or one of the values."""
 
 Known = Literal["stated", "trace", "inferred", "fitted", "default"]
-"""How a part of a setting is known."""
+"""Source of a part of a setting: stated in the paper, seen in a trace, inferred, fitted, or a default."""
 
 Span = tuple[float, float]
-"""From, to."""
+"""Lower and upper end."""
 
 _OWN = ("metric", "unit", "published", "step", "kind")
+"""Columns of `published.csv` that are not conditions or places."""
 
 
 def matches(row: Mapping[str, Value], where: Where) -> bool:
-    """True if a row is one of those that `where` selects."""
+    """Return True if a row is one of those that `where` selects."""
     return all(
         column in row and row[column] in (wanted if isinstance(wanted, list) else [wanted])
         for column, wanted in where.items()
@@ -50,39 +51,38 @@ class Fields(Record):
     """Scenario fields that a condition sets in some cells only."""
 
     where: Where
-    """The cells."""
+    """Selection of the cells."""
     fields: dict[str, str]
-    """What is set in them, by dotted name."""
+    """Values of the fields, by dotted name."""
 
 
 class Condition(Record):
-    """A column of the published numbers and the scenario fields it sets (`{}` is its value).
-
-    Where scenarios differ in kind, `set` lists what it sets in which cells.
-    """
+    """Condition: a column of the published numbers, and the scenario fields that it sets (`{}` is its
+    value)."""
 
     label: str
-    """Its heading."""
+    """Heading of the column."""
     unit: str = ""
-    """Unit of its values, where they are numbers."""
+    """Unit of values that are numbers."""
     phrase: str = "{}"
-    """How a value is said in a line with others; `{}` is the value."""
+    """Text of a value in a list of conditions; `{}` is the value."""
     set: dict[str, str] | list[Fields] = {}
-    """The scenario fields that it sets; `{}` in them is the value."""
+    """Scenario fields that the condition sets, with `{}` for its value; a list if they differ between
+    cells."""
     names: dict[str, str] = {}
-    """What its values are called."""
+    """Names of values."""
 
     def show(self, value: Value) -> str:
-        """The value in words: `SCTP (multi)`, `200 ms`."""
+        """Return a value as text, such as `SCTP (multi)` or `200 ms`."""
         text = self.names.get(str(value)) or (f"{value:g}" if isinstance(value, float) else value)
         return f"{text} {self.unit}".strip()
 
     def say(self, value: Value) -> str:
-        """The value as it is said in a line with others: `10 s down`."""
+        """Return a value as text in a list of conditions, such as `10 s down`."""
         return self.phrase.format(self.show(value))
 
     def fields(self, value: Value, conditions: Mapping[str, Value]) -> dict[str, str]:
-        """The scenario fields that this value sets in the cell with these conditions, by dotted name."""
+        """Return the scenario fields that a value sets in the cell with these conditions, by dotted name."""
         parts = [Fields(where={}, fields=self.set)] if isinstance(self.set, dict) else self.set
         return {
             name: template.format(value)
@@ -92,145 +92,139 @@ class Condition(Record):
 
 
 class Table(Record):
-    """A table of the paper: the metrics in its cells, its row headings and its column headings, outer first.
+    """Table of the paper.
 
-    Where there are several metrics, they are the innermost row heading.
+    If it has several metrics, they are the innermost row heading.
     """
 
     table: str
-    """Its number in the paper."""
+    """Number of the table in the paper."""
     title: str
-    """Its caption."""
+    """Caption of the table."""
     metrics: list[str]
-    """What stands in its cells."""
+    """Metrics in the cells of the table."""
     rows: list[str]
-    """Conditions of its row headings, outer first."""
+    """Conditions of the row headings, outer first."""
     columns: list[str]
-    """Conditions of its column headings, outer first."""
+    """Conditions of the column headings, outer first."""
 
 
 class Measured(Record):
-    """A place on an axis that is itself an outcome: the mean of a metric over the cells `where`."""
+    """Axis of a figure with measured positions: the mean of a metric over some cells."""
 
     label: str
-    """What it is called."""
+    """Title of the axis."""
     metric: str
-    """The outcome."""
+    """Metric that is averaged."""
     where: Where
-    """The cells over which its mean is taken."""
+    """Cells over which the mean is taken."""
 
 
 class Figure(Record):
-    """A figure of the paper (of ours if it has no number): lines of a metric over `x`, one per `series`.
-
-    Where there are several metrics, each has its lines.
-    """
+    """Figure with lines of one or several metrics over the condition `x`, one line for each `series`."""
 
     figure: str = ""
-    """Its number in the paper; empty for one of ours."""
+    """Number of the figure in the paper; empty for a figure that is not in the paper."""
     title: str
-    """Its caption."""
+    """Caption of the figure."""
     variation: str = ""
-    """The variation that it shows, by name; the cells of the study unless given."""
+    """Name of the variation in the figure; by default the figure has the cells of the study."""
     metric: str | list[str]
-    """What it shows, one or several."""
+    """Metrics in the figure."""
     unit: str = ""
-    """In which."""
+    """Unit of the vertical axis."""
     x: str
-    """The condition along its axis."""
+    """Condition on the horizontal axis."""
     measured: Measured | None = None
-    """A second axis that is an outcome; none unless given."""
+    """Second figure with a measured horizontal axis; by default there is none."""
     series: list[str]
     """Conditions with a line for each combination."""
     where: Where
-    """The cells that it shows."""
+    """Cells in the figure."""
     published: list[str] = []
-    """Metrics whose published numbers are shown, too."""
+    """Metrics whose published numbers are in the figure too."""
     published_times: dict[str, float] = {}
-    """Factors by condition: published numbers are multiplied by the condition's value and its factor."""
+    """Factors by condition: published numbers are multiplied by the value of the condition and this
+    factor."""
     log_x: bool = False
-    """Whether its axis is logarithmic."""
+    """True if the horizontal axis is logarithmic."""
     note: str = ""
-    """A sentence below it."""
+    """Sentence below the figure."""
 
 
 class TraceFigure(Record):
-    """A figure of the paper that shows one run over time: its congestion window, or its packets.
+    """Figure of the paper with one run over time: its congestion window, its packets, or its rate.
 
-    With `rate` it shows what arrives in each second, of a run of every cell that has the conditions `cell`,
-    and beside it the published values of the metric `average`.  802.11 networks only.
+    With `rate`, it has one run of every cell with the conditions `cell`. `rate` is for 802.11 networks only.
     """
 
     figure: str
-    """Its number in the paper."""
+    """Number of the figure in the paper."""
     title: str
-    """Its caption."""
+    """Caption of the figure."""
     cell: dict[str, Value]
-    """Conditions of the cell whose run it shows."""
+    """Conditions of the cell of the run."""
     show: Literal["window", "packets", "rate"] = "window"
-    """The congestion window, packets, or what arrives in each second."""
+    """Congestion window, packets, or received data in each second."""
     average: str = ""
-    """With `rate`: the metric whose published values stand beside it."""
+    """With `rate`, the metric whose published values are in the figure too."""
     shade_s: list[Span] = []
-    """Spans that are shaded [s]."""
+    """Shaded intervals of time [s]."""
     zoom_s: list[Span] = []
-    """Spans that are shown large, too [s]."""
+    """Intervals of time with an enlarged figure of their own [s]."""
     note: str = ""
-    """A sentence below it."""
+    """Sentence below the figure."""
 
 
 class Spread(Record):
-    """The single runs of cells: a violin for each value of `x` and `series`, the published value marked."""
+    """Figure with the distribution of single runs: a violin for each value of `x` and `series`."""
 
     title: str
-    """Its caption."""
+    """Caption of the figure."""
     metric: str
-    """What it shows."""
+    """Metric in the figure."""
     x: str
-    """The condition along its axis."""
+    """Condition on the horizontal axis."""
     series: str
-    """The condition with a violin for each value."""
+    """Condition with a violin for each value."""
     where: Where
-    """The cells that it shows."""
+    """Cells in the figure."""
 
 
 class Varied(Condition):
-    """A condition that a variation adds, over `values`."""
+    """Condition that a variation adds."""
 
     values: list[Value]
-    """Its values."""
+    """Values of the condition."""
 
 
 class Variation(Record):
-    """More cells: those `where` selects, with fields `set` and a further condition over `values`.
-
-    Conditions in `by` are varied as well: the cells are all combinations.
-    """
+    """Additional cells: some cells of the study, varied over all combinations of further conditions."""
 
     where: Where
-    """The cells that are varied."""
+    """Cells that are varied."""
     set: dict[str, str] = {}
-    """Fields that are set in all of them."""
+    """Fields that are set in all varied cells."""
     vary: Condition
-    """The further condition."""
+    """Further condition."""
     values: list[float]
-    """Its values."""
+    """Values of the further condition."""
     by: dict[str, Varied] = {}
-    """Conditions that are varied as well."""
+    """Conditions that are varied too, by name."""
     replications: int
-    """Runs of each cell."""
+    """Maximum number of replications of each cell."""
 
     def added(self, name: str) -> dict[str, Condition]:
-        """The conditions that the variation of this name adds."""
+        """Return the conditions that the variation of this name adds."""
         return {name: self.vary, **self.by}
 
     def cells(self, name: str, conditions: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
-        """The cells that it makes of one, by their conditions."""
+        """Yield the conditions of the cells into which one cell is varied."""
         for values in product(self.values, *(varied.values for varied in self.by.values())):
             yield {**conditions, **dict(zip(self.added(name), values, strict=True))}
 
     def fields(self, name: str, conditions: Mapping[str, Value]) -> dict[str, str]:
-        """The scenario fields that it sets in a cell with these conditions."""
+        """Return the scenario fields that the variation sets in a cell with these conditions."""
         found = dict(self.set)
         for column, condition in self.added(name).items():
             found |= condition.fields(conditions[column], conditions)
@@ -238,42 +232,42 @@ class Variation(Record):
 
 
 class Tolerance(Record):
-    """One demand of `--check` on the numbers (or cells) of a metric that `where` selects, less `unless`."""
+    """Requirement of `--check` on numbers, cells or claims."""
 
     metric: str = ""
-    """Whose numbers it is about; all unless given."""
+    """Metric of the numbers or cells."""
     where: Where = {}
-    """The rows that it is about."""
+    """Selection of rows."""
     unless: list[Where] = []
-    """Rows that it is not about."""
+    """Rows that are excluded."""
     matches_printed: int | None = None
-    """So many numbers show the printed digits."""
+    """Minimum number of estimates that have the printed digits."""
     mean_error: float | None = None
-    """Mean of the absolute relative errors."""
+    """Maximum mean of the absolute relative errors."""
     rms_error: float | None = None
-    """Largest root of their mean square."""
+    """Maximum root mean square of the relative errors."""
     median_error: float | None = None
-    """Largest median of them."""
+    """Maximum median of the absolute relative errors."""
     rel_error: float | None = None
-    """Relative error of each number, or ..."""
+    """Maximum absolute relative error of each number."""
     or_spread: bool = False
-    """... twice the spread of the mean of `runs_behind_the_table` of our runs, if that is more."""
+    """With `rel_error`: also allow twice the standard deviation of a mean of `runs_behind_the_table` runs."""
     abs_error: float | None = None
-    """Difference of each number, in its unit."""
+    """Maximum absolute difference of each number, in its unit."""
     variation: str = ""
-    """The variation whose cells it is about; those of the study unless given."""
+    """Variation whose cells are checked; by default the cells of the study."""
     at_least: float | None = None
-    """The metric in each cell, of a variation if one is named; no published number needed."""
+    """Minimum value of the metric in each cell; needs no published number."""
     at_most: float | None = None
-    """Largest value."""
+    """Maximum value of the metric in each cell; needs no published number."""
     not_excluded: bool = False
-    """True if each printed number must lie within the 95 % interval of ours."""
+    """True if each printed number must be within the 95 % interval of its estimate."""
     claims: Literal["as expected"] | None = None
-    """Whether the claims must come out as expected."""
+    """With `as expected`, claims must have their expected verdicts."""
     originally: float | None = None
-    """Limit as first declared, where it was changed after the results were known. The report shows both."""
+    """Limit as first declared, if it was changed after the results were known. The report has both."""
     changed: str = ""
-    """Reason why the demand was changed after the results were known; required with `originally`."""
+    """Reason for a change of the limit after the results were known; required with `originally`."""
 
     LIMITS: ClassVar = (
         "matches_printed", "mean_error", "rms_error", "median_error", "rel_error", "abs_error",
@@ -284,16 +278,16 @@ class Tolerance(Record):
     @model_validator(mode="after")
     def _changes_have_reasons(self) -> Self:
         if (self.originally is None) != (not self.changed):
-            raise InputError("tolerance: originally (first limit) and changed (why) go together; give both")
+            raise InputError("tolerance: originally (first limit) needs changed (reason); write both")
         return self
 
     @property
     def limit(self) -> str | None:
-        """The field that holds the limit, or None (`claims`, `not_excluded`)."""
+        """Name of the field with the limit; None for `claims` and `not_excluded`."""
         return next((name for name in self.LIMITS if getattr(self, name) is not None), None)
 
     def as_first_declared(self) -> Self | None:
-        """Return the demand as it was first declared, or None where it never changed."""
+        """Return the requirement as it was first declared, or None if it never changed."""
         if self.originally is None:
             return None
         limit = "abs_error" if self.not_excluded else self.limit
@@ -303,7 +297,7 @@ class Tolerance(Record):
         )
 
     def concerns(self, number: "Published") -> bool:
-        """True if this demand is on a published number."""
+        """Return True if this requirement applies to a published number."""
         return (
             number.kind == "printed"
             and number.metric == self.metric
@@ -313,89 +307,86 @@ class Tolerance(Record):
 
 
 class Fitted(Record):
-    """A parameter that was fitted and the cells that pin it."""
+    """Parameter that was fitted, and the numbers that it was fitted to."""
 
     parameter: str
-    """What was fitted."""
+    """Name of the parameter."""
     cells: list[Where]
-    """The rows that pin it."""
+    """Selections of the rows that it was fitted to."""
 
 
 class Setting(Record):
-    """A part of the setting and how it is known; `{hops.0.rate}` in its value is what the scenario has."""
+    """Part of the setting of the study, and its source."""
 
     item: str
-    """What it is about."""
+    """Name of the part."""
     value: str
-    """What it is set to; `{hops.0.rate}` in it is what the scenario has."""
+    """Value; `{hops.0.rate}` in it is replaced by this field of the scenario."""
     known: Known
-    """How it is known."""
+    """Source of the value."""
     also: Known | None = None
-    """How it is known besides; no other way unless given."""
+    """Second source of the value; by default there is none."""
 
 
 class Explanation(Record):
-    """Why the rows `where` differ from the paper; `left_out` rows do not count in `rel_error`."""
+    """Explanation of differences from the paper."""
 
     where: Where
-    """The rows that differ."""
+    """Selection of the rows that differ."""
     note: str
-    """Why."""
+    """Reason for the differences."""
     left_out: bool = False
-    """Whether they do not count in `rel_error`."""
+    """True if the rows are left out of the errors in the tolerance."""
 
 
 class Description(Record):
-    """The content of `study.yaml`.
+    """Content of `study.yaml`.
 
-    Simulated are the cells of the published numbers and those of `cells`, all combinations of the values
-    given.  `metrics` defines quantities, `labels` names them where their own name is no word, `screening` are
-    those that fluids are asked for, too; the key of
-    a variation is the name of the condition that it adds.
+    The simulated cells are those of the published numbers, those of `cells`, and those of the variations.
     """
 
     title: str
-    """Heading of its page."""
+    """Heading of the page."""
     source: str
-    """What was published, and where."""
+    """Reference of the publication."""
     question: str
-    """What was asked."""
+    """Question of the study."""
     replications: int
-    """Runs of each cell."""
+    """Number of replications of each cell."""
     seed: int
-    """Of all random numbers."""
+    """Seed of all random numbers."""
     scenario: str
-    """File of the scenario; `{condition}` in it is the value of a condition."""
+    """File of the scenario; `{condition}` in it is replaced by the value of a condition."""
     conditions: dict[str, Condition]
-    """Columns of the published numbers that make the cells, by name."""
+    """Columns of the published numbers that define the cells, by name."""
     cells: list[Where] = []
-    """More cells, all combinations of the values given."""
+    """Additional cells: all combinations of the given values."""
     metrics: dict[str, str]
-    """Quantities of the study, by name, and how each is defined."""
+    """Metrics of the study by name, with their definitions."""
     labels: dict[str, str] = {}
-    """What metrics are called where their own name is no word."""
+    """Texts for metrics, if the text is not the name."""
     screening: list[str] = []
-    """Metrics that fluids are asked for, too."""
+    """Metrics that are also estimated by fluid models."""
     variations: dict[str, Variation] = {}
-    """More cells along a further condition, by its name."""
+    """Additional cells with a further condition, by the name of that condition."""
     tables: list[Table] = []
     """Tables of the paper."""
     figures: list[Figure] = []
-    """Figures of the paper, or of ours."""
+    """Figures with lines, from the paper or additional ones."""
     traces: list[TraceFigure] = []
-    """Figures that show one run over time."""
+    """Figures with one run over time."""
     spreads: list[Spread] = []
-    """Figures that show single runs."""
+    """Figures with the distribution of single runs."""
     tolerance: list[Tolerance]
-    """Demands of `--check`."""
+    """Requirements of `--check`."""
     fitted: list[Fitted] = []
     """Parameters that were fitted."""
     setting: list[Setting] = []
-    """Parts of the setting, and how each is known."""
+    """Parts of the setting with their sources."""
     explanations: list[Explanation] = []
-    """Why rows differ from the paper."""
+    """Explanations of differences from the paper."""
     calibration: Calibration | None = None
-    """What is to be fitted, and to which numbers; nothing unless given."""
+    """Parameters to fit, and the numbers to fit them to; by default nothing is fitted."""
 
     @model_validator(mode="after")
     def _spread_is_of_known_runs(self) -> Self:
@@ -405,20 +396,21 @@ class Description(Record):
 
     @property
     def runs_behind_the_table(self) -> float:
-        """How many runs a published number is taken to average, by the calibration."""
+        """Assumed number of runs of which a published number is the mean, from the calibration; otherwise
+        1."""
         return self.calibration.runs_behind_the_table if self.calibration is not None else 1
 
     @property
     def exact(self) -> bool:
-        """True if the study is judged by its printed digits, else by differences."""
+        """True if the study is checked by printed digits, False if by differences."""
         return any(demand.matches_printed is not None for demand in self.tolerance)
 
     def label(self, metric: str) -> str:
-        """A metric's name in words."""
+        """Return the text for a metric."""
         return self.labels.get(metric) or metric.removesuffix("_approx").replace("_", " ")
 
     def say(self, where: Mapping[str, Value | list[Value]]) -> str:
-        """Conditions in a line."""
+        """Return conditions as text."""
         added = (variation.added(name) for name, variation in self.variations.items())
         known = self.conditions | {name: condition for more in added for name, condition in more.items()}
         return ", ".join(
@@ -428,37 +420,41 @@ class Description(Record):
         )
 
     def say_demand(self, demand: Tolerance) -> str:
-        """What a demand is on."""
+        """Return the numbers that a requirement applies to as text."""
         on = [self.say(demand.where), *(f"without {self.say(where)}" for where in demand.unless)]
         return self.label(demand.metric) + (f" ({'; '.join(filter(None, on))})" if any(on) else "")
 
 
 class Published(Record):
-    """One published number: where it stands, its conditions, its digits and the last digit's `step`.
-
-    An `input` is what the scenario gives the kernel: no result, and not counted as one.
-    """
+    """Published number."""
 
     place: dict[str, str]
+    """Place in the paper, such as the number of the table."""
     conditions: dict[str, Value]
+    """Value of each condition."""
     metric: str
+    """Name of the metric."""
     unit: str
+    """Unit of the number."""
     text: str
+    """Number as printed."""
     step: float
+    """Value of one unit of the last printed digit."""
     kind: Literal["printed", "at_least", "read_off", "claim", "input"]
+    """Kind of the number. An `input` is a parameter of the scenario and does not count as a result."""
 
     @property
     def value(self) -> float:
-        """The number itself."""
+        """Published number as a float."""
         return float(self.text)
 
     def matches(self, where: Where) -> bool:
-        """True if this number is one of those that `where` selects."""
+        """Return True if this number is one of those that `where` selects."""
         return matches({**self.place, **self.conditions, "metric": self.metric}, where)
 
 
 class Study:
-    """A study's folder, read and checked."""
+    """Folder of a study, read and checked."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -468,7 +464,7 @@ class Study:
 
     @cached_property
     def published(self) -> list[Published]:
-        """The published numbers in the order of the file."""
+        """Published numbers in the order of the file."""
         path = self.folder / "published.csv"
         header, *rows = csv_rows(read_text(path).splitlines(keepends=True)) or [[]]
         if missing := {*_OWN, *self.description.conditions} - {*header}:
@@ -495,9 +491,9 @@ class Study:
     def scenario(
         self, conditions: Mapping[str, Value], *, seed: int, fields: Mapping[str, str] | None = None
     ) -> Scenario:
-        """The scenario of a cell: its file with the fields that its conditions, and `fields`, set.
+        """Return the scenario of a cell: its file with the fields of its conditions and `fields` set.
 
-        Fields are set in the file's own data, so that another protocol keeps its own defaults.
+        Fields are set before the scenario is checked, so that each protocol has its own defaults.
         """
         document = self._document(self.description.scenario.format(**conditions))
         values: dict[str, Any] = {"seed": seed}
@@ -506,7 +502,8 @@ class Study:
         return Scenario.check(with_values(document.data, {**values, **(fields or {})}), document=document)
 
     def fill(self, text: str) -> str:
-        """A text with each `{field}` as the scenario has it; `{file.yaml: field}` says which of several."""
+        """Replace each `{field}` in a text by its value in the scenario; `{file.yaml: field}` selects a
+        scenario."""
 
         def written(match: re.Match[str]) -> str:
             at: Any = self._document(match[1] or self.description.scenario).data
@@ -522,11 +519,11 @@ class Study:
         return self._documents[name]
 
     def scenario_files(self) -> list[Path]:
-        """The scenario files of the study."""
+        """Return the scenario files of the study."""
         return sorted(path for path in self.folder.glob("*.yaml") if path.name != "study.yaml")
 
     def cells(self) -> Iterator[dict[str, Value]]:
-        """The distinct sets of conditions to simulate: those that name every condition."""
+        """Yield the distinct sets of conditions to simulate: those with a value for every condition."""
         seen = []
         for conditions in [*(number.conditions for number in self.published), *self._further()]:
             if len(conditions) == len(self.description.conditions) and conditions not in seen:
@@ -545,7 +542,7 @@ def _several(wanted: Value | list[Value]) -> list[Value]:
 
 
 def value(text: str) -> Value:
-    """A condition as it is written in a CSV file: a number where it can be one."""
+    """Return the value of a condition in a CSV file: a number if possible, else the text."""
     try:
         return float(text)
     except ValueError:
@@ -557,15 +554,15 @@ def _folder() -> Path:
 
 
 def names() -> list[str]:
-    """The studies that netcarlo carries."""
+    """Return the names of the studies that netcarlo includes."""
     return sorted(path.parent.name for path in _folder().glob("*/study.yaml"))
 
 
 def load(name: str) -> Study:
-    """The study called `name`; InputError with the nearest known name if there is none."""
+    """Return a study by name. Raises InputError with the nearest known name if there is none."""
     if name not in names():
         kinds.refuse(name, kinds.STUDY)
-        raise InputError(f"study '{name}' is unknown; {suggest(name, names())}")
+        raise InputError(f"study '{name}' does not exist; {suggest(name, names())}")
     return Study(_folder() / name)
 
 

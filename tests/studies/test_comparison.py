@@ -221,7 +221,7 @@ def test_a_changed_demand_is_shown_beside_the_first() -> None:
     )
     assert judge({"metric": "speed", "rel_error": 0.05}, [[104, 104], [200, 200]]).history == ""
     for missing in ("originally", "changed"):
-        with pytest.raises(InputError, match="go together"):
+        with pytest.raises(InputError, match="write both"):
             Made([{key: value for key, value in demand.items() if key != missing}])
 
 

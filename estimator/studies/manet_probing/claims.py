@@ -18,33 +18,36 @@ from netcarlo.studies.maps import Map, Plane, Reading
 __all__ = ["METRICS", "claims", "maps", "summaries"]
 
 SPEEDS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0)
-"""Where the paper's figures are evaluated [m/s]."""
+"""Speeds at which the figures of the paper are evaluated [m/s]."""
 
 COARSE = (2.0, 8.0, 14.0)
-"""And where there are no errors."""
+"""Speeds of the cells without channel errors [m/s]."""
 
 ENDS = (2.0, 14.0)
-"""And the maps."""
+"""Speeds of the cells in the maps [m/s]."""
 
 PROTOCOLS = ("newreno", "probing", "new_probing")
+"""Senders of the study."""
 ERROR, NO_ERROR = 5.0, 0.0
+"""Channel errors of the two sets of cells [%]."""
 
-REACH = "range, and how near the two start"
+REACH = "range, and initial distance of the two hosts"
+"""Parameters that were fitted with claims M1 and M8 in view."""
 TIMER = "loss of ACKs and minimum RTO"
-"""What was chosen with claims in view."""
+"""Parameters that were fitted with claims M2 and M3 in view."""
 
 STRONG = 20.0
-"""A fall from the lowest speed to the highest that counts as strong [%]."""
+"""Minimum fall from the lowest to the highest speed that counts as strong [%]."""
 
 PUBLISHED_GAIN, NEAR = 22.0, 5.0
-"""New TCP-Probing over TCP-Probing, and how far from it counts [%]."""
+"""Published gain of New TCP-Probing over TCP-Probing, and the allowed difference [%]."""
 
 SAME = 0.1
-"""Transfers whose times differ by less are alike [%]."""
+"""Maximum difference of transfer times that count as equal [%]."""
 
 
 def summaries(cells: Cells) -> Summaries:
-    """The settings that the paper states, and its one result."""
+    """Return the settings that the paper states, and its only published result."""
     cell = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR)
     network = cell.scenario.adhoc
     assert network is not None
@@ -66,51 +69,53 @@ def summaries(cells: Cells) -> Summaries:
 
 
 def at(cells: Cells, metric: str, protocol: str, speed: float, error: float = ERROR) -> Samples:
-    """A metric of a protocol at a speed."""
+    """Return a metric of a protocol at a speed."""
     return cells.value(metric, protocol=protocol, speed_mps=speed, error_percent=error)
 
 
 def line(cells: Cells, metric: str, protocol: str, error: float = ERROR) -> list[Samples]:
-    """A metric over the speeds."""
+    """Return a metric of a protocol at each speed."""
     return [at(cells, metric, protocol, speed, error) for speed in SPEEDS]
 
 
 def gains(cells: Cells, metric: str, of: str, over: str, error: float = ERROR) -> list[Samples]:
-    """By how much the mean of one protocol exceeds that of another at each speed [%]."""
+    """Return by how much the mean of one protocol exceeds that of another at each speed [%]."""
     pairs = zip(line(cells, metric, of, error), line(cells, metric, over, error), strict=True)
     return [gain_of_means(a, b) for a, b in pairs]
 
 
 def over_speeds(cells: Cells, metric: str, of: str, over: str) -> Samples:
-    """The mean of these gains over the speeds [%]."""
+    """Return the mean over the speeds of the gain of one protocol over another [%]."""
     return np.asarray(np.mean(gains(cells, metric, of, over), axis=0))
 
 
 def from_times(cells: Cells, of: str, over: str) -> Samples:
-    """The same gain of throughput, where throughput is computed from the mean transfer time [%]."""
+    """Return the mean gain of throughput over the speeds, with throughput computed from mean transfer times
+    [%]."""
     return over_speeds(cells, "transfer_time", over, of)
 
 
 def interval(samples: Samples, digits: int = 1) -> str:
-    """The mean with its interval."""
+    """Return a mean with its interval as text."""
     found: Mean = mean(samples)
     return f"{found.mean:+.{digits}f} [{found.ci_low:+.{digits}f}, {found.ci_high:+.{digits}f}]"
 
 
 def change(values: list[Samples]) -> Samples:
-    """Change from the lowest to the highest speed along the line through all, of the mean [%]."""
+    """Return the change from the lowest to the highest speed along the regression line, relative to the mean
+    [%]."""
     reach = SPEEDS[-1] - SPEEDS[0]
     return 100 * reach * slope(values, SPEEDS) / float(np.mean(values))
 
 
 def against(cells: Cells, metric: str, protocol: str) -> Samples:
-    """The mean at the highest speed against that at the lowest [%]."""
+    """Return the gain of the mean at the highest speed over that at the lowest [%]."""
     slow, fast = (at(cells, metric, protocol, speed) for speed in ENDS)
     return gain_of_means(fast, slow)
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """What the paper claims, each with the evidence."""
+    """Yield the claims of the paper with their evidence."""
     yield falls(cells)
     yield falls_less(cells)
     yield from order(cells)
@@ -121,7 +126,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
 
 
 def falls(cells: Cells) -> Claim:
-    """M1, with what the network has for a reason to fall."""
+    """Return claim M1, with the causes of the fall in the evidence."""
     found = change(line(cells, "throughput", "newreno"))
     slow, fast = (cells.one(protocol="newreno", speed_mps=v, error_percent=ERROR) for v in ENDS)
 
@@ -140,17 +145,18 @@ def falls(cells: Cells) -> Claim:
         samples=found,
         evidence=f"{said(line(cells, 'throughput', 'newreno'), 0)} kbit/s at 2 to 14 m/s; 14 against 2 m/s "
         f"{interval(against(cells, 'throughput', 'newreno'))} % (a fall of {STRONG:g} % counts as strong). "
-        "Walkers that start near each other part, the sooner the faster they are: at 2 and at 14 m/s the "
-        f"shortest path between them has {at_both('mean_shortest_hops', 2)} hops, in a transfer "
-        f"{at_both('breaks', 0)} links are given up, {at_both('timeouts', 0)} timeouts pass, and for "
-        f"{at_both('waited_s', 1)} s of {at_both('transfer_s', 0)} s the source has no route. Range and "
-        "start, which the paper does not give, are fitted with this claim in view; the last maps show where "
-        "it ends: with sender and receiver anywhere and the 250 m of ns-2 nothing falls, in ns-2 neither",
+        "Hosts that start near each other separate sooner the faster they are. At 2 and at 14 m/s the "
+        f"shortest path between them has {at_both('mean_shortest_hops', 2)} hops; in a transfer "
+        f"{at_both('breaks', 0)} links break, {at_both('timeouts', 0)} timeouts occur, and for "
+        f"{at_both('waited_s', 1)} s of {at_both('transfer_s', 0)} s the sender has no route. Range and "
+        "initial distance, which the paper does not give, are fitted with this claim in view; the last maps "
+        "show its limits. With random positions and the 250 m of ns-2, the throughput does not fall, also "
+        "not in ns-2",
     )  # fmt: skip
 
 
 def falls_less(cells: Cells) -> Claim:
-    """M9: what M1 is beside TCP-Probing."""
+    """Return claim M9: TCP-Probing compared with M1."""
     changes = {protocol: change(line(cells, "throughput", protocol)) for protocol in PROTOCOLS}
     names = cells.study.description.conditions["protocol"]
     less = changes["probing"] - changes["newreno"]
@@ -169,13 +175,13 @@ def falls_less(cells: Cells) -> Claim:
         evidence=", ".join(f"{names.show(p)} {interval(one)} %" for p, one in changes.items())
         + "; 14 against 2 m/s "
         + ", ".join(f"{interval(against(cells, 'throughput', p))} %" for p in PROTOCOLS)
-        + ". What a broken link costs is a timeout: at 2 and 14 m/s "
-        + "; ".join(f"{names.show(p)} has {said([timeouts(p, v) for v in ENDS])}" for p in PROTOCOLS[:2]),
+        + ". A broken link costs a timeout. Timeouts at 2 and 14 m/s: "
+        + "; ".join(f"{names.show(p)} {said([timeouts(p, v) for v in ENDS])}" for p in PROTOCOLS[:2]),
     )
 
 
 def order(cells: Cells) -> Iterator[Claim]:
-    """M2, M3, M4 and M8: figures 3 and 4."""
+    """Yield claims M2, M3, M4 and M8 on figures 3 and 4."""
     first = gains(cells, "throughput", "probing", "newreno")
     second = gains(cells, "throughput", "new_probing", "probing")
     least = min([*first, *second], key=lambda samples: float(samples.mean()))
@@ -189,7 +195,7 @@ def order(cells: Cells) -> Iterator[Claim]:
         unit="%",
         samples=least,
         evidence=f"at 2 to 14 m/s TCP-Probing over NewReno {said(first)} %, New TCP-Probing over TCP-Probing "
-        f"{said(second)} %; of the 14 intervals {sum(mean(one).ci_low > 0 for one in (*first, *second))} lie "
+        f"{said(second)} %; {sum(mean(one).ci_low > 0 for one in (*first, *second))} of the 14 intervals are "
         "above 0",
     )
     by_runs = over_speeds(cells, "throughput", "new_probing", "probing")
@@ -206,16 +212,16 @@ def order(cells: Cells) -> Iterator[Claim]:
         samples=by_runs,
         published="22",
         evidence=f"with throughputs computed from mean transfer times {interval(by_time)} % ({NEAR:g} "
-        "points either way count). Read as the gain over NewReno, which the text allows, "
-        f"{interval(over_newreno)} %. The loss of ACKs is fitted to this number, and the maps show how "
-        "narrow that is: this gain grows with the minimum RTO and with the loss, that of TCP-Probing over "
-        "NewReno falls with the loss",
+        "percentage points are allowed). The gain over NewReno, another reading of the text, is "
+        f"{interval(over_newreno)} %. The loss of ACKs is fitted to this number. The maps show how narrow "
+        "the range is: this gain increases with the minimum RTO and the loss, and that of TCP-Probing over "
+        "NewReno decreases with the loss",
     )
     yield from times(cells)
 
 
 def times(cells: Cells) -> Iterator[Claim]:
-    """M4, and the rise with the speed as a claim of its own."""
+    """Yield claim M4, and claim M8 on the rise with the speed."""
     slower = [
         *gains(cells, "transfer_time", "newreno", "probing"),
         *gains(cells, "transfer_time", "probing", "new_probing"),
@@ -248,13 +254,13 @@ def times(cells: Cells) -> Iterator[Claim]:
         evidence=", ".join(f"{names.show(p)} {interval(one)} %" for p, one in changes.items())
         + "; 14 against 2 m/s "
         + ", ".join(f"{interval(against(cells, 'transfer_time', p))} %" for p in PROTOCOLS)
-        + ". As M1: range and start are fitted with this claim in view, too, and the last maps show where it "
-        "ends",
+        + ". As for M1, range and initial distance are fitted with this claim in view, and the last maps "
+        "show its limits",
     )
 
 
 def product(cells: Cells) -> Claim:
-    """M5: of each run, and of the means."""
+    """Return claim M5, evaluated for each run and for the means."""
     off, means = [], []
     for cell in cells.where(error_percent=ERROR):
         rates, times = (cells.samples(metric, cell) for metric in ("throughput", "transfer_time"))
@@ -266,15 +272,15 @@ def product(cells: Cells) -> Claim:
         where="section 4, figures 3 and 4",
         verdict="not testable",
         expected="not testable",
-        evidence="an identity, and no evidence for the paper or for us: throughput is computed as 40 Mbit "
-        f"over the time. So it is in every run, to {100 * max(off):.1g} %, and every transfer finishes. Of a "
-        f"point's two means the product is {100 * min(means):.1f} to {100 * max(means):.1f} % larger, as "
-        "runs differ (Jensen's inequality), so that two averaged figures of a paper need not agree better",
+        evidence="an identity without information: throughput is computed as 40 Mbit over the time. It holds "
+        f"in every run within {100 * max(off):.1g} %, and every transfer finishes. The product of the two "
+        f"means at a point is {100 * min(means):.1f} to {100 * max(means):.1f} % larger, because runs differ "
+        "(Jensen's inequality), so two averaged figures of a paper need not agree better",
     )  # fmt: skip
 
 
 def breaks_only(cells: Cells) -> Claim:
-    """M6."""
+    """Return claim M6: without errors, only route breaks make a difference."""
     same, runs, most = 0, 0, 0.0
     for speed in COARSE:
         found = [at(cells, "transfer_time", protocol, speed, NO_ERROR) for protocol in PROTOCOLS]
@@ -294,20 +300,20 @@ def breaks_only(cells: Cells) -> Claim:
         quantity="New TCP-Probing over NewReno without errors, mean over 2, 8 and 14 m/s",
         unit="%",
         samples=without,
-        evidence=f"in the {same} of {runs} runs in which no link is given up and no route shortened, which "
-        f"reorders segments, their times differ by at most {most:.2g} % ({SAME:g} counts as alike); with "
-        f"errors the gain is {interval(with_error)} %",
+        evidence=f"in the {same} of {runs} runs in which no link breaks and no route is shortened (which "
+        f"reorders segments), the transfer times differ by at most {most:.2g} % ({SAME:g} % counts as "
+        f"equal); with errors the gain is {interval(with_error)} %",
     )
 
 
 def route_changes(cells: Cells, protocol: str, speed: float) -> Samples:
-    """How often the route of each run without errors changed."""
+    """Return the number of route changes in each run without errors."""
     breaks, shortened = (at(cells, name, protocol, speed, NO_ERROR) for name in ("breaks", "shortened"))
     return breaks + shortened
 
 
 def energy(cells: Cells) -> Claim:
-    """M7."""
+    """Return claim M7 on energy."""
     saved = [-one for one in gains(cells, "joules_per_mb", "new_probing", "probing")]
     per_mb = {protocol: line(cells, "joules_per_mb", protocol) for protocol in PROTOCOLS}
     times, joules = (
@@ -327,13 +333,15 @@ def energy(cells: Cells) -> Claim:
         samples=np.asarray(np.mean(saved, axis=0)),
         evidence="all ten nodes, mean over the speeds: "
         + ", ".join(f"{names.show(p)} {value:.1f} J/MB" for p, value in total.items())
-        + ". A node that only listens draws nearly as much as one that sends, so that energy follows the "
-        f"time, as the paper takes it: against NewReno {times:+.1f} % time, {joules:+.1f} % energy",
+        + ". A node that only listens needs nearly as much power as one that sends, so the energy is "
+        f"proportional to the time, as the paper assumes: {times:+.1f} % time and {joules:+.1f} % energy "
+        "compared with NewReno",
     )  # fmt: skip
 
 
 def maps(cells: Cells) -> Iterator[Map]:
-    """What holds if what the paper does not say is read otherwise; at the lowest and the highest speed."""
+    """Yield maps of results over parameters that the paper does not state, at the lowest and highest
+    speed."""
     cell = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR)
     network = cell.scenario.adhoc
     assert network is not None
@@ -348,7 +356,7 @@ def maps(cells: Cells) -> Iterator[Map]:
 
 
 def of_gains(plane: Plane, setting: Reading) -> Iterator[Map]:
-    """The two gains, and which of M2 and M3 hold."""
+    """Yield maps of the two gains, and of whether M2 and M3 hold."""
 
     def over(of: str, base: str, reading: Reading) -> Samples:
         pairs = [[of_reading(plane, "throughput", p, reading, speed) for p in (of, base)] for speed in ENDS]
@@ -381,12 +389,13 @@ def of_gains(plane: Plane, setting: Reading) -> Iterator[Map]:
     yield plane.map(
         "Which claims hold", lambda reading: np.array([float(m2(reading) + 2 * m3(reading))]),
         setting=setting, mark=held, kinds=("neither", "M2 only", "M3 only", "M2 and M3"),
-        note="In the mean over 2 and 14 m/s; ~ where the sign of a gain is not clear at 95 %.",
+        note="Mean over 2 and 14 m/s; ~ if the sign of a gain is not significant at 95 %.",
     )  # fmt: skip
 
 
 def of_speed(plane: Plane, setting: Reading) -> Iterator[Map]:
-    """What 14 m/s change against 2 m/s: M1, M8 and M9, for which range and start are fitted."""
+    """Yield maps of the change from 2 to 14 m/s: claims M1, M8 and M9, for which range and distance are
+    fitted."""
 
     def faster(metric: str, protocol: str, reading: Reading) -> Samples:
         slow, fast = (of_reading(plane, metric, protocol, reading, speed) for speed in ENDS)
@@ -410,12 +419,12 @@ def of_speed(plane: Plane, setting: Reading) -> Iterator[Map]:
         note="Mean of the three senders. M8 needs more than 0.",
     )  # fmt: skip
     yield plane.map(
-        "By how much less TCP-Probing falls", less, unit="points", setting=setting,
-        note="Its change from 2 to 14 m/s less that of NewReno. M9 needs more than 0.",
+        "Change of TCP-Probing less that of NewReno", less, unit="points", setting=setting,
+        note="Changes of the throughput from 2 to 14 m/s. M9 needs more than 0.",
     )  # fmt: skip
 
 
 def of_reading(plane: Plane, metric: str, protocol: str, reading: Reading, speed: float) -> Samples:
-    """A metric of a protocol at a reading."""
+    """Return a metric of a protocol with assumed values of two parameters."""
     where = {"protocol": protocol, "speed_mps": speed, "error_percent": ERROR, **reading}
     return plane.cells.value(metric, **where)

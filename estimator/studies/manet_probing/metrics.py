@@ -1,7 +1,7 @@
-"""Metrics of the study of TCP-Probing in a mobile ad hoc network, and what follows from paired runs.
+"""Metrics of the study of TCP-Probing in a mobile ad hoc network, and statistics of paired runs.
 
-Run k of every protocol at a speed has the same movement and the same fate of the k-th segment that
-reaches a host, so protocols are compared run by run.
+Run k of every protocol at a speed has the same movement, and the same random numbers for the loss of the k-th
+segment that arrives at a host, so protocols are compared run by run.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,23 +12,23 @@ from netcarlo.studies.cells import Cell, Samples
 
 
 def named(name: str, *, scale: float = 1.0) -> Callable[[Cell], Samples]:
-    """An outcome of `netcarlo.simulation.outcomes`, in another unit."""
+    """Return a metric that is an outcome of `netcarlo.simulation.outcomes`, multiplied by `scale`."""
     return lambda cell: cell.outcome(name) * scale
 
 
 def fixed(value: object) -> float:
-    """A number of the scenario that is not drawn."""
+    """Return a number of the scenario, which must not be random."""
     assert isinstance(value, float | int)
     return float(value)
 
 
 def size_bits(cell: Cell) -> float:
-    """What is transferred [bit]."""
+    """Return the size of the transfer [bit]."""
     return 8.0 * fixed(cell.scenario.transport.bytes)
 
 
 def finished(cell: Cell) -> Samples:
-    """Runs in which all arrives."""
+    """Return True for each run that finishes its transfer."""
     return np.asarray(cell.outcome("finished") > 0)
 
 
@@ -44,25 +44,25 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "shortened": named("shortened"),
     "finished": finished,
 }
-"""Metric of a cell -> its values, one per replication."""
+"""Metrics by name: functions that return the values in a cell, one per replication."""
 
 
 def ratio(a: Samples, b: Samples) -> Samples:
-    """Mean of `a` over mean of `b`, as samples whose mean is that and whose spread is its own.
+    """Return the ratio of the means of `a` and `b` as samples with its mean and its standard deviation.
 
-    `a` and `b` are paired.  Each sample is the ratio and its linearised change by one pair (delta method).
+    `a` and `b` are paired. Each sample is the ratio plus its linearised change by one pair (delta method).
     """
     found = a.mean() / b.mean()
     return np.asarray(found + (a - found * b) / b.mean())
 
 
 def gain_of_means(a: Samples, b: Samples) -> Samples:
-    """By how much the mean of `a` exceeds that of `b` [%]; paired."""
+    """Return by how much the mean of `a` exceeds that of `b` [%], as samples of paired runs."""
     return 100 * (ratio(a, b) - 1)
 
 
 def slope(values: Sequence[Samples], at: Sequence[float]) -> Samples:
-    """Slope of the line through the values at these places, by least squares, run by run."""
+    """Return the slope of the least-squares line through values at positions `at`, for each run."""
     x = np.asarray(at, float)
     x = x - x.mean()
     return np.asarray(x @ np.asarray(values) / (x @ x))

@@ -1,4 +1,4 @@
-"""Claims of section 4 of the study of TCP-Probing: what New TCP-Probing resends, and how long it probes."""
+"""Claims of section 4 of the study of TCP-Probing: retransmissions and probe time of New TCP-Probing."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,16 +9,16 @@ from netcarlo.studies.claims import Claim
 from netcarlo.studies.judging import all_positive
 
 Line = Callable[[str, str], list[Samples]]
-"""(metric, protocol) -> values over the speeds, one array of replications per speed."""
+"""Function (metric, protocol) -> values at each speed, an array with one value per replication."""
 
 
 def claims(line: Line, speeds: tuple[float, ...]) -> Iterator[Claim]:
-    """Return claims M10 and M11, New TCP-Probing against TCP-Probing at each speed."""
+    """Yield claims M10 and M11, which compare New TCP-Probing with TCP-Probing at each speed."""
     for id_, metric, text, quantity, unit, expected in (
-        ("M10", "resent", "New TCP-Probing resends fewer segments than TCP-Probing.",
-         "segments that TCP-Probing resends more", "", "not held"),
+        ("M10", "resent", "New TCP-Probing retransmits fewer segments than TCP-Probing.",
+         "additional retransmissions of TCP-Probing", "", "not held"),
         ("M11", "probe_time", "New TCP-Probing spends less time in probe cycles than TCP-Probing.",
-         "time that TCP-Probing probes longer", "s", "held"),
+         "additional probe time of TCP-Probing", "s", "held"),
     ):  # fmt: skip
         old, new = (line(metric, protocol) for protocol in ("probing", "new_probing"))
         less = [a - b for a, b in zip(old, new, strict=True)]
@@ -39,7 +39,7 @@ def claims(line: Line, speeds: tuple[float, ...]) -> Iterator[Claim]:
             evidence=f"TCP-Probing and New TCP-Probing: {shown}"
             + (
                 ". Selective acknowledgements save retransmissions at low speed; at high speed routes break "
-                "more often, and what was in flight is sent again by both"
+                "more often, and both senders retransmit all packets that were in flight"
                 if id_ == "M10" else ""
             ),
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """Claims of the study of TCP over IP mobility (C. Park and Y. Chae, in Korean).
 
-A claim that the tables decide is judged twice: by our numbers and by the paper's own.
+A claim about the tables has two verdicts: by the simulated numbers, and by those of the paper.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,40 +19,41 @@ from netcarlo.studies.mobility.tables import TCPS, Numbers, by_address
 __all__ = ["METRICS", "claims", "summaries"]
 
 DRAWN = 40
-"""Runs of which the figures' claims are read: if all do as drawn, 90 % do at a confidence of 95 %."""
+"""Number of runs for claims on figures. If all of them agree, 90 % of all runs do with a confidence of 95
+%."""
 
 TIMED = 100
-"""Runs of which times and counts after single handovers are averaged."""
+"""Number of runs for means of times and counts after single handovers."""
 
 KEPT = 0.75
-"""Smallest window after a handover, as a share of that before, that counts as kept."""
+"""Minimum ratio of the smallest window after a handover to the window before it that counts as kept."""
 
 OWN_OUTAGE_MS = 150.0
-"""The paper's outage, one of those of the variation `outage_ms`."""
+"""Outage of the study among the values of the variation `outage_ms` [ms]."""
 
 ENDS_S = (29.0, 49.0)
-"""Before the second and the third handover: the values of the variation `end_s`."""
+"""Values of the variation `end_s`: times before the second and the third handover [s]."""
 
 
 def summaries(cells: Cells) -> dict[str, Samples]:
-    """None: every published number belongs to a cell."""
+    """Return no summaries, because every published number belongs to a cell."""
     return {}
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """What the paper claims, each with the evidence."""
+    """Yield the claims of the paper with their evidence."""
     yield from in_figures(cells)
     yield from in_tables(cells)
     yield from overview.claims(cells)
 
 
 def quiet(cells: Cells, protocol: str, tcp: str) -> Cell:
-    """The cell without errors."""
+    """Return the cell without errors."""
     return cells.one(protocol=protocol, tcp=tcp, error_rate=0.0)
 
 
 def in_figures(cells: Cells) -> Iterator[Claim]:
-    """Figures 4 to 6 and 7 to 9: what single runs without errors do at each handover."""
+    """Yield the claims on figures 4 to 9: single runs without errors at each handover."""
     hmipv6 = {name: quiet(cells, "hmipv6", tcp) for tcp, name in TCPS.items()}
     back = [cell.per_trace(resets, replications=DRAWN).all(axis=1) for cell in hmipv6.values()]
     every_time = np.all(back, axis=0)
@@ -102,10 +103,10 @@ def in_figures(cells: Cells) -> Iterator[Claim]:
 
 
 def reset_when_reactive(cells: Cells) -> Samples:
-    """Runs of Tahoe over FMIPv6 without errors that keep their window at the first handover, where packets
-    are late, and lose it at the second.
+    """Return True for each run of Tahoe over FMIPv6 that keeps its window at the first handover, despite
+    reordering, and loses it at the second.
 
-    Outcomes count over a whole run, so those of the same runs are taken that end before the next handover.
+    Outcomes are counted over a whole run, so runs that end before the next handover are compared.
     """
     ended = cells.varied("end_s")
     before, after = (ended.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0, end_s=end) for end in ENDS_S)
@@ -115,18 +116,18 @@ def reset_when_reactive(cells: Cells) -> Samples:
 
 
 def lost(cell: Cell) -> Samples:
-    """Data packets that never arrive."""
+    """Return the number of data packets that are dropped or lost."""
     drops = (Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DROPS_HANDOVER, Out.DROPS_BUFFER)
     return np.asarray(np.sum([cell.out(column) for column in drops], axis=0))
 
 
 def each(values: Samples) -> str:
-    """The means of columns."""
+    """Return the means of columns as text."""
     return ", ".join(f"{value:.2g}" for value in values.mean(axis=0))
 
 
 def in_tables(cells: Cells) -> Iterator[Claim]:
-    """Sections 3.2 and 3.3: what tables 1 and 2 show, and for some claims what the windows do as well."""
+    """Yield the claims of sections 3.2 and 3.3 on tables 1 and 2, some of them with further conditions."""
 
     def judge(
         id_: str,
@@ -158,7 +159,7 @@ def in_tables(cells: Cells) -> Iterator[Claim]:
         where="sections 3.2 and 3.3, figure 7",
         besides=(
             all_positive([between - inside_first, between - inside_last]),
-            f"; its full rate is back after {each(took)} s (inside a MAP, between MAPs, inside a MAP)",
+            f"; it recovers its full rate after {each(took)} s (inside a MAP, between MAPs, inside a MAP)",
         ),
         changed="first judged by means of ten runs, without an interval, which failed by chance on seed 22",
     )

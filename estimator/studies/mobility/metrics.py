@@ -1,7 +1,8 @@
 """Metrics of the study of TCP over IP mobility (C. Park and Y. Chae, in Korean).
 
-Rates count payload over the whole run; goodput counts every arrival, duplicates included, which is
-what the published overheads need (counting distinct packets makes them a percentage point too large).
+Rates count payload over the whole run. Goodput counts every received packet, including duplicates, because
+only this is consistent with the published overheads (with distinct packets they are one percentage point too
+large).
 """
 
 from collections.abc import Callable
@@ -13,15 +14,16 @@ from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, E
 from netcarlo.studies.cells import Cell, Samples
 
 HANDOVERS_S = (10.0, 30.0, 50.0)
-"""The radio link goes down: inside a MAP, between MAPs, inside a MAP."""
+"""Times of the handovers: inside a MAP, between MAPs, inside a MAP [s]."""
 
 END_S = 60.0
+"""End of a run [s]."""
 
 Events = NDArray[np.float64]
 
 
 def rate(column: Out) -> Callable[[Cell], Samples]:
-    """Packets counted in a column x payload / run length [kbit/s]."""
+    """Return a metric: the packets counted in a column, times payload, over the duration [kbit/s]."""
 
     def metric(cell: Cell) -> Samples:
         return cell.out(column) * cell.parameter(P.DATA) * 8e6 / cell.parameter(P.END)
@@ -30,52 +32,53 @@ def rate(column: Out) -> Callable[[Cell], Samples]:
 
 
 def overhead(cell: Cell) -> Samples:
-    """Retransmission overhead: (sent - received) / received, of the means as in the paper's eq. (1) [%]."""
+    """Return the retransmission overhead (sent - received) / received of the means, equation (1) of the paper
+    [%]."""
     received = cell.out(Out.RECEIVED)
     return 100 * ratio(cell.out(Out.SENT) - received, received)
 
 
 def ratio(part: Samples, whole: Samples) -> Samples:
-    """The ratio of two means as samples: their mean is the ratio, their spread its (to first order)."""
+    """Return the ratio of two means as samples with its mean and, to first order, its standard deviation."""
     of_means = part.mean() / whole.mean()
     return np.asarray(of_means + (part - of_means * whole) / whole.mean())
 
 
 def had_timeout(cell: Cell) -> Samples:
-    """Runs with a timeout."""
+    """Return True for each run with a timeout."""
     return np.asarray(cell.out(Out.TIMEOUTS) > 0)
 
 
 def stuck(cell: Cell) -> Samples:
-    """Runs whose congestion window is at most 2 in the mean over its samples."""
+    """Return True for each run with a mean congestion window of at most 2 packets."""
     return np.asarray(cell.out(Out.CWND_SUM) <= 2 * 1024 * cell.out(Out.SAMPLES))
 
 
 def silence(cell: Cell) -> Samples:
-    """Longest time between two arrivals [ms]."""
+    """Return the longest time between two received packets [ms]."""
     return cell.out(Out.SILENCE) * 1e-6
 
 
 def arrivals(events: Events) -> Events:
-    """The arrivals of data in order of time."""
+    """Return the events of received data in order of time."""
     received = events[events[:, Trace.EVENT] == EVENT_RECEIVE]
     return np.asarray(received[np.argsort(received[:, Trace.TIME], kind="stable")])
 
 
 def after_each(events: Events) -> list[Events]:
-    """The events from each handover to the next."""
+    """Return the events between each handover and the next."""
     ends = (*HANDOVERS_S[1:], END_S)
     time = events[:, Trace.TIME]
     return [events[(time >= a) & (time < b)] for a, b in zip(HANDOVERS_S, ends, strict=True)]
 
 
 def timeouts(events: Events) -> list[int]:
-    """Timeouts after each handover."""
+    """Return the number of timeouts after each handover."""
     return [int((part[:, Trace.EVENT] == EVENT_TIMEOUT).sum()) for part in after_each(events)]
 
 
 def resets(events: Events) -> list[bool]:
-    """After each handover: whether a timeout sent the window back to 1 or 2 packets."""
+    """Return True for each handover after which a timeout reduced the window to 1 or 2 packets."""
     return [
         bool((part[part[:, Trace.EVENT] == EVENT_TIMEOUT][:, Trace.CWND] <= 2).any())
         for part in after_each(events)
@@ -83,7 +86,7 @@ def resets(events: Events) -> list[bool]:
 
 
 def reordered(events: Events) -> list[int]:
-    """After each handover: packets put out once that arrived after one with a higher number."""
+    """Return the number of reordered packets after each handover, without retransmitted ones."""
     sent = events[events[:, Trace.EVENT] == EVENT_SEND][:, Trace.SEQUENCE].astype(np.int64)
     once = np.bincount(sent) == 1
     received = arrivals(events)
@@ -93,7 +96,8 @@ def reordered(events: Events) -> list[int]:
 
 
 def recovery(events: Events) -> list[float]:
-    """From each link-down until a second brings 9/10 of what the second before it did [s]."""
+    """Return the time from each handover until the rate over 1 s is 9/10 of that in the second before it
+    [s]."""
     times = arrivals(events)[:, Trace.TIME]
     found = []
     for down in HANDOVERS_S:
@@ -106,7 +110,7 @@ def recovery(events: Events) -> list[float]:
 
 
 def kept_window(events: Events) -> list[float]:
-    """Smallest window in the 5 s after each link-down over that before it."""
+    """Return the ratio of the smallest window in the 5 s after each handover to the window before it."""
     acks = events[events[:, Trace.EVENT] == EVENT_ACK]
     time, cwnd = acks[:, Trace.TIME], acks[:, Trace.CWND]
     return [
@@ -122,4 +126,4 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "stuck_percent": stuck,
     "silence_ms": silence,
 }
-"""Metric of a cell -> its values, one per replication."""
+"""Metrics by name: functions that return the values in a cell, one per replication."""

@@ -1,4 +1,4 @@
-"""Claims of section 2.1 of the study of TCP over IP mobility: protocols that its tables do not have."""
+"""Claims of section 2.1 of the study of TCP over IP mobility, on protocols that are not in its tables."""
 
 from collections.abc import Iterator
 
@@ -11,24 +11,24 @@ from netcarlo.studies.judging import gain
 
 NAMES = {"fmipv6": "FMIPv6", "s_binding": "S-Binding", "himipv6": "HIMIPv6"}
 ALARMS = (0.0, 50.0, 100.0)
-"""Handovers that a false alarm precedes [%]."""
+"""Fraction of handovers with a preceding false alarm [%]."""
 
 MUCH = 10.0
-"""Fall of goodput that counts as large [%]."""
+"""Minimum fall of goodput that counts as large [%]."""
 
 
 def distinct(cell: Cell) -> Samples:
-    """Return the payload of distinct packets that arrive [kbit/s]."""
+    """Return the rate of distinct received packets, as payload [kbit/s]."""
     return np.asarray(cell.out(Out.DELIVERED) * cell.parameter(P.DATA) * 8e6 / cell.parameter(P.END))
 
 
 def duplicates(cell: Cell) -> Samples:
-    """Return the packets that arrive a second time."""
+    """Return the number of duplicate packets received."""
     return np.asarray(cell.out(Out.RECEIVED) - cell.out(Out.DELIVERED))
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """Return the claims of section 2.1, for Reno without errors."""
+    """Yield the claims of section 2.1, for Reno without errors."""
     domains = cells.varied("domain_size")
     mipv6, hmipv6 = (distinct(domains.one(managed=name, domain_size=1.0)) for name in ("mipv6", "hmipv6"))
     behind = -gain(hmipv6, mipv6)
@@ -42,7 +42,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
         unit="%",
         samples=behind,
         evidence=f"both deliver {hmipv6.mean():.0f} kbit/s: the second registration of HMIPv6 delays the "
-        "sender's binding by less than the timeout that both wait for",
+        "binding update at the sender by less than the retransmission timeout that both wait for",
     )
     alarms = cells.varied("false_alarm")
     at = {(name, share): alarms.one(managed=name, false_alarm=share) for name in NAMES for share in ALARMS}
@@ -52,9 +52,9 @@ def claims(cells: Cells) -> Iterator[Claim]:
         text="S-Binding delivers packets twice, HIMIPv6 does not.",
         where="section 2.1",
         verdict=every([positive(estimate(twice["s_binding"])), inside(estimate(twice["himipv6"]), most=0.0)]),
-        quantity="packets that arrive twice in 60 s under S-Binding",
+        quantity="duplicate packets in 60 s with S-Binding",
         samples=twice["s_binding"],
-        evidence="packets that arrive twice, and goodput without them: "
+        evidence="duplicate packets, and goodput without them: "
         + "; ".join(
             f"{said} {twice[name].mean():.1f}, {distinct(at[name, 0.0]).mean():.0f} kbit/s"
             for name, said in NAMES.items()

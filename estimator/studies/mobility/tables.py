@@ -1,6 +1,6 @@
-"""What numbers in the layout of tables 1 and 2 say about the claims of the study of TCP over IP mobility.
+"""Findings on the claims of the study of TCP over IP mobility, from numbers in the layout of tables 1 and 2.
 
-Each finding is made from our numbers and from the paper's own.
+Each finding is computed from the simulated numbers and from those of the paper.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,31 +19,31 @@ WITH_RECOVERY = ("tahoe", "reno")
 RATES = (0.0, 0.01, 0.02, 0.05)
 
 Address = tuple[str, str, float]
-"""Protocol, TCP and error rate of a cell."""
+"""Address of a cell: protocol, TCP and error rate."""
 
 Numbers = Callable[[str, Address], Samples]
-"""(metric, cell) -> values, one per replication, or the one published value."""
+"""Function (metric, cell) -> values, one per replication, or the published value."""
 
 
 def by_address(value: Lookup) -> Numbers:
-    """Numbers that are looked up by their conditions, by the address of the cell instead."""
+    """Return a lookup by the address of a cell from a lookup by conditions."""
     return lambda metric, cell: value(metric, protocol=cell[0], tcp=cell[1], error_rate=cell[2])
 
 
 def at(rate: float) -> str:
-    """An error rate in words."""
+    """Return an error rate as text."""
     return f"{rate * 100:g} %"
 
 
 def say(cell: Address) -> str:
-    """A cell in words."""
+    """Return a cell as text."""
     return f"{PROTOCOLS[cell[0]]} {TCPS[cell[1]]}, {at(cell[2])}"
 
 
 def all_positive(
     differences: Iterable[tuple[str, Samples]], *, quantity: str, unit: str = "kbit/s"
 ) -> Finding:
-    """Held if every difference is positive beyond doubt; the smallest is shown."""
+    """Return the finding that every difference is positive; its quantity is the smallest difference."""
     found = [(name, samples, estimate(samples)) for name, samples in differences]
     name, samples, _ = min(found, key=lambda item: item[2].mean)
     verdicts = [positive(m) for *_, m in found]
@@ -62,7 +62,7 @@ def all_positive(
 
 
 def coincide(numbers: Numbers) -> Finding:
-    """C4: Tahoe and Reno differ by less than half a percent without errors."""
+    """Return the finding on claim C4: Tahoe and Reno differ by less than half a percent without errors."""
     found = {}
     for protocol, name in PROTOCOLS.items():
         tahoe, reno = (numbers("goodput_kbps", (protocol, tcp, 0.0)) for tcp in WITH_RECOVERY)
@@ -79,12 +79,12 @@ def coincide(numbers: Numbers) -> Finding:
 
 
 def lead(numbers: Numbers, metric: str, cell: Address, other: Address) -> Samples:
-    """By how much a cell is above another."""
+    """Return the difference of a metric between two cells."""
     return numbers(metric, cell) - numbers(metric, other)
 
 
 def hmipv6_vegas_last(numbers: Numbers) -> Finding:
-    """C5 in the tables: without errors Vegas is last over HMIPv6."""
+    """Return the finding on claim C5: without errors Vegas is last over HMIPv6."""
     vegas = ("hmipv6", "vegas", 0.0)
     others: list[Address] = [("hmipv6", tcp, 0.0) for tcp in WITH_RECOVERY]
     return all_positive(
@@ -94,7 +94,7 @@ def hmipv6_vegas_last(numbers: Numbers) -> Finding:
 
 
 def hmipv6_vegas_first(numbers: Numbers) -> Finding:
-    """C6: with errors Vegas is first over HMIPv6."""
+    """Return the finding on claim C6: with errors Vegas is first over HMIPv6."""
     others: list[Address] = [("hmipv6", tcp, rate) for rate in RATES[1:] for tcp in WITH_RECOVERY]
     return all_positive(
         [(say(cell), lead(numbers, "goodput_kbps", ("hmipv6", "vegas", cell[2]), cell)) for cell in others],
@@ -103,7 +103,7 @@ def hmipv6_vegas_first(numbers: Numbers) -> Finding:
 
 
 def reno_above_tahoe(numbers: Numbers) -> Finding:
-    """C7: with errors Reno is above Tahoe."""
+    """Return the finding on claim C7: with errors Reno is above Tahoe."""
     cells: list[Address] = [(protocol, "reno", rate) for protocol in PROTOCOLS for rate in RATES[1:]]
     return all_positive(
         [(say(cell), lead(numbers, "goodput_kbps", cell, (cell[0], "tahoe", cell[2]))) for cell in cells],
@@ -112,12 +112,12 @@ def reno_above_tahoe(numbers: Numbers) -> Finding:
 
 
 def fmipv6_gap(numbers: Numbers, tcp: str, rate: float) -> Samples:
-    """By how much a TCP is ahead of Vegas over FMIPv6 [kbit/s]."""
+    """Return by how much a TCP is ahead of Vegas over FMIPv6 [kbit/s]."""
     return lead(numbers, "goodput_kbps", ("fmipv6", tcp, rate), ("fmipv6", "vegas", rate))
 
 
 def fmipv6_vegas_far_below(numbers: Numbers) -> Finding:
-    """C8 in the tables: at 0 and 1 % Vegas is last over FMIPv6."""
+    """Return the finding on claim C8: with errors of 0 and 1 % Vegas is last over FMIPv6."""
     found = all_positive(
         [
             (f"{TCPS[tcp]}, {at(rate)}", fmipv6_gap(numbers, tcp, rate))
@@ -131,11 +131,11 @@ def fmipv6_vegas_far_below(numbers: Numbers) -> Finding:
         for rate in RATES[2:]
         for tcp in WITH_RECOVERY
     )
-    return replace(found, evidence=f"{found.evidence}; with more errors, not judged: {later} kbit/s")
+    return replace(found, evidence=f"{found.evidence}; with more errors (no verdict): {later} kbit/s")
 
 
 def fmipv6_gap_shrinks(numbers: Numbers) -> Finding:
-    """C9: that gap shrinks with the error rate."""
+    """Return the finding on claim C9: the gap over FMIPv6 shrinks with the error rate."""
     return all_positive(
         [
             (
@@ -150,7 +150,7 @@ def fmipv6_gap_shrinks(numbers: Numbers) -> Finding:
 
 
 def himipv6_vegas_best(numbers: Numbers) -> Finding:
-    """C10 in the tables: Vegas over HIMIPv6 is the best cell for each error rate."""
+    """Return the finding on claim C10: Vegas over HIMIPv6 is the best cell for each error rate."""
     cells: list[Address] = [(p, t, rate) for rate in RATES for p in PROTOCOLS for t in TCPS]
     return all_positive(
         [
@@ -163,17 +163,17 @@ def himipv6_vegas_best(numbers: Numbers) -> Finding:
 
 
 def others() -> list[Address]:
-    """The cells with another protocol than HIMIPv6."""
+    """Return the cells of the other protocols than HIMIPv6."""
     return [(p, t, rate) for p in ("hmipv6", "fmipv6") for t in TCPS for rate in RATES]
 
 
 def himipv6_lead(numbers: Numbers, metric: str, cell: Address) -> Samples:
-    """By how much HIMIPv6 is above another protocol."""
+    """Return by how much HIMIPv6 is above another protocol."""
     return lead(numbers, metric, ("himipv6", *cell[1:]), cell)
 
 
 def himipv6_highest(numbers: Numbers) -> Finding:
-    """C11: HIMIPv6 delivers most for each TCP and error rate."""
+    """Return the finding on claim C11: HIMIPv6 has the highest goodput for each TCP and error rate."""
     return all_positive(
         [(say(cell), himipv6_lead(numbers, "goodput_kbps", cell)) for cell in others()],
         quantity="HIMIPv6 ahead",
@@ -181,7 +181,7 @@ def himipv6_highest(numbers: Numbers) -> Finding:
 
 
 def lead_shrinks(numbers: Numbers) -> Finding:
-    """C12: the differences between the protocols shrink with the error rate."""
+    """Return the finding on claim C12: the differences between the protocols shrink with the error rate."""
     return all_positive(
         [
             (
@@ -196,7 +196,7 @@ def lead_shrinks(numbers: Numbers) -> Finding:
 
 
 def overhead_levels(numbers: Numbers) -> Finding:
-    """C13: the overhead is about 1.6 % or 0.2 % without errors, grows with them, and reaches 6.5 %."""
+    """Return the finding on claim C13: levels of the overhead without errors and at 5 %, and its growth."""
 
     def row(protocol: str, rate: float) -> Samples:
         return np.asarray(np.mean([numbers("ror_percent", (protocol, tcp, rate)) for tcp in TCPS], axis=0))
@@ -228,7 +228,7 @@ def overhead_levels(numbers: Numbers) -> Finding:
 
 
 def hmipv6_most_overhead(numbers: Numbers) -> Finding:
-    """C14: the overhead of HMIPv6 is the largest everywhere."""
+    """Return the finding on claim C14: the overhead of HMIPv6 is the largest everywhere."""
     cells: list[Address] = [(p, t, rate) for p in ("fmipv6", "himipv6") for t in TCPS for rate in RATES]
     return all_positive(
         [(say(cell), lead(numbers, "ror_percent", ("hmipv6", *cell[1:]), cell)) for cell in cells],
@@ -238,7 +238,7 @@ def hmipv6_most_overhead(numbers: Numbers) -> Finding:
 
 
 def himipv6_least_overhead(numbers: Numbers) -> Finding:
-    """C15: the overhead of HIMIPv6 is the smallest everywhere."""
+    """Return the finding on claim C15: the overhead of HIMIPv6 is the smallest everywhere."""
     return all_positive(
         [(say(cell), -himipv6_lead(numbers, "ror_percent", cell)) for cell in others()],
         quantity="HIMIPv6 below",

@@ -1,4 +1,5 @@
-"""Averages and claims of the SCTP/TCP link-down study (Y.-W. Choi and Y.-J. Lee, in Korean)."""
+"""Averages and claims of the study of SCTP and TCP over links that go down (Y.-W. Choi, Y.-J. Lee, in
+Korean)."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -23,43 +24,44 @@ RTT = [10.0, 50.0, 100.0, 200.0, 500.0, 700.0, 1000.0]
 BANDWIDTH = [0.1, 0.5, 1.0, 5.0, 10.0]
 
 NOTICEABLE = 5.0
-"""A difference that counts as noticeable [%]."""
+"""Minimum difference that counts as noticeable [%]."""
 
 
 def over(reduce: Callable[..., Any], samples: Sequence[Samples]) -> Samples:
-    """A reduction over cells, replication by replication."""
+    """Return a reduction over cells for each replication."""
     found: Samples = reduce(samples, axis=0)
     return found
 
 
 def shown(samples: Samples, number: int) -> Verdict:
-    """Whether the mean, rounded or cut off, shows a whole number."""
+    """Return the verdict on whether the mean, rounded or truncated, is the integer `number`."""
     return inside(estimate(samples), number - 0.5, number + 1 - 1e-9)
 
 
 def mean(cells: Cells, protocol: str, **conditions: Value | Sequence[Value]) -> Samples:
-    """Mean utilisation of the cells with these conditions, per replication."""
+    """Return the mean utilisation of the cells with these conditions, for each replication."""
     found = cells.where(protocol=protocol, sim_time_s=100.0, **conditions)
     return over(np.mean, [cells.samples("utilisation", cell) for cell in found])
 
 
 def table5(cells: Cells, protocol: str) -> Samples:
-    """Mean of a row of table 5, its 0 s column included."""
+    """Return the mean of a row of table 5, including its 0 s column."""
     return mean(cells, protocol, bandwidth_mbps=0.5, paper_rtt_ms=200.0)
 
 
 def table6(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
-    """Mean of a protocol's rows of table 6."""
+    """Return the mean of a protocol's rows of table 6."""
     return mean(cells, protocol, bandwidth_mbps=0.5, link_down_s=link_down_s)
 
 
 def table7(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
-    """Mean of a protocol's rows of table 7."""
+    """Return the mean of a protocol's rows of table 7."""
     return mean(cells, protocol, paper_rtt_ms=200.0, link_down_s=link_down_s)
 
 
 def over_tcp_and_single(cells: Cells) -> Samples:
-    """Multi over the mean of TCP and single, averaged over tables 5, 6 and 7 [%]."""
+    """Return the gain of SCTP (multi) over the mean of TCP and SCTP (single), averaged over tables 5, 6 and 7
+    [%]."""
     tables: list[Callable[[str], Samples]] = [
         lambda protocol: table5(cells, protocol),
         lambda protocol: table6(cells, protocol, [0.0, 10.0]),
@@ -69,7 +71,7 @@ def over_tcp_and_single(cells: Cells) -> Samples:
 
 
 def summaries(cells: Cells) -> dict[str, Samples]:
-    """The published numbers that belong to no single cell, one value per replication."""
+    """Return the published numbers that depend on several cells, one value per replication."""
     tcp, sctp = (cells.one(protocol=p, link_down_s=10.0, **BASE) for p in ("tcp", "sctp_multi"))
     data_tcp, data_sctp = tcp.parameter(P.DATA), sctp.parameter(P.DATA)
     by_link_down = gain(table5(cells, "sctp_multi"), table5(cells, "tcp"))
@@ -96,7 +98,7 @@ def summaries(cells: Cells) -> dict[str, Samples]:
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """What the paper claims, each with the evidence."""
+    """Yield the claims of the paper with their evidence."""
     yield from without_outage(cells)
     yield from with_outage(cells)
     yield window.claim(cells)
@@ -107,7 +109,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
 
 
 def pairs(cells: Cells, ours: str, other: str, *, outage: bool) -> list[tuple[Cell, Samples]]:
-    """The gain of one protocol over another [%] in every cell with (or without) an outage."""
+    """Return the gain of one protocol over another [%] in every cell with (or without) an outage."""
     found = []
     for cell in cells.where(protocol=ours):
         if (cell["link_down_s"] > 0) == outage:
@@ -117,17 +119,17 @@ def pairs(cells: Cells, ours: str, other: str, *, outage: bool) -> list[tuple[Ce
 
 
 def least(found: list[tuple[Cell, Samples]]) -> Samples:
-    """The smallest gain over the cells, per replication."""
+    """Return the smallest gain over the cells, for each replication."""
     return over(np.min, [samples for _, samples in found])
 
 
 def short(cell: Cell) -> str:
-    """The cell in a few words."""
+    """Return the cell as text."""
     return f"{cell['link_down_s']:g} s down, {cell['bandwidth_mbps']:g} Mbit/s, {cell['paper_rtt_ms']:g} ms"
 
 
 def without_outage(cells: Cells) -> Iterator[Claim]:
-    """Section 4.1 and figure 9: the order of the protocols without an outage."""
+    """Yield the claims of section 4.1 and figure 9: the order of the protocols without an outage."""
     lead = gain(table6(cells, "tcp", [0.0]), table6(cells, "sctp_multi", [0.0]))
     found = pairs(cells, "tcp", "sctp_multi", outage=False)
     behind = [short(cell) for cell, samples in found if samples.mean() < -0.5]
@@ -158,8 +160,7 @@ def without_outage(cells: Cells) -> Iterator[Claim]:
 
 
 def handshake(cells: Cells) -> Claim:
-    """Return claim A3: SCTP with its data as early as TCP's, so that the longer handshake no longer
-    counts."""
+    """Return claim A3, tested with SCTP that starts earlier, so that its longer handshake has no effect."""
     early = cells.varied("early")
     conditions = {**BASE, "link_down_s": 0.0, "sim_time_s": 5.0}
     tcp = cells.one(protocol="tcp", **conditions).out(Out.DELIVERED)
@@ -178,14 +179,14 @@ def handshake(cells: Cells) -> Claim:
         unit="%",
         samples=closed,
         evidence=f"TCP delivers {tcp.mean():.0f} packets in 5 s, SCTP {late.mean():.0f}, and "
-        f"{level.mean():.0f} if its association starts at {starts[0]['early']:g} s in place of 0.5 s, "
-        "one round trip earlier (half of the lead counts). The rest is the growth of the window, as SACKs "
-        "answer every second packet",
+        f"{level.mean():.0f} if its association starts at {starts[0]['early']:g} s instead of 0.5 s, one "
+        "round trip earlier (half of the lead is required). The rest is the slower growth of the window, "
+        "because SACKs acknowledge every second packet",
     )
 
 
 def with_outage(cells: Cells) -> Iterator[Claim]:
-    """Sections 4.2 to 4.4: the order of the protocols with an outage."""
+    """Yield the claims of sections 4.2 to 4.4: the order of the protocols with an outage."""
     for id_, other, name in (("B1", "tcp", "TCP"), ("B2", "sctp_single", "SCTP (single)")):
         found = pairs(cells, "sctp_multi", other, outage=True)
         behind = [short(cell) for cell, samples in found if positive(estimate(samples)) != "held"]
@@ -234,7 +235,7 @@ def with_outage(cells: Cells) -> Iterator[Claim]:
 
 
 def single_beside_tcp(cells: Cells) -> Iterator[Claim]:
-    """Return the claims of sections 4.2 and 5: SCTP over one path beside TCP, cell by cell and on average."""
+    """Yield the claims of sections 4.2 and 5: SCTP over one path and TCP, cell by cell and on average."""
     both = ("sctp_single", "tcp")
     found = pairs(cells, *both, outage=True)
     apart = {short(cell): estimate(samples) for cell, samples in found}
@@ -279,7 +280,7 @@ def single_beside_tcp(cells: Cells) -> Iterator[Claim]:
 
 
 def trends(cells: Cells) -> Iterator[Claim]:
-    """Sections 4.3 and 4.4: utilisation over bandwidth and delay."""
+    """Yield the claims of sections 4.3 and 4.4: utilisation over bandwidth and delay."""
     for id_, text, where, values, column, fixed in (
         ("C1", "Utilisation falls with the bandwidth once the window limits (1, 5, 10 Mbit/s).",
          "section 4.4, table 7", BANDWIDTH[2:], "bandwidth_mbps", {"paper_rtt_ms": 200.0}),
@@ -311,7 +312,7 @@ def trends(cells: Cells) -> Iterator[Claim]:
 
 
 def growth(cells: Cells) -> Iterator[Claim]:
-    """Sections 4.3 and 4.4: how the lead of SCTP (multi) over TCP changes with RTT and bandwidth."""
+    """Yield the claims of sections 4.3 and 4.4: lead of SCTP (multi) over TCP against RTT and bandwidth."""
     for id_, text, where, values, column, unit, sign in (
         ("C3", "The shorter the RTT, the further SCTP (multi) is ahead of TCP (10 s down).",
          "section 4.3", RTT, "paper_rtt_ms", "ms", -1),
@@ -331,7 +332,7 @@ def growth(cells: Cells) -> Iterator[Claim]:
             verdict=positive(estimate(least)),
             own=verdict(bool(least_printed[0] > 0)),
             expected="not held",
-            quantity="smallest growth of the lead from one value to the next that way",
+            quantity="smallest growth of the lead from one value to the next",
             unit="percentage points",
             samples=least,
             published=f"{least_printed[0]:.1f}",
@@ -343,8 +344,8 @@ def growth(cells: Cells) -> Iterator[Claim]:
 
 
 def growth_in_bytes(cells: Cells) -> Claim:
-    """Return claim C4 on the axis of figure 10, byte/s. The printed values allow the range that their
-    rounding leaves."""
+    """Return claim C4 in the unit of figure 10, byte/s, with the range that the rounded printed values
+    allow."""
     at = [{**BASE, "link_down_s": 10.0, "bandwidth_mbps": value} for value in BANDWIDTH]
     leads = [
         cells.value("throughput", protocol="sctp_multi", **c) - cells.value("throughput", protocol="tcp", **c)
@@ -372,7 +373,7 @@ def growth_in_bytes(cells: Cells) -> Claim:
         evidence=f"ahead by {said(leads, 0)} byte/s at {', '.join(f'{v:g}' for v in BANDWIDTH)} Mbit/s. "
         "The paper's table times the bandwidth allows "
         + ", ".join(f"{low:.0f} to {high:.0f}" for low, high in zip(lows, highs, strict=True))
-        + " byte/s, as its three digits are rounded",
+        + " byte/s, because its three digits are rounded",
         changed="first judged by the relative lead alone (now C5); figure 10 plots byte/s",
     )
 
@@ -406,7 +407,7 @@ def best_use(cells: Cells) -> Claim:
 
 
 def averages(cells: Cells) -> Iterator[Claim]:
-    """Section 5: the average gains."""
+    """Yield the claims of section 5 on average gains."""
     ours = summaries(cells)
     for id_, metric, text, stated, how in (
         ("D1", "gain_multi_over_tcp_by_link_down_time",
@@ -443,7 +444,7 @@ def averages(cells: Cells) -> Iterator[Claim]:
         samples=overall,
         published="18",
         evidence="the paper's 18 is the mean of its 18, 27 and 9, and the 9 cannot be derived (D3); with the "
-        "10 s rows of table 7 in its place the paper's own tables give 21.1 %",
+        "10 s rows of table 7 instead, the paper's own tables give 21.1 %",
     )
     yield Claim(
         id="D5",
@@ -465,19 +466,20 @@ def averages(cells: Cells) -> Iterator[Claim]:
         expected="not testable",
         published="9",
         evidence=(
-            f"the paper does not say which rows of table 7 it averages. With our values the 10 s rows give "
-            f"{readings[0]:.1f} % in mean utilisation, all rows {readings[1]:.1f} % (in print 16.9 and "
-            "6.9 %). In mean throughput over all rows, the 0 s rows included as in D1, ours is "
-            f"{in_bytes:.1f} %, and the rounded "
-            f"numbers of the paper allow {least:.1f} to {most:.1f} %: 9 is one of them"
+            f"the paper does not say which rows of table 7 it averages. With simulated values, the 10 s rows "
+            f"give {readings[0]:.1f} % in mean utilisation and all rows {readings[1]:.1f} % (in print 16.9 "
+            "and 6.9 %). In mean throughput over all rows, including 0 s as in D1, the simulation gives "
+            f"{in_bytes:.1f} %, and the rounded numbers of the paper allow {least:.1f} to {most:.1f} %, "
+            "which includes 9 %"
         ),
     )
 
 
 def throughput_gain(cells: Cells) -> tuple[float, float, float]:
-    """Gain of SCTP (multi) over TCP in mean throughput over all rows of table 7 [%].
+    """Return the gain of SCTP (multi) over TCP in mean throughput over all rows of table 7 [%].
 
-    Returns ours, and the smallest and the largest that the printed digits of the utilisation allow.
+    Returns the simulated gain, and the smallest and the largest gain that the printed digits of the
+    utilisation allow.
     """
     allowed = printed_range(cells.study)
     ours: list[float] = []

@@ -1,4 +1,4 @@
-"""Claims of the link-down study that its trace excerpts decide: figures 7 and 8, and table 4."""
+"""Claims of the link-down study on its trace excerpts: figures 7 and 8, and table 4."""
 
 from collections.abc import Iterator
 
@@ -13,29 +13,30 @@ from netcarlo.studies.sctp_linkdown.metrics import METRICS, PACKET, heartbeat_pa
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """When the senders come back, and on which path a heartbeat goes."""
+    """Yield claim E1 on the first retransmissions, and claim E2 on the path of a heartbeat."""
     yield restart(cells)
     yield heartbeats(cells)
 
 
 def excerpt(cells: Cells, metric: str, protocol: str) -> float:
-    """A number of the run that figures 7 and 8 and table 4 show."""
+    """Return a printed number of the run in figures 7 and 8 and table 4."""
     return float(judging.printed(cells.study)(metric, protocol=protocol, link_down_s=10.0)[0])
 
 
 def simulated(cells: Cells, protocol: str) -> Cell:
-    """The cell of that run."""
+    """Return the simulated cell of the run in figures 7 and 8 and table 4."""
     return cells.one(
         protocol=protocol, link_down_s=10.0, bandwidth_mbps=0.5, paper_rtt_ms=200.0, sim_time_s=100.0
     )
 
 
 def restart(cells: Cells) -> Claim:
-    """E1: the printed times of the first retransmission fit no timer and not the paper's own numbers."""
+    """Return claim E1: the printed times of the first retransmission match neither a timer nor the paper's
+    numbers."""
     tcp, single, multi = (simulated(cells, protocol) for protocol in ("tcp", "sctp_single", "sctp_multi"))
 
     def later(metric: str, cell: Cell) -> Samples:
-        """By how much the printed time is later than ours [s]."""
+        """Return the printed time minus the simulated one [s]."""
         return excerpt(cells, metric, cell["protocol"]) - cells.samples(metric, cell)
 
     shift = later("retransmission_enqueued", tcp)
@@ -58,20 +59,22 @@ def restart(cells: Cells) -> Claim:
         verdict=inside(estimate(shift), -0.1, 0.1),
         own=verdict(bool(abs(figure8.mean() - of_multi.mean()) < 0.1)),
         expected="not held",
-        quantity="printed later than simulated, TCP",
+        quantity="printed minus simulated time, TCP",
         unit="s",
         samples=shift,
-        evidence=f"SCTP (multi) is printed {of_multi.mean():.3f} s later too, single "
-        f"{excerpt(cells, after_up, 'sctp_single'):g} s for {cells.samples(after_up, single).mean():.2f} + "
-        "0.4 s: one constant after waits of 15, 1 and 15 RTOs, so no RTO's. TCP's wait since the last ACK, "
-        f"{wait_s:.2f} s, is {rtos(tcp, wait_s)}. {shift.mean():.1f} s more of silence would deliver {less} "
-        f"byte/s (TCP and multi), printed are {printed}. And TSN 2412 of figure 8 comes within "
-        f"{abs(figure8.mean()) * 1e3:.2f} ms of ours",
+        evidence=f"the printed time of SCTP (multi) is {of_multi.mean():.3f} s later too, and that of SCTP "
+        f"(single) is {excerpt(cells, after_up, 'sctp_single'):g} s instead of "
+        f"{cells.samples(after_up, single).mean():.2f} + 0.4 s: the same constant after waits of 15, 1 and "
+        f"15 RTOs, so no RTO. TCP's wait since the last ACK, {wait_s:.2f} s, is {rtos(tcp, wait_s)}. "
+        f"{shift.mean():.1f} s more of silence would give {less} byte/s (TCP and multi), but {printed} are "
+        f"printed. TSN 2412 of figure 8 arrives within {abs(figure8.mean()) * 1e3:.2f} ms of the simulated "
+        "time",
     )
 
 
 def rtos(tcp: Cell, wait_s: float) -> str:
-    """What RTO makes the n-th timeout, doubled each time, come `wait_s` after the last ACK."""
+    """Return the RTO for which the n-th timeout, with doubling, occurs `wait_s` after the last ACK, as
+    text."""
     tick_s = tcp.parameter(P.TICK) * NS
     rtt_s = tcp.parameter(P.WINDOW) * PACKET * 8 / (tcp["bandwidth_mbps"] * 1e6)
     ticks = {n: wait_s / tick_s / n for n in (1, 3, 7, 15, 31)}
@@ -83,7 +86,7 @@ def rtos(tcp: Cell, wait_s: float) -> str:
 
 
 def delivered_if_later(cell: Cell, shift_s: float) -> float:
-    """Throughput [byte/s] if all after the outage came so much later: without what arrives last."""
+    """Return the throughput if all packets after the outage arrived `shift_s` later [byte/s]."""
     end_s = cell.parameter(P.END) * NS
     arrivals = cell.trace()[cell.trace()[:, Trace.EVENT] == EVENT_RECEIVE]
     missing = int(np.sum(arrivals[:, Trace.TIME] > end_s - shift_s))
@@ -91,7 +94,7 @@ def delivered_if_later(cell: Cell, shift_s: float) -> float:
 
 
 def heartbeats(cells: Cells) -> Claim:
-    """E2: on which path the heartbeat of figure 8 goes, and why at that time."""
+    """Return claim E2: the path of the heartbeat in figure 8, and the reason for its time."""
     cell = simulated(cells, "sctp_multi")
     path, found = heartbeat_path(cell), cells.samples("heartbeat_received", cell)
     printed, answer, before, after = (
@@ -103,28 +106,29 @@ def heartbeats(cells: Cells) -> Claim:
     drawn, answered = ns2_heartbeat(cell)
     return Claim(
         id="E2",
-        text="After link-up a heartbeat of the receiver tells over the primary path that it is back.",
+        text="After link-up a heartbeat of the receiver on the primary path reports that the path is back.",
         where="section 4.2, figure 8",
         verdict=inside(estimate(path == 0), least=90),
         own=verdict(not np.allclose(gaps_s, one_link, atol=2e-6)),
         expected="not held",
-        quantity="runs in which that heartbeat goes on the alternate path",
+        quantity="runs in which the heartbeat is on the alternate path",
         unit="%",
         samples=path == 1,
-        evidence="the receiver probes the path that it has left alone for longest, and it had probed the "
-        f"primary before. In print, too: its answer comes {gaps_s[0] * 1e3:.3f} ms after TSN 2448 and "
-        f"{gaps_s[1] * 1e3:.0f} ms before TSN 2449, as {HEARTBEAT_BYTES} byte do that queue between them. "
-        f"The two waits before it are random: it arrives at {found.min():.1f} to {found.max():.1f} s in "
-        f"{len(found)} of our runs, at {printed:.6f} s in print. With the draws of ns-2's default seed in "
-        f"place of ours it is {drawn:.6f} s, and {answered:.4f} s for the answer ({answer:.4f} in print)",
+        evidence="the receiver probes the path that it has not used for the longest time, and it had probed "
+        f"the primary path before. The same in print: the answer arrives {gaps_s[0] * 1e3:.3f} ms after TSN "
+        f"2448 and {gaps_s[1] * 1e3:.0f} ms before TSN 2449, like {HEARTBEAT_BYTES} byte in the queue "
+        f"between them. The two waits before the heartbeat are random: it arrives at {found.min():.1f} to "
+        f"{found.max():.1f} s in {len(found)} simulated runs, and at {printed:.6f} s in print. With the "
+        f"random numbers of ns-2's default seed it arrives at {drawn:.6f} s, its answer at {answered:.4f} s "
+        f"({answer:.4f} in print)",
     )
 
 
 def ns2_heartbeat(cell: Cell) -> tuple[float, float]:
-    """When that heartbeat and its answer arrive if the two waits before it are those of ns-2 [s].
+    """Return the arrival times of the heartbeat and its answer with the random numbers of ns-2 [s].
 
-    ns-2's default generator, with its default seed of 1, is asked by the receiver, by the sender 0.2 s
-    later, and by the receiver again when its first heartbeat is due: its draws 1 and 3.
+    The default generator of ns-2 with its default seed of 1 is used by the receiver, by the sender 0.2 s
+    later, and by the receiver again when its first heartbeat is due. So the receiver has draws 1 and 3.
     """
     byte_s, delay_s = 8 / (cell["bandwidth_mbps"] * 1e6), cell["paper_rtt_ms"] * 1e-3
     established_s = cell.parameter(P.START) * NS + 3 * delay_s + (2 * INIT_BYTES + COOKIE_BYTES) * byte_s
@@ -132,7 +136,7 @@ def ns2_heartbeat(cell: Cell) -> tuple[float, float]:
     first, _, third = mrg32k3a(1, 3)
     sent_s = established_s + 2 * interval_s + (1 + first + third) * rto_s
     arrives_s = sent_s + delay_s + HEARTBEAT_BYTES * byte_s
-    # The answer queues behind the data that was put out on its path before it.
+    # The answer is queued behind the data that was sent on its path before it.
     events = cell.trace()[cell.trace()[:, Trace.PATH] == 1]
     sent, received = (events[events[:, Trace.EVENT] == kind] for kind in (EVENT_SEND, EVENT_RECEIVE))
     last = sent[sent[:, Trace.TIME] <= arrives_s][-1, Trace.SEQUENCE]
@@ -141,7 +145,8 @@ def ns2_heartbeat(cell: Cell) -> tuple[float, float]:
 
 
 def mrg32k3a(seed: int, n: int) -> list[float]:
-    """The first n draws in (0, 1) of L'Ecuyer's combined generator (1999), all six words of it `seed`."""
+    """Return the first n draws in (0, 1) of L'Ecuyer's generator MRG32k3a (1999), with all six words
+    `seed`."""
     m1, m2 = 2**32 - 209, 2**32 - 22853
     a, b, found = [seed] * 3, [seed] * 3, []
     for _ in range(n):

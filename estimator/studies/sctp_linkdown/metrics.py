@@ -1,7 +1,7 @@
-"""Metrics of the SCTP/TCP link-down study (Y.-W. Choi and Y.-J. Lee, in Korean).
+"""Metrics of the study of SCTP and TCP over links that go down (Y.-W. Choi and Y.-J. Lee, in Korean).
 
-The paper counts the whole 1500-byte packet, distinct packets only, and subtracts a fixed start-up time
-from the run length; its bandwidth utilisation is byte/s over bit/s, so that a full link reads 0.125.
+The paper counts distinct packets with all of their 1500 bytes, and subtracts a fixed start-up time from the
+duration. Its bandwidth utilisation is byte/s over bit/s, so it is 0.125 for a full link.
 """
 
 from collections.abc import Callable
@@ -23,31 +23,38 @@ from netcarlo.kernels.sctp.state import RECEIVER
 from netcarlo.studies.cells import Cell, Samples
 
 PACKET = 1500
+"""Size of a packet [byte]."""
 START_UP_S = {"tcp": 1.12, "sctp_single": 1.5, "sctp_multi": 1.5}
+"""Start-up time that the paper subtracts, by protocol [s]."""
 DOWN_S = 50.0
+"""Time at which the link goes down [s]."""
 
 Events = NDArray[np.float64]
+"""Events of a trace, [events, len(Trace)]."""
 
 
 def throughput(cell: Cell) -> Samples:
-    """Received distinct packets x 1500 byte / Delta [byte/s]."""
+    """Return distinct received packets, times 1500 byte, over the duration without start-up [byte/s]."""
     delta_s: float = cell["sim_time_s"] - START_UP_S[cell["protocol"]]
     return cell.out(Out.DELIVERED) * PACKET / delta_s
 
 
 def utilisation(cell: Cell) -> Samples:
-    """Throughput [byte/s] over bandwidth [bit/s]."""
+    """Return throughput [byte/s] over bandwidth [bit/s]."""
     bandwidth_bps: float = cell["bandwidth_mbps"] * 1e6
     return throughput(cell) / bandwidth_bps
 
 
 def destroyed(cell: Cell) -> Samples:
-    """Data packets waiting or on the wire when the link goes down."""
+    """Return the number of data packets in the queue or on the link when it goes down."""
     return cell.out(Out.DESTROYED)
 
 
 def resumed(column: Out, *, since_s: float = 0.0, link_up: bool = False) -> Callable[[Cell], Samples]:
-    """The first transmission that arrives after the outage began: its time after `since_s` or link-up [s]."""
+    """Return a metric: the time of the first successful transmission after the outage began [s].
+
+    The time is counted from `since_s`, or from link-up.
+    """
 
     def metric(cell: Cell) -> Samples:
         return cell.time(column) - (DOWN_S + cell["link_down_s"] if link_up else since_s)
@@ -56,17 +63,17 @@ def resumed(column: Out, *, since_s: float = 0.0, link_up: bool = False) -> Call
 
 
 def outage_s(cell: Cell) -> float:
-    """When the link goes down [s]."""
+    """Return the time at which the link goes down [s]."""
     return float(cell.conditions.get("moment", DOWN_S))
 
 
 def silence(cell: Cell) -> Samples:
-    """From the link going down to the transmission of the first packet that arrives again [s]."""
+    """Return the time from link-down to the transmission of the first packet that arrives again [s]."""
     return cell.time(Out.RESUME_TX) - outage_s(cell)
 
 
 def window_at_outage(cell: Cell) -> Samples:
-    """What the sender may have in flight when the link goes down, less what the receiver allows [packet]."""
+    """Return the window when the link goes down, limited by the receiver's window [packets]."""
     tcp = cell["protocol"] == "tcp"
     most = cell.parameter(P.WINDOW) if tcp else cell.parameter(P.RWND) // window_bytes(cell)
     kinds = (EVENT_SEND, EVENT_ACK)
@@ -79,12 +86,12 @@ def window_at_outage(cell: Cell) -> Samples:
 
 
 def window_bytes(cell: Cell) -> float:
-    """Bytes that one packet counts in the congestion window: SCTP's include the chunk header."""
+    """Return the bytes of one packet in the congestion window; for SCTP they include the chunk header."""
     return cell.parameter(P.DATA) + (0 if cell["protocol"] == "tcp" else cell.parameter(P.CHUNK_HEADER))
 
 
 def cwnd_at_5s(cell: Cell) -> Samples:
-    """Congestion window at 5 s [byte]."""
+    """Return the congestion window at 5 s [byte]."""
 
     def metric(events: Events) -> float:
         return float(events[events[:, Trace.TIME] <= 5.0][-1, Trace.CWND])
@@ -93,7 +100,7 @@ def cwnd_at_5s(cell: Cell) -> Samples:
 
 
 def cwnd_reaches_ssthresh(cell: Cell) -> Samples:
-    """Time at which the congestion window first reaches the slow-start threshold [s]."""
+    """Return the time at which the congestion window first reaches the slow-start threshold [s]."""
 
     def metric(events: Events) -> float:
         reached = events[:, Trace.CWND] >= events[:, Trace.SSTHRESH]
@@ -103,7 +110,7 @@ def cwnd_reaches_ssthresh(cell: Cell) -> Samples:
 
 
 def before_down(column: Trace, event: int) -> Callable[[Cell], Samples]:
-    """A column of the last event of its kind before the link goes down."""
+    """Return a metric: a column of the last event of some kind before the link goes down."""
 
     def metric(events: Events) -> float:
         return float(events[(events[:, Trace.EVENT] == event) & (events[:, Trace.TIME] < DOWN_S)][-1, column])
@@ -112,19 +119,19 @@ def before_down(column: Trace, event: int) -> Callable[[Cell], Samples]:
 
 
 def highest_sent(events: Events) -> float:
-    """The highest packet number put out before the link goes down."""
+    """Return the highest sequence number sent before the link goes down."""
     sent = events[(events[:, Trace.EVENT] == EVENT_SEND) & (events[:, Trace.TIME] < DOWN_S)]
     return float(sent[:, Trace.SEQUENCE].max())
 
 
 def first_resent(events: Events) -> float:
-    """The packet number that is sent first after the link went down."""
+    """Return the sequence number of the first packet sent after the link went down."""
     sent = events[(events[:, Trace.EVENT] == EVENT_SEND) & (events[:, Trace.TIME] > DOWN_S)]
     return float(sent[0, Trace.SEQUENCE])
 
 
 def dequeued_last(cell: Cell) -> Samples:
-    """The packet whose transmission began last before the link goes down."""
+    """Return the sequence number of the last packet whose transmission began before the link goes down."""
     tx_s = PACKET * 8 / (cell["bandwidth_mbps"] * 1e6)
 
     def metric(events: Events) -> float:
@@ -140,12 +147,12 @@ def dequeued_last(cell: Cell) -> Samples:
 
 
 def received(tsn: int) -> Callable[[Cell], Samples]:
-    """Arrival of a data packet [s]."""
+    """Return a metric: the arrival time of a data packet [s]."""
     return _first(EVENT_RECEIVE, Trace.SEQUENCE, tsn)
 
 
 def acknowledged(tsn: int) -> Callable[[Cell], Samples]:
-    """Arrival of the first acknowledgement up to a data packet [s]."""
+    """Return a metric: the arrival time of the first acknowledgement of a data packet [s]."""
     return _first(EVENT_ACK, Trace.ACKED, tsn)
 
 
@@ -158,7 +165,8 @@ def _first(event: int, column: Trace, number: int) -> Callable[[Cell], Samples]:
 
 
 def heartbeat(event: int) -> Callable[[Cell], Samples]:
-    """When a heartbeat of the receiver, the first after link-up, or its answer arrives [s]."""
+    """Return a metric: the arrival time of the receiver's first heartbeat after link-up, or of its answer
+    [s]."""
 
     def metric(cell: Cell) -> Samples:
         return cell.per_trace(lambda events: probe(events, event, cell)[Trace.TIME])
@@ -167,12 +175,12 @@ def heartbeat(event: int) -> Callable[[Cell], Samples]:
 
 
 def heartbeat_path(cell: Cell) -> Samples:
-    """The path of that heartbeat: 0 the one that was down, 1 the alternate one."""
+    """Return the path of the receiver's first heartbeat after link-up: 0 primary, 1 alternate."""
     return cell.per_trace(lambda events: probe(events, EVENT_HEARTBEAT_RECEIVE, cell)[Trace.PATH])
 
 
 def probe(events: Events, event: int, cell: Cell) -> Events:
-    """The row of the first heartbeat event of the receiver after link-up; NaN if there is none."""
+    """Return the row of the receiver's first heartbeat event after link-up; NaN if there is none."""
     mine = (events[:, Trace.EVENT] == event) & (events[:, Trace.SEQUENCE] == RECEIVER)
     found = events[mine & (events[:, Trace.TIME] > DOWN_S + cell["link_down_s"])]
     return found[0] if len(found) else np.full(len(Trace), np.nan)
@@ -209,4 +217,5 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "heartbeat_received": heartbeat(EVENT_HEARTBEAT_RECEIVE),
     "heartbeat_ack_received": heartbeat(EVENT_HEARTBEAT_ACK),
 }
-"""Metric of a cell -> its values, one per replication (of a trace: of the first replications)."""
+"""Metrics by name: functions that return the values in a cell, one per replication (from traces: of the first
+ones)."""

@@ -10,7 +10,7 @@ from netcarlo.studies.judging import gain
 from netcarlo.studies.sctp_linkdown.metrics import silence, window_at_outage
 
 EQUAL_S = 0.1
-"""Silences that differ by less count as equal [s]."""
+"""Maximum difference of silences that count as equal [s]."""
 
 
 def mean_silence(cell: Cell) -> float:
@@ -24,7 +24,8 @@ def mean_window(cell: Cell) -> float:
 
 
 def of_equal_silence(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells with equal silences whose windows differ most, in the order of their windows."""
+    """Return the group of cells with equal silences and the largest range of windows, in the order of
+    windows."""
     ordered = sorted(cells, key=mean_silence)
     groups = [
         [other for other in ordered[k:] if mean_silence(other) - mean_silence(first) < EQUAL_S]
@@ -35,7 +36,7 @@ def of_equal_silence(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def claim(cells: Cells) -> Claim:
-    """Return claim B6, judged at equal silences so that the phase of the doubled timeout does not count."""
+    """Return claim B6, tested at equal silences to exclude the effect of the phase of the doubled timeout."""
     moved = cells.varied("moment")
     group = of_equal_silence(moved.where(protocol="sctp_single"))
     low, high = (moved.samples("throughput", cell) for cell in (group[0], group[-1]))
@@ -55,9 +56,9 @@ def claim(cells: Cells) -> Claim:
         samples=change,
         evidence=f"held, but the effect is small: the link goes down at {len(group)} moments from "
         f"{min(cell['moment'] for cell in group):g} to {max(cell['moment'] for cell in group):g} s, and the "
-        f"silence lasts {mean_silence(group[0]):.2f} s each time. The phase of the doubled timeout decides "
-        f"more: among {len(full)} moments with the same full window of TCP ({most:g} packets) the throughput "
-        f"differs by {float(phase.mean()):.0f} %. The paper shows one moment",
+        f"silence lasts {mean_silence(group[0]):.2f} s each time. The phase of the doubled timeout has a "
+        f"larger effect: among {len(full)} moments with the same full window of TCP ({most:g} packets) the "
+        f"throughput differs by {float(phase.mean()):.0f} %. The paper has one moment",
         changed="first judged by whether the window explains more of the variance than the silence does, and "
         "expected not to hold; that is a stricter statement than the paper's",
     )

@@ -10,52 +10,54 @@ from netcarlo.studies.cells import NS, Cell, Samples
 
 
 def udp(cell: Cell) -> bool:
-    """True where datagrams are sent."""
+    """Return True if the cell has UDP."""
     return str(cell["protocol"]).startswith("udp")
 
 
 def wireless(cell: Cell) -> bool:
-    """True of the radio network, False of the wire beside it."""
+    """Return True for the radio network, False for the wired one."""
     return cell.scenario.wireless is not None
 
 
 def completion(cell: Cell) -> Samples:
-    """From the start, time 0, to the arrival of the last missing byte of the 100 MiB [s]; TCP only."""
+    """Return the time at which all of the 100 MiB have arrived [s]; for TCP only."""
     done = cell.flow(FlowOut.COMPLETED) if wireless(cell) else cell.out(Out.COMPLETED)
     return np.where(done >= 0, done * NS, np.nan)
 
 
 def source(cell: Cell) -> Samples:
-    """From the start until the source has put out the last byte of the 100 MiB [s]."""
+    """Return the time at which the source has sent the last byte of the 100 MiB [s]."""
     return cell.flow(FlowOut.SOURCE_DONE) * NS
 
 
 def sending(cell: Cell) -> Samples:
-    """What the paper times: TCP until all has arrived, UDP until the source is done [s]."""
+    """Return the transfer time of the paper: for TCP until all has arrived, for UDP until all has been sent
+    [s]."""
     if not udp(cell):
         return completion(cell)
     return source(cell) if wireless(cell) else cell.outcome("completion_s")
 
 
 def throughput(cell: Cell) -> Samples:
-    """Payload that arrived over the time of the transfer [Mbit/s]."""
+    """Return the delivered payload over the transfer time [Mbit/s]."""
     return cell.outcome("delivered") * payload(cell) * 8e-6 / sending(cell)
 
 
 def payload(cell: Cell) -> int:
-    """Payload of a packet [byte]."""
+    """Return the payload of a packet [byte]."""
     return int(cell.scenario.transport.payload)  # type: ignore[arg-type]
 
 
 def loss(cell: Cell) -> Samples:
-    """Datagrams that did not arrive, of those put out [%]; NaN for TCP, which repeats them."""
+    """Return the fraction of sent datagrams that did not arrive [%]; NaN for TCP, which retransmits."""
     if not udp(cell):
         return np.full(len(cell.outcomes), np.nan)
     return 100 * (1 - cell.outcome("delivered") / cell.outcome("sent"))
 
 
 def lost_at(*relays: int) -> Callable[[Cell], Samples]:
-    """Packets dropped at some nodes of the way, the sender is 0, of those put out [%]."""
+    """Return a metric: packets dropped at some nodes of the path (0 is the sender), of the packets sent
+    [%]."""
 
     def metric(cell: Cell) -> Samples:
         if not wireless(cell):
@@ -69,7 +71,7 @@ def lost_at(*relays: int) -> Callable[[Cell], Samples]:
 
 
 def failed(cell: Cell) -> Samples:
-    """Transmissions of data frames that were not acknowledged [%]."""
+    """Return the fraction of transmissions of data frames that were not acknowledged [%]."""
     if not wireless(cell):
         return np.zeros(len(cell.outcomes))
     attempts = cell.node(NodeOut.ATTEMPTS).sum(axis=1)
@@ -85,4 +87,4 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "lost_later": lost_at(2, 3),
     "failed_percent": failed,
 }
-"""Metric of a cell -> its values, one per replication."""
+"""Metrics by name: functions that return the values in a cell, one per replication."""

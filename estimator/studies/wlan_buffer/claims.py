@@ -1,6 +1,6 @@
 """Claims of the study of sender buffers over 802.11g (S. Mun, H. Lee, H. Choo and W. Kong, in Korean).
 
-A claim that the averages decide is judged twice: by our numbers and by the paper's own.
+A claim about averages has two verdicts: by the simulated numbers, and by those of the paper.
 """
 
 import itertools
@@ -36,21 +36,25 @@ from netcarlo.studies.wlan_buffer.metrics import (
 __all__ = ["METRICS", "claims", "summaries"]
 
 SUFFICES = 96
-"""The buffer that the paper takes at 5 ms and more [KB]; that of its 50 ms run is not given."""
+"""Buffer of the paper at RTTs of 5 ms and more [KB]. The buffer of its 50 ms run is not stated."""
 
 LARGEST = 1024
+"""Largest buffer of the paper [KB]."""
 
 FLAT = 0.02
-"""A change from 96 to 128 KB that counts as none."""
+"""Maximum relative change from 96 to 128 KB that counts as none."""
 
 CALIBRATED = "the calibration, which minimises the errors of averages and gains"
+"""Text about fitted parameters."""
 
 PUBLISHED_GAINS = {5: 20.3, 10: 21.4, 20: 45.4}
+"""Published gains of the MBT over the default buffer, by RTT [ms] [%]."""
 PUBLISHED_SLOPE = 0.0253
+"""Published decay of the throughput with the RTT [1/ms]."""
 
 
 def summaries(cells: Cells) -> Summaries:
-    """The published numbers that follow from several cells."""
+    """Return the published numbers that depend on several cells."""
     numbers, buffers = averages(cells.value), tried(cells)
 
     def threshold(conditions: Mapping[str, Value]) -> Mean:
@@ -80,13 +84,13 @@ def summaries(cells: Cells) -> Summaries:
 
 
 def tried(cells: Cells) -> Buffers:
-    """The buffers of the paper at each RTT."""
+    """Return the buffers of the paper at each RTT [KB]."""
     pairs = sorted(at(cell.conditions) for cell in cells.all)
     return {rtt: [kb for other, kb in pairs if other == rtt] for rtt, _ in pairs}
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
-    """What the paper claims, each with the evidence."""
+    """Yield the claims of the paper with their evidence."""
     ours, theirs = averages(cells.value), averages(printed(cells.study))
     buffers = tried(cells)
 
@@ -109,8 +113,8 @@ def claims(cells: Cells) -> Iterator[Claim]:
                 "table 2", lambda numbers: rises(numbers, buffers))  # fmt: skip
     yield judge("B2", "The MBT is 32 KB at 1 ms and 96 KB at 5, 10 and 20 ms.", "section 3",
                 lambda numbers: thresholds(numbers, buffers), fitted=CALIBRATED, expected="undecided",
-                changed="first expected to hold beyond doubt; at 20 ms 96 KB are 0.9 % below the plateau "
-                "where 1 % counts as on it, so that some seeds leave it open")  # fmt: skip
+                changed="first expected to be held; at 20 ms 96 KB are 0.9 % below the plateau and 1 % is "
+                "allowed, so the claim is undecided with some seeds")  # fmt: skip
     yield judge("B3", "The throughput at the MBT falls with the RTT.", "section 3.3", falls)
     yield judge("B4", "At 5, 10 and 20 ms the MBT gains 20.3, 21.4 and 45.4 % over the default of 64 KB.",
                 "section 4.1", gains, fitted=CALIBRATED)  # fmt: skip
@@ -129,7 +133,8 @@ def claims(cells: Cells) -> Iterator[Claim]:
 
 
 def rises(numbers: Numbers, buffers: Buffers) -> Finding:
-    """B1."""
+    """Return the finding on claim B1: the average increases with the buffer up to the MBT, then is
+    constant."""
     steps: dict[str, Verdict] = {}
     flat = []
     for rtt, mbt in PUBLISHED_MBT.items():
@@ -140,13 +145,14 @@ def rises(numbers: Numbers, buffers: Buffers) -> Finding:
     against = [step for step, found in steps.items() if found != "held"]
     return Finding(
         verdict=every([*steps.values(), *(inside(estimate(one), -FLAT, FLAT) for one in flat)]),
-        evidence=("rises everywhere" if not against else f"does not clearly rise to {', '.join(against)}")
+        evidence=("rises everywhere" if not against else f"no significant rise to {', '.join(against)}")
         + f"; from 96 to 128 KB it changes by {', '.join(f'{100 * one.mean():+.1f}' for one in flat)} %",
     )
 
 
 def thresholds(numbers: Numbers, buffers: Buffers) -> Finding:
-    """B2: the MBT is as near the plateau as counts, and the next smaller buffer is not."""
+    """Return the finding on claim B2: the MBT is on the plateau within the tolerance, the next smaller buffer
+    is not."""
     verdicts: list[Verdict] = []
     offs = []
     for rtt, mbt in PUBLISHED_MBT.items():
@@ -159,18 +165,18 @@ def thresholds(numbers: Numbers, buffers: Buffers) -> Finding:
         offs.append(f"at {rtt} ms {' and '.join(off)}")
     return Finding(
         verdict=every(verdicts),
-        evidence=f"against the plateau, the mean of the two largest: {', '.join(offs)} ({percent(PLATEAU)} "
-        "below counts as on it)",
+        evidence=f"relative to the plateau, the mean of the two largest buffers: {', '.join(offs)} (up to "
+        f"{percent(PLATEAU)} below counts as on the plateau)",
     )
 
 
 def at_mbt(numbers: Numbers) -> list[Samples]:
-    """The averages at the MBTs, and at 50 ms."""
+    """Return the averages at the MBT of each RTT, and at 50 ms."""
     return [numbers(rtt, kb) for rtt, kb in {**PUBLISHED_MBT, 50: SUFFICES}.items()]
 
 
 def falls(numbers: Numbers) -> Finding:
-    """B3."""
+    """Return the finding on claim B3: the throughput at the MBT decreases with the RTT."""
     found = at_mbt(numbers)
     return Finding(
         verdict=all_positive(a - b for a, b in itertools.pairwise(found)),
@@ -179,17 +185,17 @@ def falls(numbers: Numbers) -> Finding:
 
 
 def gains(numbers: Numbers) -> Finding:
-    """B4: the three gains, each within 8 percentage points."""
+    """Return the finding on claim B4: the three gains, each within 8 percentage points."""
     found = {rtt: over_default(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS}
     return Finding(
         verdict=every(inside(estimate(values), PUBLISHED_GAINS[rtt] - 8, PUBLISHED_GAINS[rtt] + 8)
                       for rtt, values in found.items()),
-        evidence=f"{said(found.values())} % (8 points either way count)",
+        evidence=f"{said(found.values())} % (8 percentage points are allowed)",
     )  # fmt: skip
 
 
 def no_better(numbers: Numbers) -> Finding:
-    """B5."""
+    """Return the finding on claim B5: at 1 ms the default is no better than 32 KB."""
     found = gain(numbers(1, DEFAULT), numbers(1, 32))
     return Finding(
         verdict=inside(estimate(found), most=100 * PLATEAU),
@@ -199,7 +205,7 @@ def no_better(numbers: Numbers) -> Finding:
 
 
 def harm(numbers: Numbers) -> Finding:
-    """B6."""
+    """Return the finding on claim B6: larger buffers reduce the throughput."""
     larger = [100 * (1 - numbers(rtt, 256) / numbers(rtt, 128)) for rtt in PUBLISHED_GAINS]
     huge = 100 * (1 - numbers(50, LARGEST) / numbers(50, SUFFICES))
     return Finding(
@@ -212,30 +218,30 @@ def harm(numbers: Numbers) -> Finding:
 
 
 def larger_than_needed(numbers: Numbers) -> Finding:
-    """Return claim B12: the buffers on either side of 135 KB gain almost nothing over 96 KB at 20 ms."""
+    """Return the finding on claim B12: buffers near 135 KB have almost no gain over 96 KB at 20 ms."""
     more = {kb: gain(numbers(20, kb), numbers(20, SUFFICES)) for kb in (128, 256)}
     return Finding(
         verdict=every(inside(estimate(one), most=100 * FLAT) for one in more.values()),
         quantity="128 KB over 96 KB at 20 ms", unit="%", samples=more[128],
-        evidence=f"128 and 256 KB bring {said(more.values())} % over 96 KB ({percent(FLAT)} counts as "
-        "nothing), and the BDP of 54 Mbit/s and 20 ms takes 41 % more memory",
+        evidence=f"128 and 256 KB gain {said(more.values())} % over 96 KB (up to {percent(FLAT)} counts as "
+        "nothing), and the BDP of 54 Mbit/s and 20 ms needs 41 % more memory",
     )  # fmt: skip
 
 
 def slope(numbers: Numbers) -> Finding:
-    """B7: within 12 %."""
+    """Return the finding on claim B7: the slope within 12 %."""
     a, b = regression(numbers, shift=0)
     shifted, _ = regression(numbers, shift=1)
     return Finding(
         verdict=inside(estimate(b / PUBLISHED_SLOPE), 0.88, 1.12),
         quantity="fall per ms", unit="%", samples=100 * b,
-        evidence=f"intercept {a.mean():.2f} Mbit/s over the RTT, {shifted.mean():.2f} over RTT + 1 ms (12 "
-        "% of the slope either way count)",
+        evidence=f"intercept {a.mean():.2f} Mbit/s with the RTT, {shifted.mean():.2f} with RTT + 1 ms (12 % "
+        "of the slope are allowed)",
     )  # fmt: skip
 
 
 def prediction(numbers: Numbers) -> Finding:
-    """B8, with both conventions of the intercept."""
+    """Return the finding on claim B8, with both conventions of the intercept."""
     measured = numbers(50, SUFFICES)
     both = [predicted(numbers, 50, consistent=consistent) for consistent in (True, False)]
     off = [gain(values, measured) for values in both]
@@ -250,26 +256,26 @@ def prediction(numbers: Numbers) -> Finding:
 
 
 def limited(cells: Cells) -> Claim:
-    """B9: what the sender's buffer holds over the loop's time is the throughput."""
+    """Return claim B9: the throughput is the sender's buffer over the round-trip time."""
     cell = cells.one(rtt_ms=20.0, buffer_kb=float(DEFAULT))
     room, average = cell.parameter(P.SEND_BUFFER), cells.samples("throughput_avg", cell)
     share = in_flight(cell) / room
     plateau = max(float(cells.samples("throughput_avg", one).mean()) for one in cells.where(rtt_ms=1.0))
     return Claim(
         id="B9",
-        text="64 KB at 20 ms is limited by the window: what is in flight is what the buffer holds.",
+        text="64 KB at 20 ms is limited by the window: the data in flight fill the buffer.",
         where="derived from table 2",
         verdict=every([inside(estimate(share), 0.6, 1), inside(estimate(average), most=0.6 * plateau)]),
-        quantity="data on the way over what the buffer holds",
+        quantity="data in flight over the capacity of the buffer",
         samples=share,
-        evidence=f"the buffer holds {room} segments and is refilled once a third is free, so that two "
-        f"thirds to all of it are in use; the radio carries {plateau:.1f} Mbit/s, here "
-        f"{average.mean():.1f} are used",
+        evidence=f"the buffer has {room} segments and is refilled once a third is free, so two thirds to all "
+        f"of it are in use; the radio can carry {plateau:.1f} Mbit/s, of which {average.mean():.1f} Mbit/s "
+        "are used",
     )
 
 
 def best_seconds(cells: Cells) -> Claim:
-    """B10: over the cells of the paper that have both values."""
+    """Return claim B10, over the cells for which the paper has both values."""
     both = {at(n.conditions) for n in cells.study.published if n.metric == "throughput_max"}
     found = {
         (rtt, kb): estimate(cells.value("throughput_max", **cell) / cells.value("throughput_avg", **cell))
@@ -291,7 +297,7 @@ def best_seconds(cells: Cells) -> Claim:
 
 
 def steadiness(cells: Cells) -> Claim:
-    """B11: how far the best second of a run is above its average."""
+    """Return claim B11: ratio of the best second of a run to its average."""
     peaks = {
         kb: 100 * (cells.value("throughput_max", rtt_ms=1.0, buffer_kb=kb)
                    / cells.value("throughput_avg", rtt_ms=1.0, buffer_kb=kb) - 1)
@@ -313,6 +319,6 @@ def steadiness(cells: Cells) -> Claim:
         samples=more,
         published=f"{own[DEFAULT] - own[32]:.1f}",
         evidence=f"the best second is {peaks[32].mean():.1f} and {peaks[DEFAULT].mean():.1f} % above the "
-        f"average with 32 and 64 KB, in print {own[32]:.1f} and {own[DEFAULT]:.1f} %: nothing here disturbs "
-        "a radio that either buffer fills (2 points count)",
+        f"average with 32 and 64 KB, in print {own[32]:.1f} and {own[DEFAULT]:.1f} %: both buffers saturate "
+        "the radio, and the model has no other disturbance (2 percentage points are required)",
     )

@@ -1,4 +1,4 @@
-"""Metrics of the study of sender buffers over 802.11g, and what its averages say."""
+"""Metrics of the study of sender buffers over 802.11g, and quantities that follow from its averages."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,41 +14,44 @@ from netcarlo.studies.judging import Lookup, gain
 from netcarlo.studies.study import Value
 
 RTTS = (1, 5, 10, 20)
-"""The RTTs [ms] at which the paper looks for the smallest buffer that suffices."""
+"""RTTs at which the paper searches the smallest sufficient buffer (MBT) [ms]."""
 
 PUBLISHED_MBT = {1: 32, 5: 96, 10: 96, 20: 96}
-"""What it finds [KB]."""
+"""Published MBT by RTT [ms] [KB]."""
 
 DEFAULT = 64
-"""The default buffer of the operating system [KB]."""
+"""Default buffer of the operating system [KB]."""
 
 PLATEAU = 0.01
-"""A buffer suffices if its average is so near the plateau, the mean of those of the two largest buffers."""
+"""Maximum relative distance of a sufficient buffer's average from the plateau, the mean of the two largest
+buffers."""
 
 Numbers = Callable[[int, int], Samples]
-"""(RTT [ms], buffer [KB]) -> average throughput [Mbit/s], a value per replication or the one published."""
+"""Function (RTT [ms], buffer [KB]) -> average throughput [Mbit/s], one value per replication or the published
+one."""
 
 Buffers = Mapping[int, Sequence[int]]
-"""The buffers tried at each RTT, ascending."""
+"""Buffers at each RTT, ascending [KB]."""
 
 
 def counted_s(cell: Cell) -> float:
-    """For how long packets are counted [s]."""
+    """Return the time over which packets are counted [s]."""
     return (cell.parameter(P.END) - cell.parameter(Radio.WARM_UP)) * 1e-9
 
 
 def average(cell: Cell) -> Samples:
-    """Payload that arrives in order, per time [Mbit/s]."""
+    """Return the rate of payload received in order [Mbit/s]."""
     return cell.flow(FlowOut.IN_ORDER) * cell.parameter(P.DATA) * 8e-6 / counted_s(cell)
 
 
 def best_second(cell: Cell) -> Samples:
-    """Most payload that arrives in a second [Mbit/s]."""
+    """Return the largest payload received in one second [Mbit/s]."""
     return cell.flow(FlowOut.BEST) * cell.parameter(P.DATA) * 8e-6
 
 
 def in_flight(cell: Cell) -> Samples:
-    """Segments on their way to the receiver, delay element included, mean over time (Little's law)."""
+    """Return the mean number of segments in flight to the receiver, including the delay element (Little's
+    law)."""
     return cell.flow(FlowOut.DELAY_SUM) * 1e-6 / counted_s(cell)
 
 
@@ -56,26 +59,27 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "throughput_avg": average,
     "throughput_max": best_second,
 }
-"""Metric of a cell -> its values, one per replication."""
+"""Metrics by name: functions that return the values in a cell, one per replication."""
 
 
 def at(conditions: Mapping[str, Value]) -> tuple[int, int]:
-    """RTT [ms] and buffer [KB] of a cell."""
+    """Return RTT [ms] and buffer [KB] of a cell."""
     return int(conditions["rtt_ms"]), int(conditions["buffer_kb"])
 
 
 def averages(value: Lookup) -> Numbers:
-    """The averages among numbers that are looked up by their conditions."""
+    """Return a lookup of averages by RTT and buffer from a lookup by conditions."""
     return lambda rtt, kb: value("throughput_avg", rtt_ms=float(rtt), buffer_kb=float(kb))
 
 
 def plateau(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> float:
-    """The goodput that larger buffers do not exceed: the mean of the averages at the two largest [Mbit/s]."""
+    """Return the plateau, the mean of the averages of the two largest buffers [Mbit/s]."""
     return float(np.mean([np.mean(numbers(rtt, kb)) for kb in buffers[-2:]]))
 
 
 def buffer_threshold(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> int:
-    """The paper's MBT [KB]: the smallest buffer less than `PLATEAU` below the plateau at this RTT."""
+    """Return the MBT as defined by the paper: the smallest buffer less than `PLATEAU` below the plateau
+    [KB]."""
     least = (1 - PLATEAU) * plateau(numbers, rtt, buffers)
     return next(kb for kb in buffers if np.mean(numbers(rtt, kb)) >= least)
 
@@ -83,8 +87,8 @@ def buffer_threshold(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> int:
 def threshold_interval(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> Mean:
     """Return the MBT [KB] with the range of buffers that the replications do not exclude.
 
-    A buffer is excluded as the MBT if its average is below the plateau by more than `PLATEAU` beyond doubt
-    (95 %), or if that of a smaller one is not, beyond doubt.
+    A buffer is excluded as the MBT if its average is significantly (95 %) below the plateau by more than
+    `PLATEAU`, or if that of a smaller buffer is significantly above this limit.
     """
     enough = (1 - PLATEAU) * np.mean([numbers(rtt, kb) for kb in buffers[-2:]], axis=0)
     margins = {kb: ends(estimate(numbers(rtt, kb) - enough)) for kb in buffers}
@@ -95,15 +99,15 @@ def threshold_interval(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> Me
 
 
 def over_default(numbers: Numbers, rtt: int, kb: int) -> Samples:
-    """By how much a buffer's average exceeds that of the default [%]."""
+    """Return by how much the average of a buffer exceeds that of the default [%]."""
     return gain(numbers(rtt, kb), numbers(rtt, DEFAULT))
 
 
 def regression(numbers: Numbers, *, shift: float) -> tuple[Samples, Samples]:
-    """A [Mbit/s] and b [1/ms] of y = a exp(-b (RTT + shift)) through the averages at the paper's MBTs.
+    """Return a [Mbit/s] and b [1/ms] of y = a exp(-b (RTT + shift)) through the averages at the paper's MBTs.
 
-    Least squares of ln y, replication by replication.  With shift 0 the intercept is at RTT 0; the paper
-    prints that of shift 1.
+    The fit is by least squares of ln y for each replication. With shift 0 the intercept is at RTT 0; the
+    paper prints the intercept for shift 1.
     """
     x = np.array(RTTS, float) + shift
     y = np.log([numbers(rtt, kb) for rtt, kb in PUBLISHED_MBT.items()])
@@ -112,11 +116,14 @@ def regression(numbers: Numbers, *, shift: float) -> tuple[Samples, Samples]:
 
 
 def predicted(numbers: Numbers, rtt: float, *, consistent: bool) -> Samples:
-    """The law at another RTT [Mbit/s]; as printed, with the intercept of RTT + 1, unless `consistent`."""
+    """Return the throughput by the law at another RTT [Mbit/s].
+
+    Unless `consistent`, the intercept is that of RTT + 1 ms, as printed.
+    """
     a, b = regression(numbers, shift=0 if consistent else 1)
     return a * np.exp(-b * rtt)
 
 
 def percent(share: float) -> str:
-    """A share in words."""
+    """Return a fraction as text."""
     return f"{100 * share:.3g} %" if math.isfinite(share) else "nothing"
