@@ -17,8 +17,8 @@ TRUNK = "errors", "kernels", "networks", "numerics", "scenario", "schema", "simu
 """Modules and packages that turn a scenario into outcomes: the layers up to `simulation`."""
 
 SWEEPS = (
-    "estimation.control_variates", "estimation.goals", "estimation.sample", "sweeps.analysis.corrected",
-    "sweeps.analysis.decisions", "sweeps.execution.chunk", "sweeps.space",
+    "estimation.control_variates", "estimation.goals", "estimation.sample", "sweeps.analysis.decisions",
+    "sweeps.analysis.regression", "sweeps.execution.chunk", "sweeps.space",
 )  # fmt: skip
 """Modules and packages that turn the definition of a sweep into scenarios, and outcomes into its tables."""
 

@@ -1,1 +1,1 @@
-"""Sweeps: spaces of networks, simulated cell by cell and kept in a store."""
+"""Sweeps: parameter spaces of networks, simulated cell by cell. A store has the results."""

@@ -1,4 +1,4 @@
-"""A sweep from Python: simulate a space of networks and get the results as an object of xarray or pandas."""
+"""Python function for a sweep. The results are an xarray Dataset or a pandas DataFrame."""
 
 import os
 import tempfile
@@ -34,19 +34,19 @@ def sweep(
     large: bool = False,
     grow: bool = False,
 ) -> Any:
-    """Simulate every cell of a sweep that the store `out` lacks; returns all results.
+    """Simulate every cell of a sweep that is not in the store `out`, and return all results.
 
-    `what` is a sweep file, or data as in one, and `out` a folder or fsspec URL (unless given, the
-    results are not kept).  It runs on threads of this process, on so many `workers` (processes; GPUs
-    with target cuda; call it below `if __name__ == "__main__":` then) or on those of a Dask
-    `scheduler`.  `progress(summary)` is called after each chunk; with True a line
-    says how many cells are done.  A cell that is
-    forecast to be very `large` (`workload`) is refused unless it is confirmed.  `grow`: the store may be one
-    of fewer draws, values on axes or replications (`growth`).
+    `what` is a sweep, the path of its file, or its data as in a file. `out` is a folder or an fsspec URL;
+    without it, the results are not stored. Chunks run on threads of this process, on `workers` processes (one
+    for each GPU with target cuda; then call this below `if __name__ == "__main__":`), or on the workers of a
+    Dask `scheduler`. `progress(summary)` is called after each chunk; with True, a line with the number of
+    finished cells is printed. Cells that are forecast to be very large (`workload`) are refused unless
+    `large` is true. With `grow`, the store may have fewer draws, values of axes or replications than the
+    sweep (`growth`).
 
-    Returns an xarray Dataset over the axes, or for drawn topologies a pandas DataFrame with a row per
-    cell.  A failed cell has the status "failed", an error, and NaN.  Raises InputError, and
-    StoppedError if it cannot go on: the same call resumes.
+    Returns an xarray Dataset over the axes, or, for drawn networks, a pandas DataFrame with a row for each
+    cell. A failed cell has the status "failed", an error, and NaN. Raises InputError, and StoppedError if the
+    run cannot continue; the same call then resumes.
     """
     given = {"replications": replications, "seed": seed}
     values = {name: value for name, value in given.items() if value is not None}

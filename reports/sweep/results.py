@@ -16,8 +16,8 @@ from netcarlo.reports.parts import scales
 from netcarlo.reports.sweep.screened import Screened
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.outcomes import BY_NAME
-from netcarlo.sweeps.analysis import corrected, population
-from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.analysis import population, regression
+from netcarlo.sweeps.space import congestion_files
 
 KEY_DIGITS = 10
 """Digits of a key that are shown: enough to tell the cells of any sweep apart."""
@@ -79,7 +79,7 @@ class Results:
         definition = manifest.get("definition") or {}
         self.base = None
         if "scenario" in definition:  # with the texts of users' files, which are read and do not run
-            self.base = Scenario.check(controls.provide(definition)["scenario"])
+            self.base = Scenario.check(congestion_files.provide(definition)["scenario"])
         axes = {axis["name"]: self._axis(axis) for axis in self.sweep["axes"]}
         self.compared = axes.pop(self.sweep["compare"], None)
         self.axes = tuple(axes.values())
@@ -262,7 +262,7 @@ class Results:
         the others' intervals two standard errors of the correction."""
         clear, both = (each[0, points][:, None] for each in (screened.clear, screened.both))
         y, x = (each[0, points, k][:, None] for each in (self.cube(column), screened.cube(column)))
-        got = corrected.values(np.where(clear, np.nan, y), x, clear, both)
+        got = regression.values(np.where(clear, np.nan, y), x, clear, both)
         if got is None:
             return
         low, high = (self.cube(column + end)[0, points, k] for end in ("_low", "_high"))

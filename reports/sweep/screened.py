@@ -10,7 +10,7 @@ import pandas as pd
 
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.reports.parts import scales
-from netcarlo.sweeps.analysis import corrected, decisions, population
+from netcarlo.sweeps.analysis import decisions, population, regression
 
 WORDS = {
     "clear": "clear by the sample of packets",
@@ -34,12 +34,12 @@ class Screened:
         self._goals = sweep["goals"]
         ok = (cells["status"] == "ok").to_numpy()
         self.counts = decisions.answered(cells)
-        self.decision = decisions.judge(sweep, cheap, cells, group=shape[2])
+        self.decision = decisions.decide_from_tables(sweep, cheap, cells, group=shape[2])
         flat = np.zeros(self.n_cells, bool)
         flat[cells["cell"].to_numpy()[ok & (cells["because"] == "clear").to_numpy()]] = True
         self.clear: Bools = flat.reshape(shape)[:, :, 0]
         """bool[networks, points]: cheap models answered."""
-        self.both: Bools = self.decision.alike.reshape(shape[:2]) & self.decision.useful
+        self.both: Bools = self.decision.representative.reshape(shape[:2]) & self.decision.useful
         """The sampled ones that stand for them."""
         self._frame = cheap[(cheap["status"] == "ok").to_numpy()]
         self._columns: dict[str, Floats] = {}
@@ -64,14 +64,14 @@ class Screened:
         clear, both = self.clear[:, points], self.both[:, points]
         mine, theirs = np.where(clear, np.nan, answers[:, points]), cheap[:, points]
         if share:
-            parts = corrected.share(mine, theirs, clear, both)
+            parts = regression.share(mine, theirs, clear, both)
             if parts is not None:
                 found, below, above = population.mean(parts[0], blocks), *parts[1:]
                 low = math.hypot(found.mean - found.ci_low, below)
                 return np.array(
                     [found.mean, found.mean - low, found.mean + math.hypot(found.ci_high - found.mean, above)]
                 )
-        elif (got := corrected.values(mine, theirs, clear, both)) is not None:
+        elif (got := regression.values(mine, theirs, clear, both)) is not None:
             found = population.mean(got.mean + got.influence, blocks)
             return np.array([found.mean, found.ci_low, found.ci_high])
         known = answers[:, points][np.isfinite(answers[:, points])]

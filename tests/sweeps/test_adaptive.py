@@ -324,11 +324,11 @@ def test_a_failed_cell_is_no_answer_of_a_cheap_model() -> None:
     because = np.where(cells < 100, "sample", "doubt")
     cheap = pd.DataFrame({"cell": cells, "status": status, "fast_margin": margin})
     right = pd.DataFrame({"cell": cells, "status": "ok", "because": because, "fast_margin": margin + 0.1})
-    decision = decisions.judge(sweep, cheap, right, group=1)
+    decision = decisions.decide_from_tables(sweep, cheap, right, group=1)
     assert decision.useful and not decision.clear[status == "failed"].any()
     assert decision.clear[status == "ok"].mean() > 0.9
     broken = right.assign(status=np.where(cells % 3 == 0, "failed", "ok"))
-    fewer = decisions.judge(sweep, cheap, broken, group=1)
+    fewer = decisions.decide_from_tables(sweep, cheap, broken, group=1)
     assert fewer.limits["fast, 0"] > 2 * decision.limits["fast, 0"]
 
 
@@ -360,20 +360,20 @@ SHARED: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"keep": "replications"}, "keep = replications is not for fidelity: auto"),
-        ({"goals": {}, "auto": {"decide": ["goals"]}}, "decide = goals, and there are none"),
-        ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "nothing can be won"),
+        ({"keep": "replications"}, "keep = replications cannot be combined with fidelity: auto"),
+        ({"goals": {}, "auto": {"decide": ["goals"]}}, "decide = goals, but the sweep has no goals"),
+        ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "there is no winner to decide"),
         ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; allowed is 0.001 to 0.2"),
         ({"auto": {"decide": ["all"]}}, "allowed is 'goals' or 'winner'"),
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),
-        ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, which"),
+        ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, but"),
         (
             {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", "window": 32}}},
-            "fidelity = auto has no cheap model of what is compared .*linux.*; write packet",
+            "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
         ),
         (
             {"scenario": {**AUTO["scenario"], "fidelity": "packet"}},
-            "auto is for fidelity: auto; write that into the scenario, or remove auto",
+            "auto needs fidelity: auto; write fidelity: auto in the scenario, or remove auto",
         ),
     ],
 )  # fmt: skip

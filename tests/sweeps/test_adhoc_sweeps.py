@@ -138,7 +138,7 @@ def test_random_motion_is_enough_to_draw() -> None:
     assert found["connected_share"].nunique() > 10
     places = [[{"time": "0 s", "x": f"{x} m"}] for x in (0, 50)]
     still = {"range": "90 m", "mobility": {"model": "given", "nodes": places}}
-    with pytest.raises(InputError, match="nothing to draw"):
+    with pytest.raises(InputError, match="needs a random field"):
         make_sweep({**DRAWN, "scenario": {**BASE, "adhoc": still}})
 
 

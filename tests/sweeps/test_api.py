@@ -43,5 +43,5 @@ def test_drawn_topologies_become_a_frame():
 
 def test_a_store_of_another_sweep_is_refused(tmp_path):
     Store.create(tmp_path, make_sweep(PLAIN).manifest())
-    with pytest.raises(InputError, match="holds another"):
+    with pytest.raises(InputError, match="has another sweep"):
         sweep(PLAIN, out=tmp_path, replications=3)

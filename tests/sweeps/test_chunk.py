@@ -106,8 +106,8 @@ def test_no_cell_gets_a_batch_of_another(monkeypatch):
         values = np.repeat(np.asarray(chosen, np.float64)[:, None], n, axis=1)
         return chunks._Part(batch.at[chosen], {"goodput_bps": values})
 
-    monkeypatch.setattr(chunks._Run, "_replicate", replicate)
-    run = chunks._Run(space, np.arange(2), "cpu", 1)
+    monkeypatch.setattr(chunks._ChunkRun, "_replicate", replicate)
+    run = chunks._ChunkRun(space, np.arange(2), "cpu", 1)
     [batch] = space.batches(run.cells)
     parts = list(run._until(Scripted(0.02))(batch, np.arange(2)))
     assert [part.values["goodput_bps"].shape[1] for part in parts] == [14, 17]
@@ -178,7 +178,7 @@ def test_schemas_do_not_depend_on_what_happened(broken):
 
 
 def test_other_models_are_refused():
-    with pytest.raises(WrongVersion, match=f"{model_version()} here, 0123 at the client"):
+    with pytest.raises(WrongVersion, match=f"{model_version()}, the client has 0123"):
         run_chunk(json.dumps(SPACES["grid"].definition), np.array([0]), version="0123")
 
 

@@ -159,11 +159,11 @@ def test_report_is_a_page(tmp_path):
 BAD = [
     (["sweep", "none.yaml", "--out", "s"], "none.yaml: no such file"),
     (["sweep", "small.yaml"], "--out is missing; .* --out small"),
-    (["sweep", "small.yaml", "--out", "store", "--seed", "3"], "store store: holds another 'small'"),
+    (["sweep", "small.yaml", "--out", "store", "--seed", "3"], "store store: has another sweep 'small'"),
     (["sweep", "small.yaml", "--out", "s", "--workers", "0"], "--workers = 0"),
     (["sweep", "small.yaml", "--out", "s", "--scheduler", "tcp://127.0.0.1:9"], "refused.*; start one with"),
     (["sweep", "small.yaml", "--out", "s", "--target", "gpu"], "target = 'gpu' is unknown"),
-    (["status", "nowhere"], "store nowhere: there is none"),
+    (["status", "nowhere"], "store nowhere: does not exist"),
     (["query", "store", "SELEC 1"], "query: "),
     (["export", "store", "--to", "xls"], "'xls' is not one of"),
     (["rerun", "store", "zz"], "no cell has the key 'zz'"),

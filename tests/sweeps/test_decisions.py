@@ -8,7 +8,7 @@ import pytest
 
 from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.simulation.outcomes import BY_NAME
-from netcarlo.sweeps.analysis import corrected, decisions, population
+from netcarlo.sweeps.analysis import decisions, population, regression
 
 GOODPUT, LOSS, DELAY = (BY_NAME[name] for name in ("goodput_bps", "loss_ratio", "mean_delay_s"))
 
@@ -80,7 +80,7 @@ def test_wrong_goals_are_as_rare_as_promised(wrong: float) -> None:
     wrong than promised.
     """
     rng = np.random.default_rng(2)
-    n = decisions.needed(wrong)
+    n = decisions.min_groups(wrong)
     shares: list[float] = []
     decided: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(2000):
@@ -113,7 +113,7 @@ def test_a_good_model_decides_most_and_a_blind_one_nothing() -> None:
 
 
 def test_too_small_a_sample_decides_nothing() -> None:
-    assert [decisions.needed(wrong) for wrong in (0.01, 0.05, 0.1)] == [149, 29, 14]
+    assert [decisions.min_groups(wrong) for wrong in (0.01, 0.05, 0.1)] == [149, 29, 14]
     rng = np.random.default_rng(4)
     found = world(rng, 300, "noisy")
     for n, none in ((147, True), (149, False)):
@@ -172,13 +172,14 @@ def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
     for _ in range(runs):
         found, sample = world(rng, draws * points, kind), sampled(rng, draws * points, 225)
         decision = winners(found, sample, 0.05)
-        clear_all, alike = decision.clear & decision.useful, decision.alike & decision.useful  # as in a sweep
+        clear_all = decision.clear & decision.useful  # as in a sweep
+        alike = decision.representative & decision.useful
         y, x = (each[:, 1].reshape(draws, points).copy() for each in found)
         never = rng.random(y.shape) < missing
         y[never] = np.nan
         clear, both = (each.reshape(draws, points) for each in (clear_all & ~sample, alike))
         packets = np.where(clear, np.nan, y)
-        got = corrected.values(packets, np.where(never, np.nan, x), clear, both)
+        got = regression.values(packets, np.where(never, np.nan, x), clear, both)
         assert got is not None
         mean = population.mean(sum(got), np.arange(draws))
         hits += mean.ci_low <= truth <= mean.ci_high
@@ -198,12 +199,12 @@ def test_the_corrected_mean_is_that_of_all_cells_by_hand() -> None:
     both = ~clear
     both[0, 0] = False
     packets_, cheap_, clear_, both_ = (np.tile(each, (6, 1)) for each in (packets, cheap, clear, both))
-    got = corrected.values(packets_, cheap_, clear_, both_)
+    got = regression.values(packets_, cheap_, clear_, both_)
     assert got is not None
     x, y = [2.0, 4.0, 8.0, 10.0], [3.0, 5.0, 7.0, 9.0]
     slope, middle = np.polyfit(x, y, 1)  # the cheap values of the clear cells are all the same: no more pairs
     assert sum(got).mean() == pytest.approx((1 + middle + 4 * slope + 3 + 5 + 7 + 9) / 6)
-    assert corrected.values(packets, cheap, clear, both) is None  # too few
+    assert regression.values(packets, cheap, clear, both) is None  # too few
 
 
 def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None:
@@ -213,7 +214,7 @@ def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None
     cheap = np.where(rng.random((1000, 1)) < 0.02, 100.0, 0.0)
     packets = cheap + rng.normal(0.3, 0.1, cheap.shape)
     both = (cheap == 0) & (np.arange(1000)[:, None] < 40)
-    got = corrected.values(np.where(both, packets, np.nan), cheap, ~both, both)
+    got = regression.values(np.where(both, packets, np.nan), cheap, ~both, both)
     assert got is not None
     assert sum(got).mean() == pytest.approx(packets.mean(), abs=0.1)
 
@@ -229,7 +230,7 @@ def test_corrected_shares_cover_the_truth(off: float) -> None:
         y = (rng.random((400, 1)) < 0.7) * 1.0
         x = np.where(rng.random(y.shape) < off, 1 - y, y)
         both = sampled(rng, 400, 60)[:, None]
-        got = corrected.share(np.where(both, y, np.nan), x, ~both, both)
+        got = regression.share(np.where(both, y, np.nan), x, ~both, both)
         assert got is not None
         mean = population.mean(got[0], np.arange(400))
         low = mean.mean - math.hypot(mean.mean - mean.ci_low, got[1])
@@ -250,7 +251,7 @@ def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> 
         y, x = (each[:, 1][:, None] for each in found)
         clear = (decision.clear & ~sample)[:, None]
         packets = np.where(clear, np.nan, y)
-        got = corrected.values(packets, x, clear, decision.alike[:, None])
+        got = regression.values(packets, x, clear, decision.representative[:, None])
         assert got is not None
         right.append(got.mean.mean())
         plain.append(np.where(clear, x + np.nanmean(packets - x), y).mean())

@@ -179,13 +179,13 @@ def test_counts_that_are_not_even_give_no_warning():
     ("wrong", "message"),
     [
         ({"method": "sobel"}, "did you mean 'sobol'"),
-        ({"count": 3}, "draw is 3; sobol draws 4 to 10000000 networks"),
-        ({"count": 10_000_001}, "draw is 10000001"),
-        ({"blocks": 51}, "blocks is 51; 100 sobol draws make 2 to 50 blocks"),
-        ({"method": "plain", "blocks": 16}, "100 plain draws make 100 to 100 blocks"),
-        ({"blocks": 1}, "blocks is 1"),
-        ({"dimensions": 21_202}, "21202 random fields are more than"),
-        ({"method": "saltelli", "dimensions": 10_601}, "10601 random fields are more than"),
+        ({"count": 3}, "draw = 3 is out of range; allowed is 4 to 10000000"),
+        ({"count": 10_000_001}, "draw = 10000001"),
+        ({"blocks": 51}, "blocks = 51 is out of range; allowed is 2 to 50"),
+        ({"method": "plain", "blocks": 16}, "allowed is 100 to 100 for 100 plain draws"),
+        ({"blocks": 1}, "blocks = 1"),
+        ({"dimensions": 21_202}, "21202 random fields are too many"),
+        ({"method": "saltelli", "dimensions": 10_601}, "10601 random fields are too many"),
     ],
 )
 def test_wrong_parameters_are_named(wrong, message):
@@ -233,5 +233,5 @@ def test_a_sequence_of_a_library_that_went_wrong_is_refused(sobol_of_nobody):
         return made
 
     sobol_of_nobody(broken)
-    with pytest.raises(InputError, match="Sobol sequence is damaged"):
+    with pytest.raises(InputError, match="Sobol sequence of SciPy is damaged"):
         Design(method="sobol", count=64, dimensions=5, seed=1).points(np.arange(64))

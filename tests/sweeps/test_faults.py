@@ -50,7 +50,7 @@ def test_a_fault_is_no_outcome_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_: Any, **__: Any) -> Any:
         raise DeviceError("CUDA device 0 failed")
 
-    found = chunks._Run(None, None, "cuda", 1)  # type: ignore[arg-type]
+    found = chunks._ChunkRun(None, None, "cuda", 1)  # type: ignore[arg-type]
     with pytest.raises(DeviceError):
         found._isolate(None, [1, 2], broken)  # type: ignore[arg-type]
     assert not found.errors

@@ -68,7 +68,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
         self.networks += len(chosen) * n
         return chunks._Part(batch.at[chosen], values)
 
-    monkeypatch.setattr(chunks._Run, "_replicate", replicate)
+    monkeypatch.setattr(chunks._ChunkRun, "_replicate", replicate)
     return asked
 
 
@@ -229,7 +229,7 @@ def test_from_python(tmp_path: Path) -> None:
     small = {**GRID, "axes": {"loss": {"field": "hops.0.loss", "values": [0, "2 %"]}}, "derive": {}}
     large = {**small, "axes": {"loss": {"field": "hops.0.loss", "values": [0, "1 %", "2 %"]}}}
     api.sweep(small, out=tmp_path / "store", grow=True)  # there is none yet
-    with pytest.raises(InputError, match="--grow adds draws"):
+    with pytest.raises(InputError, match="use --grow to add draws"):
         api.sweep(large, out=tmp_path / "store")
     computed: list[int] = []
     found = api.sweep(

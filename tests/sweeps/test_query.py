@@ -46,7 +46,7 @@ def test_each_cell_and_replication_once(store: Store) -> None:
 def test_without_overlap_and_without_replications() -> None:
     manifest = tables.manifest()
     store = Store.create(f"memory://{uuid.uuid4().hex}", manifest)
-    with pytest.raises(InputError, match="no finished cell yet"):
+    with pytest.raises(InputError, match="no finished cells yet"):
         query(store, "SELECT * FROM cells")
     store.write(tables.table(manifest, range(10, 20)))
     store.write(tables.table(manifest, range(10)))
@@ -108,7 +108,7 @@ def test_a_statement_can_neither_write_nor_look_elsewhere(sql: str, store: Store
         ("SELECT goodput FROM cells", "goodput_bps.*double quotes"),
         ("SELECT paths.0.loss FROM cells", r'syntax error.*double quotes, as in "hops.0.loss"'),
         ("SELEC 1", "syntax error"),
-        ("SELECT * FROM cell", "Did you mean.*tables are cells and replications"),
+        ("SELECT * FROM cell", "Did you mean.*tables are cells, replications"),
         ("SELECT status::INT FROM cells", "(?i)could not convert"),
         ("DROP VIEW cells", "not one SELECT"),
     ],

@@ -65,13 +65,13 @@ def test_keys_must_name_one_cell(store, monkeypatch):
     firsts = Counter(key[0] for key in store.frame()["key"])
     first, times = firsts.most_common(1)[0]
     assert times > 1  # 24 keys, 16 digits
-    with pytest.raises(InputError, match=f"begin with '{first}'.*write more of it"):
+    with pytest.raises(InputError, match=f"begin with '{first}'.*write more digits"):
         rerun(store, first)
 
 
 def test_other_models_cannot_rerun(store, monkeypatch):
     monkeypatch.setattr(reruns, "model_version", lambda: "another")
-    with pytest.raises(InputError, match="these are another; use that version"):
+    with pytest.raises(InputError, match="this is another; use that version"):
         rerun(store, key(store, 0))
 
 
@@ -132,7 +132,7 @@ def test_a_manifest_must_be_that_of_the_cell(controlled):
     (path,) = store.manifest["definition"]["files"]
     store.manifest["definition"]["files"][path] = text + "# altered\n"
     netcarlo.trust(control.sha256((text + "# altered\n").encode()))
-    with pytest.raises(InputError, match="not those of its manifest: it was altered"):
+    with pytest.raises(InputError, match="not match its manifest, so it was altered"):
         rerun(store, key(store, 1))
     for files in (5, {"own.py": 5}):
         store.manifest["definition"]["files"] = files

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from netcarlo.errors import InputError
 from netcarlo.sweeps.execution import run as running
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
+from netcarlo.sweeps.execution.chunk_plan import LARGEST_CHUNK, ChunkPlan
 from netcarlo.sweeps.execution.executors import StoppedError
-from netcarlo.sweeps.execution.plan import LARGEST_CHUNK, Plan
 from netcarlo.sweeps.execution.run import run
 from tests.sweeps import fakes
 
@@ -149,13 +149,13 @@ def test_chunks_grow_with_what_they_cost():
 
 def test_a_chunk_is_bounded_in_time_and_memory():
     def largest(group: int, replications: int, wall_s: float) -> int:
-        plan = Plan(np.ones(1_000_000, bool), group=group, replications=replications)
+        plan = ChunkPlan(np.ones(1_000_000, bool), group=group, replications=replications)
         found = 0
         for _ in range(30):
-            task = plan.take(2, alone=False)
+            task = plan.next_task(2, alone=False)
             found = max(found, len(task.cells))
             n = len(task.cells)
-            plan.learn(task.cells, Chunk(None, None, n * replications, 0, 0.0, wall_s * n))
+            plan.record_cost(task.cells, Chunk(None, None, n * replications, 0, 0.0, wall_s * n))
         return found
 
     assert largest(5, 20, 1e-9) == LARGEST_CHUNK // 100 * 5
@@ -210,7 +210,7 @@ def test_a_lost_scheduler_keeps_what_is_finished():
 
     sweep = fakes.Sweep(100)
     store = fakes.Store(sweep)
-    with pytest.raises(StoppedError, match="scheduler is gone"):
+    with pytest.raises(StoppedError, match="connection to the scheduler was lost"):
         run(sweep, store, executor=Lost(), slots=lambda: 2, submit=fakes.run_chunk, chunk=1)
     assert store.written == [(0, "ok")]
     assert store.records[0]["cells"] == 1

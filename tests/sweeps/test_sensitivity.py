@@ -129,7 +129,7 @@ def test_what_cannot_be_answered_is_said():
         indices(frame, inputs=NAMES, of="godput", draw=draw)
     with pytest.raises(InputError, match="choose one value of each axis"):
         of_sweep(pd.concat([frame, frame]), draw)
-    with pytest.raises(InputError, match="has a value on 63 networks or base points; indices need 64"):
+    with pytest.raises(InputError, match="has a value on 63 networks or base points, and indices need 64"):
         of_sweep(frame.iloc[:63], draw)
     with pytest.raises(InputError, match="goodput is the same on every network"):
         of_sweep(frame.assign(goodput=0.1), draw)

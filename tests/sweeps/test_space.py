@@ -102,7 +102,7 @@ def test_a_scenario_with_a_normal_that_is_written_out_keeps_its_key(field):
     [{"name": b"x"}, {"scenario": GRID["scenario"] | {"name": b"x"}}, {"axes": {"hops.0.loss": [b"1 %", 0]}}],
 )
 def test_data_that_no_file_can_hold_are_refused(change):
-    with pytest.raises(InputError, match="is no text or number; put quotes around it"):
+    with pytest.raises(InputError, match="is not a text or a number; put quotes around it"):
         sweep({**GRID, **change})
 
 
@@ -167,8 +167,8 @@ axes:
         ("[0, 1 %]", "[0, 2]", "file.yaml:7: axes.loss: hops.0.loss = 2 is above the limit"),
         ("window: 32", "window: 0", "file.yaml:3: transport.window = 0 is below the limit"),
         ("duration: 3 s", "duration: 3", "file.yaml:2: duration = 3 has no unit"),
-        ("axes:\n", "compare: los\naxes:\n", "file.yaml:6: compare = 'los' is no axis; did you mean 'loss'"),
-        ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw has nothing to draw"),
+        ("axes:\n", "compare: los\naxes:\n", "file.yaml:6: compare = 'los' is not an axis; did you mean 'loss'"),
+        ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw needs a random field"),
         ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is no outcome"),
         ("axes:\n", "outcomes: [delay_p95_s]\naxes:\n", "outcomes: 'delay_p95_s' .*; it has first_del"),
         ("axes:\n", "goals: {g: fairness > 0.9}\naxes:\n", "6: goals.g: 'fairness' is not measured here"),
@@ -184,10 +184,10 @@ axes:
             "derive: {hops.0.queue: 0 * loss}\naxes:\n",
             "derive.hops.0.queue = 0 in cell 0; allowed is 1 ",
         ),
-        ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis too"),
+        ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis already"),
         ("axes:\n", "axes:\n  hops.0.loss: [0, 1 %]\n", "is set by axes.hops.0.loss and axes.loss|keep one"),
-        ("field: hops.0.loss, values: ", "values: ", "file.yaml:7: axes.loss sets nothing; write field:"),
-        ("  loss:", "  key:", "file.yaml:7: axes.key is the name of a column"),
+        ("field: hops.0.loss, values: ", "values: ", "file.yaml:7: axes.loss sets no field; write field:"),
+        ("  loss:", "  key:", "file.yaml:7: axes.key has the name of a column"),
         (
             "  loss:",
             "  p: {field: transport.protocol, values: [reno, renoo]}\n  loss:",
@@ -196,7 +196,7 @@ axes:
         (
             "axes:\n",
             "axes:\n  s: {field: seed, values: [1, 2]}\n",
-            "file.yaml:7: seed is of the sweep, no axis",
+            "file.yaml:7: seed cannot be an axis",
         ),
         (
             "loss: {field: hops.0.loss, values: [0, 1 %]}",
@@ -234,7 +234,7 @@ def test_an_outcome_need_not_be_there_in_every_cell_but_that_of_a_goal():
     assert sweep({**data, "axes": case, "derive": {}}).outcomes == ("goodput_bps", "restart_s")
     with pytest.raises(InputError, match=r"goals.soon: 'restart_s' is not measured here"):
         sweep({**data, "axes": case, "derive": {}, "goals": {"soon": "restart_s <= 1 s"}})
-    with pytest.raises(InputError, match="compare = 'x' is no axis; there are no axes"):
+    with pytest.raises(InputError, match="compare = 'x' is not an axis; the sweep has no axes"):
         sweep({**data, "axes": {}, "derive": {}, "compare": "x"})
 
 

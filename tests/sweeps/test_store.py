@@ -188,10 +188,10 @@ def test_files_that_do_not_belong_are_named_and_left_out() -> None:
     before = chunk_names(store)
     scan = store.scan(repair=True)
     assert {name: reason.split(" (")[0] for name, reason in scan.damaged.items()} == {
-        foreign: "of another sweep",
+        foreign: "a file of another sweep",
         renamed: "renamed",
         shorter: "renamed",
-        mine.replace(".parquet", " (1).parquet"): "no name of a chunk",
+        mine.replace(".parquet", " (1).parquet"): "not the name of a chunk file",
     }
     assert other["sweep"]["digest"] in scan.damaged[foreign]
     assert np.flatnonzero(scan.done).tolist() == store.frame()["cell"].tolist() == [0, 1, 2, 3, 4]
@@ -222,7 +222,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error() -> None:
     parts = store.tables()
     assert next(parts).num_rows == 10
     poke(store, chunk_names(store)[1], b"")
-    with pytest.raises(InputError, match=r"truncated or altered while it was read"):
+    with pytest.raises(InputError, match=r"a file became invalid .truncated or altered"):
         next(parts)
 
 
@@ -238,7 +238,7 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
     longer = tables.manifest(outcomes=("goodput_bps", "sent"), goals={})
     physics = tables.manifest(outcomes=("goodput_bps",), goals={}, model_version="fedcba")
     for manifest, reason in (
-        (renamed, "holds the sweep 'example', not 'mine'"),
+        (renamed, "has the sweep 'example', not 'mine'"),
         (longer, r"another 'example' \(they differ in outcomes\)"),
         (physics, "of the models 0123456789abcdef, netcarlo has fedcba now"),
     ):
@@ -250,9 +250,9 @@ ODD = [
     ("sweep", None, "sweep = None is not a mapping"),
     ("sweep.n_cells", 10**13, "sweep.n_cells = 10000000000000 is refused: allowed is 1000000000 or less"),
     ("sweep.n_cells", -1, "sweep.n_cells = -1 is refused: allowed is 1 or more"),
-    ("sweep.n_cells", 21, "n_cells is 21, the axes and the draw have 20"),
+    ("sweep.n_cells", 21, "n_cells is 21, but the axes and the draw give 20"),
     ("sweep.axes", [{"name": 5}], r"sweep.axes.0.name = 5 is not a text"),
-    ("sweep.compare", "nothing", "compare is 'nothing', which is no axis"),
+    ("sweep.compare", "nothing", "compare is 'nothing', which is not an axis"),
     ("versions", None, "versions = None is not a mapping"),
     ("definition", [], r"definition = \[\] is not a mapping"),
 ]
@@ -278,7 +278,7 @@ def test_tables_that_no_sweep_wrote_are_left_out() -> None:
     store.write(good)
     cells = pa.array([1, 3, 2], pa.int64())
     odd = {
-        "without the column 'status'": good.drop(["status"]),
+        "lacking the column 'status'": good.drop(["status"]),
         "without the column 'goodput_bps'": good.drop(["goodput_bps"]),
         "without the column 'protocol'": good.set_column(
             good.column_names.index("protocol"), "protocol", pa.array([1, 2, 3])
@@ -302,7 +302,7 @@ def test_tables_that_no_sweep_wrote_are_left_out() -> None:
     pq.write_table(good.slice(0, 0).replace_schema_metadata({"netcarlo.sweep": about["sweep"]}), empty)
     data = empty.getvalue().to_pybytes()
     store.files.write(chunk_files.ChunkFile(0, 0, "cells", chunk_files._checksum(data)).name, data)
-    assert list(store.scan().damaged.values()) == ["without cells"]
+    assert list(store.scan().damaged.values()) == ["lacking cells"]
 
 
 def test_odd_records_of_runs_are_left_out() -> None:
@@ -313,7 +313,7 @@ def test_odd_records_of_runs_are_left_out() -> None:
 
 
 def test_what_is_no_store_is_refused_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is none.*netcarlo sweep FILE --out"):
+    with pytest.raises(InputError, match=r"does not exist.*netcarlo sweep FILE --out"):
         Store.open(tmp_path)
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(
@@ -341,7 +341,7 @@ def test_a_manifest_that_cannot_be_understood(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     whole = path.read_text()
     path.write_text(json.dumps({**SMALL, "format": 3, "sweep": "in other words"}))
-    with pytest.raises(InputError, match=r"format 3 of a later netcarlo.*upgrade"):
+    with pytest.raises(InputError, match=r"format 3 was written by a later netcarlo.*upgrade"):
         Store.open(tmp_path)
     for text in (whole[:100], "", "[]", '{"format": 1}', '{"format": null}', '{"format": 1, "sweep": []}'):
         path.write_text(text)
@@ -486,7 +486,7 @@ def test_of_two_that_create_at_once_the_first_wins(
     monkeypatch.setattr(files.Files, "write", late)
     if not links:
         monkeypatch.setattr("os.link", refuse(errno.EPERM))
-    with pytest.raises(InputError, match=r"holds the sweep 'other', not 'example'"):
+    with pytest.raises(InputError, match=r"has the sweep 'other', not 'example'"):
         Store.create(tmp_path, SMALL)
     assert Store.open(tmp_path).sweep["name"] == "other"
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]

@@ -119,13 +119,13 @@ def test_random_places_are_enough_to_draw() -> None:
     found = chunk(data, range(8)).cells.to_pandas()
     assert found["goodput_bps"].nunique() == 8
     data["scenario"]["wireless"] = {"cell": {"stations": 3}}
-    with pytest.raises(InputError, match="nothing to draw"):
+    with pytest.raises(InputError, match="needs a random field"):
         make_sweep(data)
 
 
 def test_a_goal_of_the_baseline_needs_one() -> None:
     data = {**CHAIN, "axes": {"transport.rate": ["1 Mbit/s", "2 Mbit/s"]}, "compare": None}
-    with pytest.raises(InputError, match=r"goals\.scales: has no baseline"):
+    with pytest.raises(InputError, match=r"goals\.scales: refers to a baseline"):
         make_sweep({key: value for key, value in data.items() if value is not None})
 
 

@@ -1,1 +1,1 @@
-"""What the results of a sweep say over its networks: shares and sensitivity."""
+"""Statistics of a sweep over its networks: means, shares, decisions, and sensitivity."""

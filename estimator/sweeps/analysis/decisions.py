@@ -1,18 +1,19 @@
-"""Which questions a cheap model may answer, with a bound on how many of its answers are wrong.
+"""Decisions of cheap models, with a bound on the fraction of wrong ones.
 
-A *question* is asked of every group of cells (the compared settings on one network): which setting is best,
-or does a goal hold in the cell of a setting.  The cheap model answers each with a *distance*: how far its
-values would have to move for another answer.  Packets answer a random sample of groups, too, so that of these
-the *truth* is known: how far packets are on the side of the cheap answer, above 0 where they agree.
+A *question* is decided for every group of cells (the compared settings on one network): which setting is
+best, or whether a goal holds in the cell of a setting. The cheap model gives an answer and a *distance*: by
+how much its values would have to change for another answer. Packets are simulated in a random sample of
+groups, so the *truth* is known there: the distance of the packet values on the side of the cheap answer,
+above 0 if they agree.
 
-A third of the sample, the learners, tells where the model is off, and by how much: a spread of truth -
-distance at each value of the axes.  Distances are taken in units of it.  The n others calibrate: the score of
-a group is its distance where the cheap answer is wrong, else 0, and the limit is the score of rank ceil((n +
-1) (1 - wrong)).  The cheap answer is taken where its distance is beyond the limit.  As those n and any group
-that is not sampled are exchangeable, that one is beyond it and wrong with probability `wrong` at most,
-whatever the model and the spreads, and however small the sample: this is split-conformal prediction (Vovk,
-Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005; Angelopoulos, Bates, Fisch, Lei and
-Schuster, "Conformal risk control", 2022).
+A third of the sample, the learning part, gives the error of the model at each value of the axes: the root
+mean square of truth - distance. Distances are divided by this error. The other n groups are for calibration:
+the score of a group is its distance if the cheap answer is wrong, else 0. The limit is the score of rank
+ceil((n + 1) (1 - wrong)). The cheap answer is accepted if its distance is above the limit. These n groups and
+any group that is not sampled are exchangeable. So the probability that the latter is accepted and wrong is at
+most `wrong`, for any model and any size of the sample. This is split conformal prediction (Vovk, Gammerman
+and Shafer, "Algorithmic Learning in a Random World", 2005; Angelopoulos, Bates, Fisch, Lei and Schuster,
+"Conformal risk control", 2022).
 """
 
 import math
@@ -29,63 +30,67 @@ from netcarlo.kernels.base.philox import uniforms
 from netcarlo.networks.outcome import Outcome
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.simulation.outcomes import BY_NAME
-from netcarlo.sweeps.analysis import corrected
+from netcarlo.sweeps.analysis import regression
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MARGIN = "_margin"
-"""Of a goal: how far most replications are on its good side, see `Goal.margins`."""
+"""Suffix of the column with the distance of a goal from its bound, see `Goal.margins`."""
 
-LEAST = 0.1
-"""Share of those that calibrate that must be clear for screening to be worth anything."""
+MIN_CLEAR_SHARE = 0.1
+"""Minimum fraction of clear groups in the calibration part for cheap models to be used."""
 
-LEARNERS = 1 / 3
-"""Part of the sample."""
+LEARNING_SHARE = 1 / 3
+"""Fraction of the sample from which the error of the model is learned."""
 
-FAR = 3.0
-"""More than this no difference counts for in a spread: a factor of 20."""
+MAX_ERROR = 3.0
+"""Limit of a single error (natural logarithm of a factor of 20)."""
 
 PRIOR = 5
-"""Groups that the spread at a value of an axis is worth without any there: it is then that of all."""
+"""Weight of the overall error in the error at a value of an axis [groups]."""
 
 _STREAM = STREAM_HOST | (zlib.crc32(b"learners of a screening") >> 1)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the cheap model may answer; all arrays are [groups]."""
+    """Decisions of the cheap model; all arrays are [groups]."""
 
     limits: dict[str, float]
-    """By question, the distance beyond which it may, in spreads; infinite if never."""
+    """Limit of the distance for each question, in units of the error; infinite if no answer is accepted."""
     clear: Bools
-    """All questions are beyond their limits."""
+    """True if the distances of all questions are above their limits."""
     sample: Bools
-    """Those that packets answer for comparison."""
-    alike: Bools
-    """Those of them that would be clear by the limits of all others, so that their own part in the limits
-    says nothing of how they differ: they stand for the clear ones."""
-    sureness: Floats
-    """The least distance of any question, over its limit."""
+    """True for groups of the random sample."""
+    representative: Bools
+    """True for calibration groups that are clear by the limits of all other groups. They represent the clear
+    groups, because their own values do not influence their selection."""
+    relative_distance: Floats
+    """Least ratio of distance and limit over the questions."""
     share: float
-    """Of those that calibrate, how many are alike."""
+    """Fraction of representative groups in the calibration part."""
 
     @property
     def useful(self) -> bool:
-        """Whether the cheap model may answer enough to be asked at all."""
-        return self.share >= LEAST and int(np.count_nonzero(self.alike)) >= corrected.LEAST
+        """True if the cheap model may answer enough groups to be used."""
+        return (
+            self.share >= MIN_CLEAR_SHARE
+            and int(np.count_nonzero(self.representative)) >= regression.MIN_PAIRS
+        )
 
 
-def needed(wrong: float) -> int:
-    """The fewest groups of a sample with which anything can be decided, so that a share `wrong` may be."""
-    return math.ceil((math.ceil(1 / wrong - 1e-9) - 1) / (1 - LEARNERS))
+def min_groups(wrong: float) -> int:
+    """Return the minimum number of groups in a sample for a fraction `wrong` of wrong decisions."""
+    return math.ceil((math.ceil(1 / wrong - 1e-9) - 1) / (1 - LEARNING_SHARE))
 
 
 def leads(values: Floats, outcome: Outcome, of: Ints | None = None) -> tuple[Ints, Floats]:
-    """The best of the settings, of `values` [groups, settings], or the setting `of`, and its lead over all
-    others.
+    """Return the best setting of each group, or `of`, and the difference of its score to the best other
+    setting.
 
-    That is by `Outcome.scores`; 0 where several are equally good.
+    `values` are [groups, settings]; scores are `Outcome.scores`. The difference is 0 if several are equally
+    good.
     """
     score = outcome.scores(values)
     best = score.argmax(axis=1) if of is None else of
@@ -104,35 +109,52 @@ def decide(
     wrong: float,
     places: Sequence[Ints] = (),
 ) -> Decision:
-    """What the cheap model may answer, given by question its `distances` [groups] and the `truths` of
-    packets.
+    """Return the decisions of the cheap model from its `distances` [groups] and the `truths` of packets by
+    question.
 
-    A distance of 0 is no answer.  Truths of groups outside of the `sample` are not looked at; one that is NaN
-    counts as wrong.  `places` are the points of the groups on each axis.
+    A distance of 0 means that there is no answer. Truths outside the `sample` are ignored; NaN counts as
+    wrong. `places` are the indices of the groups on each axis.
     """
     groups = np.flatnonzero(sample)
     order = np.argsort(uniforms(0, 0, groups, _STREAM), kind="stable")
-    split = int(LEARNERS * len(groups))
+    split = int(LEARNING_SHARE * len(groups))
     learners, calibrating = groups[np.sort(order[:split])], groups[np.sort(order[split:])]
-    clear, alike = np.ones(len(sample), bool), np.ones(len(calibrating), bool)
-    sureness, limits = np.full(len(sample), np.inf), {}
+    clear, representative = np.ones(len(sample), bool), np.ones(len(calibrating), bool)
+    relative_distance, limits = np.full(len(sample), np.inf), {}
     for name, distance in distances.items():
         found = distance / _spreads(truths[name] - distance, learners, places)
         right = truths[name][calibrating] > 0
         limits[name], others = _limits(np.where(right, 0.0, found[calibrating]), wrong)
         clear &= (found > limits[name]) & (distance > 0)
-        alike &= (found[calibrating] > others) & (distance[calibrating] > 0)
-        sureness = np.minimum(sureness, found / max(limits[name], 1e-9))
+        representative &= (found[calibrating] > others) & (distance[calibrating] > 0)
+        relative_distance = np.minimum(relative_distance, found / max(limits[name], 1e-9))
     stand = np.zeros(len(sample), bool)
-    stand[calibrating] = alike
-    return Decision(limits, clear, sample, stand, sureness, float(alike.mean()) if len(alike) else 0.0)
+    stand[calibrating] = representative
+    return Decision(
+        limits,
+        clear,
+        sample,
+        stand,
+        relative_distance,
+        float(representative.mean()) if len(representative) else 0.0,
+    )
 
 
 def _spreads(off: Floats, learners: Ints, places: Sequence[Ints]) -> Floats:
-    """How far `off` [groups] the cheap model is around each group, by those of the learners: a product of the
-    root mean square of all of them and, for each axis, of what that is at the group's value of it, over that
-    of all."""
-    squares = np.clip(np.nan_to_num(off[learners], nan=FAR, posinf=FAR, neginf=-FAR), -FAR, FAR) ** 2
+    """Return the error of the cheap model at each group, from the differences `off` [groups] of the learning
+    part.
+
+    It is the product of the root mean square over all groups, and, for each axis, its ratio at the group's
+    value of the axis.
+    """
+    squares = (
+        np.clip(
+            np.nan_to_num(off[learners], nan=MAX_ERROR, posinf=MAX_ERROR, neginf=-MAX_ERROR),
+            -MAX_ERROR,
+            MAX_ERROR,
+        )
+        ** 2
+    )
     every = squares.mean() + 1e-12 if len(squares) else 1.0
     found = np.full(len(off), every)
     for place in places:
@@ -143,7 +165,7 @@ def _spreads(off: Floats, learners: Ints, places: Sequence[Ints]) -> Floats:
 
 
 def _limits(scores: Floats, wrong: float) -> tuple[float, Floats]:
-    """The limit from all scores [n], and from those of all others for each."""
+    """Return the limit from all scores [n], and for each score the limit from all other scores, [n]."""
     n = len(scores)
     beyond = n - math.ceil((n + 1) * (1 - wrong) - 1e-9)
     if beyond < 0:
@@ -153,13 +175,14 @@ def _limits(scores: Floats, wrong: float) -> tuple[float, Floats]:
     return float(limit), np.where(scores >= limit, next_one, limit)
 
 
-def judge(
+def decide_from_tables(
     sweep: Mapping[str, Any], screened: "pd.DataFrame", cells: "pd.DataFrame", *, group: int
 ) -> Decision:
-    """The decision from tables of a store: what cheap models say, and what packets answered in the sample.
+    """Return the decisions from tables of a store: rows by cheap models (`screened`), and by packets
+    (`cells`).
 
-    `sweep` is the manifest's entry.  Columns are cell, status, because (of `cells`), the outcome that is to
-    be won, and the margins of the goals.  What is missing or failed is no answer.
+    `sweep` is the entry of the manifest. Columns are cell, status, because (in `cells`), the outcome of the
+    winner, and the margins of the goals. Missing and failed cells count as cells without an answer.
     """
     about, n_cells = sweep["auto"], int(sweep["n_cells"])
     sampled = cells[(cells["because"] == "sample").to_numpy()]
@@ -167,7 +190,9 @@ def judge(
     sample[sampled["cell"].to_numpy() // group] = True
     cheap, packets = (_columns(frame, n_cells, group) for frame in (screened, sampled))
     known: Bools = np.asarray(cheap("status").all(axis=1))
-    if not about["goals"] and not about["winner"]:  # all that cheap models know is theirs
+    if (
+        not about["goals"] and not about["winner"]
+    ):  # no questions: cheap models answer all groups that they can
         share = float(known[sample].mean()) if sample.any() else 0.0
         return Decision({}, known, sample, sample & known, np.where(known, np.inf, 0.0), share)
     distances: dict[str, Floats] = {}
@@ -186,14 +211,14 @@ def judge(
 
 
 def answered(cells: "pd.DataFrame") -> dict[tuple[str, str], int]:
-    """How many finished cells were answered by what, and because of what, from columns of a store."""
+    """Return the number of finished cells by the columns answered_by and because."""
     good = cells[(cells["status"] == "ok").to_numpy()]
     pairs = zip(good["answered_by"], good["because"], strict=True)
     return dict(sorted(Counter(pairs).items()))
 
 
 def _places(sweep: Mapping[str, Any], groups: int) -> list[Ints]:
-    """The points of the groups on each axis but the compared one."""
+    """Return the indices of the groups on each axis except the compared one."""
     sizes = [len(axis["values"]) for axis in sweep["axes"] if axis["name"] != sweep["compare"]]
     points = math.prod(sizes)
     return (
@@ -202,8 +227,10 @@ def _places(sweep: Mapping[str, Any], groups: int) -> list[Ints]:
 
 
 def _columns(frame: "pd.DataFrame", n_cells: int, group: int) -> Callable[[str], Floats]:
-    """Columns of the finished cells of a table, float64[groups, group]; NaN elsewhere, of `status` 0 and
-    1."""
+    """Return a function that returns a column of a table, float64[groups, group].
+
+    Cells that are not finished are NaN. `status` is 1 for finished cells, else 0.
+    """
     good = frame[(frame["status"] == "ok").to_numpy()]
     at = good["cell"].to_numpy()
 

@@ -1,11 +1,11 @@
-"""Estimates over a population of drawn networks, with errors from the blocks of its design.
+"""Estimates over a population of drawn networks, with standard errors from the blocks of its design.
 
-The points of a Latin hypercube or a Sobol sequence depend on one another, so that the spread of
-single draws says nothing about the error of their mean.  Whole blocks are independent and alike:
-the spread of their means does (Owen, "Monte Carlo theory, methods and examples", chapter 17).
+The points of a Latin hypercube or a Sobol sequence are dependent, so the variance of single draws does not
+give the error of their mean. Blocks are independent and identically distributed, so the variance of their
+means does (Owen, "Monte Carlo theory, methods and examples", chapter 17).
 
-`values` [n] are one number per drawn network and `blocks` [n] the block of each.  NaN is left out,
-in pairs where two are compared, so that an answer is about the networks that have one.
+In all functions, `values` [n] has one number for each drawn network, and `blocks` [n] the block of each.
+Networks with NaN are left out; in paired comparisons, those with NaN on either side.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def mean(values: ArrayLike, blocks: ArrayLike) -> Mean:
-    """The mean over the population; `n` and `sd` are those of the networks, the interval is of blocks.
+    """Return the mean over the population, with `n` and `sd` of the networks and the interval from blocks.
 
-    The variance of the mean is that of block means weighted by their sizes m_b of n,
-    B / (B - 1) sum (m_b / n)^2 (mean_b - mean)^2, and the interval is Student's with B - 1 degrees of
-    freedom.  Where each value is a block this is `statistics.mean`.
+    With B blocks of m_b networks, the variance of the mean is B / (B - 1) sum (m_b / n)^2 (mean_b - mean)^2.
+    The interval is Student's with B - 1 degrees of freedom. If each block has one value, this is
+    `statistics.mean`.
     """
     x, which = _kept(values, blocks)
     overall = statistics.mean(x)
@@ -43,9 +43,9 @@ def mean(values: ArrayLike, blocks: ArrayLike) -> Mean:
 
 
 def share(values: ArrayLike, blocks: ArrayLike) -> Proportion:
-    """The mean of shares, each from 0 to 1, over the population, with an interval inside that range.
+    """Return the mean over the population of values from 0 to 1, with an interval inside this range.
 
-    Where every share is 0 or 1 the interval is that of `wins`, else that of `mean`.
+    If every value is 0 or 1, the interval is that of `wins`, else that of `mean`.
     """
     x, which = _kept(values, blocks)
     if ((x > 0) & (x < 1)).any():
@@ -60,14 +60,14 @@ def share(values: ArrayLike, blocks: ArrayLike) -> Proportion:
 
 
 def paired(a: ArrayLike, b: ArrayLike, blocks: ArrayLike) -> Mean:
-    """The mean of the differences `b - a` on the same networks."""
+    """Return the mean of the differences `b - a` on the same networks."""
     return mean(np.asarray(b, np.float64) - np.asarray(a, np.float64), blocks)
 
 
 def exceedance(values: ArrayLike, blocks: ArrayLike, thresholds: ArrayLike) -> "pd.DataFrame":
-    """With which probability a network's value is at least each of the `thresholds` [k].
+    """Return the probability that the value of a network is at least each of the `thresholds` [k].
 
-    Columns threshold, probability, ci_low, ci_high; a row per threshold, its own 95 % interval each.
+    Columns threshold, probability, ci_low, ci_high; a row for each threshold, with separate 95 % intervals.
     """
     import pandas as pd
 
@@ -82,10 +82,10 @@ def exceedance(values: ArrayLike, blocks: ArrayLike, thresholds: ArrayLike) -> "
 
 
 def wins(values: Mapping[str, ArrayLike], blocks: ArrayLike, *, smaller: bool = False) -> "pd.DataFrame":
-    """On which share of the networks each label has the largest (or smallest) value.
+    """Return the fraction of networks on which each label has the largest (with `smaller`, smallest) value.
 
-    Networks on which one of them has NaN are left out; labels that are equally good share a network.
-    A row per label, columns share, ci_low, ci_high.
+    Networks with NaN for any label are left out; equally good labels share a network. A row for each label,
+    columns share, ci_low, ci_high.
     """
     import pandas as pd
 
@@ -104,14 +104,14 @@ def wins(values: Mapping[str, ArrayLike], blocks: ArrayLike, *, smaller: bool = 
 
 
 def _kept(values: ArrayLike, blocks: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
-    """Values without NaN, and the blocks of them, numbered 0, 1, ..."""
+    """Return the values without NaN, and their blocks renumbered 0, 1, ..."""
     x = np.asarray(values, np.float64)
     keep = ~np.isnan(x.reshape(len(x), -1)).any(axis=1) if len(x) else np.zeros(0, bool)
     return x[keep], np.unique(np.asarray(blocks)[keep], return_inverse=True)[1].astype(np.int64)
 
 
 def _variance(part: Floats, whole: Floats | float, size: NDArray[np.int64]) -> Floats:
-    """The variance of a mean `whole` [...] of blocks with the means `part` [blocks, ...]."""
+    """Return the variance of the overall mean `whole` [...] from the block means `part` [blocks, ...]."""
     weight = (size / size.sum()).reshape(-1, *(1,) * (part.ndim - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         correction = np.float64(len(size)) / (len(size) - 1)
@@ -119,13 +119,13 @@ def _variance(part: Floats, whole: Floats | float, size: NDArray[np.int64]) -> F
 
 
 def _shares(counts: ArrayLike, size: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-    """Shares [k] and their intervals from the `counts` [blocks, k] in blocks of `size` [blocks].
+    """Return fractions [k] and their intervals from `counts` [blocks, k] in blocks of `size` [blocks].
 
-    Independent draws come as one row of counts and have Wilson's interval.  Otherwise the variance v of
-    a share p over the blocks makes n draws worth p (1 - p) / v independent ones, and these and Student's
-    t are put into Wilson's formula.  A v of 0, such as where p is 0, is no proof of no error: with one
-    draw more or less it would not be 0.  So an interval is at least that of n independent draws or,
-    where this is narrower, that of draws with a standard error of p of 1.96 / n.
+    Independent draws have a single row of counts, and Wilson's interval. Otherwise, with the variance v of a
+    fraction p over the blocks, n draws are equivalent to p (1 - p) / v independent ones; this number and
+    Student's t are used in Wilson's formula. A variance of 0, for example with p = 0, does not mean that
+    there is no error, because one draw more or less would change it. So an interval is at least as wide as
+    that of n independent draws or, if this is narrower, that of draws with a standard error of 1.96 / n.
     """
     won, n = np.asarray(counts, np.float64), size.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -138,6 +138,6 @@ def _shares(counts: ArrayLike, size: NDArray[np.int64]) -> tuple[Floats, Floats,
         worth = np.minimum(independent / variance, at_most)
     low, high = statistics.wilson(p, at_most)
     t_low, t_high = statistics.wilson(p, worth, float(statistics.student_t(len(size) - 1)))
-    # No deviation, no degrees of freedom to pay for; a lone block says nothing: its NaN wins.
+    # A variance of 0 needs no correction for degrees of freedom. With a single block the interval is NaN.
     use = variance != 0
     return p, np.where(use, np.minimum(low, t_low), low), np.where(use, np.maximum(high, t_high), high)

@@ -1,12 +1,11 @@
-"""Means over cells of which a cheap model answers some, put right by a random sample that packets answer,
-too.
+"""Means over cells of which some are answered by a cheap model, corrected with a random sample of packets.
 
-The cells that the cheap model answers are the *clear* ones.  Those of them that were in the sample (drawn
-before anything was known of them) have both values, and the regression of the one on the other tells what
-packets would say of the others are on average: the regression estimator of sample surveys (Cochran, "Sampling
-Techniques", 1977, chapter 7), of late prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan
-and Zrnic, Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++", 2023).  Cells that packets answer
-because they were in doubt stand for themselves alone.
+The cells that the cheap model answers are the *clear* ones. Those in the random sample, which is drawn before
+any results are known, have both values. The regression of the packet values on the cheap values predicts the
+mean of the packet values of the other clear cells. This is the regression estimator of sample surveys
+(Cochran, "Sampling Techniques", 1977, chapter 7), recently called prediction-powered inference (Angelopoulos,
+Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++", 2023). Cells
+that packets answer because the cheap model could not decide are used as they are.
 """
 
 import math
@@ -18,35 +17,35 @@ from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.numerics.statistics import wilson
 
 PRIOR = 5
-"""Cells that the slope 1 is worth: what is rare may be in none of the sample."""
+"""Weight of the slope 1 in the regression [cells]. A rare value may be missing in the sample."""
 
-LEAST = 20
-"""Cells with both values below which no interval is given."""
+MIN_PAIRS = 20
+"""Minimum number of cells with both values for an interval."""
 
 
 class Completed(NamedTuple):
-    """Cells with the clear ones put right, float64[networks]: the mean of each network's, and its part in the
-    error."""
+    """Corrected values of networks, float64[networks]."""
 
     mean: Floats
+    """Mean over the cells of each network, with clear cells corrected."""
     influence: Floats
-    """What its sampled cells have to do with the correction; the mean over the networks is 0."""
+    """Influence of the sampled cells of each network on the correction; its mean over the networks is 0."""
 
 
 def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Completed | None:
-    """For each network what the mean over all networks is made of, and what its error.
+    """Return the corrected mean of each network, and its influence on the correction.
 
-    `packets` and `cheap` are float64[networks, points]: what is NaN did not happen, and counts for nothing.
-    Packets' values are those of all cells but the `clear` ones, and of `both`, bool[networks, points]: the
-    sampled ones that stand for the clear ones.  The spread of mean + influence over networks, or over blocks
-    of them, tells the error of the mean, that of the correction included.  Where values are missing it is
-    that of a ratio of two such means, the other that of what there is.  None if there are too few with both
-    values.
+    `packets` and `cheap` are float64[networks, points]; NaN means that there is no value. Packet values exist
+    for all cells that are not `clear`, and for `both`, bool[networks, points]: the sampled cells that
+    represent the clear ones. The variance of mean + influence over networks, or over blocks of them, gives
+    the standard error of the overall mean, including that of the correction. With missing values, the
+    estimate is the ratio of two such means: of the values, and of the fraction that exists. None if too few
+    cells have both values.
     """
-    if clear.any() and np.count_nonzero(both) < LEAST:
+    if clear.any() and np.count_nonzero(both) < MIN_PAIRS:
         return None
-    there = _one(~np.isnan(packets), ~np.isnan(cheap), clear, both)
-    total = _one(np.nan_to_num(packets), np.nan_to_num(cheap), clear, both)
+    there = _complete_values(~np.isnan(packets), ~np.isnan(cheap), clear, both)
+    total = _complete_values(np.nan_to_num(packets), np.nan_to_num(cheap), clear, both)
     share = there.mean.mean()
     if not share > 0:
         return None
@@ -57,16 +56,17 @@ def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Complet
 
 
 def share(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> tuple[Floats, float, float] | None:
-    """The same of numbers from 0 to 1 that are mostly 0 or 1: the mean of each network's cells,
-    float64[networks], and how far below and above the mean over all the correction may put it.
+    """Return corrected means of values from 0 to 1 that are mostly 0 or 1, float64[networks].
 
-    There the cheap values are taken as they are, and corrected by how often packets' are above or below them:
-    that no sampled one was is no proof that none is, so these shares have Wilson's intervals, and their
-    difference that of Newcombe (see `Results`).
+    Also return by how much the error of the correction extends the interval of the overall mean below and
+    above. The arguments are those of `values`. The cheap values have slope 1, and are corrected by the
+    fractions of sampled cells in which the packet value is above or below. These fractions have Wilson's
+    intervals, which are not empty if the fraction is 0, and their difference has Newcombe's interval (see
+    `Results`).
     """
     there = both & ~np.isnan(packets) & ~np.isnan(cheap)
     n = np.count_nonzero(there)
-    if clear.any() and n < LEAST:
+    if clear.any() and n < MIN_PAIRS:
         return None
     if not clear.any():
         return _average(packets), 0.0, 0.0
@@ -85,8 +85,8 @@ def _average(values: Floats) -> Floats:
     return np.where(count > 0, np.where(there, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
-def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Completed:
-    """The same of numbers that are all there."""
+def _complete_values(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Completed:
+    """Return the corrected values for data without missing values; the arguments are those of `values`."""
     y, x = np.asarray(packets, np.float64), np.asarray(cheap, np.float64)
     networks, points = y.shape
     if not clear.any():
@@ -103,11 +103,10 @@ def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Boo
 
 
 def _slope(y: Floats, x: Floats, variance: float) -> float:
-    """The regression coefficient of pairs [n], drawn towards 1 as if there were some more in which the two
-    move alike.
+    """Return the regression coefficient of pairs [n], shrunk towards 1 with the weight `PRIOR`.
 
-    `variance` is that of `x` where it is to be used: a sample that has seen nothing of it says nothing of the
-    slope.
+    `variance` is that of `x` over the cells to which the regression is applied. A sample with a much smaller
+    variance gives little information on the slope.
     """
     a, more = x - x.mean(), PRIOR * variance
     squares = float((a * a).sum()) + more

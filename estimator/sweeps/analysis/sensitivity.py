@@ -1,8 +1,8 @@
-"""Sensitivity: which of the drawn inputs an outcome depends on, and how much, by Sobol indices.
+"""Sensitivity of an outcome to the drawn inputs: Sobol indices.
 
-The first-order index of an input is the share of the outcome's variance over the networks that would
-go if this input were known; its total index the share that would stay if all others were.
-The intervals are of the jackknife over the independent blocks of the design.
+The first-order index of an input is the fraction of the variance of the outcome that would vanish if this
+input were known. Its total index is the fraction that would remain if all other inputs were known. Intervals
+are from the jackknife over the independent blocks of the design.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +19,12 @@ from netcarlo.sweeps.space.designs import Design
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAST = 64
-"""Networks, or base points of a saltelli design, that indices need."""
+MIN_NETWORKS = 64
+"""Minimum number of networks, or of base points of a saltelli design."""
 GROUPS = 32
-"""At most this many groups of blocks are left out in turn for the interval."""
+"""Maximum number of groups of blocks for the jackknife."""
 HARMONICS = 10
-"""Of the Fourier series that stands for the dependence on one input: as many as SALib has."""
+"""Number of harmonics of the Fourier series of the dependence on one input; the same as in SALib."""
 
 Estimator = Callable[[NDArray[np.bool_]], Floats]
 
@@ -32,28 +32,29 @@ Estimator = Callable[[NDArray[np.bool_]], Floats]
 def indices(
     frame: "pd.DataFrame", *, inputs: Sequence[str], of: str, draw: Mapping[str, Any]
 ) -> "pd.DataFrame":
-    """First and total indices of the outcome `of`, a row per input.
+    """Return first-order and total indices of the outcome `of`, a row for each input.
 
-    `frame` has a row per drawn network (columns draw, block, seed and the outcome), `inputs` are all
-    drawn fields in the manifest's order and `draw` is the manifest's.  Columns first, first_low,
-    first_high, total, total_low, total_high: estimates and 95 % intervals, which may leave [0, 1] by
-    their error.  Total indices are NaN unless the method is saltelli.
+    `frame` has a row for each drawn network (columns draw, block, seed and the outcome), `inputs` are all
+    drawn fields in the order of the manifest, and `draw` is the entry of the manifest. The result has the
+    columns first, first_low, first_high, total, total_low, total_high: estimates and 95 % intervals, which
+    may be outside [0, 1]. Total indices are NaN unless the method is saltelli.
 
-    * `saltelli`: the estimators of Saltelli et al. (Computer Physics Communications 181, 2010).  Base
-      points without all of their networks are left out.
-    * Other designs: first-order indices by the random balance design method with the correction of its
-      bias (Tarantola, Gatelli and Mara, 2006; Tissot and Prieur, 2012), on the numbers in the unit cube
-      that inputs are drawn from.  So an input need not vary smoothly, nor be there on every network: what
-      counts is what the outcome owes to it where it is.  Jumps, as of a choice of two, count for 4 % less.
+    * `saltelli`: the estimators of Saltelli et al. (Computer Physics Communications 181, 2010). Base points
+      with missing networks are left out.
+    * Other designs: first-order indices by the random balance design method with bias correction (Tarantola,
+      Gatelli and Mara, 2006; Tissot and Prieur, 2012), on the numbers in the unit cube from which inputs are
+      drawn. So an input need not vary smoothly, and need not exist in every network. The index of an input
+      with jumps, such as a choice of two values, is 4 % too small.
 
-    Networks without a finite outcome are left out; `attrs` of the result counts those `used` and
-    `left_out`.  Raises InputError where too few are left, where the outcome does not vary, and where a
-    network has several rows.
+    Networks without a finite outcome are left out; `attrs` of the result has the numbers `used` and
+    `left_out`. Raises InputError if too few are left, if the outcome does not vary, or if a network has
+    several rows.
     """
     import pandas as pd
 
     if of not in frame:
-        raise InputError(f"there is no outcome '{of}'; {suggest(of, frame.select_dtypes('number').columns)}")
+        known = frame.select_dtypes("number").columns
+        raise InputError(f"the store has no outcome '{of}'; {suggest(of, known)}")
     if frame["draw"].duplicated().any():
         raise InputError(
             "a network has several rows, one for each value of the axes; choose one value of each axis"
@@ -61,7 +62,7 @@ def indices(
     rows = frame.sort_values("draw")
     number, block = rows["draw"].to_numpy(np.int64), rows["block"].to_numpy(np.int64)
     outcome = rows[of].to_numpy(np.float64)
-    whole = _saltelli if draw["method"] == "saltelli" else _given
+    whole = _saltelli if draw["method"] == "saltelli" else _random_balance
     design = _design(frame, inputs, draw)
     estimator, block, used = whole(number, block, outcome, design, of)
     first_and_total, half = _jackknife(estimator, block)
@@ -86,7 +87,8 @@ def _design(frame: "pd.DataFrame", inputs: Sequence[str], draw: Mapping[str, Any
 def _saltelli(
     number: NDArray[np.int64], block: NDArray[np.int64], outcome: Floats, design: Design, of: str
 ) -> tuple[Estimator, NDArray[np.int64], int]:
-    """The estimator over base points, their blocks, and how many networks they are."""
+    """Return the estimator for a saltelli design, the block of each base point, and the number of
+    networks."""
     width = design.dimensions + 2
     table = np.full((design.count, width), np.nan)
     table[number // width, number % width] = outcome
@@ -104,10 +106,10 @@ def _saltelli(
     return estimate, blocks[complete], width * len(y)
 
 
-def _given(
+def _random_balance(
     number: NDArray[np.int64], block: NDArray[np.int64], outcome: Floats, design: Design, of: str
 ) -> tuple[Estimator, NDArray[np.int64], int]:
-    """The same over networks."""
+    """Return the estimator for other designs, the block of each network, and the number of networks."""
     there = np.isfinite(outcome)
     y = _standardised(outcome[there], of)
     points = design.points(number[there])
@@ -120,20 +122,20 @@ def _given(
 
 
 def _first(a: Floats, ab: Floats, b: Floats) -> float:
-    """The first-order index from outcomes at a, at a with one coordinate of b, and at b."""
+    """Return the first-order index from outcomes at a, at a with one coordinate of b, and at b."""
     return float((b * (ab - a)).mean() / np.concatenate([a, b]).var())
 
 
 def _total(a: Floats, ab: Floats, b: Floats) -> float:
-    """The total index from the same."""
+    """Return the total index from outcomes at a, at a with one coordinate of b, and at b."""
     return float(((a - ab) ** 2).mean() / 2 / np.concatenate([a, b]).var())
 
 
 def _balanced(x: Floats, y: Floats) -> float:
-    """The first-order index of the input `x`: the part of `y` in the first harmonics of a walk over `x`.
+    """Return the first-order index of the input `x`: the fraction of the power of `y` in the first harmonics.
 
-    The walk goes up over every second value and down over the others; what chance alone puts into so
-    many harmonics is taken off.
+    `y` is ordered along every second value of `x` upwards, then along the others downwards. The expected
+    power of these harmonics without any dependence is subtracted.
     """
     order = np.argsort(x)
     power = np.abs(np.fft.fft((y - y.mean())[np.concatenate([order[::2], order[1::2][::-1]])])) ** 2
@@ -144,22 +146,25 @@ def _balanced(x: Floats, y: Floats) -> float:
 
 def _standardised(outcome: Floats, of: str) -> Floats:
     if not len(outcome):
-        raise InputError(f"{of} has no value on any network; name another outcome")
-    if len(outcome) < LEAST:
+        raise InputError(f"{of} has no value on any network; choose another outcome")
+    if len(outcome) < MIN_NETWORKS:
         raise InputError(
-            f"{of} has a value on {len(outcome)} networks or base points; indices need {LEAST}, draw more"
+            f"{of} has a value on {len(outcome)} networks or base points, and indices need {MIN_NETWORKS}; "
+            "draw more networks"
         )
     sd = outcome.std()
     if not sd > 1e-12 * abs(outcome).max():
-        raise InputError(f"{of} is the same on every network; there is nothing that inputs could explain")
+        raise InputError(
+            f"{of} is the same on every network, so no input has an effect; choose another outcome"
+        )
     return np.asarray((outcome - outcome.mean()) / sd)
 
 
 def _jackknife(estimate: Estimator, block: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """An estimate and half the width of its interval, from estimates without one block at a time.
+    """Return an estimate and the half-width of its interval, from estimates without one group of blocks each.
 
-    Source: Busing, Meijer and van der Leeden, "Delete-m jackknife for unequal m" (Statistics and
-    Computing 9, 1999).
+    Source: Busing, Meijer and van der Leeden, "Delete-m jackknife for unequal m" (Statistics and Computing 9,
+    1999).
     """
     which = np.unique(block, return_inverse=True)[1]
     blocks = which.max() + 1

@@ -1,1 +1,1 @@
-"""A sweep carried out: chunks of cells on workers, forecast, run, retried."""
+"""Execution of sweeps: chunks of cells on workers, forecasts, retries and reruns."""

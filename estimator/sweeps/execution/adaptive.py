@@ -1,10 +1,11 @@
-"""A sweep in phases: of `fidelity: auto` five, each an ordinary run over some of the cells; else one.
+"""Run of a sweep in phases: five with `fidelity: auto`, otherwise one. A phase is a run over some of the
+cells.
 
-1. Cheap models answer a random sample of the groups, 2. packets answer it, too, and whatever no cheap model
-knows. If that shows that cheap models may answer enough, 3. they answer the rest, and 4. what is clear is
-kept as their answer. 5. Packets answer what is left, the groups most in doubt first.  What a phase does
-follows from the sweep and from what is in the store, so any of them may be interrupted, and goes on like any
-other sweep.
+1. Cheap models simulate a random sample of the groups. 2. Packets are simulated in the sample, and in groups
+without a cheap model. If the sample shows that cheap models can decide enough groups, 3. they simulate the
+others, and 4. their results become the answers of clear groups. 5. Packets are simulated in the remaining
+groups, those with the least relative distance first. Each phase follows from the sweep and the contents of
+the store, so a run may be interrupted and resumed at any point.
 """
 
 from dataclasses import dataclass, replace
@@ -18,28 +19,28 @@ from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Bools, Ints
 from netcarlo.sweeps.analysis import decisions
 from netcarlo.sweeps.analysis.decisions import MARGIN, Decision
+from netcarlo.sweeps.execution.chunk_plan import GroupCost
 from netcarlo.sweeps.execution.executors import StoppedError
-from netcarlo.sweeps.execution.plan import Pace
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.execution.run import run as run_phase
 from netcarlo.sweeps.space.space import ANSWERED
-from netcarlo.sweeps.store.begun import begun
+from netcarlo.sweeps.store.partial_cells import partial_cells
 
 if TYPE_CHECKING:
     from netcarlo.sweeps.space.space import Sweep
     from netcarlo.sweeps.store.store import Store
 
 ADDED = ("done", "failed", "chunks", "networks", "packets", "kernel_s", "busy_s", "wall_s", "slot_s")
-"""Fields of the summaries of phases that add up."""
+"""Fields of a summary that are added up over the phases."""
 
 
 ROWS = 20_000
-"""Of what cheap models say that are written together."""
+"""Minimum number of rows of cheap models that are written together."""
 
 
 @dataclass(frozen=True)
 class _Screened:
-    """The part of a store that keeps what cheap models say, as `run` needs it."""
+    """Adapter that writes the results of cheap models to a store."""
 
     store: "Store"
 
@@ -54,17 +55,18 @@ class _Screened:
 
 
 def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **options: Any) -> Summary:
-    """Simulate what the store lacks, as `run.run`, whose `options` these are; returns what all phases did.
+    """Simulate the cells that the store lacks, and return a summary of all phases; `options` are those of
+    `run.run`.
 
-    The summary's `done` counts the cells with an answer, and its `answered` says whose those of the store
-    are.
+    In the summary, `done` is the number of new answers, and `answered` the number of cells by fidelity and
+    reason.
     """
     asked = sweep.screening
     if asked is None:
-        return run_phase(sweep, store, progress=progress, begun=begun(store), **options)
+        return run_phase(sweep, store, progress=progress, begun=partial_cells(store), **options)
     before = int(np.count_nonzero(store.scan(repair=True).done))
     total = Summary(sweep.n_cells, before, sweep.n_cells - before)
-    paces = {True: Pace(), False: Pace()}
+    paces = {True: GroupCost(), False: GroupCost()}
 
     def phase(name: str, what: "Sweep", keeper: Any, groups: Ints) -> None:
         cells = (groups[:, None] * sweep.group + np.arange(sweep.group)).ravel()
@@ -73,22 +75,24 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
             if progress:
                 progress(replace(summary, phase=name))
 
-        pace = paces[what.cheap]
-        found = run_phase(what, keeper, cells=cells, phase=name, progress=report, pace=pace, **options)
+        group_cost = paces[what.cheap]
+        found = run_phase(
+            what, keeper, cells=cells, phase=name, progress=report, group_cost=group_cost, **options
+        )
         for field in ADDED:
             setattr(total, field, getattr(total, field) + getattr(found, field))
         total.failures += found.failures
 
     sample, screened = asked.sample(), sweep.screened()
-    some_left = bool((asked.known & ~sample).any())  # a small sweep is all sample
+    some_left = bool((asked.known & ~sample).any())  # in a small sweep all groups are in the sample
     if some_left:
         phase("sample, screened", screened, _Screened(store), np.flatnonzero(sample))
     phase("sample", sweep, store, np.flatnonzero(sample | ~asked.known))
-    if some_left and judged(sweep, store).useful:
+    if some_left and current_decision(sweep, store).useful:
         phase("screening", screened, _Screened(store), np.flatnonzero(asked.known))
-        decision = judged(sweep, store)
+        decision = current_decision(sweep, store)
         keep_clear(store, decision.clear & ~sample, group=sweep.group)
-        doubt = np.argsort(decision.sureness, kind="stable")
+        doubt = np.argsort(decision.relative_distance, kind="stable")
     else:
         doubt = np.arange(len(sample))
     phase("in doubt", sweep, store, doubt)
@@ -97,17 +101,17 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
     return total
 
 
-def judged(sweep: "Sweep", store: "Store") -> Decision:
-    """What cheap models may decide, by what is in the store."""
+def current_decision(sweep: "Sweep", store: "Store") -> Decision:
+    """Return the decisions of cheap models from the contents of the store."""
     asked = sweep.screening
     assert asked is not None
     columns = ["cell", "status", *(goal + MARGIN for goal in asked.goals), *filter(None, [asked.winner])]
     screened, cells = store.screened(columns), store.frame([*columns, "because"])
-    return decisions.judge(store.sweep, screened, cells, group=sweep.group)
+    return decisions.decide_from_tables(store.sweep, screened, cells, group=sweep.group)
 
 
 def keep_clear(store: "Store", clear: Bools, *, group: int) -> None:
-    """Make what cheap models say of the `clear` groups, bool[groups], the store's answer, if it has none."""
+    """Store the results of cheap models as answers of `clear` groups, bool[groups], that have none yet."""
     done = store.scan().done
     waiting: list[pa.Table] = []
 

@@ -1,4 +1,4 @@
-"""A chunk of a sweep: some of its cells, simulated and summed up; a pure function that runs anywhere."""
+"""Chunk of a sweep: a pure function that simulates some cells and returns their statistics."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,44 +27,45 @@ if TYPE_CHECKING:
 
 
 class WrongVersion(RuntimeError):  # noqa: N818
-    """A worker whose models are not the client's."""
+    """Error about a worker that has another version of the models than the client."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """What came of some cells."""
+    """Results of some cells."""
 
     cells: "pa.Table"
-    """A row per cell; docs/reference/store.md names the columns."""
+    """Statistics, a row for each cell; docs/reference/store.md has the columns."""
     replications: "pa.Table | None"
+    """Outcomes of all replications, if the sweep keeps them."""
     networks: int
-    """Replications simulated."""
+    """Number of simulated replications."""
     packets: int
-    """Data packets put out in them."""
+    """Number of data packets that were sent in them."""
     kernel_s: float
-    """Core-seconds inside kernels."""
+    """CPU time of the kernels [core-seconds]."""
     wall_s: float
-    """Seconds for all of it."""
+    """Elapsed time [s]."""
 
 
 def run_chunk(
     definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str,
     begun: "pa.Table | None" = None,
 ) -> Chunk:  # fmt: skip
-    """Simulate cells [n] of a sweep (its definition as JSON).
+    """Simulate cells [n] of a sweep, whose definition is JSON.
 
-    `begun` are replications that are known already: of some cells the first of them, or all.  The tables
-    depend on the definition and the cells alone.  A cell that cannot be simulated is in them as failed, with
-    its error.  Raises WrongVersion where the models are not of `version`, and DeviceError where a kernel has
-    ended the use of devices in this process.
+    `begun` has stored replications of some cells, which are not simulated again. The tables depend only on
+    the definition and the cells. A cell that cannot be simulated is marked as failed, with its error. Raises
+    WrongVersion if the models do not have the `version` of the client, and DeviceError if a fault of a kernel
+    has made the device unusable in this process.
     """
     if version != model_version():
-        raise WrongVersion(f"models {model_version()} here, {version} at the client")
+        raise WrongVersion(f"model version {model_version()}, the client has {version}")
     started = time.perf_counter()
     sweep = sweep_of(definition)
     cells = np.unique(np.asarray(cells, np.int64))
     simulated = np.union1d(cells, sweep.baseline(cells)) if sweep.compare else cells
-    run = _Run(sweep, simulated, resolve_target(target), threads, begun=_by_cell(begun))
+    run = _ChunkRun(sweep, simulated, resolve_target(target), threads, begun=_by_cell(begun))
     for batch in sweep.batches(simulated):
         run.simulate(batch)
     wanted = np.isin(simulated, cells)
@@ -75,7 +76,7 @@ def run_chunk(
 
 
 def _by_cell(begun: "pa.Table | None") -> dict[int, dict[str, Floats]]:
-    """By cell the values of each outcome, in the order of the replications."""
+    """Return the values of each outcome by cell, in the order of the replications."""
     if begun is None:
         return {}
     values = {name: begun.column(name).to_numpy() for name in MEANING}
@@ -90,8 +91,8 @@ def _by_cell(begun: "pa.Table | None") -> dict[int, dict[str, Floats]]:
 
 
 def failed(sweep: Sweep, cells: Ints, error: str) -> "pa.Table":
-    """The table of cells that could not be simulated at all, and why."""
-    run = _Run(sweep, np.unique(np.asarray(cells, np.int64)), "cpu", 1)
+    """Return the table of cells that could not be simulated because of `error`."""
+    run = _ChunkRun(sweep, np.unique(np.asarray(cells, np.int64)), "cpu", 1)
     for batch in sweep.batches(run.cells):
         run.describe(batch)
     run.errors = dict.fromkeys(range(len(run.cells)), error)
@@ -99,17 +100,19 @@ def failed(sweep: Sweep, cells: Ints, error: str) -> "pa.Table":
 
 
 class _Part(NamedTuple):
-    """Outcomes of cells with as many replications: positions of the cells, and by name [cells, n]."""
+    """Outcomes of cells with the same number of replications."""
 
     at: Ints
+    """Positions of the cells in the chunk, [cells]."""
     values: dict[str, Floats]
+    """Outcomes by name, [cells, n] each."""
 
 
 class _Cell(Sample):
-    """Replications of a cell, which are simulated with those of others."""
+    """Replications of a cell, which are simulated together with those of other cells."""
 
     def __init__(self, fidelity: str) -> None:
-        """There are none yet."""
+        """Start without replications."""
         super().__init__(fidelity)
         self.columns: dict[str, Floats] = {}
 
@@ -128,13 +131,13 @@ class _Cell(Sample):
 
 
 @dataclass
-class _Run:
+class _ChunkRun:
     sweep: Sweep
     cells: Ints
     target: str
     threads: int
     begun: dict[int, dict[str, Floats]] = field(default_factory=dict)
-    """Of cells, what is known already."""
+    """Stored replications by cell."""
     networks: int = 0
     packets: int = 0
     kernel_s: float = 0.0
@@ -143,15 +146,15 @@ class _Run:
     columns: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def kept(self) -> Sequence[str]:
-        """The outcomes whose values are needed."""
+    def recorded(self) -> Sequence[str]:
+        """Outcomes whose values are needed."""
         asked = dict.fromkeys([*self.sweep.outcomes, *(goal.outcome for goal in self.sweep.goals.values())])
         if self.sweep.keep_replications:
             return (*MEANING, *of_classes(asked))
         return tuple(asked | {"goodput_bps": None})
 
     def simulate(self, batch: Batch) -> None:
-        """Simulate the cells of a batch, a bounded number of replications at a time."""
+        """Simulate the cells of a batch, in launches of bounded size."""
         self.describe(batch)
         n = self.sweep.base.replications
         precision = self.sweep.base.precision
@@ -161,19 +164,19 @@ class _Run:
         known = np.array([_length(self.begun.get(int(cell), {})) for cell in self.cells[batch.at]])
         for first in np.unique(known):
             members = np.flatnonzero(known == first)
-            simulate = self._fixed(int(first)) if rule is None or first else self._until(rule)
+            simulate = self._fixed(int(first)) if rule is None or first else self._until_precise(rule)
             for lo in range(0, len(members), step):
                 self._isolate(batch, members[lo : lo + step], simulate)
 
     def _isolate(
         self, batch: Batch, chosen: Ints, simulate: Callable[[Batch, Ints], Iterator[_Part]]
     ) -> None:
-        """Simulate cells; where that raises, halve them until the failing ones are alone."""
+        """Simulate cells. If this raises, halve them until the failing ones are found."""
         try:
             self.parts += list(simulate(batch, chosen))
-        except DeviceError:  # of every cell that this process could still run
+        except DeviceError:  # the device is unusable for all further cells
             raise
-        except Exception as error:  # whatever a model raises is the cell's outcome
+        except Exception as error:  # any error of a model becomes the error of the cell
             if len(chosen) == 1:
                 self.errors[int(batch.at[chosen[0]])] = f"{type(error).__name__}: {error}"
                 return
@@ -181,7 +184,8 @@ class _Run:
                 self._isolate(batch, half, simulate)
 
     def _fixed(self, first: int) -> Callable[[Batch, Ints], Iterator[_Part]]:
-        """Replicate cells of which the first are known; with a precision those are all."""
+        """Return a function that extends cells with `first` stored replications; with a precision to no
+        more."""
         n = self.sweep.base.replications if self.sweep.base.precision is None else first
 
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
@@ -190,7 +194,7 @@ class _Run:
                 return
             at = batch.at[chosen]
             before = [self.begun[int(cell)] for cell in self.cells[at]]
-            values = {name: np.array([each[name] for each in before]) for name in self.kept}
+            values = {name: np.array([each[name] for each in before]) for name in self.recorded}
             if n > first:
                 more = self._replicate(batch, chosen, first, n - first).values
                 values = {name: np.concatenate([values[name], more[name]], axis=1) for name in values}
@@ -198,8 +202,8 @@ class _Run:
 
         return simulate
 
-    def _until(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
-        """Replicate every cell until `rule` stops it."""
+    def _until_precise(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
+        """Return a function that replicates every cell until `rule` stops it."""
         aim = Aim("goodput_bps", rule)
 
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
@@ -223,7 +227,7 @@ class _Run:
         return simulate
 
     def _replicate(self, batch: Batch, chosen: Ints, first: int, n: int) -> _Part:
-        """Replications `first` to `first + n` - 1 of the chosen cells of a batch."""
+        """Simulate replications `first` to `first + n` - 1 of the chosen cells of a batch."""
         variant = self.sweep.variants[batch.variant]
         row = np.repeat(chosen, n)
         rows, drawn = build_rows(
@@ -239,17 +243,17 @@ class _Run:
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
         self.networks += len(row)
         self.packets += int(np.nansum(values_of(found, "sent")))
-        values = {name: values_of(found, name).reshape(len(chosen), n) for name in self.kept}
+        values = {name: values_of(found, name).reshape(len(chosen), n) for name in self.recorded}
         return _Part(batch.at[chosen], values)
 
     def describe(self, batch: Batch) -> None:
-        """Fill in the columns that say what the cells of a batch are."""
+        """Fill in the columns that describe the cells of a batch."""
         sweep, at, n = self.sweep, batch.at, len(self.cells)
         place = sweep.indices(self.cells[at])
         known: dict[str, Any] = {"key": np.array(keys(sweep, batch), object)}
         if sweep.screening is not None:
             known["answered_by"] = np.full(len(at), sweep.variants[batch.variant].fidelity, object)
-            known["because"] = sweep.because(self.cells[at])
+            known["because"] = sweep.answer_reason(self.cells[at])
         if sweep.design is not None:
             known["draw"] = place["draw"]
             known["block"] = sweep.design.block_of(place["draw"])
@@ -268,7 +272,7 @@ class _Run:
             self.columns[name][at] = values
 
     def table(self, wanted: Any) -> "pa.Table":
-        """The rows of the cells `wanted`, bool[n]."""
+        """Return the rows of the cells `wanted`, bool[n]."""
         import pyarrow as pa
 
         n = len(self.cells)
@@ -322,8 +326,8 @@ class _Run:
     def _share(
         self, name: str, goal: Goal, at: Any, columns: dict[str, Any], *values: dict[str, Floats]
     ) -> None:
-        """How often a goal is held in the cells at the positions `at`, given their `values` (and the
-        baseline's)."""
+        """Fill in the probability of a goal in the cells at positions `at`, from their `values` (and those of
+        the baseline)."""
         shares = statistics.proportions(goal.held(*values))
         columns[name][at] = shares.probability
         columns[f"{name}_low"][at], columns[f"{name}_high"][at] = shares.ci_low, shares.ci_high
@@ -331,8 +335,7 @@ class _Run:
             columns[name + MARGIN][at] = goal.margins(*values)
 
     def _compare(self, columns: dict[str, Any]) -> None:
-        """What needs the baseline, over the replications that a cell shares with it: paired differences
-        and goals relative to it."""
+        """Fill in paired differences from the baseline, and relative goals, over the common replications."""
         position = {int(cell): i for i, cell in enumerate(self.cells)}
         base = np.array([position[int(cell)] for cell in self.sweep.baseline(self.cells)])
         where = {int(i): (part, row) for part in self.parts for row, i in enumerate(part.at)}
@@ -359,7 +362,7 @@ class _Run:
                     columns[name + suffix][others] = column
 
     def replications(self, wanted: Any) -> "pa.Table":
-        """Every replication of the cells `wanted`."""
+        """Return every replication of the cells `wanted`, bool[n]."""
         import pyarrow as pa
 
         found = [(int(i), part, row) for part in self.parts for row, i in enumerate(part.at) if wanted[i]]
@@ -369,7 +372,7 @@ class _Run:
         numbers = np.concatenate([np.arange(n) for n in lengths]) if rows else np.zeros(0, np.int64)
         values = {
             name: np.concatenate([part.values[name][row] for _, part, row in rows] or [np.zeros(0)])
-            for name in self.kept
+            for name in self.recorded
         }
         return pa.table({"cell": cells, "replication": numbers, **values})
 

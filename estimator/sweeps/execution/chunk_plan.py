@@ -1,4 +1,4 @@
-"""Which cells of a sweep come next, and how many of them make a chunk."""
+"""Division of the missing cells of a sweep into chunks, and the order of the chunks."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -9,42 +9,44 @@ from numpy.typing import NDArray
 from netcarlo.sweeps.execution.chunk import Chunk
 
 CHUNK_S = 10.0
-"""Seconds that a chunk should take: long beside its overhead, short enough to lose."""
+"""Target duration of a chunk [s]: long compared with its overhead, and a small loss if a worker dies."""
 
 GROWTH = 4
-"""A chunk is at most this many times larger than any finished one: costs are known only by measuring."""
+"""Maximum ratio of the size of a chunk to that of the largest finished one, because costs are measured."""
 
 LARGEST_CHUNK = 1 << 16
-"""Replications of a chunk (of more than one group) unless told: bounds the memory of a worker."""
+"""Default maximum number of replications in a chunk of several groups. It bounds the memory of a worker."""
 
 Cells = NDArray[np.int64]
+"""Numbers of cells, int64[n]."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """The cells of a chunk."""
+    """Cells of a chunk."""
 
     cells: Cells
-    """int64[n], ascending, all missing ones of their groups."""
+    """All missing cells of some groups, ascending, int64[n]."""
     suspect: bool = False
-    """A single group that was lost once already."""
+    """True for a single group whose chunk was lost before."""
 
 
 @dataclass
-class Pace:
-    """What is known of the cost of groups; a later plan for the like of them goes on with it."""
+class GroupCost:
+    """Measured cost of groups. A later plan for similar groups can reuse it."""
 
     largest: int = 0
-    """Groups of the largest finished chunk."""
+    """Number of groups in the largest finished chunk."""
     group_s: float = 0.0
+    """Time of a group [s]."""
 
 
-class Plan:
-    """Deals out every missing cell once, in chunks of whole groups.
+class ChunkPlan:
+    """Queue of all missing cells in chunks of whole groups.
 
-    `missing`, bool[cells]; `replications` of a cell, for a bound on memory; `order`, int64[n]: these
-    cells only, in this order; `chunk`: cells of a chunk, instead of as many as take `chunk_s` or have `most`
-    replications.
+    `missing` is bool[cells]. `replications` of a cell bounds the memory. With `order`, int64[n], only these
+    cells are dealt out, in this order. `chunk` fixes the number of cells of a chunk; by default a chunk takes
+    `chunk_s` seconds and has at most `most` replications.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Plan:
         chunk: int | None = None,
         chunk_s: float = CHUNK_S,
         most: int = LARGEST_CHUNK,
-        pace: Pace | None = None,
+        group_cost: GroupCost | None = None,
     ) -> None:
         self.group, self.missing, self.replications = group, missing, replications
         if order is not None:
@@ -76,16 +78,17 @@ class Plan:
         self._suspects: deque[Task] = deque()
         self._fixed = None if chunk is None else max(1, chunk // group)
         self._chunk_s, self._most = chunk_s, most
-        self._pace = pace or Pace()
+        self._pace = group_cost or GroupCost()
 
     def __bool__(self) -> bool:
-        """Whether there is something to deal out."""
+        """Return True if there are further chunks."""
         return bool(self._again or self._suspects) or self._at < len(self.groups)
 
-    def take(self, in_flight: int, *, alone: bool) -> Task | None:
-        """The next chunk of about `in_flight` at once; None if nothing can be started now.
+    def next_task(self, in_flight: int, *, alone: bool) -> Task | None:
+        """Return the next chunk, with about `in_flight` chunks at the same time; None if none can be started
+        now.
 
-        Suspects come last and each of them `alone`: a worker's death counts against all chunks it held.
+        Suspects come last and run `alone`, because the death of a worker counts for all its chunks.
         """
         if self._again:
             return self._again.popleft()
@@ -98,17 +101,17 @@ class Plan:
             return Task(np.sort(cells[self.missing[cells]]))
         return self._suspects.popleft() if self._suspects and alone else None
 
-    def learn(self, cells: Cells, chunk: Chunk) -> None:
-        """Note what a chunk cost."""
+    def record_cost(self, cells: Cells, chunk: Chunk) -> None:
+        """Record the cost of a finished chunk."""
         n = len(np.unique(cells // self.group))
         group_s = max(chunk.wall_s, 1e-6) / n
-        pace = self._pace
-        pace.group_s = (pace.group_s + group_s) / 2 if pace.largest else group_s
-        pace.largest = max(pace.largest, n)
+        group_cost = self._pace
+        group_cost.group_s = (group_cost.group_s + group_s) / 2 if group_cost.largest else group_s
+        group_cost.largest = max(group_cost.largest, n)
         self.replications = max(self.replications, -(-chunk.networks // len(cells)))
 
     def retry(self, task: Task) -> bool:
-        """Whether a chunk that was lost will be dealt out again: in halves, or as a suspect."""
+        """Queue a lost chunk again, in halves or as a suspect. Return False if it must be given up."""
         borders = np.flatnonzero(np.diff(task.cells // self.group)) + 1
         if borders.size:
             halves = np.split(task.cells, [borders[borders.size // 2]])
@@ -118,7 +121,7 @@ class Plan:
         return borders.size > 0 or not task.suspect
 
     def _size(self, in_flight: int) -> int:
-        """Groups of the next chunk."""
+        """Return the number of groups in the next chunk."""
         if self._fixed:
             return self._fixed
         if not self._pace.largest:
@@ -126,4 +129,6 @@ class Plan:
         n = min(int(self._chunk_s / self._pace.group_s), GROWTH * self._pace.largest)
         n = min(n, self._most // (self.group * self.replications))
         share = (len(self.groups) - self._at) // in_flight
-        return max(1, min(n, max(share, n // 8)))  # smaller ones last, so that all workers end together
+        return max(
+            1, min(n, max(share, n // 8))
+        )  # chunks become smaller, so that all workers finish together

@@ -1,4 +1,4 @@
-"""Where chunks run: threads of this process, processes of this machine, or an existing Dask scheduler."""
+"""Executors of chunks: threads of this process, processes of this machine, or workers of a Dask scheduler."""
 
 import asyncio
 import logging
@@ -20,48 +20,52 @@ from netcarlo.simulation.simulate import TARGETS, resolve_target
 
 T = TypeVar("T")
 
-DEATHS = 1
-"""Deaths of workers that a chunk of a local cluster survives; after one more it is split, see `run`.
+ALLOWED_DEATHS = 1
+"""Number of deaths of workers that a chunk of a local cluster survives; after one more it is split, see
+`run`.
 
-Any chunk waiting on a worker shares the blame for its death, hence not 0."""
+It is not 0, because the death of a worker counts for every chunk that waits on it.
+"""
 
-LOCAL = {
-    "distributed.deploy.lost-worker-timeout": "1h",  # one that starts slowly is not lost
-    "distributed.scheduler.worker-ttl": "30s",  # one that died while it registered is noticed by silence only
-    "distributed.scheduler.http.routes": [],  # HTTP servers that cannot be left out have no pages
+LOCAL_SETTINGS = {
+    "distributed.deploy.lost-worker-timeout": "1h",  # a worker that starts slowly is not lost
+    "distributed.scheduler.worker-ttl": "30s",  # detects a worker that died while it registered
+    "distributed.scheduler.http.routes": [],  # the HTTP servers cannot be disabled, but have no pages
     "distributed.worker.http.routes": [],
 }
 
-DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Run by workers: Ctrl-C reaches them as well, but it is the client that ends them."""
+IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Code that workers run at the start: they ignore Ctrl-C, and the client stops them."""
 
 CONNECT_S = 10
-"""Seconds to wait for a scheduler, and then for its first worker."""
+"""Timeout for a scheduler, and then for its first worker [s]."""
 
 FETCH_S = 60
-"""Seconds to fetch a result, or to have it computed again where its worker died meanwhile."""
+"""Timeout for fetching a result, which may have to be computed again if its worker died [s]."""
 
 REFRESH_S = 1.0
-"""Workers that came or went are noticed after this long."""
+"""Interval at which the number of workers is updated [s]."""
 
-LOST = "the scheduler is gone, and with it the chunks under way"
+LOST = "the connection to the scheduler was lost, and with it the running chunks"
+"""Reason of a StoppedError."""
 
 
 class StoppedError(RuntimeError):
-    """The work cannot go on.  What was finished is kept, and running it again resumes."""
+    """Error that ends a run. Finished chunks are stored, and the same command resumes."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Something that runs chunks."""
+    """Workers that run chunks."""
 
     executor: Executor
+    """Executor of the chunks."""
     slots: Callable[[], int]
-    """The chunks that run at once, now; raises StoppedError if they are lost."""
+    """Function that returns the current number of chunks that run at the same time; raises StoppedError."""
     name: str
-    """In words, for people."""
+    """Description for users, such as `4 processes`."""
     target: str
-    """What chunks are to run on: cpu or cuda, or auto, which each worker of a scheduler decides."""
+    """Target of the chunks: cpu, cuda, or auto, which each worker of a scheduler resolves."""
 
 
 @contextmanager
@@ -72,11 +76,12 @@ def open_workers(
     target: str = "cpu",
     models: Iterable[Any] = (),
 ) -> Iterator[Workers]:
-    """The workers asked for, until the end of the block, however it ends.
+    """Yield workers, and close them at the end of the block.
 
-    With a `scheduler` (or `scheduler-address` in Dask's configuration) those of that scheduler; else
-    `workers` processes, one per GPU if the target is cuda; else threads of this process.  The `models`
-    are compiled once, here, before local workers start.  Raises InputError.
+    With a `scheduler` (or `scheduler-address` in the configuration of Dask), they are the workers of that
+    scheduler; with `workers`, that many processes, one for each GPU if the target is cuda; otherwise threads
+    of this process. The `models` are compiled once in this process before local workers start. Raises
+    InputError.
     """
     if target not in TARGETS:
         resolve_target(target)  # raises
@@ -84,8 +89,8 @@ def open_workers(
         raise InputError(f"--workers = {workers} is below the limit; allowed is 1 or more; use --workers 1")
     if workers is not None and scheduler is not None:
         raise InputError(
-            f"--workers {workers} and --scheduler {scheduler} exclude each other: a scheduler has its own "
-            "workers; leave one out"
+            f"--workers {workers} and --scheduler {scheduler} cannot be combined: a scheduler has its own "
+            "workers; remove one of them"
         )
     if workers is None:
         scheduler = scheduler or _configured_scheduler()
@@ -103,19 +108,19 @@ def open_workers(
 
 
 def _compile(models: Iterable[Any]) -> None:
-    """Compile here what workers would compile again and again, and threads at the same time."""
+    """Compile models once in this process, so that workers and threads do not compile them again."""
     from netcarlo.kernels.runtime import compile as compilers
 
     found = list(models)
     compilers.prepare(found)
     for model in found:
-        with suppress(Exception):  # a user's file may not compile: its cells will say so
+        with suppress(Exception):  # a user's file may not compile; its cells then fail
             compilers.cpu_loop(model)
 
 
 @contextmanager
 def _threads(target: str) -> Iterator[Workers]:
-    """Threads: kernels run without the interpreter lock, so one chunk's sums overlap another's packets."""
+    """Yield threads of this process. Kernels release the interpreter lock, so chunks run in parallel."""
     n = 1 if target == "cuda" else cores()
     pool = ThreadPoolExecutor(n, thread_name_prefix="netcarlo")
     try:
@@ -126,20 +131,22 @@ def _threads(target: str) -> Iterator[Workers]:
 
 @contextmanager
 def _processes(n: int, target: str) -> Iterator[Workers]:
-    """A scheduler in this process and `n` processes that it starts again when they die.
+    """Yield `n` processes with a scheduler in this process, which restarts them when they die.
 
-    Who has the key runs code on them; it is made here and nobody else gets it.
+    Connections are encrypted with a temporary key of this process, so nobody else can run code on them.
     """
     distributed = _quiet_distributed()
-    make = _cuda_cluster(n) if target == "cuda" else partial(distributed.LocalCluster, preload=DEAF)
+    make = (
+        _cuda_cluster(n) if target == "cuda" else partial(distributed.LocalCluster, preload=IGNORE_INTERRUPTS)
+    )
     options = {
         "n_workers": n,
         "threads_per_worker": 1,
-        "host": "127.0.0.1",  # nothing of this is open to other machines
-        "security": distributed.Security.temporary(),  # TLS: nor to other users of this one
+        "host": "127.0.0.1",  # no access from other machines
+        "security": distributed.Security.temporary(),  # TLS: no access by other users of this machine
         "silence_logs": logging.CRITICAL,
         "scheduler_kwargs": {
-            "allowed_failures": DEATHS,
+            "allowed_failures": ALLOWED_DEATHS,
             "dashboard": False,
             "dashboard_address": "127.0.0.1:0",
         },
@@ -149,12 +156,12 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
     with (
         TemporaryDirectory(prefix="netcarlo-", ignore_cleanup_errors=True) as scratch,
         # Scratch folders come first on sys.path, so their parent must not be another user's.
-        dask.config.set(LOCAL | {"temporary-directory": scratch}),
+        dask.config.set(LOCAL_SETTINGS | {"temporary-directory": scratch}),
         _closed(make(**options)) as cluster,
         _client(cluster) as client,
     ):
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
-        found = _of(client, f"{n} {one if n == 1 else many}", target)
+        found = _workers_of(client, f"{n} {one if n == 1 else many}", target)
 
         def slots() -> int:
             now = found.slots()
@@ -171,10 +178,10 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
 
 @contextmanager
 def _closed(cluster: Any) -> Iterator[Any]:
-    """Close a cluster at the end, when all that was asked for is done.
+    """Close a cluster at the end of the block.
 
-    Processes of a busy machine may take longer to end than they are waited for: that is no error any more,
-    and they are asked again when this process ends.
+    On a busy machine, processes may not end within the timeout. This is not an error, because they are
+    stopped again when this process ends.
     """
     try:
         yield cluster
@@ -184,15 +191,15 @@ def _closed(cluster: Any) -> Iterator[Any]:
 
 
 async def _kill(cluster: Any) -> None:
-    """End the workers at once, whatever they are at; left to itself, a cluster gives each some seconds."""
+    """Kill the workers immediately; closing the cluster would wait some seconds for each."""
     nannies = list(cluster.workers.values())
     for nanny in nannies:
-        nanny.status = type(nanny.status).closing_gracefully  # start no other
+        nanny.status = type(nanny.status).closing_gracefully  # do not restart it
     await asyncio.gather(*(nanny.kill(timeout=0.1) for nanny in nannies), return_exceptions=True)
 
 
 def _replace_dead(cluster: Any, n: int) -> None:
-    """Start workers anew whose nannies gave up, as they do after an error at the start."""
+    """Restart workers whose nannies have given up, which they do after an error at the start."""
     for name, nanny in list(cluster.workers.items()):
         if nanny.status.name in ("closed", "failed"):
             del cluster.workers[name]
@@ -205,8 +212,8 @@ def _cuda_cluster(n: int) -> Any:
     found = len(device.devices())
     if n > found:
         raise InputError(
-            f"--workers = {n} with target cuda is one worker per GPU; allowed here are {found}; "
-            f"use --workers {found}"
+            f"--workers = {n} is too large: with target cuda there is one worker for each GPU, and this "
+            f"machine has {found}; use --workers {found}"
         )
     _quiet_distributed()
     try:
@@ -214,7 +221,7 @@ def _cuda_cluster(n: int) -> Any:
     except ModuleNotFoundError:
         raise InputError(
             "--workers with target cuda needs dask-cuda, which is not installed; "
-            "install it with pip install dask-cuda, leave out --workers for one process that uses all GPUs, "
+            "install it with pip install dask-cuda, remove --workers for one process that uses all GPUs, "
             "or use target cpu"
         ) from None
     return LocalCUDACluster
@@ -222,10 +229,10 @@ def _cuda_cluster(n: int) -> Any:
 
 @contextmanager
 def _connected(address: str, target: str) -> Iterator[Workers]:
-    """The workers of a scheduler that is already there."""
+    """Yield the workers of an existing scheduler. Raises InputError."""
     remedy = f"start one with dask scheduler, and workers with dask worker {address}, or use --workers N"
     try:
-        _knock(address)
+        _check_listening(address)
         client = _client(address)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
@@ -236,16 +243,18 @@ def _connected(address: str, target: str) -> Iterator[Workers]:
         except TimeoutError:
             raise InputError(f"scheduler = '{address}' has no workers; {remedy}") from None
         threads = client.nthreads()
-        yield _of(client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}", target)
+        yield _workers_of(
+            client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}", target
+        )
 
 
-def _of(client: Any, name: str, target: str) -> Workers:
+def _workers_of(client: Any, name: str, target: str) -> Workers:
     connection = client.scheduler_comm
     found, asked = 0, -math.inf
 
     def slots() -> int:
         nonlocal found, asked
-        # A client that has connected again has lost its chunks all the same.
+        # A client that has reconnected has lost its chunks as well.
         if client.status != "running" or client.scheduler_comm is not connection:
             raise StoppedError(LOST)
         if time.monotonic() > asked + REFRESH_S:
@@ -259,24 +268,25 @@ def _of(client: Any, name: str, target: str) -> Workers:
 
 
 class _Remote(Executor):
-    """Runs functions on Dask workers; unlike distributed's own executor it never waits for a lost result.
+    """Executor on Dask workers. Unlike the executor of `distributed`, it never waits for a lost result.
 
-    Functions are sent by their names, which only workers look up: the scheduler needs no netcarlo.  A
-    worker that has none raises ImportError, one that has another WrongVersion; both say who they are.
+    Functions are sent by name, and only workers look them up, so the scheduler does not need netcarlo. A
+    worker without netcarlo raises ImportError, one with another version WrongVersion; both errors name the
+    worker.
     """
 
     def __init__(self, client: Any) -> None:
         self.client = client
 
     def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
-        call = _call(function.__module__, function.__qualname__)
+        call = _remote_call(function.__module__, function.__qualname__)
         local: Future[T] = Future()
         self.client.submit(call, *args, pure=False, **options).add_done_callback(partial(_deliver, local))
         return local
 
 
 def _deliver(local: "Future[Any]", remote: Any) -> None:
-    """Give a local future the outcome of a remote one, or the error met when fetching it."""
+    """Set the result or the error of a local future from a remote one."""
     try:
         local.set_result(remote.result(timeout=FETCH_S))
     except CancelledError:
@@ -286,8 +296,8 @@ def _deliver(local: "Future[Any]", remote: Any) -> None:
         local.set_exception(error)
 
 
-def _call(module: str, name: str) -> Callable[..., Any]:
-    def call(*args: Any, **options: Any) -> Any:  # a local function travels as code, not as a name
+def _remote_call(module: str, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:  # a local function is sent as code, not by name
         import importlib
         import os
         import platform
@@ -299,12 +309,14 @@ def _call(module: str, name: str) -> Callable[..., Any]:
             function = getattr(importlib.import_module(module), name)
             device = importlib.import_module("netcarlo.kernels.runtime.device")
         except (ImportError, AttributeError) as error:
-            raise ImportError(f"{worker} has no netcarlo, or another: {error}") from None
+            raise ImportError(f"{worker} has no netcarlo or another version: {error}") from None
         try:
             with device.shared_by_workers(get_worker().name):
                 return function(*args, **options)
         except Exception as error:
-            if type(error).__name__ == "DeviceError":  # the worker is of no more use; a new one tries again
+            if (
+                type(error).__name__ == "DeviceError"
+            ):  # the worker is unusable; a new one will retry the chunk
                 os._exit(1)
             if type(error).__name__ == "WrongVersion":
                 error.args = (f"{worker} has {error}",)
@@ -313,8 +325,8 @@ def _call(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-def _knock(address: str) -> None:
-    """Raise OSError at once where nobody listens; a client would try again and again."""
+def _check_listening(address: str) -> None:
+    """Raise OSError if nothing listens at an address; a client would retry for a long time."""
     _quiet_distributed()
     from distributed.comm.addressing import get_address_host_port
 
@@ -335,18 +347,8 @@ def _configured_scheduler() -> str | None:
 
 
 def _quiet_distributed() -> Any:
-    """Import the package `distributed` and silence its loggers; `run` reports what matters.
-
-    Raises InputError if it, or `cryptography` for the TLS of a local cluster, is not installed.
-    """
-    try:
-        import cryptography  # noqa: F401
-        import distributed
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"--workers and --scheduler need {error.name}, which is not installed; install it with "
-            "pip install 'netcarlo[cluster]', or leave both out to use all cores of this machine"
-        ) from None
+    """Return the package `distributed` with its logging disabled; `run` reports errors."""
+    import distributed
 
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):

@@ -1,4 +1,4 @@
-"""What a sweep will cost, by a pilot: a few of its groups, simulated on the workers it will have."""
+"""Forecast of the cost of a sweep by a pilot run: a few groups, simulated on the workers of the sweep."""
 
 import copy
 import math
@@ -16,69 +16,78 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError
 from netcarlo.numerics import statistics
 from netcarlo.simulation import workload
+from netcarlo.sweeps.execution.chunk_plan import CHUNK_S, GROWTH
 from netcarlo.sweeps.execution.executors import Workers
-from netcarlo.sweeps.execution.plan import CHUNK_S, GROWTH
 from netcarlo.sweeps.execution.run import Summary, peak_bytes, run
-from netcarlo.sweeps.space import controls, identity
+from netcarlo.sweeps.space import congestion_files, identity
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store import chunk_files
 from netcarlo.sweeps.store.store import Store
 
 PILOT_S = 4.0
-"""Seconds from the first finished chunk to the end of the pilot."""
+"""Time from the first finished chunk to the end of the pilot [s]."""
 
 PILOT_REPLICATIONS = 64
-"""Replications of a pilot cell whose number is to follow from its variance."""
+"""Number of replications of a pilot cell, if the final number follows from its variance."""
 
-SPREAD = 1.3
-"""Factor by which a time may be wrong beyond the scatter of the pilot: caches, other users of the machine."""
+TIME_FACTOR = 1.3
+"""Factor for errors of a time that the pilot does not show, such as caches and other users of the machine."""
 
-LOOKED_AT = 16
-"""Cells whose work is forecast before any is simulated."""
+MAX_CHECKED = 16
+"""Number of cells whose workload is checked before the simulation."""
 
-MOST_SMALL = 20
-"""Chunks at the beginning and end of a run that are smaller than the others."""
+SMALL_CHUNKS = 20
+"""Number of chunks at the beginning and the end of a run that are smaller than the others."""
 
-MOST_GROUPS = 10_000
-"""Groups that the pilot may choose from."""
+MAX_GROUPS = 10_000
+"""Maximum number of groups that the pilot chooses from."""
 
 GOLDEN = (math.sqrt(5) - 1) / 2
+"""Golden ratio minus 1."""
 
 CELL_BYTES = 4
-"""Client memory per cell: bitmaps of what is there and what is to do."""
+"""Memory of the client for each cell: bitmaps of finished and missing cells [bytes]."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is to be expected of a run."""
+    """Forecast of a run."""
 
     name: str
+    """Name of the sweep."""
     n_cells: int
-    """Of the sweep."""
+    """Number of cells of the sweep."""
     cells: int
-    """To run: missing in the store, or failed."""
+    """Number of cells to simulate: missing in the store, or failed."""
     begun: int
-    """Replications of those that are there from before the store grew, and not in what follows."""
+    """Number of stored replications of these cells; they are not included in the following numbers."""
     networks: float
+    """Number of replications."""
     packets: float
+    """Number of data packets."""
     time_s: tuple[float, float]
-    """From, to."""
+    """Lower and upper estimate of the elapsed time [s]."""
     workers: str
+    """Description of the workers."""
     memory_bytes: float
-    """Of the client."""
+    """Memory of the client [bytes]."""
     disk_bytes: float
+    """Size of the chunk files [bytes]."""
     pilot_cells: int
+    """Number of cells of the pilot."""
     failed: int
-    """Cells of the pilot that failed, and the `error` of the first."""
+    """Number of failed cells of the pilot."""
     error: str
+    """Error of the first failed cell; empty if there is none."""
 
 
 def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> Forecast:
-    """Run a pilot for some seconds and scale it up to the cells that `store` lacks; nothing is written.
+    """Run a pilot for some seconds, and extrapolate to the cells that `store` lacks. Nothing is written.
 
-    The pilot's groups are spread evenly over the sweep, each with every value of the compared axis.
-    With a precision, a cell's replications follow from its variance in the pilot.  With `fidelity: auto` the
-    time is from that of cheap models and packets of the sample to that of all packets, too.
+    The groups of the pilot are spread evenly over the sweep; each has every value of the compared axis. With
+    a precision, the number of replications of a cell follows from its variance in the pilot. With `fidelity:
+    auto`, the lower estimate of the time is for cheap models and the sample, the upper one for packets in all
+    cells too.
     """
     scan = None if store is None else store.scan()
     missing = np.ones(sweep.n_cells, bool) if scan is None else ~scan.done
@@ -101,7 +110,7 @@ def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> F
 
 
 def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_], begun: int = 0) -> Forecast:
-    """That of the `missing` cells, bool[n_cells], of whose replications so many are there."""
+    """Return the forecast for the `missing` cells, bool[n_cells], which have `begun` stored replications."""
     cells = int(np.count_nonzero(missing))
     pilot = _Pilot(sweep, workers, missing)
     rows, networks = len(pilot), 0.0
@@ -109,7 +118,7 @@ def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_], begun:
         networks = max(cells * pilot.replications - begun, 0) * (rows - len(pilot.errors)) / rows
     slots = max(workers.slots(), 1)
     wall_s = networks * pilot.cost_s / slots
-    chunks = min(MOST_SMALL + networks * pilot.cost_s / CHUNK_S, cells / sweep.group)
+    chunks = min(SMALL_CHUNKS + networks * pilot.cost_s / CHUNK_S, cells / sweep.group)
     in_flight = 2 * slots * pilot.row_bytes * CHUNK_S / max(pilot.cost_s * pilot.replications, 1e-6)
     return Forecast(
         name=sweep.name,
@@ -118,7 +127,7 @@ def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_], begun:
         begun=begun,
         networks=networks,
         packets=networks * pilot.packets,
-        time_s=(wall_s * (1 - pilot.error / 2) / SPREAD, wall_s * (1 + pilot.error) * SPREAD),
+        time_s=(wall_s * (1 - pilot.error / 2) / TIME_FACTOR, wall_s * (1 + pilot.error) * TIME_FACTOR),
         workers=workers.name,
         memory_bytes=peak_bytes() + CELL_BYTES * sweep.n_cells + min(in_flight, pilot.row_bytes * cells),
         disk_bytes=chunks * pilot.file_bytes
@@ -131,27 +140,29 @@ def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_], begun:
 
 
 def rehearsal(sweep: Sweep) -> Sweep:
-    """The sweep with the standard congestion control in place of users' files, none of which runs."""
-    definition = controls.without_code(sweep.definition)
+    """Return the sweep with the standard congestion control instead of users' files, so that no user code
+    runs."""
+    definition = congestion_files.without_code(sweep.definition)
     return sweep if definition is sweep.definition else Sweep.from_definition(definition)
 
 
 def check(sweep: Sweep) -> None:
-    """Raises InputError where a cell is too large to be started unasked; looks at some, spread over all."""
-    for cell in np.unique(np.linspace(0, sweep.n_cells - 1, LOOKED_AT).astype(np.int64)):
+    """Raise InputError if a cell is too large to be simulated without confirmation; checks equally spaced
+    cells."""
+    for cell in np.unique(np.linspace(0, sweep.n_cells - 1, MAX_CHECKED).astype(np.int64)):
         try:
             found = identity.scenario(sweep, int(cell))
-        except InputError:  # it will be a failed cell
+        except InputError:  # the cell will fail
             continue
         workload.check([workload.forecast(found, found.replications)], what=f"cell {cell} of the sweep")
 
 
 class _EnoughError(Exception):
-    """The pilot has taken its time."""
+    """Exception that ends the pilot after its time."""
 
 
 class _Pilot:
-    """A run over spread groups into no store; measures what a network costs."""
+    """Run over equally spread groups without a store, to measure the cost of a replication."""
 
     def __init__(self, sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> None:
         self.asked = sweep
@@ -167,7 +178,7 @@ class _Pilot:
         self.rows = pa.concat_tables(self.tables) if self.tables else None
         self.errors = [text for text in self.rows["error"].to_pylist() if text] if self.rows else []
         most = max((networks for networks, _ in self.steps), default=0)
-        # Small chunks are mostly overhead, as no later one is.
+        # Small chunks are dominated by overhead, unlike those of the run.
         large = [(n, s) for n, s in self.steps if n and n >= most / GROWTH]
         self.network_s = np.array([seconds / networks for networks, seconds in large])
         self.cost_s = sum(s for _, s in large) / max(sum(n for n, _ in large), 1)
@@ -175,24 +186,24 @@ class _Pilot:
     def __len__(self) -> int:
         return self.rows.num_rows if self.rows else 0
 
-    # What `run` needs of a store.
+    # Interface `ResultSink`.
 
     def scan(self, *, repair: bool = False) -> SimpleNamespace:
-        """What is there: all that is not missing."""
+        """Return the finished cells: all that are not missing."""
         return SimpleNamespace(done=~self.missing)
 
     def write(self, cells: pa.Table, replications: pa.Table | None) -> None:
-        """Keep a chunk in memory."""
+        """Store a chunk in memory."""
         self.tables.append(cells)
         if replications is not None:
             self.each.append(replications)
 
     def add_run(self, record: dict[str, Any]) -> None:
-        """Forget the record of the run."""
+        """Ignore the record of the run."""
 
     def _run(self, workers: Workers, groups: NDArray[np.int64]) -> None:
-        spread = groups[np.unique(np.linspace(0, len(groups) - 1, MOST_GROUPS).astype(np.int64))]
-        # Golden steps: the first few are spread over the sweep as well as all are.
+        spread = groups[np.unique(np.linspace(0, len(groups) - 1, MAX_GROUPS).astype(np.int64))]
+        # Multiples of the golden ratio: any number of first groups is spread evenly over the sweep.
         spread = spread[np.argsort(np.arange(len(spread)) * GOLDEN % 1.0, kind="stable")]
         cells = (spread[:, None] * self.sweep.group + np.arange(self.sweep.group)).ravel()
         end = math.inf
@@ -202,7 +213,9 @@ class _Pilot:
             before = self.summary
             if summary.chunks > before.chunks:
                 self.steps.append((summary.networks - before.networks, summary.busy_s - before.busy_s))
-                end = min(end, time.monotonic() + PILOT_S)  # from the first: workers import and load
+                end = min(
+                    end, time.monotonic() + PILOT_S
+                )  # from the first chunk on, because workers need time to start
             self.summary = replace(summary)
             if time.monotonic() > end:
                 raise _EnoughError
@@ -215,7 +228,7 @@ class _Pilot:
 
     @property
     def error(self) -> float:
-        """Half the relative width of the interval of the cost of a network."""
+        """Relative half-width of the interval of the cost of a replication."""
         n = len(self.network_s)
         if n < 2:
             return 1.0
@@ -223,12 +236,12 @@ class _Pilot:
 
     @property
     def packets(self) -> float:
-        """Of a network."""
+        """Mean number of packets of a replication."""
         return self.summary.packets / max(self.summary.networks, 1)
 
     @property
     def replications(self) -> float:
-        """Of a cell: the sweep's, or as many as its precision will take."""
+        """Mean number of replications of a cell: that of the sweep, or as many as its precision needs."""
         precision = self.asked.base.precision
         if precision is None:
             return float(self.asked.base.replications)
@@ -244,17 +257,17 @@ class _Pilot:
 
     @property
     def row_bytes(self) -> float:
-        """Memory of the row of a cell."""
+        """Memory of the row of a cell [bytes]."""
         return float(self.rows.nbytes / len(self)) if self.rows else 0.0
 
     @property
     def cell_bytes(self) -> float:
-        """Disk space of a cell."""
+        """Disk space of a cell [bytes]."""
         return self._packed("cells", self.tables) / max(len(self), 1)
 
     @property
     def file_bytes(self) -> float:
-        """Disk space of a file without its cells."""
+        """Disk space of a file without its cells [bytes]."""
         if not self.tables:
             return 0.0
         first = self.tables[0]
@@ -263,7 +276,7 @@ class _Pilot:
 
     @property
     def network_bytes(self) -> float:
-        """Disk space of a replication, if they are kept."""
+        """Disk space of a replication, if they are stored [bytes]."""
         rows: int = sum(table.num_rows for table in self.each)
         return self._packed("replications", self.each) / max(rows, 1)
 
@@ -275,7 +288,7 @@ class _Pilot:
 
 
 def _fixed(sweep: Sweep, replications: int) -> Sweep:
-    """The sweep with a fixed number of replications of each cell."""
+    """Return the sweep with a fixed number of replications for each cell."""
     definition = copy.deepcopy(sweep.definition)
     definition["scenario"] |= {"replications": replications, "precision": None}
     definition["outcomes"] = list(dict.fromkeys([*definition["outcomes"], "goodput_bps"]))

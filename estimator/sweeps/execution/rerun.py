@@ -1,4 +1,4 @@
-"""Reruns one cell of a store, or one replication of it, from its resolved scenario alone."""
+"""Rerun of one cell of a store, or of one replication, from the resolved scenario."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from netcarlo.estimation.estimate import estimate
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.provenance import model_version
 from netcarlo.simulation.simulate import simulate
-from netcarlo.sweeps.space import controls, identity
+from netcarlo.sweeps.space import congestion_files, identity
 from netcarlo.sweeps.space.file import SweepSpec
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store.store import Store
@@ -19,36 +19,37 @@ from netcarlo.sweeps.store.store import Store
 
 @dataclass(frozen=True)
 class Rerun:
-    """What came of a cell, and what the store has of it."""
+    """Result of a rerun, and the stored row of the cell."""
 
     scenario: Scenario
+    """Resolved scenario of the cell."""
     stored: dict[str, Any]
-    """The row of the store."""
+    """Row of the store."""
     table: pd.DataFrame
-    """A row per outcome: of the cell as in `Estimate.table`, of one replication its `value`."""
+    """A row for each outcome: as in `Estimate.table`; for one replication its `value`."""
     equal: bool | None
-    """Whether every stored statistic came out the same to the bit; None if the store has none to compare."""
+    """True if every stored statistic is equal to the bit; None if the store has none to compare with."""
     error: str
-    """Why the cell cannot be simulated; empty if it can."""
+    """Error of the simulation; empty if there was none."""
 
 
 def rerun(store: Store, key: str, *, replication: int | None = None, target: str = "cpu") -> Rerun:
     """Simulate the cell whose key begins with `key` again, or only one replication of it.
 
-    Nothing of the sweep but the definition of the cell is used, so this checks the store, too.
-    Raises InputError if the key is unknown or ambiguous, if the models are no longer the same, if the cell is
-    not that of its key, or if the store brings Python that is not trusted, see `control`.
+    Only the definition of the cell is used, so the result also verifies the store. Raises InputError if the
+    key is unknown or ambiguous, if the version of the models is different, if the cell does not match its
+    key, or if the store contains congestion control files that are not trusted.
     """
     stored = find(store, key)
     written = store.manifest["sweep"]["model_version"]
     if written != model_version():
         have = store.manifest["versions"].get("netcarlo", "?")
         raise InputError(
-            f"the store was written by models {written} (netcarlo {have}), these are {model_version()}; "
-            "use that version of netcarlo, or sweep again into another folder"
+            f"the store was written by model version {written} (netcarlo {have}), this is {model_version()}; "
+            "use that version of netcarlo, or run the sweep again with another folder"
         )
     definition = store.manifest["definition"]
-    controls.refuse_unless_trusted(definition)
+    congestion_files.refuse_unless_trusted(definition)
     spec = SweepSpec.check({name: value for name, value in definition.items() if name != "files"})
     sweep = Sweep.from_definition(spec.model_dump(mode="json", exclude_none=True) | definition)
     cell = int(stored["cell"])
@@ -56,8 +57,8 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
     scenario = identity.scenario(answering, cell) if sweep.digest == store.sweep["digest"] else None
     if scenario is None or identity.key(scenario) != stored["key"]:
         raise InputError(
-            f"store {store.url}: its digest and the key of cell {cell} are not those of its manifest: it was "
-            "altered; get it again from where it was made"
+            f"store {store.url}: its digest or the key of cell {cell} does not match its manifest, so it was "
+            "altered; get an unaltered copy, or run the sweep again"
         )
     try:
         if replication is None:
@@ -69,24 +70,24 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
             equal = _same_replication(store, sweep, stored, replication, frame)
     except InputError:
         raise
-    except Exception as error:  # the outcome of a cell that failed
+    except Exception as error:  # the cell fails
         return Rerun(scenario, stored, pd.DataFrame(), None, f"{type(error).__name__}: {error}")
     return Rerun(scenario, stored, table, equal, "")
 
 
 def find(store: Store, key: str) -> dict[str, Any]:
-    """The row of the cell whose key begins with `key`; raises InputError."""
+    """Return the row of the cell whose key begins with `key`. Raises InputError."""
     found: dict[str, dict[str, Any]] = {}
     for table in store.tables():
         keys = table.column("key").to_numpy(zero_copy_only=False)
         for i in np.flatnonzero(np.char.startswith(keys.astype(str), key)):
             found.setdefault(str(keys[i]), table.slice(int(i), 1).to_pylist()[0])
     if not key or not found:
-        remedy = "netcarlo query STORE 'SELECT cell, key FROM cells' lists them"
+        remedy = "list the keys with netcarlo query STORE 'SELECT cell, key FROM cells'"
         raise InputError(f"no cell has the key '{key}'; {remedy}")
     if len(found) > 1:
         some = ", ".join(sorted(found)[:3])
-        raise InputError(f"{len(found)} cells have keys that begin with '{key}' ({some}); write more of it")
+        raise InputError(f"{len(found)} cells have keys that begin with '{key}' ({some}); write more digits")
     return next(iter(found.values()))
 
 
@@ -96,7 +97,7 @@ def _same_statistics(sweep: Sweep, stored: dict[str, Any], table: pd.DataFrame) 
     return all(
         _equal(stored[outcome + suffix], table.loc[outcome, column])
         for outcome in sweep.outcomes
-        if outcome in table.index  # else no network of the cell has it
+        if outcome in table.index  # otherwise no network of the cell has this outcome
         for suffix, column in names.items()
     )
 

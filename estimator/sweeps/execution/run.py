@@ -1,4 +1,4 @@
-"""The loop of a sweep: hands out chunks of missing cells, and keeps each result as soon as it is there."""
+"""Main loop of a sweep: submit chunks of missing cells, and store each result as soon as it is finished."""
 
 import json
 import math
@@ -19,76 +19,84 @@ from netcarlo.kernels.runtime.device_errors import DeviceError
 from netcarlo.simulation.launches import MAX_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
+from netcarlo.sweeps.execution.chunk_plan import CHUNK_S, LARGEST_CHUNK, Cells, ChunkPlan, GroupCost, Task
 from netcarlo.sweeps.execution.executors import LOST, StoppedError
-from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Pace, Plan, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from netcarlo.sweeps.space.space import Sweep
 
-AHEAD = 2
-"""Chunks handed out per slot: one runs, one waits so that no worker does."""
+CHUNKS_PER_SLOT = 2
+"""Number of submitted chunks for each slot: one runs, and one is queued so that the worker is never idle."""
 
 POLL_S = 0.5
+"""Maximum time between two calls of the progress callback [s]."""
 
 
-class Keeper(Protocol):
-    """What `run` needs of a store."""
+class ResultSink(Protocol):
+    """Destination of results: a store, or an object with these methods."""
 
     def scan(self, *, repair: bool) -> Any:
-        """`done`, bool[n_cells]: the cells that are there."""
+        """Return an object with `done`, bool[n_cells]: True for finished cells."""
 
     def write(self, cells: "pa.Table", replications: "pa.Table | None") -> None:
-        """Keep a chunk; raises InputError."""
+        """Store a chunk. Raises InputError."""
 
     def add_run(self, record: dict[str, Any]) -> None:
-        """Keep the record of a run; raises InputError."""
+        """Store the record of a run. Raises InputError."""
 
 
 @dataclass
 class Summary:
-    """What a run has done so far."""
+    """Summary of a run so far."""
 
     n_cells: int
-    """Of the sweep."""
+    """Number of cells of the sweep."""
     stored: int
-    """Cells that were in the store before."""
+    """Number of cells that were in the store before."""
     todo: int
-    """Cells of this run."""
+    """Number of cells of this run."""
     done: int = 0
+    """Number of finished cells."""
     failed: int = 0
+    """Number of failed cells."""
     chunks: int = 0
+    """Number of chunks."""
     networks: int = 0
+    """Number of simulated replications."""
     packets: int = 0
+    """Number of simulated data packets."""
     kernel_s: float = 0.0
-    """Core-seconds inside kernels."""
+    """CPU time of the kernels [core-seconds]."""
     busy_s: float = 0.0
-    """Seconds of all chunks, one after the other."""
+    """Sum of the elapsed times of all chunks [s]."""
     wall_s: float = 0.0
+    """Elapsed time of the run [s]."""
     slot_s: float = 0.0
-    """Wall time times the chunks that could have run at once."""
+    """Elapsed time multiplied by the number of slots [s]."""
     slots: int = 0
+    """Current number of slots."""
     phase: str = ""
-    """Of a sweep in several, see `adaptive`."""
+    """Name of the phase of a sweep with `fidelity: auto`, see `adaptive`."""
     answered: dict[tuple[str, str], int] = field(default_factory=dict)
-    """With `fidelity: auto`, in the end: cells of the store by their columns answered_by and because."""
+    """Number of cells by the columns answered_by and because, at the end of a sweep with `fidelity: auto`."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Key and error of the first failed cells."""
 
     @property
     def kernel_share(self) -> float:
-        """The share of the workers' wall time that was spent inside kernels."""
+        """Fraction of the workers' time that was spent in kernels."""
         return self.kernel_s / self.slot_s if self.slot_s else math.nan
 
     @property
     def left_s(self) -> float:
-        """Seconds to go if the rest takes as long per cell."""
+        """Estimated remaining time, with the mean time of a cell so far [s]."""
         finished = self.done + self.failed
         return self.wall_s / finished * (self.todo - finished) if finished else math.nan
 
     def record(self) -> dict[str, Any]:
-        """What was computed and how fast, as data for JSON."""
+        """Return numbers and times as data for JSON."""
         return {
             "cells": self.done,
             "failed": self.failed,
@@ -107,7 +115,7 @@ Progress = Callable[[Summary], object]
 
 def run(
     sweep: "Sweep",
-    store: Keeper,
+    store: ResultSink,
     *,
     executor: Executor,
     slots: Callable[[], int],
@@ -120,24 +128,25 @@ def run(
     command: str = "",
     progress: Progress | None = None,
     submit: Callable[..., Chunk] = run_chunk,
-    pace: Pace | None = None,
+    group_cost: GroupCost | None = None,
     begun: Callable[[Cells], "pa.Table | None"] | None = None,
 ) -> Summary:
-    """Simulate the cells that the store lacks or holds as failed, and write them to it.
+    """Simulate the cells that are missing in the store, or have failed, and write them to it.
 
-    The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk` fixes
-    the cells of a chunk; unless given, chunks grow until they take `chunk_s`, from what `pace` knows.
-    `cells`, int64[n]: those only, in this order.  `phase`, `workers` and `command` are for the record that
-    every run leaves in the store, however it ends.  `progress(summary)` is called after each chunk and every
-    half second.  `begun(cells)`: replications of them that are there already, which are not simulated again.
+    The executor runs `submit` for about `slots()` chunks at the same time; the results do not depend on
+    either. `chunk` fixes the number of cells of a chunk; by default chunks grow until they take `chunk_s`,
+    beginning with the costs in `group_cost`. With `cells`, int64[n], only these are simulated, in this order.
+    `phase`, `workers` and `command` are written to the record of the run, which is always stored.
+    `progress(summary)` is called after each chunk and every half second. `begun(cells)` returns stored
+    replications, which are not simulated again.
 
-    A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
-    failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
+    A chunk that kills its workers is halved until the failing group is found, whose cells are marked as
+    failed. Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
     full).
     """
     about = sweep.manifest()["sweep"]
     scan = store.scan(repair=True)
-    plan = Plan(
+    plan = ChunkPlan(
         ~np.asarray(scan.done),
         group=sweep.group,
         replications=about["replications"] if about["precision"] is None else 1,
@@ -145,7 +154,7 @@ def run(
         chunk=chunk,
         chunk_s=chunk_s,
         most=MAX_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
-        pace=pace,
+        group_cost=group_cost,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
     started, since = datetime.now(UTC), time.monotonic()
@@ -184,7 +193,7 @@ def run(
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held."""
+    """Return the peak memory of this process [bytes]; 0 if unknown."""
     try:
         import resource
     except ModuleNotFoundError:  # not on Windows
@@ -194,15 +203,15 @@ def peak_bytes() -> int:
 
 
 class _Loop:
-    """Hands out chunks and takes in results; iterating runs it, a step per result or half second."""
+    """Iterator that submits chunks and stores results; one step for each result or half second."""
 
     def __init__(
         self,
         sweep: "Sweep",
-        store: Keeper,
+        store: ResultSink,
         executor: Executor,
         slots: Callable[[], int],
-        plan: Plan,
+        plan: ChunkPlan,
         summary: Summary,
         target: str,
         version: str,
@@ -220,32 +229,32 @@ class _Loop:
         last = time.monotonic()
         while self.plan or self.running:
             slots = self.slots()
-            while len(self.running) < AHEAD * max(slots, 1):
-                task = self.plan.take(AHEAD * max(slots, 1), alone=not self.running)
+            while len(self.running) < CHUNKS_PER_SLOT * max(slots, 1):
+                task = self.plan.next_task(CHUNKS_PER_SLOT * max(slots, 1), alone=not self.running)
                 if task is None:
                     break
-                self._hand_out(task)
+                self._submit(task)
             self.summary.slots = slots
             try:
                 future = self.ready.get(timeout=POLL_S)
             except Empty:
                 pass
             else:
-                self._take_in(future)
+                self._handle_result(future)
             now = time.monotonic()
             self.summary.slot_s += slots * (now - last)
             last = now
             yield
 
     def keep_finished(self) -> None:
-        """Write the results that are there, and forget the rest."""
+        """Write the finished results, and drop the others."""
         while not self.ready.empty():
             future = self.ready.get()
             task = self.running.pop(future, None)
             if task is not None and not future.cancelled() and future.exception() is None:
                 self._write(future.result())
 
-    def _hand_out(self, task: Task) -> None:
+    def _submit(self, task: Task) -> None:
         options = self.options
         if self.begun:
             compared = np.union1d(task.cells, self.sweep.baseline(task.cells))
@@ -257,11 +266,11 @@ class _Loop:
         self.running[future] = task
         future.add_done_callback(self.ready.put)
 
-    def _take_in(self, future: "Future[Chunk]") -> None:
+    def _handle_result(self, future: "Future[Chunk]") -> None:
         task = self.running.pop(future)
         try:
             chunk = future.result()
-        except CancelledError:  # nobody else cancels
+        except CancelledError:  # only a lost scheduler cancels
             raise StoppedError(LOST) from None
         except WrongVersion:
             raise
@@ -271,12 +280,12 @@ class _Loop:
             raise StoppedError(str(error)) from None
         except Exception as error:
             if not self.plan.retry(task):
-                self._give_up(task, error)
+                self._record_failure(task, error)
             return
-        self.plan.learn(task.cells, chunk)
+        self.plan.record_cost(task.cells, chunk)
         self._write(chunk)
 
-    def _give_up(self, task: Task, error: Exception) -> None:
+    def _record_failure(self, task: Task, error: Exception) -> None:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         self._write(Chunk(failed(self.sweep, task.cells, reason), None, 0, 0, 0.0, 0.0))
 

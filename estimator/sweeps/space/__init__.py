@@ -1,1 +1,1 @@
-"""The space of a sweep: its cells by number, what each is, and which are drawn."""
+"""Space of a sweep: numbering of cells, the scenario of each cell, and drawn networks."""

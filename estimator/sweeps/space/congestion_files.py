@@ -1,4 +1,5 @@
-"""Users' congestion control files in a sweep: their text travels with it, so that workers need no copies."""
+"""Users' congestion control files in a sweep. The definition includes their text, so workers need no
+copies."""
 
 import hashlib
 import json
@@ -13,27 +14,28 @@ from netcarlo.transport import congestion as control
 from netcarlo.transport.congestion import NAMES
 
 FIELD = "congestion_control"
+"""Field of a scenario that may name such a file."""
 
 
 def collect(definition: dict[str, Any], place: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """The definition (of the file, or of data for the folder, `place`) with the files looked up, and their
-    texts by path.
+    """Return the definition with absolute paths of the files, and the text of each file by path.
 
-    Raises InputError for a file that is not trusted, see `control.locate`.
+    `place` is the sweep's file, or the folder that paths in data are relative to. Raises InputError for a
+    file that is not trusted, see `congestion.locate`.
     """
     texts: dict[str, str] = {}
 
     def found(value: Any) -> Any:
         if isinstance(value, list):
             return [found(item) for item in value]
-        if not isinstance(value, str | Path) or value in NAMES:  # what is no name is said with its field
+        if not isinstance(value, str | Path) or value in NAMES:  # the field reports unknown names
             return value
         path = control.locate(str(value), place)
         texts[str(path.resolve())] = control.read(path).decode()
         return str(path.resolve())
 
     def walk(value: Any, named: str = "") -> Any:
-        """`named`: the field of an axis with this specification."""
+        """Resolve files in a value; `named` is the field of an axis with this specification."""
         if isinstance(value, list):
             return [walk(item, named) for item in value]
         if not isinstance(value, dict):
@@ -48,28 +50,30 @@ def collect(definition: dict[str, Any], place: Path) -> tuple[dict[str, Any], di
 
 
 def texts(definition: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of users' files in a definition, by path.  Raises InputError for what is none."""
+    """Return the texts of users' files in a definition, by path. Raises InputError if the entry is
+    invalid."""
     found = definition.get("files", {})
     if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
-        raise InputError("definition.files holds no texts by path; the manifest is damaged")
+        raise InputError("definition.files is not a mapping of paths to texts; the manifest is damaged")
     return found
 
 
 def trust(definition: Mapping[str, Any]) -> None:
-    """Let the files of a definition run: its client was asked when it was read."""
+    """Trust the files of a definition, which the client has already checked."""
     for text in texts(definition).values():
         control.trust_text(text)
 
 
 def refuse_unless_trusted(definition: Mapping[str, Any]) -> None:
-    """Raise InputError unless every file of a definition, which came with a store, is trusted."""
+    """Raise InputError unless every file in the definition of a store is trusted."""
     for path, text in texts(definition).items():
         why = f"came with the store (in its manifest, under definition.files, as {Path(path).name!r})"
         control.refuse_unless_trusted(path, text.encode(), why)
 
 
 def without_code(definition: dict[str, Any]) -> dict[str, Any]:
-    """The definition with the standard congestion control, and their constants, in place of users' files."""
+    """Return the definition with the standard congestion control, with the constants of users' files, instead
+    of these files."""
     standard = Path(str(aimd.__file__)).read_text(encoding="utf-8")
     stand_ins = {
         path: f"{standard}\n\nCONSTANTS = {control.default_constants(Path(path))!r}\n"
@@ -81,7 +85,7 @@ def without_code(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def provide(definition: dict[str, Any]) -> dict[str, Any]:
-    """The definition with paths that hold those texts on this machine."""
+    """Return the definition with paths of files on this machine that have the same texts."""
     text = json.dumps(definition)
     for path, content in texts(definition).items():
         if control.holds(Path(path), content.encode()):
@@ -94,7 +98,7 @@ def provide(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_paths(definition: dict[str, Any]) -> str:
-    """The definition as JSON in which a file is named by its text alone."""
+    """Return the definition as JSON with the SHA-256 of its text instead of the path of a file."""
     text = json.dumps(definition, sort_keys=True)
     for path, content in texts(definition).items():
         text = text.replace(json.dumps(path), json.dumps(hashlib.sha256(content.encode()).hexdigest()))

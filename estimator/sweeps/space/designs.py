@@ -1,8 +1,8 @@
-"""Designs: where in the unit cube of its random numbers each drawn network lies.
+"""Sampling designs: the point in the unit cube from which each drawn network is computed.
 
-Four ways of drawing, each a pure function of a seed and the number of the draw.  All but `plain`
-come in independent randomisations of the same set of points, the blocks: how much their means
-differ tells how far off their common mean may be (see netcarlo.sweeps.analysis.population).
+A design is a pure function of a seed and the number of the draw. All designs but `plain` consist of blocks,
+which are independent randomisations of the same set of points. The variance of the block means gives the
+standard error of the overall mean (see netcarlo.sweeps.analysis.population).
 """
 
 import threading
@@ -19,23 +19,24 @@ from netcarlo.kernels.base.philox import uniforms
 from netcarlo.numerics.arrays import Floats, Ints
 
 METHODS = ("plain", "latin", "sobol", "saltelli")
-MOST = 10_000_000
-"""Draws of a design."""
+"""Names of the designs."""
+MAX_DRAWS = 10_000_000
+"""Maximum number of draws of a design."""
 BLOCKS = 16
-"""Independent randomisations, unless asked otherwise: Student's t then has 15 degrees of freedom."""
+"""Default number of blocks. Student's t then has 15 degrees of freedom."""
 LARGEST_BLOCK = 1 << 16
-"""Draws of a block, unless asked otherwise, so that a worker holds no more than that of a large design."""
-MOST_DIMENSIONS = 21_201
-"""Dimensions of the Sobol sequence (Joe and Kuo, 2008)."""
+"""Default maximum number of draws in a block. It bounds the memory of a worker."""
+MAX_DIMENSIONS = 21_201
+"""Maximum number of dimensions of the Sobol sequence (Joe and Kuo, 2008)."""
 
 _STREAM = STREAM_HOST | (zlib.crc32(b"design") >> 1)
 _BELOW_ONE = 1 - 2.0**-53
 _SOBOL = threading.Lock()
-"""SciPy reads its direction numbers when it makes its first sequence; versions before 1.15 let another
-thread go on with half of them (its issue 21788)."""
+"""Lock around SciPy, which reads its direction numbers with the first sequence. In versions before 1.15,
+another thread may then use an incomplete table (SciPy issue 21788)."""
 _CHECKED = 6
 _CHECKSUM = 3425714654
-"""CRC-32 of the first 2^`_CHECKED` points in all dimensions, times 2^`_CHECKED`, as numbers of 32 bits."""
+"""CRC-32 of the first 2^`_CHECKED` points in all dimensions, times 2^`_CHECKED`, as 32-bit integers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,32 +44,36 @@ class Design:
     """Points in the unit cube, one for each network to draw.
 
     * `plain`: independent points; each draw is a block.
-    * `latin`: each block a Latin hypercube (McKay, Beckman and Conover, 1979).
-    * `sobol`: each block a scrambled Sobol sequence, from its start.  It is most even where blocks have
-      2, 4, 8, 16 ... draws; docs/statistics.md says what others cost.
-    * `saltelli`: what first and total Sobol indices are estimated from.  Each of `count` base points
-      gives `dimensions` + 2 draws: a, then a with coordinate k of b for each k, then b, where (a, b) is
-      a point of a scrambled Sobol sequence in twice the dimensions (Saltelli, Computer Physics
-      Communications 145, 2002, with the estimators of 2010; the order of SALib).
+    * `latin`: each block is a Latin hypercube (McKay, Beckman and Conover, 1979).
+    * `sobol`: each block is the beginning of a scrambled Sobol sequence. It is most uniform if the number of
+      draws in a block is a power of 2; docs/statistics.md has the cost of other numbers.
+    * `saltelli`: the design for first-order and total Sobol indices. Each of `count` base points gives
+      `dimensions` + 2 draws: a, then a with coordinate k of b for each k, then b, where (a, b) is a point of
+      a scrambled Sobol sequence in twice the dimensions (Saltelli, Computer Physics Communications 145, 2002,
+      with the estimators of 2010; the order of SALib).
 
-    Raises InputError where a parameter is out of its range.
+    Raises InputError if a parameter is out of range.
     """
 
     method: str
+    """One of `METHODS`."""
     count: int
+    """Number of draws; number of base points for `saltelli`."""
     dimensions: int
+    """Number of random fields."""
     seed: int
+    """Seed of the sweep."""
     blocks: int = 0
-    """0: `BLOCKS` of them, fewer where there are few draws, more where there are very many."""
+    """Number of blocks. 0 for the default: `BLOCKS`, fewer for few draws, more for very many."""
 
     def __post_init__(self) -> None:
-        """Check the parameters and settle the number of blocks."""
+        """Check the parameters and set the number of blocks."""
         if self.method not in METHODS:
-            raise InputError(f"method has the unknown value '{self.method}'; {suggest(self.method, METHODS)}")
+            raise InputError(f"method = '{self.method}' is not supported; {suggest(self.method, METHODS)}")
         least = 1 if self.method == "plain" else 4
-        if not least <= self.count <= MOST:
+        if not least <= self.count <= MAX_DRAWS:
             raise InputError(
-                f"draw is {self.count}; {self.method} draws {least} to {MOST} networks, choose within that"
+                f"draw = {self.count} is out of range; allowed is {least} to {MAX_DRAWS} for {self.method}"
             )
         least, most = (2, self.count // 2) if self.method != "plain" else (self.count, self.count)
         if not self.blocks:
@@ -76,30 +81,33 @@ class Design:
             object.__setattr__(self, "blocks", max(least, min(enough, most)))
         if not least <= self.blocks <= most:
             raise InputError(
-                f"blocks is {self.blocks}; {self.count} {self.method} draws make {least} to {most} blocks, "
-                "choose within that or leave it out"
+                f"blocks = {self.blocks} is out of range; allowed is {least} to {most} for {self.count} "
+                f"{self.method} draws; change it, or remove it for the default"
             )
-        if not 0 <= self._coordinates <= MOST_DIMENSIONS:
+        if not 0 <= self._coordinates <= MAX_DIMENSIONS:
             raise InputError(
-                f"{self.dimensions} random fields are more than the Sobol sequence has dimensions for "
-                f"{self.method} ({MOST_DIMENSIONS}); fix some of them or draw plain"
+                f"{self.dimensions} random fields are too many for {self.method}, whose Sobol sequence has "
+                f"{MAX_DIMENSIONS} dimensions; write method: plain, or make fewer fields random"
             )
 
     @property
     def size(self) -> int:
-        """How many networks are drawn."""
+        """Number of drawn networks."""
         return self.count * self._per_base
 
     def block_of(self, draws: Ints) -> Ints:
-        """The block of each of the `draws` [n].
+        """Return the block of each of the `draws`, [n].
 
-        Blocks are contiguous; their sizes differ by at most one draw (saltelli: one base point).
+        Blocks are contiguous. Their sizes differ by at most one draw (saltelli: one base point).
         """
         base = np.asarray(draws, np.int64) // self._per_base
         return np.asarray(((base + 1) * self.blocks - 1) // self.count)
 
     def points(self, draws: Ints) -> Floats:
-        """The points [n, dimensions], in [0, 1), of `draws` [n], in any order; IndexError beyond `size`."""
+        """Return the points of `draws` [n] in any order, float64[n, dimensions] in [0, 1).
+
+        Raises IndexError for draws beyond `size`.
+        """
         draws = np.asarray(draws, np.int64)
         if len(draws) and not 0 <= draws.min() <= draws.max() < self.size:
             raise IndexError(f"draws are numbered 0 to {self.size - 1}")
@@ -114,7 +122,7 @@ class Design:
             make = _latin if self.method == "latin" else _sobol
             here = block == b
             found[here] = make(self.seed, int(b), int(end - first), self._coordinates)[base[here] - first]
-        return _crossed(found, part) if self.method == "saltelli" else found
+        return _saltelli_points(found, part) if self.method == "saltelli" else found
 
     @property
     def _per_base(self) -> int:
@@ -125,8 +133,11 @@ class Design:
         return 2 * self.dimensions if self.method == "saltelli" else self.dimensions
 
 
-def _crossed(found: Floats, part: Ints) -> Floats:
-    """a, a with one coordinate of b, or b, as `part` [n] says, of each row (a, b) [n, 2 * dimensions]."""
+def _saltelli_points(found: Floats, part: Ints) -> Floats:
+    """Return a, a with one coordinate of b, or b for each row (a, b) [n, 2 * dimensions].
+
+    `part` [n] is 0 for a, the number of the coordinate from 1, or dimensions + 1 for b.
+    """
     dimensions = found.shape[1] // 2
     column = np.arange(dimensions)
     from_b = (part[:, None] == column + 1) | (part[:, None] == dimensions + 1)
@@ -135,7 +146,7 @@ def _crossed(found: Floats, part: Ints) -> Floats:
 
 @lru_cache(maxsize=4)
 def _latin(seed: int, block: int, size: int, dimensions: int) -> Floats:
-    """A Latin hypercube [size, dimensions]: one point in each of `size` slices of each axis."""
+    """Return a Latin hypercube [size, dimensions]: one point in each of `size` slices of each axis."""
     number = np.arange(2 * size)
     points = np.empty((size, dimensions))
     for k in range(dimensions):
@@ -146,11 +157,11 @@ def _latin(seed: int, block: int, size: int, dimensions: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
-    """The first `size` points of a scrambled Sobol sequence [size, dimensions].
+    """Return the first `size` points of a scrambled Sobol sequence [size, dimensions].
 
-    Digit j of a coordinate is replaced by itself plus a random combination of the digits before it,
-    and all of them are shifted at random (Matousek, Journal of Complexity 14, 1998).  Random numbers
-    of our own make the points the same with every version of SciPy.
+    Digit j of a coordinate is replaced by itself plus a random combination of the digits before it, and all
+    digits are shifted at random (Matousek, Journal of Complexity 14, 1998). The random numbers are those of
+    netcarlo, so the points are the same with every version of SciPy.
     """
     if not dimensions:
         return np.zeros((size, 0))
@@ -169,19 +180,21 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
 
 @lru_cache(maxsize=2)
 def _unscrambled(digits: int, dimensions: int) -> NDArray[np.uint32]:
-    """The first 2^digits points of the Sobol sequence, times 2^digits."""
+    """Return the first 2^digits points of the Sobol sequence, times 2^digits."""
     _check()
-    return _of_scipy(digits, dimensions)
+    return _scipy_sobol(digits, dimensions)
 
 
 @lru_cache(maxsize=1)
 def _check() -> None:
-    """Raise InputError if SciPy's direction numbers are not those that they should be."""
-    if zlib.crc32(_of_scipy(_CHECKED, MOST_DIMENSIONS).tobytes()) != _CHECKSUM:
-        raise InputError("SciPy's Sobol sequence is damaged, drawn networks would be wrong; reinstall SciPy")
+    """Raise InputError if the direction numbers of SciPy have a wrong checksum."""
+    if zlib.crc32(_scipy_sobol(_CHECKED, MAX_DIMENSIONS).tobytes()) != _CHECKSUM:
+        raise InputError(
+            "the Sobol sequence of SciPy is damaged and would draw wrong networks; reinstall SciPy"
+        )
 
 
-def _of_scipy(digits: int, dimensions: int) -> NDArray[np.uint32]:
+def _scipy_sobol(digits: int, dimensions: int) -> NDArray[np.uint32]:
     from scipy.stats.qmc import Sobol
 
     points = Sobol(dimensions, scramble=False).random_base2(digits)

@@ -1,4 +1,4 @@
-"""Sweep files: a base scenario, axes, drawn topologies, and what to keep of each cell."""
+"""Sweep files: a base scenario, axes, drawn networks, and the outcomes to store for each cell."""
 
 import json
 import warnings
@@ -20,7 +20,7 @@ from netcarlo.schema.notes import Note
 from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
 from netcarlo.simulation import cautions, measurable
-from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space import congestion_files
 from netcarlo.sweeps.space.screening import Question
 from netcarlo.sweeps.space.space import Sweep
 
@@ -34,64 +34,69 @@ class DrawSpec(Record):
     """Networks drawn from the distributions in the scenario; see `designs`."""
 
     count: int
-    """How many networks."""
+    """Number of networks; for `saltelli` number of base points."""
     method: str = "sobol"
-    """How: `sobol`, `latin`, `plain`, or `saltelli`, which gives total sensitivity indices, too."""
+    """Sampling design: `sobol`, `latin`, `plain`, or `saltelli`, which also gives total sensitivity
+    indices."""
     blocks: int | None = None
-    """Independent scrambles of the design, which make its intervals; as the method has it unless given."""
+    """Number of independent randomisations of the design, from which intervals are computed; by default
+    16."""
 
     short: ClassVar = ({"type": "integer"},)
 
     @model_validator(mode="before")
     @classmethod
-    def _bare(cls, data: Any) -> Any:
+    def _from_count(cls, data: Any) -> Any:
         return {"count": data} if isinstance(data, int) else data
 
 
 class AutoSpec(Record):
-    """What `fidelity: auto` decides, and how surely; see `screening`."""
+    """Decisions of cheap models with `fidelity: auto`, and their error probability; see `screening`."""
 
     decide: list[Question] | None = None
-    """Unless given: the goals, or where there are none the winner."""
+    """Questions that cheap models decide; by default the goals or, without goals, the winner."""
     wrong: Wrong = 0.01
-    """The share of decisions that may be wrong."""
+    """Allowed fraction of wrong decisions."""
     sample: Share = 0.1
-    """The share of cells that packets answer to know the error of cheap models."""
+    """Fraction of cells that are also simulated by packets, to measure the error of cheap models."""
 
 
 class SweepSpec(Record):
-    """A sweep as written; `scenario` is the base scenario or the name of its file."""
+    """Sweep as it is written in a file."""
 
     name: str = "sweep"
-    """What it is called in tables and reports; the name of its file unless given."""
+    """Name in tables and reports; by default that of the file."""
     description: str = ""
-    """A sentence for readers of reports."""
+    """Sentence for readers of reports."""
     scenario: dict[str, Any] | str
-    """The scenario that is varied, or the name of its file."""
+    """Base scenario, or the name of its file."""
     axes: dict[str, AxisSpec] = Field(default_factory=dict)
-    """What is varied, by name; the cells are all combinations."""
+    """Axes by name. The cells are all combinations of their values."""
     derive: dict[str, str | float] = Field(default_factory=dict)
-    """Fields that follow from the axes, each an expression in SI units."""
+    """Fields of the scenario that follow from the axes: by name, an expression in SI units."""
     draw: DrawSpec | None = None
-    """How many networks are drawn from the distributions in the scenario; none unless given."""
+    """Number of networks to draw from the distributions in the scenario; by default none are drawn."""
     compare: str | None = None
-    """The axis whose first value the others are compared with; the first of words or cases unless given."""
+    """Axis whose first value is the baseline of the comparison; by default the first axis of words or
+    cases."""
     replications: int | None = Field(default=None, ge=1, le=10_000_000)
-    """Runs of each cell; those of the scenario unless given."""
+    """Number of replications of each cell; by default that of the scenario."""
     precision: Precision | None = None
-    """Each cell is replicated until its goodput is known to this share; not unless given."""
+    """Relative half-width of the interval of the goodput at which the replication of a cell stops; by default
+    the number of replications is fixed."""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """Of all random numbers; that of the scenario unless given."""
+    """Seed of all random numbers; by default that of the scenario."""
     outcomes: list[str] = Field(default=OUTCOMES, min_length=1)
-    """What is kept of each cell."""
+    """Outcomes to store for each cell."""
     goals: dict[str, str] = Field(default_factory=dict)
-    """Comparisons whose probability is kept, by name."""
+    """Goals by name: comparisons whose probability is stored for each cell."""
     keep: Literal["replications"] | None = None
-    """Keeps every replication, too; only statistics of each cell unless given."""
+    """Store every replication too; by default only the statistics of each cell are stored."""
     fidelity: Literal["auto"] | None = None
-    """Cheap models answer the cells that they are sure of; packets all of them unless given."""
+    """With `auto`, cheap models answer the cells that they can decide; by default packets are simulated in
+    all cells."""
     auto: AutoSpec | None = None
-    """What cheap models decide, and how surely."""
+    """Decisions of cheap models with `fidelity: auto`."""
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:
@@ -102,10 +107,11 @@ class SweepSpec(Record):
 
 
 def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
-    """Read a sweep from a YAML file, with the fields in `values` set to YAML values.
+    """Read a sweep from a YAML file, and set the fields in `values` to YAML values.
 
-    Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
-    field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
+    Names are dotted, as in `draw.count` or `scenario.transport.window`. New values of an axis do not change
+    its field. The name of a scenario file is relative to the folder of the sweep. Raises InputError with file
+    and line.
     """
     data, document = with_options(kinds.read(path, kinds.SWEEP), values or {}, _set)
     data.setdefault("name", files.title(path))
@@ -115,7 +121,7 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
 
 
 def _note_losses(sweep: Sweep, source: str) -> None:
-    """Warn of goals about delivered packets if no outcome that is kept says how many packets were lost."""
+    """Warn about goals on delivered packets if no stored outcome includes the lost packets."""
     asked = {goal.outcome for goal in sweep.goals.values()}
     if not any(classes.of_delivered(name) is not None for name in asked):
         return
@@ -127,7 +133,7 @@ def _note_losses(sweep: Sweep, source: str) -> None:
 
 
 def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Sweep:
-    """The sweep of data as it stands in a file.  Raises InputError."""
+    """Return the sweep of data as it is written in a file. Raises InputError."""
     given = dict(data)
     if isinstance(given.get("draw"), dict):
         given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
@@ -145,15 +151,17 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
         base.setdefault("replications", 20)
         fidelity = given.get("fidelity") or base.get("fidelity")
         if fidelity == "auto":
-            base.pop("fidelity", None)  # packets answer what is in doubt
+            base.pop("fidelity", None)  # packets are simulated in cells that cheap models cannot decide
         elif given.get("auto") is not None:
-            raise InputError("auto is for fidelity: auto; write that into the scenario, or remove auto")
+            raise InputError(
+                "auto needs fidelity: auto; write fidelity: auto in the scenario, or remove auto"
+            )
         Scenario.check(base, document=lines)
     faults.refuse()
     assert spec is not None
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
-    definition, more = controls.collect({**definition, "scenario": {}}, _place(folder, document))
+    definition, more = congestion_files.collect({**definition, "scenario": {}}, _place(folder, document))
     definition["scenario"] = base
     if fidelity == "auto":
         definition |= {"fidelity": "auto", "auto": (spec.auto or AutoSpec()).model_dump(exclude_none=True)}
@@ -169,12 +177,12 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
 
 
 def _place(folder: Path, document: Document | None) -> Path:
-    """Where files are looked up: the sweep's file, or a folder for data."""
+    """Return the path that file names are relative to: the sweep's file, or the folder for data."""
     return Path(document.source) if document else folder
 
 
 def _refuse_odd(value: Any, at: Location, document: Document | None) -> None:
-    """Raise InputError for a value that JSON does not have: bytes of `!!binary`, a date."""
+    """Raise InputError for a value that JSON cannot represent: bytes of `!!binary`, a date."""
     items = (
         value.items()
         if isinstance(value, dict)
@@ -187,7 +195,7 @@ def _refuse_odd(value: Any, at: Location, document: Document | None) -> None:
     if not isinstance(value, dict | list | tuple | str | int | float | None):
         where = f"{document.where(at)}: " if document else ""
         raise InputError(
-            f"{where}{'.'.join(map(str, at))} = {value!r} is no text or number; put quotes around it"
+            f"{where}{'.'.join(map(str, at))} = {value!r} is not a text or a number; put quotes around it"
         )
 
 
@@ -198,7 +206,8 @@ def _yaml(data: Mapping[str, Any]) -> str:
 def _base(
     given: Mapping[str, Any], folder: Path, document: Document | None
 ) -> tuple[dict[str, Any], dict[str, str], Document | None]:
-    """The data of the base scenario, the files that it names, and where its lines are."""
+    """Return the data of the base scenario, the texts of its files, and the document with its line
+    numbers."""
     scenario: Any = given.get("scenario")
     if isinstance(scenario, str):
         place = folder / scenario
@@ -211,11 +220,14 @@ def _base(
             lines = document.inside("scenario")
     base = with_values(base, {})
     base.setdefault("name", str(given.get("name", "sweep")))
-    return *controls.collect(base, place), lines
+    return *congestion_files.collect(base, place), lines
 
 
 def _set(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
-    """Set a field of a sweep, of its scenario, or of an axis, whose name may have dots itself."""
+    """Set a field of a sweep, of its scenario, or of an axis. The name of an axis may contain dots.
+
+    Return the new data and the locations of the changed fields.
+    """
     check_outside(name, value_text(value), SweepSpec.model_fields, data.get("scenario"))
     head, _, rest = name.partition(".")
     inner = data.get(head, {})

@@ -1,7 +1,7 @@
-"""What a cell is: its fully resolved scenario, and the key made from it.
+"""Identity of a cell: its resolved scenario, and a key that is computed from it.
 
-A key is a hash of every field of the resolved scenario and of the version of the models, so that
-results of changed physics never pass for others.
+The key is a hash of every field of the resolved scenario and of the version of the models. So results of
+different models have different keys.
 """
 
 import hashlib
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 def scenario(sweep: "Sweep", cell: int) -> Scenario:
-    """The scenario of a cell with every drawn, derived and swept value written in it."""
+    """Return the scenario of a cell, including all drawn, derived and swept values."""
     batch = next(iter(sweep.batches(np.array([cell]))))
     return _resolved(sweep, batch, 0)[0]
 
 
 def key(resolved: Scenario) -> str:
-    """The identity of a resolved scenario, 32 hexadecimal digits."""
+    """Return the key of a resolved scenario, 32 hexadecimal digits."""
     return _hash(fields.texts(resolved))
 
 
 def keys(sweep: "Sweep", batch: "Batch") -> list[str]:
-    """The keys of the cells of a batch: `key` of each `scenario`, much faster."""
+    """Return the keys of the cells of a batch: faster than `key` of each `scenario`."""
     n = len(batch.at)
     counts = [values for name, values in batch.given.items() if name.endswith(".count")]
     shapes, group = np.unique(np.stack([np.zeros(n), *counts], axis=1), axis=0, return_inverse=True)
@@ -46,8 +46,7 @@ def keys(sweep: "Sweep", batch: "Batch") -> list[str]:
 
 
 def _alike(sweep: "Sweep", batch: "Batch", members: Ints) -> list[str]:
-    """The keys of cells that differ in numbers only: the text that is hashed is put together from its
-    pieces."""
+    """Return the keys of cells that differ only in numbers; the hashed text is assembled from pieces."""
     items, sources = _example(sweep, batch, int(members[0]))
     pieces: list[Iterable[str]] = []
     fixed = model_version()
@@ -64,10 +63,11 @@ def _alike(sweep: "Sweep", batch: "Batch", members: Ints) -> list[str]:
 
 
 def _example(sweep: "Sweep", batch: "Batch", i: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """The fields of cell `i` as texts, and the given field that each is from.
+    """Return the fields of cell `i` as texts, and for each field the name in `batch.given` that it comes
+    from.
 
-    They are kept, as all cells of its variant and counts differ in the given fields only: checking a scenario
-    takes as long as simulating several.
+    The result is cached: all cells with the same variant and counts differ only in the given fields, and
+    checking a scenario takes as long as simulating several.
     """
     shape = (batch.variant, *(float(v[i]) for name, v in batch.given.items() if name.endswith(".count")))
     if shape not in sweep.examples:
@@ -85,7 +85,8 @@ def _digest(text: str) -> str:
 
 
 def _resolved(sweep: "Sweep", batch: "Batch", i: int) -> tuple[Scenario, dict[str, str]]:
-    """The scenario of cell `i` of a batch, and the given field that each of its fields is from."""
+    """Return the scenario of cell `i` of a batch, and for each field the name in `batch.given` that it comes
+    from."""
     variant = sweep.variants[batch.variant]
     data = variant.model_dump(mode="json", exclude_none=True)
     given = {name: float(values[i]) for name, values in batch.given.items()}

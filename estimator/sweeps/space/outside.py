@@ -1,4 +1,4 @@
-"""The cells of a sweep that leave the validated range of their model."""
+"""Cells of a sweep that are outside the validated range of their model."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,29 +15,32 @@ from netcarlo.sweeps.space import identity
 if TYPE_CHECKING:
     from netcarlo.sweeps.space.space import Sweep
 
-LOOKED_AT = 100
-"""Cells that are looked at; of more, so many spread evenly over the sweep."""
+MAX_CHECKED = 100
+"""Maximum number of cells to check. In larger sweeps, equally spaced cells are checked."""
 
-LEAST, NUMBERS = 20, 1000
-"""Sweeps with large cells examine fewer: LEAST cells, or as many as have NUMBERS values in all."""
+MIN_CHECKED, MAX_NUMBERS = 20, 1000
+"""Limits for cells with many numbers: at least MIN_CHECKED cells are checked, and further ones up to
+MAX_NUMBERS numbers in total."""
 
 
-class Beyond(NamedTuple):
+class OutsideRange(NamedTuple):
     """Number of cells outside the validated range, and the quantities that leave it."""
 
     cells: int
+    """Number of checked cells outside the validated range."""
     looked_at: int
+    """Number of checked cells."""
     of: int
-    """All cells of the sweep."""
+    """Number of all cells of the sweep."""
     quantities: list[Outside]
-    """Each quantity once, over all cells that leave the range in it."""
+    """Quantities outside the range, each once for all cells."""
 
     @property
     def text(self) -> str:
         """Return the count of cells and the quantities in one line; empty if no cell leaves the range."""
         if not self.cells:
             return ""
-        some = f" looked at, of {self.of:,}" if self.looked_at < self.of else ""
+        some = f" checked, of {self.of:,}" if self.looked_at < self.of else ""
         found = validated.one_line(self.quantities).removeprefix(validated.START)
         return f"{validated.START}{self.cells} of {self.looked_at} cells{some}: {found}"
 
@@ -47,20 +50,20 @@ class Beyond(NamedTuple):
         return {**self._asdict(), "quantities": quantities, "text": self.text}
 
 
-def beyond(sweep: "Sweep") -> Beyond:
-    """Look at the cells of a sweep."""
+def count_outside(sweep: "Sweep") -> OutsideRange:
+    """Check the cells of a sweep, or equally spaced ones if there are many."""
     n = sweep.n_cells
     numbers = len(next(iter(sweep.batches(np.zeros(1, np.int64)))).given)
-    most = min(n, LOOKED_AT, max(LEAST, NUMBERS // max(numbers, 1)))
+    most = min(n, MAX_CHECKED, max(MIN_CHECKED, MAX_NUMBERS // max(numbers, 1)))
     cells = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
     scenarios = []
     for cell in cells:
-        with suppress(InputError):  # a cell that fails says so itself
+        with suppress(InputError):  # a cell that cannot be simulated is reported as failed
             scenarios.append(identity.scenario(sweep, int(cell)))
     return of_scenarios(scenarios, of=n)
 
 
-def of_scenarios(scenarios: Sequence[Scenario], *, of: int) -> Beyond:
-    """Look at the scenarios of some of the cells, of which there are `of`."""
+def of_scenarios(scenarios: Sequence[Scenario], *, of: int) -> OutsideRange:
+    """Check the scenarios of some cells of a sweep with `of` cells."""
     found = [validated.outside(scenario) for scenario in scenarios]
-    return Beyond(sum(map(bool, found)), len(found), of, validated.combined(found))
+    return OutsideRange(sum(map(bool, found)), len(found), of, validated.combined(found))

@@ -1,7 +1,6 @@
-"""`fidelity: auto`: which cheap model stands for packets in a cell, what it may decide, and the random
-sample.
+"""`fidelity: auto`: the cheap model of each cell, the questions that it may decide, and the random sample.
 
-All of it follows from the definition of the sweep, nothing from what was measured or how long it took.
+All of this follows from the definition of the sweep, not from results or timings.
 """
 
 import math
@@ -24,8 +23,8 @@ from netcarlo.simulation.fidelity import CHEAP
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.sweeps.analysis import decisions
 
-LEAST_SAMPLE = 50
-"""Groups, even where a promise needs fewer: from them the means are put right."""
+MIN_SAMPLE = 50
+"""Minimum number of groups in the sample; the means are corrected with them."""
 
 Question = Literal["goals", "winner"]
 
@@ -34,26 +33,27 @@ _STREAM = STREAM_HOST | (zlib.crc32(b"sample of a screening") >> 1)
 
 @dataclass(frozen=True)
 class Screening:
-    """What is asked of the cheap models of a sweep."""
+    """Questions for the cheap models of a sweep."""
 
     goals: tuple[str, ...]
-    """To be decided in every cell."""
+    """Goals to decide in every cell."""
     winner: str | None
-    """The outcome by which the best of each group is to be decided, or None."""
+    """Outcome by which the best setting of each group is decided; None if it is not decided."""
     wrong: float
-    """The share of wrong decisions that is allowed, of each question."""
+    """Allowed fraction of wrong decisions on each question."""
     share: float
-    """Of the groups, to be sampled."""
+    """Fraction of the groups in the sample."""
     seed: int
+    """Seed of the sample."""
     models: tuple[Fidelity | None, ...]
-    """The cheap model of each variant."""
+    """Cheap model of each variant; None if there is none."""
     known: Bools
-    """bool[groups]: there is a cheap model for every cell of the group."""
+    """True if every cell of the group has a cheap model, bool[groups]."""
 
     def sample(self) -> Bools:
-        """A simple random sample of the groups, bool[groups], of those that a cheap model knows."""
+        """Return a simple random sample of the groups that have a cheap model, bool[groups]."""
         groups = np.flatnonzero(self.known)
-        least = max(LEAST_SAMPLE, decisions.needed(self.wrong) if self.goals or self.winner else 0)
+        least = max(MIN_SAMPLE, decisions.min_groups(self.wrong) if self.goals or self.winner else 0)
         n = min(max(least, math.ceil(self.share * len(groups))), len(groups))
         order = np.argsort(uniforms(self.seed, 0, groups, _STREAM), kind="stable")
         found = np.zeros(len(self.known), bool)
@@ -61,26 +61,29 @@ class Screening:
         return found
 
     def record(self) -> dict[str, Any]:
-        """What a store keeps of it, for JSON."""
+        """Return the entry of the manifest, as data for JSON."""
         return {"goals": list(self.goals), "winner": self.winner, "wrong": self.wrong}
 
 
-def asked(
+def make_screening(
     spec: Mapping[str, Any], *, goals: Mapping[str, Goal], outcomes: Sequence[str],
     variants: Sequence[Scenario], groups: Ints, seed: int,
 ) -> Screening:  # fmt: skip
-    """What the section `auto` of a sweep asks, of cells whose variants are int64[groups, compared settings].
+    """Return the screening that the section `auto` of a sweep describes.
 
-    `outcomes` are those by which settings are compared.  Raises InputError.
+    `groups` has the variant of each cell, int64[groups, compared settings]. `outcomes` are those by which
+    settings are compared. Raises InputError.
     """
     several = groups.shape[1] > 1
     winner = next((name for name in outcomes if several and BY_NAME[name].better), None)
     decide = spec.get("decide", ["goals"] if goals else ["winner"] if winner else [])
     if "goals" in decide and not goals:
-        raise InputError("decide = goals, and there are none; write goals:, or leave it out")
+        raise InputError("decide = goals, but the sweep has no goals; write goals:, or remove decide")
     if "winner" in decide and not winner:
         needs = "compare: with an axis, and an outcome of which more or less is better"
-        raise InputError(f"decide = winner, and nothing can be won; write {needs}, or leave it out")
+        raise InputError(
+            f"decide = winner, but there is no winner to decide; write {needs}, or remove decide"
+        )
     names = tuple(goals) if "goals" in decide else ()
     winner = winner if "winner" in decide else None
     needed = [goals[name].outcome for name in names] + ([winner] if winner else [])
@@ -88,7 +91,7 @@ def asked(
     known = np.isin(groups, [i for i, (model, _) in enumerate(found) if model]).all(axis=1)
     if not known.any():
         reason = next(why for model, why in found if not model)
-        raise InputError(f"fidelity = auto has no cheap model of what is compared ({reason}); write packet")
+        raise InputError(f"fidelity = auto has no cheap model for this sweep ({reason}); write packet")
     return Screening(
         goals=names, winner=winner, wrong=spec["wrong"], share=spec["sample"], seed=seed,
         models=tuple(model for model, _ in found), known=np.asarray(known),
@@ -96,8 +99,10 @@ def asked(
 
 
 def cheap_model(scenario: Scenario, outcomes: Collection[str]) -> tuple[Fidelity | None, str]:
-    """The first cheap model that knows a scenario and measures these outcomes; or None, and why the first
-    does not."""
+    """Return the first cheap model that supports a scenario and has these outcomes, and an empty string.
+
+    If there is none, return None and the reason for the first model.
+    """
     reasons = []
     for fidelity in CHEAP:
         if problem := scenario.network.unknown(scenario, fidelity):
@@ -107,7 +112,7 @@ def cheap_model(scenario: Scenario, outcomes: Collection[str]) -> tuple[Fidelity
         if not set(outcomes) <= measurable.EVERYWHERE:
             have = measurable.outcomes(scenario.model_copy(update={"fidelity": fidelity}))
         if lacking := [name for name in outcomes if name not in have]:
-            reasons.append(f"{fidelity} does not measure {', '.join(lacking)}")
+            reasons.append(f"{fidelity} does not have {', '.join(lacking)}")
             continue
         return fidelity, ""
     return None, reasons[0]

@@ -1,4 +1,4 @@
-"""The space of a sweep: which cells there are, and what is set in each of them."""
+"""Space of a sweep: the numbering of its cells, and the fields that are set in each of them."""
 
 import hashlib
 import json
@@ -30,73 +30,87 @@ from netcarlo.simulation.ensemble import FEATURES, features
 from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.sweeps.analysis.decisions import MARGIN
-from netcarlo.sweeps.space import controls
-from netcarlo.sweeps.space.beyond import Beyond, beyond
+from netcarlo.sweeps.space import congestion_files
 from netcarlo.sweeps.space.designs import Design
-from netcarlo.sweeps.space.screening import Screening, asked
+from netcarlo.sweeps.space.outside import OutsideRange, count_outside
+from netcarlo.sweeps.space.screening import Screening, make_screening
 
-MOST_CELLS = 10**9
-MOST_VARIANTS = 10_000
-MOST_CORNERS = 64
-"""Combinations of the smallest and largest values that are checked as whole scenarios."""
+MAX_CELLS = 10**9
+"""Maximum number of cells of a sweep."""
+MAX_VARIANTS = 10_000
+"""Maximum number of scenarios that differ in more than numbers."""
+MAX_CORNERS = 64
+"""Maximum number of combinations of smallest and largest values that are checked as complete scenarios."""
 
-CELLS_LOOKED_AT = 64
-"""To tell which outcomes they measure."""
+MEASURED_CELLS = 64
+"""Number of cells that are checked for the outcomes that they have."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the space.  `columns` are the fields it sets to numbers (SI units, one a point); without
-    them its points are `settings` that make scenarios of their own."""
+    """Axis of a sweep."""
 
     name: str
+    """Name of the axis."""
     labels: tuple[float | str, ...]
+    """Label of each point: a number in SI units, or a word."""
     unit: str
+    """SI unit of the labels; empty for words."""
     log: bool
+    """True if the axis is logarithmic."""
     columns: Mapping[str, Floats]
+    """Fields that the axis sets to numbers, with the number at each point in SI units."""
     settings: tuple[dict[str, Any], ...]
+    """Fields that each point sets, as YAML values, if the points differ in more than numbers; else empty."""
 
     @property
     def makes_variants(self) -> bool:
-        """Whether its points differ in more than numbers."""
+        """True if the points differ in more than numbers."""
         return bool(self.settings)
 
     @property
     def numeric(self) -> bool:
-        """Whether its labels are numbers."""
+        """True if the labels are numbers."""
         return all(isinstance(label, float) for label in self.labels)
 
 
 class Input(NamedTuple):
-    """A drawn field: column `dimension` of the design, and its distribution in every variant that has it."""
+    """Drawn field."""
 
     name: str
+    """Dotted name of the field."""
     dimension: int
-    of_variant: dict[int, tuple[Distribution, bool]]  # and whether it is a whole number
+    """Column of the design."""
+    of_variant: dict[int, tuple[Distribution, bool]]
+    """By number of the variants that have the field: its distribution, and True if it is an integer."""
 
 
 class Batch(NamedTuple):
-    """Cells of one variant: their positions among the cells asked for, and their numbers in SI units."""
+    """Cells of one variant."""
 
     variant: int
+    """Number of the variant."""
     at: Ints
+    """Positions of the cells among the requested ones, [n]."""
     given: dict[str, Floats]
+    """Fields that differ between the cells, in SI units, [n] each."""
     features: dict[str, Floats]
+    """Features of the networks, such as the base RTT, [n] each."""
 
 
 class Sweep:
-    """A checked sweep.  Cells are numbered with the compared axis fastest and the draw slowest."""
+    """Checked sweep. Cells are numbered with the compared axis fastest and the draw slowest."""
 
     def __init__(
         self, definition: dict[str, Any], *, document: Document | None = None, source: str = ""
     ) -> None:
-        """Check a definition as `file.make_sweep` writes it.  Raises InputError with file and line."""
+        """Check a definition that `file.make_sweep` has made. Raises InputError with file and line."""
         self.definition = definition
         self.source = source
         self._document = document
         self.base = Scenario.check(definition["scenario"])
         self.examples: dict[tuple[float, ...], tuple[list[tuple[str, str]], dict[str, str]]] = {}
-        """Of `identity`, by variant and counts."""
+        """Cache of `identity`, by variant and counts."""
         self._known_names: dict[int, dict[str, list[str]]] = {}
         self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
         faults, found = Faults(), {}
@@ -127,14 +141,14 @@ class Sweep:
                 self.design = self._designed(draw)
         self.shape = (self.design.size if self.design else 1, *(len(axis.labels) for axis in self._order))
         self.n_cells = math.prod(self.shape)
-        if self.n_cells > MOST_CELLS:
-            remedy = f"allowed is 1 to {MOST_CELLS}; take fewer points"
-            raise self._error((), f"cells are {self.n_cells}; {remedy}")
+        if self.n_cells > MAX_CELLS:
+            remedy = f"allowed is 1 to {MAX_CELLS}; write fewer points"
+            raise self._error((), f"the sweep has {self.n_cells} cells; {remedy}")
         self.group = len(self.compare.labels) if self.compare else 1
         for name, goal in self.goals.items():
             if goal.relative and self.compare is None:
                 with self._at("goals", name):
-                    raise InputError("has no baseline; write compare: with the name of an axis")
+                    raise InputError("refers to a baseline, but there is none; write compare: NAME_OF_AXIS")
         self.keep_replications = definition.get("keep") == "replications"
         self._check_names()
         for number, (settings, words, _) in enumerate(made):
@@ -142,7 +156,7 @@ class Sweep:
         self._check_derived()
         self.screening = self._screening() if definition.get("fidelity") == "auto" else None
         self.cheap = bool(definition.get("cheap"))
-        """Whether it is the `screened` one of a sweep."""
+        """True if cheap models simulate the cells: the sweep is the result of `screened`."""
         if self.screening and self.cheap:
             self.variants = tuple(
                 variant.model_copy(update={"fidelity": model or "packet"})
@@ -151,15 +165,15 @@ class Sweep:
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
-        """The sweep of a definition that was checked before, perhaps on another machine."""
-        return cls(controls.provide(definition))
+        """Return the sweep of a definition that was checked before, perhaps on another machine."""
+        return cls(congestion_files.provide(definition))
 
     def screened(self) -> "Sweep":
-        """The same sweep by the cheap models of `fidelity: auto`, where there are any."""
+        """Return the sweep with the cheap models of `fidelity: auto` in the cells that have one."""
         return Sweep(self.definition | {"cheap": True})
 
-    def because(self, cells: Ints) -> NDArray[np.object_]:
-        """Why cells [n] are answered by packets, or by cheap models if `screened`; see docs/sweeps.md."""
+    def answer_reason(self, cells: Ints) -> NDArray[np.object_]:
+        """Return the values of the column `because` for cells [n], see docs/sweeps.md."""
         assert self.screening is not None
         group = cells // self.group
         if self.cheap:
@@ -175,31 +189,31 @@ class Sweep:
         return self.screening.sample()
 
     def answering(self, fidelity: str) -> "Sweep":
-        """The sweep of this or of its cheap models whose cells this fidelity answers."""
+        """Return the sweep whose cells have this fidelity: this one, or that of its cheap models."""
         return self if fidelity == "packet" or self.screening is None else self.screened()
 
     @property
     def name(self) -> str:
-        """The name of the sweep."""
+        """Name of the sweep."""
         return str(self.definition["name"])
 
     @cached_property
-    def beyond(self) -> Beyond:
-        """The cells that leave the validated range of their model."""
-        return beyond(self)
+    def beyond(self) -> OutsideRange:
+        """Cells outside the validated range of their model."""
+        return count_outside(self)
 
     @cached_property
     def digest(self) -> str:
-        """Identifies what is computed: the definition without its words, and the version of the models."""
+        """Hash of the definition without name and description, and of the version of the models."""
         what = {
             key: value for key, value in self.definition.items() if key not in (*fields.WORDS, "scenario")
         }
         resolved = [f"{name}={text}" for scenario in self.variants for name, text in fields.texts(scenario)]
-        text = "\n".join([controls.without_paths(what), *resolved, model_version()])
+        text = "\n".join([congestion_files.without_paths(what), *resolved, model_version()])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def manifest(self) -> dict[str, Any]:
-        """What a store keeps of the sweep, ready for JSON."""
+        """Return the manifest of a store of this sweep, as data for JSON."""
         design = self.design
         return {
             "format": 1,
@@ -236,7 +250,7 @@ class Sweep:
         }  # fmt: skip
 
     def _check_outcomes(self, definition: Mapping[str, Any], faults: Faults) -> None:
-        """Read outcomes and goals; add the faults of each."""
+        """Check and set outcomes and goals; add their errors to `faults`."""
         known = []
         for name in dict.fromkeys(definition["outcomes"]):
             with faults, self._at("outcomes"):
@@ -248,13 +262,14 @@ class Sweep:
                 self.goals[name] = goals.parse(text, self.base)
 
     def check_measured(self, outcomes: Sequence[str]) -> None:
-        """Raise InputError for one of these outcomes that no cell measures, or a goal that not all can meet.
+        """Raise InputError for an outcome that no cell has, or a goal on an outcome that some cells do not
+        have.
 
-        Of many cells some are looked at.
+        In a large sweep, a random sample of cells is checked.
         """
         if {*outcomes, *(goal.outcome for goal in self.goals.values())} <= measurable.EVERYWHERE:
             return
-        size = min(self.n_cells, CELLS_LOOKED_AT)
+        size = min(self.n_cells, MEASURED_CELLS)
         some = np.random.default_rng(0).choice(self.n_cells, size, replace=False)
         found = [
             (batch.variant, set(measurable.outcomes(self.variants[batch.variant], batch.given)))
@@ -272,9 +287,10 @@ class Sweep:
                     measurable.refuse(name, self.base, every)
 
     def models(self) -> list[Any]:
-        """The kernel models that simulate it.
+        """Return the kernel models of the sweep.
 
-        Raises InputError for a user's file that cannot serve, or a fidelity that does not know a variant.
+        Raises InputError for an invalid congestion control file, or a fidelity that does not support a
+        variant.
         """
         for variant in self.variants:
             if variant.fidelity != "packet":
@@ -284,16 +300,16 @@ class Sweep:
         return [*found, *self.screened().models()] if self.screening and not self.cheap else found
 
     def indices(self, cells: Ints) -> dict[str, Ints]:
-        """The point of each axis, and the number of the `draw`, of cells [n]."""
+        """Return the index on each axis, and the number of the `draw`, of cells [n]."""
         place = np.unravel_index(np.asarray(cells, np.int64), self.shape)
         return dict(zip(["draw", *(axis.name for axis in self._order)], place, strict=True))
 
     def baseline(self, cells: Ints) -> Ints:
-        """The cells that cells [n] are compared with: the first of each group."""
+        """Return the baseline of cells [n]: the first cell of each group."""
         return np.asarray(cells, np.int64) // self.group * self.group
 
     def batches(self, cells: Ints) -> Iterator[Batch]:
-        """The cells [n] by variant.  Raises InputError if a derived number is not allowed."""
+        """Yield cells [n] by variant. Raises InputError if a derived number is not allowed."""
         place = self.indices(cells)
         variant = self._variant(place)
         for number in np.unique(variant):
@@ -301,7 +317,7 @@ class Sweep:
             yield self._batch(int(number), at, {name: index[at] for name, index in place.items()}, cells[at])
 
     def _variant(self, place: Mapping[str, Ints]) -> Ints:
-        """The variants of cells at these points of the axes."""
+        """Return the variants of cells at these indices of the axes."""
         found = np.zeros_like(place["draw"])
         for axis in self.axes:
             if axis.makes_variants:
@@ -309,13 +325,13 @@ class Sweep:
         return found
 
     def _screening(self) -> Screening:
-        """What cheap models are asked.  Raises InputError."""
+        """Return the questions for cheap models. Raises InputError."""
         if self.keep_replications:
-            text = "keep = replications is not for fidelity: auto, whose cells are of several; remove one"
+            text = "keep = replications cannot be combined with fidelity: auto; remove one of them"
             raise self._error(("keep",), text)
         every = self._variant(self.indices(np.arange(self.n_cells))).reshape(-1, self.group)
         with self._at("auto"):
-            return asked(
+            return make_screening(
                 self.definition["auto"], goals=self.goals, outcomes=self.outcomes if self.compare else (),
                 variants=self.variants, groups=every, seed=self.base.seed,
             )  # fmt: skip
@@ -348,7 +364,7 @@ class Sweep:
         return Batch(number, at, given, found)
 
     def names(self, variant: int, name: str) -> list[str]:
-        """The fields of a variant that a name stands for."""
+        """Return the full names of the fields of a variant that a name refers to."""
         known = self._known_names.setdefault(variant, {})
         if name not in known:
             data = self.variants[variant].model_dump(mode="json", exclude_none=True)
@@ -371,7 +387,7 @@ class Sweep:
             inside |= values == np.inf
         if not inside.all():
             i = int(np.flatnonzero(~inside)[0])
-            remedy = "keep it inside with min(...) and max(...)"
+            remedy = "limit it with min(...) and max(...)"
             raise self._error(
                 where,
                 f"derive.{name} = {values[i]:g} in cell {cells[i]}; allowed is {limits.allowed}; {remedy}",
@@ -393,14 +409,15 @@ class Sweep:
                 faults, values = Faults(), []
                 for k, point in enumerate(mine.settings):
                     with faults:
-                        values.append(self._number(name, _of(mine, k), field, limits, point[field]))
+                        values.append(self._number(name, _position(mine, k), field, limits, point[field]))
                 faults.refuse()
                 columns[field] = np.array(values)
         variants = () if columns or not any(mine.settings) else mine.settings
         return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
 
     def _first_point(self, found: Mapping[str, Points]) -> Scenario:
-        """The base scenario with the first point of every axis whose points differ in more than numbers."""
+        """Return the base scenario at the first point of every axis whose points differ in more than
+        numbers."""
         settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
         try:
             return self._scenario(settings, "")
@@ -409,34 +426,36 @@ class Sweep:
             raise
 
     def _check_values(self, name: str, mine: Points) -> None:
-        """Raise InputError for the values of an axis that its fields, which hold numbers, cannot have."""
+        """Raise InputError for values of an axis that are not allowed in its numeric fields."""
         faults = Faults()
         for k, point in enumerate(mine.settings if not mine.numeric else ()):
             for field, value in point.items():
-                if not isinstance(value, str | int | float) or _words(self.base, field):
+                if not isinstance(value, str | int | float) or _accepts_words(self.base, field):
                     continue
                 try:
                     limits = _quantity(self.base, field)
-                except InputError:  # a field of another protocol
+                except InputError:  # the base scenario has a protocol without this field
                     continue
                 if limits is not None:
                     with faults:
-                        self._number(name, _of(mine, k), field, limits, value)
+                        self._number(name, _position(mine, k), field, limits, value)
         faults.refuse()
 
     def _check_points(self, found: Mapping[str, Points]) -> None:
-        """Raise InputError for each point of an axis that makes no scenario with the first of the others."""
+        """Raise InputError for points of an axis that are not valid with the first points of the other
+        axes."""
         faults, firsts = Faults(), {name: p.settings[0] for name, p in found.items() if not p.numeric}
         for name in firsts:
             others = {k: v for other, point in firsts.items() if other != name for k, v in point.items()}
             for k, point in enumerate(found[name].settings):
                 with faults:
-                    of = _of(found[name], k)
+                    of = _position(found[name], k)
                     self._scenario(others | point, f"axes.{name} = {found[name].labels[k]}", name, of=of)
         faults.refuse()
 
     def _scenario(self, settings: Mapping[str, Any], words: str, *axis: str, of: str = "") -> Scenario:
-        """The base scenario as written with fields set, so that defaults are those of its own protocol."""
+        """Return the base scenario with fields set. Defaults follow from the new values, such as the
+        protocol."""
         try:
             return Scenario.check(with_values(self.definition["scenario"], settings))
         except InputError as error:
@@ -451,22 +470,24 @@ class Sweep:
             raise self._error(("axes", axis), text) from None
 
     def _compared(self) -> Axis | None:
-        asked = self.definition.get("compare")
-        if asked is None:
+        wanted = self.definition.get("compare")
+        if wanted is None:
             return next((axis for axis in self.axes if axis.makes_variants and len(axis.labels) > 1), None)
         for axis in self.axes:
-            if axis.name == asked:
+            if axis.name == wanted:
                 return axis
         names = [axis.name for axis in self.axes]
-        remedy = suggest(asked, names) if names else "there are no axes; write some, or remove compare"
-        raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
+        remedy = suggest(wanted, names) if names else "the sweep has no axes; write axes:, or remove compare"
+        raise self._error(("compare",), f"compare = '{wanted}' is not an axis; {remedy}")
 
     def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:
-        """Settings, words and scenario of each combination of points that differ in more than numbers."""
+        """Return settings, text and scenario of each combination of points that differ in more than
+        numbers."""
         choices = [axis for axis in self.axes if axis.makes_variants]
-        if math.prod(len(axis.labels) for axis in choices) > MOST_VARIANTS:
-            remedy = "allowed is 10000; make axes of numbers, or drop points"
-            raise self._error(("axes",), f"axes that are no numbers have too many combinations; {remedy}")
+        if math.prod(len(axis.labels) for axis in choices) > MAX_VARIANTS:
+            count = math.prod(len(axis.labels) for axis in choices)
+            remedy = f"allowed is {MAX_VARIANTS} or fewer; remove values, or use axes of numbers"
+            raise self._error(("axes",), f"axes of words have {count} combinations; {remedy}")
         found = []
         for combination in product(*(range(len(axis.labels)) for axis in choices)):
             settings: dict[str, Any] = {}
@@ -482,14 +503,14 @@ class Sweep:
         return tuple(found)
 
     def _derivable(self, scenario: Scenario) -> dict[str, Any]:
-        """A number for every derived field that has none, to be replaced in each cell."""
+        """Return a placeholder number for every derived field that is not a number in the scenario."""
         numbers = {}
         for name in self.derive:
             with self._at("derive", name):
                 limits = _quantity(scenario, name)
                 if limits is None:
-                    raise InputError("is no number; name a field that is one")
-            if not isinstance(fields.value(scenario, _first(scenario, name)), float):
+                    raise InputError("is not a number; name a field that is one")
+            if not isinstance(fields.value(scenario, _full_name(scenario, name)), float):
                 numbers[name] = limits.show(limits.low)
         return numbers
 
@@ -500,11 +521,11 @@ class Sweep:
                 if isinstance(value, Distribution):
                     limits = fields.quantity(variant, name)
                     whole = limits is not None and limits.whole
-                    for each in _each(variant, name):
+                    for each in _drawn_names(variant, name):
                         found.setdefault(each, {})[number] = value, whole
         if not found and not any(each.network.random_places for each in self.variants):
             remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
-            raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
+            raise self._error(("draw",), f"draw needs a random field, but there is none; {remedy}")
         return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
 
     def _designed(self, draw: Mapping[str, Any]) -> Design:
@@ -523,7 +544,8 @@ class Sweep:
         for place, names in (("goals", self.goals), ("axes", [axis.name for axis in self.axes])):
             for name in names:
                 if name in taken:
-                    raise self._error((place, name), f"{place}.{name} is the name of a column; rename it")
+                    text = f"{place}.{name} has the name of a column of the results; choose another name"
+                    raise self._error((place, name), text)
                 taken |= (
                     {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high", MARGIN)}
                 )
@@ -531,34 +553,34 @@ class Sweep:
             with self._at("derive", name):
                 expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
                 if any(name in axis.columns for axis in self.axes):
-                    raise InputError("is set by an axis too; keep one")
+                    raise InputError("is set by an axis already; remove one of them")
         used = {word for text in self.derive.values() for word in re.findall(r"\w+", text)}
         setters: dict[str, str] = {}
         for axis in self.axes:
             if not axis.columns and not axis.settings and axis.name not in used:
                 remedy = "write field: hops.0.loss, or use it in derive"
-                raise self._error(("axes", axis.name), f"axes.{axis.name} sets nothing; {remedy}")
+                raise self._error(("axes", axis.name), f"axes.{axis.name} sets no field; {remedy}")
             for field in {name for point in axis.settings for name in point} | set(axis.columns):
                 if field == "fidelity" and "fidelity" in self.definition:
-                    text = f"axes.{axis.name} sets fidelity, which is auto; keep one"
+                    text = f"axes.{axis.name} sets fidelity, but fidelity = auto; remove one of them"
                     raise self._error(("axes", axis.name), text)
-                if field in OF_THE_SWEEP:
+                if field in SWEEP_FIELDS:
                     remedy = f"write {field}: at the top of the file"
-                    raise self._error(("axes", axis.name), f"{field} is of the sweep, no axis; {remedy}")
+                    raise self._error(("axes", axis.name), f"{field} cannot be an axis; {remedy}")
                 other = setters.setdefault(field, axis.name)
                 if other != axis.name:
                     both = f"axes.{other} and axes.{axis.name}"
-                    raise self._error(("axes", axis.name), f"{field} is set by {both}; keep one")
+                    raise self._error(("axes", axis.name), f"{field} is set by {both}; remove one of them")
 
     def _check_numbers(self, number: int, settings: dict[str, Any], words: str) -> None:
-        """Check the extremes of the numbers of a variant together."""
+        """Check combinations of the extremes of the numbers of a variant."""
         variant = self.variants[number]
         extremes = {
             name: sorted({float(column.min()), float(column.max())})
             for axis in self.axes
             for name, column in axis.columns.items()
         }
-        for corner in islice(product(*extremes.values()), MOST_CORNERS):
+        for corner in islice(product(*extremes.values()), MAX_CORNERS):
             values = zip(extremes, corner, strict=True)
             self._scenario(settings | {name: _shown(variant, name, value) for name, value in values}, words)
 
@@ -571,7 +593,7 @@ class Sweep:
 
     @contextmanager
     def _at(self, *place: str) -> Iterator[None]:
-        """Say where in the file an InputError is about."""
+        """Add the place in the file to an InputError."""
         try:
             yield
         except InputError as error:
@@ -583,45 +605,47 @@ class Sweep:
         return InputError(where + message) if error is None else prefixed(error, where + message)
 
 
-OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")
-"""Fields of a scenario that are the same in every cell."""
+SWEEP_FIELDS = ("seed", "replications", "precision", "topology", "name", "description")
+"""Fields of a scenario that have the same value in every cell."""
 
 ANSWERED = ("answered_by", "because")
-"""Columns of a sweep with `fidelity: auto`: which fidelity answered a cell, and why that one."""
+"""Columns of a sweep with `fidelity: auto`: the fidelity of a cell, and the reason for it."""
 
 STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
+"""Suffixes of the columns with statistics of an outcome."""
 GAINS = ("_gain", "_gain_low", "_gain_high")
+"""Suffixes of the columns with the paired difference from the baseline, and its interval."""
 
 
 @lru_cache(maxsize=4)
 def sweep_of(definition: str) -> Sweep:
-    """The sweep of a definition as JSON, which a client hands out; the latest few are kept."""
+    """Return the sweep of a definition as JSON that a client has sent. The last few sweeps are cached."""
     data = json.loads(definition)
-    controls.trust(data)
+    congestion_files.trust(data)
     return Sweep.from_definition(data)
 
 
-def _of(mine: Points, k: int) -> str:
-    """Return the words for which point of an axis is meant, numbered from 1."""
+def _position(mine: Points, k: int) -> str:
+    """Return the position of a point on its axis as text, counted from 1."""
     return f" (value {k + 1} of {len(mine.settings)})"
 
 
-def _words(scenario: Scenario, name: str) -> bool:
-    """Tell whether a field takes words in place of numbers."""
+def _accepts_words(scenario: Scenario, name: str) -> bool:
+    """Return True if a field accepts words instead of numbers."""
     owner, _, last = name.rpartition(".")
     try:
-        record = fields.value(scenario, _first(scenario, owner)) if owner else scenario
+        record = fields.value(scenario, _full_name(scenario, owner)) if owner else scenario
     except InputError:
         return True
     return bool(getattr(record, "words", {}).get(last))
 
 
-def _first(scenario: Scenario, name: str) -> str:
+def _full_name(scenario: Scenario, name: str) -> str:
     return full_names(scenario.model_dump(mode="json"), name)[0]
 
 
 def _quantity(scenario: Scenario, name: str) -> Any:
-    return fields.quantity(scenario, _first(scenario, name))
+    return fields.quantity(scenario, _full_name(scenario, name))
 
 
 def _shown(scenario: Scenario, name: str, value: float) -> Any:
@@ -629,8 +653,8 @@ def _shown(scenario: Scenario, name: str, value: float) -> Any:
     return value if limits is None else limits.show(value)
 
 
-def _each(variant: Scenario, name: str) -> list[str]:
-    """The names under which a field is drawn: `each` of several hops or flows is drawn for each of them."""
+def _drawn_names(variant: Scenario, name: str) -> list[str]:
+    """Return the names under which a field is drawn: a field below `each` is drawn for each hop or flow."""
     above, each, rest = name.partition(".each.")
     if not each or rest.partition(".")[0].isdecimal():
         return [name]

@@ -1,1 +1,1 @@
-"""The results of a sweep on disk: written, merged, asked and exported."""
+"""Stores: write, merge, query and export the results of a sweep."""

@@ -1,7 +1,8 @@
-"""Chunk files: a table as Parquet under a name that tells its cells and checks its bytes.
+"""Chunk files: a table as Parquet. The name includes the first cell, the number of rows and a checksum.
 
-The names are `cells-<first cell>-<rows>-<SHA-256>.parquet` and the same with `replications` or `screened`: 10
-digits or more, and the first 16 hexadecimal digits of the checksum.  Equal tables are equal files.
+The names are `cells-<first cell>-<rows>-<SHA-256>.parquet`, and likewise with `replications` or `screened`.
+The first cell has 10 digits or more; the checksum is truncated to 16 hexadecimal digits. Equal tables give
+equal files.
 """
 
 import hashlib
@@ -21,7 +22,8 @@ from netcarlo.sweeps.store.versions import Version
 FOLDER = "chunks"
 
 Kind = Literal["cells", "replications", "screened"]
-"""`screened`: rows of cells, too, but of what cheap models say of them."""
+"""Kind of a chunk file: statistics of cells, their replications, or statistics by cheap models
+(`screened`)."""
 
 _NAME = re.compile(r"(cells|replications|screened)-(\d{10,})-(\d+)-([0-9a-f]{16})\.parquet")
 _SWEEP = b"netcarlo.sweep"
@@ -29,46 +31,50 @@ _MODEL = b"netcarlo.model_version"
 
 
 class DamageError(ValueError):
-    """A file that is not what a chunk of this sweep should be; the message says why."""
+    """Error about a file that is not a valid chunk of this sweep; the message has the reason."""
 
 
 class TruncationError(DamageError):
-    """A file whose bytes are not those that were written."""
+    """Error about a file with a wrong checksum."""
 
 
 @dataclass(frozen=True, order=True)
 class ChunkFile:
-    """What the name of a chunk file says; sorts by first cell."""
+    """Name of a chunk file in parts; ordered by first cell."""
 
     first: int
+    """Number of the first cell."""
     rows: int
+    """Number of rows."""
     kind: str
+    """One of `Kind`."""
     checksum: str
+    """First 16 hexadecimal digits of the SHA-256 of the file."""
 
     @property
     def name(self) -> str:
-        """The file's path in the store."""
+        """Path of the file in the store."""
         return f"{FOLDER}/{self.kind}-{self.first:010d}-{self.rows}-{self.checksum}.parquet"
 
     @classmethod
     def parse(cls, name: str) -> "ChunkFile":
-        """Read a name (without its folder).  Raises DamageError if no chunk is called so."""
+        """Parse a name without its folder. Raises DamageError if it is not the name of a chunk file."""
         if not (match := _NAME.fullmatch(name)):
-            raise DamageError("no name of a chunk")
+            raise DamageError("not the name of a chunk file")
         kind, first, rows, checksum = match.groups()
         return cls(int(first), int(rows), kind, checksum)
 
     def table(
         self, files: Files, columns: list[str] | None = None, *, versions: Mapping[str, Version]
     ) -> tuple[pa.Table, Version]:
-        """Read the file and check its bytes, its sweep (one of these digests), its columns, its cells and
-        its name.  Cells have the numbers that they have in the newest version.
+        """Read the file and check its checksum, sweep, columns, cells and name.
 
-        Raises DamageError.
+        `versions` has the accepted sweeps by digest. Cells are renumbered for the newest version. Raises
+        DamageError.
         """
         data = files.read(self.name)
         if data is None:
-            raise DamageError("gone")
+            raise DamageError("removed")
         if _checksum(data) != self.checksum:
             raise TruncationError("truncated or altered")
         try:
@@ -76,54 +82,58 @@ class ChunkFile:
             found = (file.metadata.metadata or {}).get(_SWEEP, b"").decode()
             version = versions.get(found) or next(iter(versions.values()))
             if wrong := _unlike(file.schema_arrow, version.schemas[self.kind]):
-                raise DamageError(f"without the column '{wrong.name}' ({wrong.type})")
+                raise DamageError(f"lacking the column '{wrong.name}' ({wrong.type})")
             table = file.read(columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise DamageError(f"not readable: {error}") from None
         if found not in versions:
-            raise DamageError(f"of another sweep (digest {found or 'unknown'})")
+            raise DamageError(f"a file of another sweep (digest {found or 'unknown'})")
         cell = table.column("cell")
         if cell.null_count or not len(cell):
-            raise DamageError("without cells")
+            raise DamageError("lacking cells")
         steps = np.diff(cell.to_numpy())
-        n_cells = version.about.n_cells
+        n_cells = version.sweep_entry.n_cells
         if (
             cell[0].as_py() < 0
             or cell[-1].as_py() >= n_cells
             or (steps < (self.kind != "replications")).any()
         ):
-            raise DamageError(f"of other cells than 0 to {n_cells - 1}, ascending")
+            raise DamageError(f"inconsistent: its cells are not ascending numbers from 0 to {n_cells - 1}")
         if table.num_rows != self.rows or cell[0].as_py() != self.first:
             raise DamageError("renamed")
-        if version.moved:
+        if version.renumbered:
             at = table.column_names.index("cell")
             table = table.set_column(at, "cell", pa.array(version.renumber(cell.to_numpy())))
         return table, version
 
 
 @dataclass(frozen=True, order=True)
-class Placed:
-    """An intact file in a store, by the numbers that its cells have now; sorts by the first."""
+class StoredFile:
+    """Intact file in a store; ordered by first cell."""
 
     first: int
+    """Number of the first cell in the newest version of the sweep."""
     last: int
+    """Number of the last cell in the newest version of the sweep."""
     file: ChunkFile
+    """Name of the file."""
     version: Version = field(compare=False)
+    """Version of the sweep that wrote the file."""
 
 
 def _unlike(found: pa.Schema, wanted: pa.Schema) -> pa.Field | None:
-    """The first column that is wanted and not there, or of another type."""
+    """Return the first required column that is missing or has another type, or None."""
     there = dict(zip(found.names, found.types, strict=True))
     return next((one for one in wanted if there.get(one.name) != one.type), None)
 
 
 def pack(kind: Kind, table: pa.Table, *, sweep: str, model_version: str) -> tuple[ChunkFile, bytes]:
-    """A chunk file and its bytes, which are the same for equal tables."""
+    """Return a chunk file and its bytes. Equal tables give equal bytes."""
     buffer = io.BytesIO()
     strings = [one.name for one in table.schema if one.type == pa.string() and one.name != "key"]
     floats = [one.name for one in table.schema if one.type == pa.float64()]
-    # Without the copy of the Arrow schema and the bounds of each column a file of 20 cells is half
-    # as large; splitting the bytes of floats saves another fifth of a large one.
+    # Omitting the Arrow schema and the bounds of columns halves a file of 20 cells. The encoding of floats
+    # makes large files another fifth smaller.
     with pq.ParquetWriter(
         buffer,
         table.schema.remove_metadata(),

@@ -1,4 +1,4 @@
-"""One hash for all rows of a table, the same in whatever parts and order they come."""
+"""Hash of all rows of a table that does not depend on their order or on the division into parts."""
 
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -8,17 +8,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 SIZE = 16
-"""Bytes of a hash."""
+"""Size of a hash [bytes]."""
 
 
 def digest(tables: Iterable[pa.Table]) -> str:
-    """The sum of the rows' hashes modulo 2^128, as 32 hexadecimal digits; zero without rows.
+    """Return the sum of the hashes of all rows modulo 2^128, as 32 hexadecimal digits; zero without rows.
 
-    A row is hashed by BLAKE2b (16 bytes, read as a little-endian integer) from its values in the
-    order of the columns: an int64 or float64 as its 8 bytes, little-endian, each NaN as
-    7ff8000000000000 (hexadecimal); a string as the 16 bytes of the BLAKE2b of its UTF-8.  The key of
-    that hash is the BLAKE2b (16 bytes) of the lines `name type` of all columns.  Rows that come twice
-    count twice.
+    The hash of a row is BLAKE2b (16 bytes, read as a little-endian integer) of its values in the order of the
+    columns: an int64 or float64 as its 8 bytes, little-endian, each NaN as 7ff8000000000000 (hexadecimal); a
+    string as the BLAKE2b (16 bytes) of its UTF-8. The key of the hash is the BLAKE2b (16 bytes) of the lines
+    `name type` of all columns. Rows that occur twice count twice.
     """
     total = 0
     for table in tables:
@@ -34,7 +33,7 @@ def digest(tables: Iterable[pa.Table]) -> str:
 
 
 def _bytes(table: pa.Table) -> NDArray[np.uint8]:
-    """The values of each row as bytes, uint8[rows, width]."""
+    """Return the values of each row as bytes, uint8[rows, width]."""
     parts = []
     for column in table.columns:
         if column.type == pa.string():

@@ -1,4 +1,4 @@
-"""A store as one file for other tools, or as an xarray Dataset."""
+"""Export of a store as one file for other tools, or as an xarray Dataset."""
 
 import json
 import os
@@ -18,38 +18,39 @@ from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps.store.store import Store
 
 ROWS = 20_000
-"""Rows that are written together."""
+"""Minimum number of rows that are written together."""
 
 
 def export(store: Store, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write all cells, ascending, to one file: `csv`, `parquet` or `netcdf`, or what its suffix says.
+    """Write all cells in ascending order to one file.
 
-    CSV and Parquet are written part by part, with a row per cell; NaN is an empty field and a null.  In CSV a
-    text that spreadsheets would take for a formula begins with an apostrophe.
-    netCDF is `dataset`.  The file appears whole or not at all.  Raises InputError if it cannot be
-    written, or if there is nothing to write, and MachineError where the disk is full.
+    The `format` is `csv`, `parquet` or `netcdf`; by default it follows from the suffix of `path`. CSV and
+    Parquet have a row for each cell and are written in parts; NaN is an empty field in CSV and null in
+    Parquet. In CSV, a text that a spreadsheet would interpret as a formula begins with an apostrophe. netCDF
+    has the content of `dataset`. The file is replaced atomically. Raises InputError if it cannot be written
+    or if the store has no cells, and MachineError if the disk is full.
     """
     target = Path(path)
     chosen = format or SUFFIXES.get(target.suffix.lower())
     if chosen not in WRITERS:
         raise InputError(
-            f"export {target}: format '{chosen or target.suffix}' is not known; "
-            f"allowed are {', '.join(WRITERS)}, or a suffix of {', '.join(SUFFIXES)}"
+            f"export {target}: format '{chosen or target.suffix}' is not supported; "
+            f"allowed are {', '.join(WRITERS)}, or a file name with one of the suffixes {', '.join(SUFFIXES)}"
         )
     destination.write(target, lambda scratch: WRITERS[chosen](store, scratch))
 
 
 def results(store: Store) -> Any:
-    """What there is in a store: an xarray Dataset over the axes, or a DataFrame for drawn topologies."""
+    """Return the results of a store: an xarray Dataset over the axes, or a DataFrame for drawn networks."""
     return store.frame() if store.sweep["draw"] else dataset(store)
 
 
 def dataset(store: Store) -> Any:
-    """An xarray Dataset over the axes, and `draw` if topologies are drawn.
+    """Return an xarray Dataset over the axes, and over `draw` if networks are drawn.
 
-    Every column of a cell is a variable over all dimensions, and what was drawn one over `draw`; numbers
-    of cells that are missing are NaN and their words are empty, so whole numbers are int64 only where
-    no cell is missing.  Attributes give units, meanings and the provenance.
+    Every column of a cell is a variable over all dimensions; drawn fields are variables over `draw`. In
+    missing cells numbers are NaN and texts are empty, so integers are int64 only if no cell is missing.
+    Attributes have units, meanings and the provenance.
     """
     import xarray as xr
 
@@ -112,12 +113,12 @@ def _provenance(store: Store) -> dict[str, str]:
 
 def _some(frame: pd.DataFrame, store: Store) -> pd.DataFrame:
     if frame.empty:
-        raise InputError(f"store {store.url}: holds no finished cell yet; wait for the first chunk")
+        raise InputError(f"store {store.url}: has no finished cells yet; wait for the first chunk")
     return frame
 
 
 def _parts(store: Store) -> Iterator[pa.Table]:
-    """The cells, many rows together, with nulls instead of NaN."""
+    """Yield the cells in parts of at least `ROWS` rows, with null instead of NaN."""
     waiting: list[pa.Table] = []
     for table in store.tables():
         waiting.append(table)
@@ -150,7 +151,7 @@ def _parquet(store: Store, path: Path) -> None:
 
 
 def _literal(table: pa.Table) -> pa.Table:
-    """With the texts and the names of columns as `output.literal` makes them."""
+    """Return the table with texts and names of columns escaped by `output.literal`."""
     columns = [
         pa.array([output.literal(text) for text in column.to_pylist()], column.type)
         if pa.types.is_string(column.type)

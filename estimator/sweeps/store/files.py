@@ -1,4 +1,4 @@
-"""The files of a store, in a folder or at an fsspec URL: each appears whole or not at all."""
+"""Files of a store, in a folder or at an fsspec URL. Each file is written atomically."""
 
 import errno
 import os
@@ -16,35 +16,38 @@ from netcarlo.errors import InputError
 from netcarlo.schema.destination import check_folder, regular
 
 ABANDONED_S = 86_400.0
-"""Age at which a temporary file has no living writer any more."""
+"""Age of a temporary file after which its writer is considered dead [s]."""
 
 
 class Files:
-    """The files under one folder.  Their paths are relative, with slashes: `chunks/a.parquet`."""
+    """Files below one folder. Paths are relative, with slashes: `chunks/a.parquet`."""
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
-        """Name a folder that need not exist.  Raises InputError for a URL that nothing here can open."""
+        """Refer to a folder, which need not exist. Raises InputError for a URL that fsspec cannot open."""
         self.url = os.fspath(url)
         try:
             self.filesystem, self.root = fsspec.core.url_to_fs(self.url)
-        except Exception as error:  # a driver that is not installed, or one that wants to know more
+        except Exception as error:  # a driver that is not installed, or lacks options
             reason = str(error).partition("\n")[0]
-            raise InputError(f"store {self.url}: {reason}; or name a folder of this machine") from None
+            raise InputError(
+                f"store {self.url}: cannot be opened ({reason}); check the URL, or name a local folder"
+            ) from None
         self.local = isinstance(self.filesystem, LocalFileSystem)
         if self.local:
             self.root = os.path.realpath(self.root)
 
     def check_writable(self) -> None:
-        """Raise InputError if this is a folder of this machine that cannot be made or written to."""
+        """Raise InputError if this is a local folder that cannot be created or written to."""
         if self.local:
             check_folder(self.root)
 
     def path(self, name: str) -> str:
-        """The path of a file within its file system."""
+        """Return the path of a file within its file system."""
         return f"{self.root}/{name}" if name else str(self.root)
 
     def names(self, folder: str = "") -> dict[str, int]:
-        """Names directly under `folder` and their sizes [bytes], temporary ones left out; {} without it."""
+        """Return the sizes [bytes] of the files in `folder` by name, without temporary files; {} if it is
+        missing."""
         return {name: size for name, size in self._listed(folder) if not temporary(name)}
 
     def _listed(self, folder: str) -> Iterator[tuple[str, int]]:
@@ -56,11 +59,11 @@ class Files:
                 return
             for entry in entries:
                 path = PurePosixPath(entry["name"].replace("\\", "/"))
-                if path != PurePosixPath(self.path(folder)):  # some object stores list the folder, too
+                if path != PurePosixPath(self.path(folder)):  # some object stores also list the folder itself
                     yield path.name, int(entry["size"] or 0)
 
     def read(self, name: str) -> bytes | None:
-        """All of a file; None if there is none."""
+        """Return the content of a file; None if it does not exist."""
         with self._refused("read"):
             try:
                 if self.local and not stat.S_ISREG(os.stat(self.path(name)).st_mode):
@@ -70,10 +73,10 @@ class Files:
                 return None
 
     def write(self, name: str, data: bytes, *, new: bool = False) -> None:
-        """Write a file and see it on the disk; `new`: leave one alone that is there.
+        """Write a file and flush it to the disk. With `new`, do not replace an existing file.
 
-        The data go to a temporary name in the same folder, which then becomes `name` in one step.
-        Raises InputError, and leaves nothing behind, where there is no room or no permission.
+        The data are written to a temporary file in the same folder, which is then renamed. Raises InputError,
+        and removes the temporary file, if there is no space or no permission.
         """
         folder, _, last = self.path(name).rpartition("/")
         scratch = f"{folder}/.{last}.{secrets.token_hex(8)}.tmp"
@@ -93,7 +96,7 @@ class Files:
                 raise
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         with self._refused("written"):
             try:
                 self.filesystem.rm_file(self.path(name))
@@ -101,7 +104,7 @@ class Files:
                 return
 
     def remove_abandoned(self, folder: str) -> None:
-        """Remove temporary files of writers that were killed long ago; those of living ones are younger."""
+        """Remove temporary files that are older than `ABANDONED_S`, whose writers were killed."""
         for name in [name for name, _ in self._listed(folder) if temporary(name)]:
             try:
                 modified = self.filesystem.modified(self.path(f"{folder}/{name}")).timestamp()
@@ -130,13 +133,13 @@ class Files:
             "free space" if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "allow writing there"
         )
         return InputError(
-            f"store {self.url}: cannot be written ({reason}); finished chunks are kept: {remedy} and "
+            f"store {self.url}: cannot be written ({reason}); finished chunks are stored; {remedy} and "
             "run the same command again"
         )
 
 
 def temporary(name: str) -> bool:
-    """Whether a file is one that is being written, or was."""
+    """Return True for the name of a temporary file."""
     return name.startswith(".")
 
 
@@ -160,7 +163,7 @@ def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bo
 
 
 def _link(scratch: Path, target: Path) -> None:
-    """Give a file its name unless that is taken; a rename would overwrite."""
+    """Give a file its name unless it exists already; a rename would overwrite."""
     try:
         os.link(scratch, target)
     except FileExistsError:
@@ -171,8 +174,8 @@ def _link(scratch: Path, target: Path) -> None:
 
 
 def _fsync(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    if os.name == "nt":  # which does so by itself and opens no folders
+    """Flush the entries of a folder to the disk."""
+    if os.name == "nt":  # Windows does so by itself and cannot open folders
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -1,7 +1,7 @@
-"""Makes a store one of a larger sweep: with more draws, more values on axes, more replications.
+"""Growth of a store: more draws, more values of axes, or more replications.
 
-All that changes is the manifest, in one step; it holds the one before.  What is missing then is run like
-anything that is missing.
+Only the manifest changes, atomically; the new manifest contains the previous one. The new cells are then
+missing cells like any others.
 """
 
 import json
@@ -17,17 +17,25 @@ from netcarlo.sweeps.space.identity import keys
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store import digests, versions
 from netcarlo.sweeps.store import manifest as manifests
-from netcarlo.sweeps.store.manifest import About, Draw
+from netcarlo.sweeps.store.manifest import Draw, SweepEntry
 from netcarlo.sweeps.store.store import FORMAT, MANIFEST, Store, differences
 
-GROWS = {"axes", "draw", "compare", "files", "description", "scenario.replications", "scenario.description"}
-"""Of a definition; the first four are looked at as they are resolved."""
+GROWABLE = {
+    "axes",
+    "draw",
+    "compare",
+    "files",
+    "description",
+    "scenario.replications",
+    "scenario.description",
+}
+"""Entries of a definition that may change; the first four are compared in resolved form."""
 
 
 def grown(store: Store, sweep: Sweep) -> Store:
-    """The store as one of `sweep`, of which it holds a part; on the disk nothing changes before `keep`.
+    """Return the store as a store of `sweep`, of which it has a part. Nothing is written before `keep`.
 
-    Raises InputError unless every cell that is there is a cell of the sweep, to the bit.
+    Raises InputError unless every stored cell is exactly a cell of the sweep.
     """
     made = sweep.manifest()
     if store.sweep["digest"] == made["sweep"]["digest"]:
@@ -42,17 +50,17 @@ def grown(store: Store, sweep: Sweep) -> Store:
 
 
 def keep(store: Store) -> None:
-    """Put the manifest of a `grown` store in place of that before.  Raises InputError."""
+    """Replace the previous manifest by that of a `grown` store. Raises InputError."""
     there = Store.open(store.url).manifest
     if there == store.manifest:
         return
     if there != store.manifest.get("grown_from", {}).get("manifest"):
-        raise InputError(f"store {store.url}: another client changed it just now; run the same command again")
+        raise InputError(f"store {store.url}: another client has just changed it; run the same command again")
     store.files.write(MANIFEST, json.dumps(store.manifest, indent=1).encode())
 
 
 def part(store: Store) -> tuple[int, str]:
-    """How many cells of a store are finished, and the digest of their rows."""
+    """Return the number of finished cells of a store, and the digest of their rows."""
     rows = 0
 
     def finished() -> Any:
@@ -67,7 +75,7 @@ def part(store: Store) -> tuple[int, str]:
 
 
 def history(store: Store) -> list[dict[str, Any]]:
-    """What a store grew from, the latest first: cells and digest as they were, and if they still are so."""
+    """Return the earlier versions of a store, latest first: cells, digest, and whether they are `intact`."""
     found = []
     while (earlier := store.earlier) is not None:
         was = store.manifest["grown_from"]
@@ -78,98 +86,103 @@ def history(store: Store) -> list[dict[str, Any]]:
 
 
 def _unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Why the sweep of one manifest is no part of that of another; empty if it may be one."""
-    old, new = manifests.about(before), manifests.about(after)
+    """Return the reason why the sweep of one manifest is not part of another; empty if it may be."""
+    old, new = manifests.sweep_entry(before), manifests.sweep_entry(after)
     was, now = before["definition"], after["definition"]
     if old.name != new.name:
-        return f"it holds the sweep '{old.name}', not '{new.name}'; name another folder"
+        return f"it is a store of the sweep '{old.name}', not '{new.name}'; name another folder"
     if old.model_version != new.model_version:
         return (
-            f"it is of the models {old.model_version}, netcarlo has {new.model_version} now and results of "
-            "the two do not mix; name another folder"
+            f"it was written by model version {old.model_version}, this is {new.model_version}, and their "
+            "results cannot be mixed; name another folder"
         )
     if old.auto or new.auto:
         return (
-            "with fidelity: auto what cheap models may decide depends on all cells; write packet and name "
+            "with fidelity: auto the decisions of cheap models depend on all cells; write packet and name "
             "another folder"
         )
-    if other := [name for name in differences(was, now) if name not in GROWS]:
+    if other := [name for name in differences(was, now) if name not in GROWABLE]:
         return (
             f"the sweeps differ in {', '.join(other)}; only draws, values of axes and replications can be "
-            "added: leave the rest as it was, or name another folder"
+            "added; undo the other changes, or name another folder"
         )
     files = was.get("files", {})
     if any(now.get("files", {}).get(path) != text for path, text in files.items()):
-        return "a file of congestion control is another; leave it as it was, or name another folder"
+        return "a congestion control file has changed; undo the change, or name another folder"
     return _replications(old, new) or _axes(old, new) or _draws(old, new)
 
 
-def _replications(old: About, new: About) -> str:
+def _replications(old: SweepEntry, new: SweepEntry) -> str:
     if old.replications == new.replications:
         return ""
     if old.precision is not None:
-        return "with precision the number of replications follows from it; leave replications as it was"
+        return "with precision the number of replications cannot change; leave replications as it was"
     if new.replications < old.replications:
         return (
-            f"replications = {new.replications}, and it has {old.replications}; allowed is that or more "
+            f"replications = {new.replications} is too small; allowed is {old.replications} or more "
             "(with keep: replications)"
         )
     if not old.keep_replications:
         return (
-            f"replications = {new.replications}, but it holds statistics of {old.replications} alone, to "
-            "which none can be added; write keep: replications where that is to come, and name another folder"
+            f"replications = {new.replications}, but the store has only statistics of {old.replications} "
+            "replications, which cannot be extended; write keep: replications and name another folder"
         )
     return ""
 
 
-def _axes(old: About, new: About) -> str:
+def _axes(old: SweepEntry, new: SweepEntry) -> str:
     names = [[axis.name for axis in about.axes] for about in (old, new)]
     if names[0] != names[1]:
-        return f"its axes are {', '.join(names[0]) or 'none'}; keep them and their order, and add values only"
+        return f"its axes are {', '.join(names[0]) or 'none'}; keep them and their order, and only add values"
     if old.compare != new.compare:
         remedy = f"write compare: {old.compare}" if old.compare else "leave that axis as it was"
         return f"it compares {old.compare or 'nothing'}, not {new.compare}; {remedy}"
     for a, b in zip(old.axes, new.axes, strict=True):
         shown = [f"{value:g}" if isinstance(value, float) else value for value in a.values]
         if (a.numeric, a.unit) != (b.numeric, b.unit):
-            return f"axes.{a.name} has values of another kind; it has {', '.join(shown)}, add to those"
+            return f"axes.{a.name} has values of another kind; the store has {', '.join(shown)}, add to those"
         if gone := [text for value, text in zip(a.values, shown, strict=True) if value not in b.values]:
-            return f"axes.{a.name} lacks {', '.join(gone)} {a.unit}".rstrip() + ", which it has; keep all"
-        if versions.where(a.values, b.values) is None:
-            return f"axes.{a.name} has its values in another order; keep {', '.join(shown)} in theirs"
+            return (
+                f"axes.{a.name} lacks {', '.join(gone)} {a.unit}".rstrip() + " of the store; keep all values"
+            )
+        if versions.positions_in(a.values, b.values) is None:
+            return f"axes.{a.name} has the values in another order; keep the order {', '.join(shown)}"
         if a.name == old.compare and a.values[0] != b.values[0]:
-            return f"axes.{a.name} begins with {b.values[0]}; keep the baseline, {shown[0]}, first"
+            return f"axes.{a.name} begins with {b.values[0]}; keep the baseline {shown[0]} first"
     return ""
 
 
-def _draws(old: About, new: About) -> str:
+def _draws(old: SweepEntry, new: SweepEntry) -> str:
     if old.draw is None or new.draw is None:
         same = old.draw == new.draw
-        return "" if same else f"draw is {'new' if new.draw else 'gone'}; leave it as it was"
+        return "" if same else f"draw was {'added' if new.draw else 'removed'}; leave it as it was"
     if old.draw.method != new.draw.method:
-        return f"draw.method = {new.draw.method}, and it has {old.draw.method}; leave it as it was"
+        return f"draw.method = {new.draw.method}, but the store has {old.draw.method}; leave it as it was"
     if old.inputs != new.inputs:
-        return f"other fields are drawn; it has {', '.join(old.inputs)}, leave them as they were"
+        return f"other fields are drawn; the store has {', '.join(old.inputs)}, leave them as they were"
     if new.draw.count < old.draw.count:
-        return f"draw.count = {new.draw.count}, and it has {old.draw.count}; allowed is that or more"
+        return f"draw.count = {new.draw.count} is too small; allowed is {old.draw.count} or more"
     return _blocks(old.draw, new.draw)
 
 
 def _blocks(old: Draw, new: Draw) -> str:
-    """Why old draws are not the first of the new ones: only whole blocks, as large as before, can follow."""
+    """Return the reason why the old draws are not the first of the new ones; empty if they are.
+
+    Only whole blocks of the same size can be added.
+    """
     if old.method == "plain" or old.count * new.blocks == new.count * old.blocks:
         return ""
     step = old.count // math.gcd(old.count, old.blocks)
     count = -(-new.count // step) * step
     blocks = count * old.blocks // old.count
     return (
-        f"draw has {old.count} {old.method} draws in {old.blocks} blocks, and larger blocks would be other "
-        f"networks; add blocks of that size: draw: {{count: {count}, method: {old.method}, blocks: {blocks}}}"
+        f"the store has {old.count} {old.method} draws in {old.blocks} blocks, and larger blocks would "
+        f"change the networks; write draw: {{count: {count}, method: {old.method}, blocks: {blocks}}}"
     )
 
 
 def _check_keys(store: Store, sweep: Sweep) -> None:
-    """Raise InputError unless the cells that are there are cells of the sweep, by their keys."""
+    """Raise InputError unless the keys of all stored cells are keys of the sweep."""
     scenario = sweep.definition["scenario"] | {"replications": store.sweep["replications"]}
     asked = Sweep.from_definition(sweep.definition | {"scenario": scenario})
     made = versions.versions({**sweep.manifest(), "grown_from": {"manifest": store.manifest}})
@@ -180,6 +193,6 @@ def _check_keys(store: Store, sweep: Sweep) -> None:
             for i, key in zip(batch.at.tolist(), keys(asked, batch), strict=True):
                 if key != there[i]:
                     raise InputError(
-                        f"store {store.url}: cannot grow: its cell {cells[i]} would be another one; leave "
-                        "all but draws, values of axes and replications as it was, or name another folder"
+                        f"store {store.url}: cannot grow: its cell {cells[i]} would change; change only "
+                        "draws, values of axes and replications, or name another folder"
                     )

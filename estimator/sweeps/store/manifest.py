@@ -1,6 +1,6 @@
-"""What a store must hold to be read: the entries of its manifest, and the columns of its tables.
+"""Entries of the manifest of a store, and columns of its tables.
 
-A store may come from anybody, so both are checked before anything relies on them.
+A store may come from an unknown source, so both are checked before they are used.
 """
 
 import math
@@ -13,26 +13,31 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from netcarlo.schema.problems import explain
 from netcarlo.simulation.ensemble import FEATURES
 from netcarlo.sweeps.analysis.decisions import MARGIN
-from netcarlo.sweeps.space.space import ANSWERED, GAINS, MOST_CELLS, STATISTICS
+from netcarlo.sweeps.space.space import ANSWERED, GAINS, MAX_CELLS, STATISTICS
 
-Count = Annotated[int, Field(ge=1, le=MOST_CELLS)]
+Count = Annotated[int, Field(ge=1, le=MAX_CELLS)]
 
 
 class _Entries(BaseModel):
-    """Entries of these types; others may be there, too."""
+    """Record of entries with these types. Further entries are ignored."""
 
-    # Old pydantic warns of names that begin with "model_" unless told that none is its own.
+    # Old versions of pydantic warn about names that begin with "model_" unless this list is empty.
     model_config = ConfigDict(strict=True, extra="ignore", protected_namespaces=())
 
 
 class Axis(_Entries):
-    """An axis and its points."""
+    """Axis of a sweep."""
 
     name: str
+    """Name of the axis."""
     unit: str
+    """SI unit of the values; empty for words."""
     numeric: bool
+    """True if the values are numbers."""
     values: Annotated[list[float | str], Field(min_length=1)]
+    """Value of each point."""
     log: bool
+    """True if the axis is logarithmic."""
 
     @model_validator(mode="after")
     def _numbers_are_numbers(self) -> Self:
@@ -44,7 +49,7 @@ class Axis(_Entries):
 
 
 class Draw(_Entries):
-    """How networks are drawn; see `designs`."""
+    """Design of the drawn networks; see `designs`."""
 
     count: Count
     method: str
@@ -53,15 +58,15 @@ class Draw(_Entries):
 
 
 class Auto(_Entries):
-    """What a sweep with `fidelity: auto` decides; see `screening`."""
+    """Decisions of a sweep with `fidelity: auto`; see `screening`."""
 
     goals: list[str]
     winner: str | None
     wrong: Annotated[float, Field(gt=0, lt=1)]
 
 
-class About(_Entries):
-    """The entry `sweep`."""
+class SweepEntry(_Entries):
+    """Entry `sweep` of a manifest."""
 
     name: str
     description: str
@@ -86,36 +91,39 @@ class About(_Entries):
     def _fits_together(self) -> Self:
         cells = math.prod(len(axis.values) for axis in self.axes) * (self.draw.size if self.draw else 1)
         if self.n_cells != cells:
-            raise ValueError(f"n_cells is {self.n_cells}, the axes and the draw have {cells}")
+            raise ValueError(f"n_cells is {self.n_cells}, but the axes and the draw give {cells}")
         if self.compare is not None and self.compare not in [axis.name for axis in self.axes]:
-            raise ValueError(f"compare is {self.compare!r}, which is no axis")
+            raise ValueError(f"compare is {self.compare!r}, which is not an axis")
         if self.auto and not {*self.auto.goals, self.auto.winner} <= {*self.goals, *self.outcomes, None}:
-            raise ValueError("auto decides what is no goal and no outcome")
+            raise ValueError("auto refers to an unknown goal or outcome")
         return self
 
 
 class Grown(_Entries):
-    """What a store was before it grew."""
+    """Store before it grew."""
 
-    cells: Annotated[int, Field(ge=0, le=MOST_CELLS)]
-    """Finished then,"""
+    cells: Annotated[int, Field(ge=0, le=MAX_CELLS)]
+    """Number of finished cells."""
     digest: str
-    """and the digest of their rows."""
+    """Digest of the rows of finished cells."""
     manifest: "_Manifest"
+    """Previous manifest."""
 
 
-class Beyond(_Entries):
-    """Number of cells outside the validated range, and the quantities; absent in older stores."""
+class OutsideRange(_Entries):
+    """Cells outside the validated range; older stores do not have this entry."""
 
     cells: int
+    """Number of cells outside the range."""
     looked_at: int
+    """Number of checked cells."""
     text: str
-    """Count of cells and quantities in one line; empty if no cell leaves the range."""
+    """Sentence with the number of cells and the quantities; empty if no cell is outside the range."""
 
 
 class _Manifest(_Entries):
-    sweep: About
-    outside_validated_range: Beyond | None = None
+    sweep: SweepEntry
+    outside_validated_range: OutsideRange | None = None
     definition: dict[str, Any]
     source: str
     versions: dict[str, str]
@@ -125,39 +133,43 @@ class _Manifest(_Entries):
 
 
 def check(manifest: Any) -> None:
-    """Raise ValueError that names the first wrong entry of a manifest."""
+    """Check a manifest. Raises ValueError with the first wrong entry."""
     try:
         _Manifest.model_validate(manifest)
     except ValidationError as error:
         raise ValueError(explain(error).lines[0]) from None
 
 
-def about(manifest: Mapping[str, Any]) -> About:
-    """The entry `sweep` of a manifest that was checked."""
-    return About.model_validate(manifest["sweep"])
+def sweep_entry(manifest: Mapping[str, Any]) -> SweepEntry:
+    """Return the entry `sweep` of a checked manifest."""
+    return SweepEntry.model_validate(manifest["sweep"])
 
 
-def schema(about: About) -> pa.Schema:
-    """The columns of a table of cells that is complete, see docs/reference/store.md."""
+def schema(sweep_entry: SweepEntry) -> pa.Schema:
+    """Return the columns of a complete table of cells, see docs/reference/store.md."""
     fields = [("cell", pa.int64()), *((name, pa.string()) for name in ("key", "status", "error"))]
-    fields += [(name, pa.string()) for name in ANSWERED if about.auto]
-    if about.draw:
+    fields += [(name, pa.string()) for name in ANSWERED if sweep_entry.auto]
+    if sweep_entry.draw:
         fields += [("draw", pa.int64()), ("block", pa.int64())]
-    fields += [(axis.name, pa.float64() if axis.numeric else pa.string()) for axis in about.axes]
-    fields += [(name, pa.float64()) for name in (*about.inputs, *about.derived)]
+    fields += [(axis.name, pa.float64() if axis.numeric else pa.string()) for axis in sweep_entry.axes]
+    fields += [(name, pa.float64()) for name in (*sweep_entry.inputs, *sweep_entry.derived)]
     fields += [(name, pa.int64() if name == "n_hops" else pa.float64()) for name in FEATURES]
     fields += [("seed", pa.int64()), ("replications", pa.int64())]
-    for outcome in about.outcomes:
-        gains = GAINS if about.compare else ()
+    for outcome in sweep_entry.outcomes:
+        gains = GAINS if sweep_entry.compare else ()
         fields += [(outcome + suffix, pa.float64()) for suffix in ("", *STATISTICS, *gains) if suffix != "_n"]
         fields += [(f"{outcome}_n", pa.int64())]
-    ends = ("", "_low", "_high", *((MARGIN,) if about.auto else ()))
-    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ends]
+    ends = ("", "_low", "_high", *((MARGIN,) if sweep_entry.auto else ()))
+    fields += [(goal + suffix, pa.float64()) for goal in sweep_entry.goals for suffix in ends]
     return pa.schema(fields)
 
 
-def schema_of_replications(about: About) -> pa.Schema:
-    """The columns of a table of replications that is complete."""
+def schema_of_replications(sweep_entry: SweepEntry) -> pa.Schema:
+    """Return the columns of a complete table of replications."""
     return pa.schema(
-        [("cell", pa.int64()), ("replication", pa.int64()), *((o, pa.float64()) for o in about.outcomes)]
+        [
+            ("cell", pa.int64()),
+            ("replication", pa.int64()),
+            *((o, pa.float64()) for o in sweep_entry.outcomes),
+        ]
     )

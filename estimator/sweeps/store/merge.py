@@ -1,4 +1,4 @@
-"""The rows of many files that may overlap: each cell from one of them, ascending, a part at a time."""
+"""Merge of files whose cells may overlap: each cell from one file, in ascending order, in parts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
@@ -7,22 +7,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from netcarlo.sweeps.store.chunk_files import Placed
+from netcarlo.sweeps.store.chunk_files import StoredFile
 
 Flags = NDArray[np.bool_]
 
 
 def merged(
-    files: Sequence[Placed],
-    read: Callable[[Placed], pa.Table],
+    files: Sequence[StoredFile],
+    read: Callable[[StoredFile], pa.Table],
     *,
     wanted: Callable[[pa.Table], Flags],
     n_cells: int,
 ) -> Iterator[pa.Table]:
-    """The rows bool[rows] that are `wanted` of `files`, which ascend by first cell.
+    """Yield the rows of `files` for which `wanted` returns True, in ascending order of cells, in parts.
 
-    A cell that several files have comes from the first of them with wanted rows.  Beside one file
-    only those rows are in memory that a later file may precede.
+    `files` are in ascending order of their first cell. `wanted` returns bool[rows]. A cell that several files
+    have is taken from the first one with wanted rows. Memory holds one file, and rows that a later file may
+    precede.
     """
     given = np.zeros(n_cells, dtype=bool)
     waiting: list[pa.Table] = []

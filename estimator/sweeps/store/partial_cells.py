@@ -1,4 +1,4 @@
-"""What a store that has grown holds already of cells that need more replications, or are compared with."""
+"""Stored replications of cells that need more of them after a store has grown, and of their baselines."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,26 +8,27 @@ from netcarlo.sweeps.store.chunk_files import DamageError
 from netcarlo.sweeps.store.store import Store
 
 
-class Begun:
-    """Looks them up; of each cell those of the newest version that has some, which are the most."""
+class PartialCells:
+    """Lookup of stored replications: for each cell those of the newest version of the store that has any."""
 
     def __init__(self, store: Store) -> None:
-        """Find the files of a store that keeps replications."""
+        """List the files of a store that has replications."""
         scan, order = store.scan(), list(store.versions)
         self.store = store
         self.files = sorted(
-            [*scan.replications, *scan.begun], key=lambda each: order.index(each.version.about.digest)
+            [*scan.replications, *scan.begun],
+            key=lambda each: order.index(each.version.sweep_entry.digest),
         )
 
     def __call__(self, cells: Ints) -> pa.Table | None:
-        """A row per replication of some of the `cells` [n], each with all that it has; None without any."""
+        """Return all stored replications of `cells` [n], a row each; None if there are none."""
         left, found = np.unique(cells), []
         for each in self.files:
             if not len(left) or each.first > left[-1] or each.last < left[0]:
                 continue
             try:
                 table, _ = each.file.table(self.store.files, versions=self.store.versions)
-            except DamageError:  # meanwhile; they are simulated again
+            except DamageError:  # damaged after the scan; simulate again
                 continue
             cell = table.column("cell").to_numpy()
             if (here := np.isin(cell, left)).any():
@@ -36,6 +37,6 @@ class Begun:
         return pa.concat_tables(found) if found else None
 
 
-def begun(store: Store) -> Begun | None:
-    """Of a store that has grown; None where there is nothing to go on with."""
-    return Begun(store) if store.sweep["keep_replications"] and len(store.versions) > 1 else None
+def partial_cells(store: Store) -> PartialCells | None:
+    """Return the lookup for a store that has grown and has replications, else None."""
+    return PartialCells(store) if store.sweep["keep_replications"] and len(store.versions) > 1 else None

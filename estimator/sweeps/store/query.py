@@ -1,4 +1,4 @@
-"""SQL over a store, by DuckDB."""
+"""SQL queries on a store with DuckDB."""
 
 import tempfile
 from collections.abc import Sequence
@@ -11,21 +11,20 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps.store.chunk_files import Placed
+from netcarlo.sweeps.store.chunk_files import StoredFile
 from netcarlo.sweeps.store.store import Scan, Store
 
 
 def query(store: Store, sql: str) -> pd.DataFrame:
-    """The rows of one SELECT over the views `cells` and, if the sweep has them, `replications` and
+    """Return the rows of one SELECT on the views `cells` and, if the store has them, `replications` and
     `screened`.
 
-    A row of `cells` is a cell, each once; a number that does not exist (NaN) is NULL there, so
-    averages leave it out.  The statement sees nothing else and cannot write.  Raises InputError
-    with what DuckDB says about a statement that it cannot run.
+    `cells` has one row for each cell. A missing number (NaN) is NULL, so averages leave it out. The statement
+    cannot read anything else and cannot write. Raises InputError with the message of DuckDB.
     """
     scan = store.scan()
     if not scan.files:
-        raise InputError(f"store {store.url}: holds no finished cell yet; wait for the first chunk")
+        raise InputError(f"store {store.url}: has no finished cells yet; wait for the first chunk")
     with tempfile.TemporaryDirectory() as scratch, _connect(scratch) as connection:
         _views(connection, store, scan)
         try:
@@ -43,7 +42,7 @@ READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 def _connect(scratch: str) -> Any:
     connection = duckdb.connect(config={"temp_directory": scratch})
-    # pyarrow reads the files, so DuckDB itself needs none but those it spills to.
+    # pyarrow reads the files; DuckDB only needs its own temporary files.
     connection.execute("SET enable_external_access = false; SET lock_configuration = true")
     return connection
 
@@ -62,8 +61,8 @@ def _views(connection: Any, store: Store, scan: Scan) -> None:
         )
 
 
-def _view(connection: Any, store: Store, name: str, files: Sequence[Placed], *, once: bool) -> None:
-    """A view of rows of cells, each of them `once` where several files may have it."""
+def _view(connection: Any, store: Store, name: str, files: Sequence[StoredFile], *, once: bool) -> None:
+    """Create a view of rows of cells. With `once`, only one row of a cell that several files have."""
     schema = _register(connection, store, name, files)
     values = ", ".join(
         f"nullif({_quoted(field.name)}, 'nan'::DOUBLE) AS {_quoted(field.name)}"
@@ -71,15 +70,18 @@ def _view(connection: Any, store: Store, name: str, files: Sequence[Placed], *, 
         else _quoted(field.name)
         for field in schema
     )
-    first = "QUALIFY row_number() OVER (PARTITION BY cell ORDER BY status DESC) = 1"  # ok before failed
+    first = (
+        "QUALIFY row_number() OVER (PARTITION BY cell ORDER BY status DESC) = 1"  # status ok before failed
+    )
     connection.execute(f"CREATE VIEW {name} AS SELECT {values} FROM {name}_files {first if once else ''}")
 
 
-def _register(connection: Any, store: Store, name: str, files: Sequence[Placed]) -> pa.Schema:
-    """Make a relation `NAME_files` of files, with the numbers that cells have now; its columns."""
-    groups: dict[str, list[Placed]] = {}
+def _register(connection: Any, store: Store, name: str, files: Sequence[StoredFile]) -> pa.Schema:
+    """Create the view `NAME_files` of files, with cells renumbered for the newest version. Return its
+    columns."""
+    groups: dict[str, list[StoredFile]] = {}
     for each in files:
-        groups.setdefault(each.version.about.digest if each.version.moved else "", []).append(each)
+        groups.setdefault(each.version.sweep_entry.digest if each.version.renumbered else "", []).append(each)
     parts = []
     for number, group in enumerate(groups.values()):
         paths = [store.files.path(each.file.name) for each in group]
@@ -87,8 +89,8 @@ def _register(connection: Any, store: Store, name: str, files: Sequence[Placed])
         part = f"{name}_files_{number}"
         connection.register(part, data)
         version = group[0].version
-        if version.moved:
-            cells = np.arange(version.about.n_cells)
+        if version.renumbered:
+            cells = np.arange(version.sweep_entry.n_cells)
             connection.register(f"{part}_now", pa.table({"cell": cells, "now": version.renumber(cells)}))
             columns = f"* EXCLUDE (now) REPLACE (now AS cell) FROM {part} JOIN {part}_now USING (cell)"
             parts.append(f"SELECT {columns}")
@@ -104,10 +106,10 @@ def _quoted(name: str) -> str:
 
 
 def _advice(error: duckdb.Error) -> str:
-    """What DuckDB says without the drawing of where, and what else it takes to write a statement."""
+    """Return the message of DuckDB without its excerpt of the statement, and a remedy."""
     words = str(error).partition("\nLINE ")[0].strip().replace("!\n", "\n").replace("\n", "; ")
     if isinstance(error, duckdb.CatalogException):
-        return f"{words}; the tables are cells and replications (if kept), with fidelity: auto screened"
+        return f"{words}; the tables are cells, replications (if stored) and screened (fidelity: auto)"
     if isinstance(error, duckdb.ParserException | duckdb.BinderException):
         return f'{words}; a column whose name has a dot needs double quotes, as in "hops.0.loss"'
     return f"{words}; correct the statement"

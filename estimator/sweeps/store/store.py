@@ -1,14 +1,14 @@
-"""A store: the results of one sweep in a folder or at an fsspec URL, written chunk by chunk.
+"""Store: the results of one sweep in a folder or at an fsspec URL, written chunk by chunk.
 
     manifest.json                    the sweep, written once
     chunks/cells-....parquet         rows of finished cells; the checksum is in the name
     chunks/replications-....parquet  their replications, if the sweep keeps them; written first
-    chunks/screened-....parquet      what cheap models say of cells, with `fidelity: auto`
+    chunks/screened-....parquet      rows of cells by cheap models, with `fidelity: auto`
     runs/....json                    a record of each run
 
-No chunk is ever changed and none is shared, so any number of clients may write at once without a
-lock, and one that is killed leaves whole files and at most a temporary one.  A store grows by a new
-manifest in place of the old, which it holds: the chunks stay as they are (see `growth`).
+A chunk file is never changed, and each client writes its own, so any number of clients may write at the same
+time without a lock. A client that is killed leaves complete files and at most one temporary file. If a store
+grows, a new manifest that contains the old one replaces it, and the chunk files do not change (see `growth`).
 """
 
 import json
@@ -27,43 +27,43 @@ from netcarlo.errors import InputError, suggest
 from netcarlo.schema import kinds
 from netcarlo.sweeps.store import chunk_files, digests
 from netcarlo.sweeps.store import manifest as manifests
-from netcarlo.sweeps.store.chunk_files import ChunkFile, DamageError, Placed, TruncationError
+from netcarlo.sweeps.store.chunk_files import ChunkFile, DamageError, StoredFile, TruncationError
 from netcarlo.sweeps.store.files import Files
 from netcarlo.sweeps.store.merge import Flags, merged
 from netcarlo.sweeps.store.versions import Version, versions
 
 FORMAT = 2
-"""1, and 2 of a store that has grown."""
+"""Newest format of a manifest: 1, or 2 for a store that has grown."""
 MANIFEST = "manifest.json"
 RUNS = "runs"
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What is in a store, each file of it verified."""
+    """Verified contents of a store."""
 
     done: Flags
-    """bool[n_cells]: finished; with all replications if the sweep keeps them."""
+    """True for finished cells, bool[n_cells]; with all replications if the sweep keeps them."""
     failed: Flags
-    """bool[n_cells]: failed, and not finished in another file."""
+    """True for cells that failed and are not finished in another file, bool[n_cells]."""
     damaged: dict[str, str]
-    """Names of files that were left out, and why; their cells count as missing."""
-    files: tuple[Placed, ...]
+    """Damaged files by name, with the reason. Their cells count as missing."""
+    files: tuple[StoredFile, ...]
     """Intact files of cells, ascending by first cell."""
-    replications: tuple[Placed, ...]
-    """Intact files of replications, likewise,"""
-    screened: tuple[Placed, ...]
-    """of what cheap models say,"""
-    begun: tuple[Placed, ...]
-    """and of the replications of cells that had fewer of them before the store grew;"""
+    replications: tuple[StoredFile, ...]
+    """Intact files of replications, ascending by first cell."""
+    screened: tuple[StoredFile, ...]
+    """Intact files of cells by cheap models, ascending by first cell."""
+    begun: tuple[StoredFile, ...]
+    """Intact files of replications of cells that need more replications since the store grew."""
     begun_replications: int
-    """how many of those there are of cells that are not done."""
+    """Number of replications in `begun` of cells that are not finished."""
     known: Flags
-    """bool[n_cells]: cells of which a cheap model says something."""
+    """True for cells that a cheap model has answered, bool[n_cells]."""
     overlapping: bool
-    """Whether some cell is in more than one file."""
+    """True if a cell is in more than one file."""
     n_bytes: int
-    """Size of the chunk files, damaged ones included."""
+    """Size of all chunk files, including damaged ones [bytes]."""
 
     @property
     def n_files(self) -> int:
@@ -72,33 +72,33 @@ class Scan:
 
 
 class Store:
-    """A store of the sweep in its manifest; make or open it with `create` or `open`."""
+    """Store of a sweep; create or open one with `create` or `open`."""
 
     def __init__(self, files: Files, manifest: Mapping[str, Any]) -> None:
-        """Use `create` or `open`."""
+        """Make a store of files and a manifest; use `create` or `open` instead."""
         self.files = files
         self.manifest = manifest
         manifests.check(manifest)
         self.versions = versions(manifest)
-        """The sweep and those that it grew from, the newest first."""
+        """The sweep and its earlier versions by digest, newest first."""
         self.url = files.url
 
     @classmethod
     def create(cls, url: str | os.PathLike[str], manifest: Mapping[str, Any]) -> "Store":
-        """Make a store, or open it if it holds the same sweep.
+        """Create a store, or open it if it has the same sweep.
 
-        `manifest` is that of `Sweep.manifest()`.  Raises InputError if there is something else: a
-        store of another sweep or model, or other files.
+        `manifest` is the result of `Sweep.manifest()`. Raises InputError if the folder has other files, or a
+        store of another sweep or model version.
         """
         files = Files(url)
         if MANIFEST not in (there := files.names()):
             if other := sorted(there.keys() - {chunk_files.FOLDER, RUNS}):
                 raise InputError(
-                    f"store {files.url}: is not a store and not empty (it holds {other[0]}); "
+                    f"store {files.url}: is not a store and is not empty (it contains {other[0]}); "
                     "name a new folder"
                 )
             record = {**manifest, "created": datetime.now(UTC).isoformat(timespec="seconds")}
-            # Another client may make the same store at this moment: the first one is kept.
+            # Another client may create the same store at this moment; the first manifest remains.
             files.write(MANIFEST, json.dumps(record, indent=1).encode(), new=True)
         store = cls.open(url)
         _same(store, manifest)
@@ -106,13 +106,13 @@ class Store:
 
     @classmethod
     def open(cls, url: str | os.PathLike[str]) -> "Store":
-        """Open a store.  Raises InputError if there is none, or one that cannot be read."""
+        """Open a store. Raises InputError if it does not exist or cannot be read."""
         kinds.refuse(os.fspath(url), kinds.STORE)
         files = Files(url)
         data = files.read(MANIFEST)
         if data is None:
             raise InputError(
-                f"store {files.url}: there is none (no {MANIFEST}); make one with "
+                f"store {files.url}: does not exist (no {MANIFEST}); create it with "
                 f"`netcarlo sweep FILE --out {files.url}`"
             )
         try:
@@ -123,11 +123,11 @@ class Store:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
                 f"store {files.url}: {MANIFEST} is damaged ({type(error).__name__}: {error}); remove it and "
-                "run the sweep again, its finished chunks are kept"
+                "run the sweep again; finished chunks are reused"
             ) from None
         raise InputError(
-            f"store {files.url}: format {found} of a later netcarlo, this one knows up to {FORMAT}; "
-            "upgrade netcarlo"
+            f"store {files.url}: format {found} was written by a later netcarlo, and this one reads up to "
+            f"{FORMAT}; upgrade netcarlo"
         )
 
     @property
@@ -137,15 +137,16 @@ class Store:
 
     @property
     def sweep(self) -> Mapping[str, Any]:
-        """The manifest's entry `sweep`."""
+        """Entry `sweep` of the manifest."""
         found: Mapping[str, Any] = self.manifest["sweep"]
         return found
 
     def write(self, cells: pa.Table, replications: pa.Table | None = None) -> None:
-        """Add a chunk: a row per cell, ascending, and a row per replication if the sweep keeps them.
+        """Add a chunk: a row for each cell, ascending, and a row for each replication if the sweep keeps
+        them.
 
-        When it returns the chunk is on the disk.  Raises InputError, and leaves the store as it
-        was, where there is no room or no permission.
+        The chunk is on the disk when this returns. Raises InputError, and does not change the store, if there
+        is no space or no permission.
         """
         kept = bool(self.sweep["keep_replications"])
         finished = "ok" in cells.column("status").to_pylist()
@@ -156,12 +157,14 @@ class Store:
             raise ValueError("a chunk needs rows of ascending cells")
         if numbers[0] < 0 or numbers[-1] >= self.sweep["n_cells"]:
             raise ValueError(f"cells {numbers[0]} to {numbers[-1]} are not all of {self.sweep['n_cells']}")
-        if replications is not None and replications.num_rows:  # the mark of a finished cell comes last
+        if (
+            replications is not None and replications.num_rows
+        ):  # before the cells, which mark them as finished
             self._write("replications", replications)
         self._write("cells", cells)
 
     def write_screened(self, cells: pa.Table) -> None:
-        """Add what cheap models say of some cells, ascending.  Raises InputError as `write`."""
+        """Add rows of cells by cheap models, ascending. Raises InputError like `write`."""
         self._write("screened", cells)
 
     def _write(self, kind: chunk_files.Kind, table: pa.Table) -> None:
@@ -171,14 +174,14 @@ class Store:
         self.files.write(file.name, data)
 
     def scan(self, *, repair: bool = False) -> Scan:
-        """Verify every chunk file and find the cells that are there; some bytes of memory per cell.
+        """Verify every chunk file and find the stored cells. Takes a few bytes of memory for each cell.
 
-        `repair`: remove truncated and altered files, whose cells run again, and temporary ones of
-        more than a day.  Intact files of other sweeps and files of other names are left alone.
+        With `repair`, remove truncated and altered files, whose cells are simulated again, and temporary
+        files older than a day. Intact files of other sweeps, and files with other names, are not removed.
         """
         n_cells = int(self.sweep["n_cells"])
         ok, failed, kept, known = (np.zeros(n_cells, dtype=bool) for _ in range(4))
-        intact: dict[str, list[Placed]] = {"cells": [], "replications": [], "screened": [], "begun": []}
+        intact: dict[str, list[StoredFile]] = {"cells": [], "replications": [], "screened": [], "begun": []}
         damaged: dict[str, str] = {}
         sizes = self.files.names(chunk_files.FOLDER)
         overlapping = False
@@ -189,8 +192,8 @@ class Store:
                 status = ["status"] if file.kind != "replications" else []
                 table, version = self._read(file, ["cell", *status])
                 cell = table.column("cell").to_numpy()
-                placed = Placed(int(cell[0]), int(cell[-1]), file, version)
-                if not version.counts:
+                placed = StoredFile(int(cell[0]), int(cell[-1]), file, version)
+                if not version.complete:
                     if file.kind == "replications":
                         intact["begun"].append(placed)
                         cell, n = np.unique(cell, return_counts=True)
@@ -230,23 +233,23 @@ class Store:
         )
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Each cell that is there exactly once, ascending, whatever files overlap; a part at a time.
+        """Yield each stored cell once, in ascending order, in parts.
 
-        A finished row goes before a failed one.  Raises InputError for an unknown column, or if a
-        file is altered meanwhile.
+        A finished row has precedence over a failed one. Raises InputError for an unknown column, or if a file
+        changes while it is read.
         """
         scan = self.scan()
         return self._cells(scan.files, scan.failed, columns)
 
     def screened_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """The same of what cheap models say of cells."""
+        """Yield the rows of cells by cheap models, like `tables`."""
         scan = self.scan()
         return self._cells(scan.screened, ~scan.known, columns)
 
     def _cells(
-        self, files: Sequence[Placed], bad: Flags, columns: Sequence[str] | None
+        self, files: Sequence[StoredFile], bad: Flags, columns: Sequence[str] | None
     ) -> Iterator[pa.Table]:
-        """The rows of files of cells; a failed one where the cell is `bad`, bool[n_cells]."""
+        """Yield the rows of files of cells; failed rows only for cells that are `bad`, bool[n_cells]."""
         needed = ["cell", "status"]
         read = None if columns is None else [*needed, *(name for name in columns if name not in needed)]
 
@@ -263,14 +266,14 @@ class Store:
             yield part if columns is None else part.select(columns)
 
     def replication_tables(self, cells: Collection[int] | None = None) -> Iterator[pa.Table]:
-        """Each replication of the finished cells, or of those in `cells`, ascending; a part at a time.
+        """Yield each replication of the finished cells, or of those in `cells`, in ascending order, in parts.
 
         Raises InputError if the sweep does not keep replications.
         """
         if not self.sweep["keep_replications"]:
             raise InputError(
-                f"store {self.url}: replications were not kept; write `keep: replications` into the sweep "
-                "file and run it into another folder"
+                f"store {self.url}: has no replications; write `keep: replications` in the sweep file and "
+                "run it with another folder"
             )
         scan = self.scan()
         asked = scan.done
@@ -279,7 +282,7 @@ class Store:
         return self._merged(scan.replications, None, lambda table: asked[table.column("cell").to_numpy()])
 
     def _merged(
-        self, files: Sequence[Placed], columns: list[str] | None, wanted: Callable[[pa.Table], Flags]
+        self, files: Sequence[StoredFile], columns: list[str] | None, wanted: Callable[[pa.Table], Flags]
     ) -> Iterator[pa.Table]:
         try:
             yield from merged(
@@ -287,7 +290,7 @@ class Store:
                 n_cells=self.sweep["n_cells"],
             )  # fmt: skip
         except DamageError as error:
-            raise InputError(f"store {self.url}: a file was {error} while it was read; try again") from None
+            raise InputError(f"store {self.url}: a file became invalid ({error}); try again") from None
 
     def _table(self, file: ChunkFile, columns: list[str] | None = None) -> pa.Table:
         return self._read(file, columns)[0]
@@ -296,35 +299,35 @@ class Store:
         return file.table(self.files, columns, versions=self.versions)
 
     def frame(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """The rows of `tables` as one DataFrame; without rows it has no columns but those asked for."""
+        """Return the rows of `tables` as one DataFrame; without rows it only has the requested columns."""
         return _frame(self.tables(columns), columns)
 
     def screened(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """The rows of `screened_tables` as one DataFrame."""
+        """Return the rows of `screened_tables` as one DataFrame."""
         return _frame(self.screened_tables(columns), columns)
 
     def replications(self, cells: Collection[int] | None = None) -> pd.DataFrame:
-        """The rows of `replication_tables` as one DataFrame: cell, replication, outcomes."""
+        """Return the rows of `replication_tables` as one DataFrame: cell, replication, outcomes."""
         return _frame(self.replication_tables(cells), ["cell", "replication"])
 
     def digest(self) -> str:
-        """A hash of the results, 32 hexadecimal digits; see `digests.digest`."""
+        """Return a hash of the results, 32 hexadecimal digits; see `digests.digest`."""
         return digests.digest(self.tables())
 
     @property
     def earlier(self) -> "Store | None":
-        """The store as it was before it grew, if it did; what is new are damaged files to it."""
+        """Store before it grew, or None. Newer files count as damaged in it."""
         grown = self.manifest.get("grown_from")
         return Store(self.files, grown["manifest"]) if grown else None
 
     def add_run(self, record: Mapping[str, Any]) -> None:
-        """Keep the record of a run, data for JSON.  Raises InputError as `write` does."""
+        """Store the record of a run, which is data for JSON. Raises InputError like `write`."""
         moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         name = f"{RUNS}/{moment}-{secrets.token_hex(4)}.json"
         self.files.write(name, json.dumps(record, indent=1).encode())
 
     def runs(self) -> list[dict[str, Any]]:
-        """The records of all runs in the order in which they were added; unreadable ones are left out."""
+        """Return the records of all runs in the order of their times, without unreadable ones."""
         found = []
         for name in sorted(self.files.names(RUNS)):
             try:
@@ -345,30 +348,30 @@ def _frame(tables: Iterator[pa.Table], columns: Sequence[str] | None) -> pd.Data
 
 
 def _same(store: Store, manifest: Mapping[str, Any]) -> None:
-    """Raise InputError unless the store is of the sweep in `manifest`; say what differs."""
+    """Raise InputError with the differences unless the store has the sweep in `manifest`."""
     there, asked = store.sweep, manifest["sweep"]
     before, now = store.manifest.get("definition", {}), manifest["definition"]
     if there["digest"] == asked["digest"]:
         if [axis["name"] for axis in there["axes"]] == [axis["name"] for axis in asked["axes"]]:
             return
-        reason = f"holds another '{there['name']}' (its axes are in another order)"
+        reason = f"has another sweep '{there['name']}' (its axes are in another order)"
     elif there["name"] != asked["name"]:
-        reason = f"holds the sweep '{there['name']}', not '{asked['name']}'"
+        reason = f"has the sweep '{there['name']}', not '{asked['name']}'"
     elif other := differences(before, now):
-        reason = f"holds another '{there['name']}' (they differ in {', '.join(other)})"
+        reason = f"has another sweep '{there['name']}' (they differ in {', '.join(other)})"
         if {*other} <= {"axes", "draw", "scenario.replications"}:
-            reason += "; --grow adds draws, values of axes and replications to it, or"
-            raise InputError(f"store {store.url}: {reason} name another folder")
+            remedy = "use --grow to add draws, values of axes or replications, or name another folder"
+            raise InputError(f"store {store.url}: {reason}; {remedy}")
     else:
         reason = (
-            f"holds '{there['name']}' of the models {there['model_version']}, netcarlo has "
-            f"{asked['model_version']} now and results of the two do not mix"
+            f"has '{there['name']}' of model version {there['model_version']}, this is "
+            f"{asked['model_version']}, and their results cannot be mixed"
         )
     raise InputError(f"store {store.url}: {reason}; name another folder")
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The keys in which two definitions differ; of the scenario its fields."""
+    """Return the entries in which two definitions differ, with the single fields of the scenario."""
     found = []
     for key in sorted(before.keys() | now.keys()):
         old, new = before.get(key), now.get(key)

@@ -1,7 +1,8 @@
-"""What a store was before it grew: files of those sweeps stay as they are, and are read with today's numbers.
+"""Versions of the sweep of a store that has grown. Files of earlier versions are read with renumbered cells.
 
-A sweep that grew has all cells of the one before, under other numbers where an axis got values.  Where it has
-more replications the rows of the one before no longer count, but the replications do.
+A sweep that has grown contains all cells of the previous version, with other numbers if an axis has new
+values. If it has more replications, rows of cells of the previous version are not used, but their
+replications are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,34 +15,35 @@ import pyarrow as pa
 
 from netcarlo.numerics.arrays import Ints
 from netcarlo.sweeps.store import manifest as manifests
-from netcarlo.sweeps.store.manifest import About
+from netcarlo.sweeps.store.manifest import SweepEntry
 
 
 @dataclass(frozen=True)
 class Version:
-    """A sweep whose files are in the store: the newest, or one that it grew from."""
+    """Version of the sweep of a store: the newest or an earlier one."""
 
-    about: About
+    sweep_entry: SweepEntry
+    """Entry `sweep` of its manifest."""
     schemas: Mapping[str, pa.Schema]
-    """Of its files, by their kind."""
+    """Columns of its files, by kind."""
     shape: tuple[int, ...]
-    """How many draws and points of each axis it has, in the order in which cells are numbered."""
+    """Number of draws, and of points of each axis, in the order in which cells are numbered."""
     places: tuple[Ints, ...]
-    """Where each of them is in the newest,"""
+    """Index of each draw and of each point in the newest version."""
     newest: tuple[int, ...]
-    """whose shape this is."""
-    counts: bool
-    """Whether its cells are whole; else more replications are asked for now."""
+    """Shape of the newest version."""
+    complete: bool
+    """False if the newest version has more replications, so that its cells are incomplete."""
 
     @cached_property
-    def moved(self) -> bool:
-        """Whether some of its cells have another number now."""
+    def renumbered(self) -> bool:
+        """True if some cells have another number in the newest version."""
         same = all(np.array_equal(place, np.arange(len(place))) for place in self.places)
         return not same or self.shape[1:] != self.newest[1:]
 
     def renumber(self, cells: Ints) -> Ints:
-        """The numbers that its cells [n] have now; they ascend as before."""
-        if not self.moved:
+        """Return the numbers of cells [n] in the newest version, which are ascending as before."""
+        if not self.renumbered:
             return cells
         point = np.unravel_index(cells, self.shape)
         now = [place[at] for place, at in zip(self.places, point, strict=True)]
@@ -49,50 +51,53 @@ class Version:
 
 
 def versions(manifest: Mapping[str, Any]) -> dict[str, Version]:
-    """The sweeps of a checked manifest by their digests, the newest first.
+    """Return the versions of the sweep in a checked manifest by digest, newest first.
 
-    Raises ValueError where one has no place in the newest.
+    Raises ValueError if one of them is not part of the newest.
     """
-    newest = manifests.about(manifest)
+    newest = manifests.sweep_entry(manifest)
     found = {}
     at: Mapping[str, Any] | None = manifest
     while at is not None:
-        about = manifests.about(at)
+        about = manifests.sweep_entry(at)
         rows, replications = manifests.schema(about), manifests.schema_of_replications(about)
         found[about.digest] = Version(
-            about=about,
+            sweep_entry=about,
             schemas={"cells": rows, "screened": rows, "replications": replications},
             shape=_shape(about),
             places=_places(about, newest),
             newest=_shape(newest),
-            counts=about.replications == newest.replications,
+            complete=about.replications == newest.replications,
         )
         at = at["grown_from"]["manifest"] if at.get("grown_from") else None
     return found
 
 
-def ordered(about: About) -> list[manifests.Axis]:
-    """The axes in the order in which cells are numbered, the compared one last and fastest."""
+def ordered_axes(about: SweepEntry) -> list[manifests.Axis]:
+    """Return the axes in the order in which cells are numbered: the compared one last and fastest."""
     return sorted(about.axes, key=lambda axis: axis.name == about.compare)
 
 
-def _shape(about: About) -> tuple[int, ...]:
-    return (about.draw.size if about.draw else 1, *(len(axis.values) for axis in ordered(about)))
+def _shape(about: SweepEntry) -> tuple[int, ...]:
+    return (about.draw.size if about.draw else 1, *(len(axis.values) for axis in ordered_axes(about)))
 
 
-def _places(old: About, new: About) -> tuple[Ints, ...]:
-    names = [[axis.name for axis in ordered(about)] for about in (old, new)]
+def _places(old: SweepEntry, new: SweepEntry) -> tuple[Ints, ...]:
+    names = [[axis.name for axis in ordered_axes(about)] for about in (old, new)]
     draws, most = _shape(old)[0], _shape(new)[0]
     if names[0] != names[1] or draws > most or old.replications > new.replications:
-        raise ValueError("grown_from: is no part of the sweep")
-    axes = [where(a.values, b.values) for a, b in zip(ordered(old), ordered(new), strict=True)]
+        raise ValueError("grown_from: is not part of the sweep")
+    axes = [
+        positions_in(a.values, b.values) for a, b in zip(ordered_axes(old), ordered_axes(new), strict=True)
+    ]
     if any(place is None for place in axes):
-        raise ValueError("grown_from: has values that the sweep has not, or in another order")
+        raise ValueError("grown_from: has values that the sweep does not have, or has them in another order")
     return (np.arange(draws), *(place for place in axes if place is not None))
 
 
-def where(old: Sequence[float | str], new: Sequence[float | str]) -> Ints | None:
-    """Where the old values of an axis are among the new ones; None unless all are, in the same order."""
+def positions_in(old: Sequence[float | str], new: Sequence[float | str]) -> Ints | None:
+    """Return the index of each old value of an axis among the new ones; None unless all exist in the same
+    order."""
     at = {value: i for i, value in enumerate(new)}
     found = np.array([at.get(value, -1) for value in old], np.int64)
     return found if found[0] >= 0 and (np.diff(found) > 0).all() else None
