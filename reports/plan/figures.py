@@ -73,7 +73,8 @@ def curve(found: Answer) -> Plot:
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "customdata": [
-                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications, VERDICTS[p.verdict]]
+                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications,
+                     VERDICTS[p.verdict]]
                     for p, s in zip(found.curve, shares, strict=True)
                 ],
                 "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{y:.1f} % %{customdata[1]}, "

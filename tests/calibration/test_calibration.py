@@ -205,7 +205,8 @@ def test_ranges_end_at_the_nearest_excluded_values() -> None:
     assert profile.excluded_neighbours(shape, allowed=3.84, reference=shape[5]) == (2, 9)
     unsure = {**shape, 9: ProfilePoint(9, (9,), 4.5, 1.0)}
     assert profile.excluded_neighbours(unsure, allowed=3.84, reference=shape[5]) == (2, 12)
-    assert profile.excluded_neighbours({at: shape[at] for at in (4, 5, 7)}, allowed=3.84, reference=shape[5]) == (None, None)
+    some = {at: shape[at] for at in (4, 5, 7)}
+    assert profile.excluded_neighbours(some, allowed=3.84, reference=shape[5]) == (None, None)
 
 
 @pytest.mark.parametrize(

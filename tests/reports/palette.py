@@ -102,7 +102,7 @@ def main() -> None:
         print(f"{colour}  {lab(colour)[0]:4.1f}  {contrast(colour):4.1f}")
     print("\nfirst  " + "  ".join(f"{name:>12}" for name in VISIONS) + "   L* apart")
     for k in range(2, len(COLOURS) + 1):
-        found = [suggest(COLOURS[:k], vision) for vision in VISIONS]
+        found = [nearest(COLOURS[:k], vision) for vision in VISIONS]
         print(f"{k:5}  " + "  ".join(f"{value:12.1f}" for value in found) + f"  {grey_gap(COLOURS[:k]):9.1f}")
 
 

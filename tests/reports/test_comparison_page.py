@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from netcarlo.comparison.compare import Comparison, compared
-from netcarlo.comparison.side import Side, cells, of_spread
+from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.networks.outcome import ANY, SHARE, Outcome
 from netcarlo.reports.comparison import figures, words
 from netcarlo.reports.comparison.page import comparison_page
@@ -32,8 +32,8 @@ def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Si
     loss = np.array([loss for loss, _ in AT] if axes else [0.01])
     noise = 0.02 * rate * rng.normal(size=len(rate))
     tables = {
-        "goodput_bps": of_spread(at, [20] * len(at), rate * (0.9 - slower * loss) + noise, 0.09 * rate),
-        "timeouts": of_spread(at, [20] * len(at), 900 * loss + rng.normal(0, 0.2, len(at)), [1.0] * len(at)),
+        "goodput_bps": from_sd(at, [20] * len(at), rate * (0.9 - slower * loss) + noise, 0.09 * rate),
+        "timeouts": from_sd(at, [20] * len(at), 900 * loss + rng.normal(0, 0.2, len(at)), [1.0] * len(at)),
     }
     setting = {"netcarlo": "1", "seed": str(seed), "transport.min_rto": "0.2 s" if not slower else "1 s"}
     quantities = {name: BY_NAME[name] for name in tables}
@@ -41,9 +41,9 @@ def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Si
 
 
 def plan(label: str, low: float) -> Side:
-    """Return a plan's answer with the share at two values."""
-    bands = of_spread(cells([(5.0,), (10.0,)]), [90, 90], [0.5, 0.6], [0.1, 0.1])[["n", "mean"]]
-    limit = of_spread(cells([("",)]), [90], [low], [0.1])[["n", "mean"]]
+    """A plan's answer with the share at two values."""
+    bands = from_sd(cells([(5.0,), (10.0,)]), [90, 90], [0.5, 0.6], [0.1, 0.1])[["n", "mean"]]
+    limit = from_sd(cells([("",)]), [90], [low], [0.1])[["n", "mean"]]
     tables = {
         "fast": bands.assign(low=[0.4, 0.5], high=[0.6, 0.7]),
         "limit": limit.assign(low=low, high=low + 1),

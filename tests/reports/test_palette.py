@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS
-from tests.reports.palette import VISIONS, ciede2000, contrast, grey_gap, lab
+from tests.reports.palette import VISIONS, ciede2000, contrast, grey_gap, lab, nearest
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_white_and_grey_look_alike_to_every_eye() -> None:
 
 @pytest.mark.parametrize("vision", VISIONS)
 def test_any_two_colours_are_apart(vision: str) -> None:
-    assert suggest(COLOURS, vision) >= 15
-    assert suggest(COLOURS[:4], vision) >= 20
+    assert nearest(COLOURS, vision) >= 15
+    assert nearest(COLOURS[:4], vision) >= 20
 
 
 def test_grey_print_keeps_them_apart() -> None:

@@ -314,9 +314,7 @@ def _remote_call(module: str, name: str) -> Callable[..., Any]:
             with device.shared_by_workers(get_worker().name):
                 return function(*args, **options)
         except Exception as error:
-            if (
-                type(error).__name__ == "DeviceError"
-            ):  # the worker is unusable; a new one will retry the chunk
+            if type(error).__name__ == "DeviceError":  # the worker is unusable, so another one retries
                 os._exit(1)
             if type(error).__name__ == "WrongVersion":
                 error.args = (f"{worker} has {error}",)
@@ -347,9 +345,18 @@ def _configured_scheduler() -> str | None:
 
 
 def _quiet_distributed() -> Any:
-    """Return the package `distributed` with its logging disabled; `run` reports errors."""
-    import distributed
+    """Import the package `distributed` and silence its loggers; `run` reports what matters.
 
+    Raises InputError if it, or `cryptography` for the TLS of a local cluster, is not installed.
+    """
+    try:
+        import cryptography  # noqa: F401
+        import distributed
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--workers and --scheduler need {error.name}, which is not installed; install it with "
+            "pip install 'netcarlo[cluster]', or leave both out to use all cores of this machine"
+        ) from None
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
