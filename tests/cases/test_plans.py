@@ -280,7 +280,7 @@ def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
 
 @pytest.mark.full
 def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
-    """Show no guess between two values: 24.6 stood in the largest type where 42 was right."""
+    """The page shows a range, not an interpolated value, until the answer is decided."""
     live = pytest.importorskip("netcarlo.live.plan_page")
     _guess, _item = live._guess, live._item
     found = after(600, SLOW)

@@ -41,7 +41,7 @@ def shown(page: Page) -> list[list[str]]:
 
 
 def said(outcome: str, mean: Mean) -> list[str]:
-    """The number, unit and interval that the page should show of a mean."""
+    """Return number, unit and interval that the page should show for a mean."""
     scale = scales.scale([mean.mean], wording.unit(outcome))
     return [wording.number(mean, scale), scale.unit, wording.interval(mean, scale)]
 

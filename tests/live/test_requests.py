@@ -205,7 +205,7 @@ def test_an_impossible_host_is_one_line(host: str) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 60)), max_size=40))
 def test_what_is_kept_has_bounds(asked: list[tuple[str, int]]) -> None:
-    """The entries that were used last stay; the bound in bytes holds but for those in use."""
+    """The most recently used entries stay; the limit in bytes holds except for entries in use."""
     kept: LruCache[list[int]] = LruCache(lambda value: value[0], most=4, most_bytes=100)
     order: list[str] = []
     for name, size in asked:
