@@ -15,15 +15,15 @@ from netcarlo.reports.parts.figures import COLOURS, Plot, finite, plot, rounded
 from netcarlo.reports.parts.words import capital
 
 LINES = 24
-"""Of labels beside a figure; a row has one for each axis."""
+"""Most lines of labels beside a figure; a row has a line for each axis."""
 ROWS = 15
 """Most names of quantities beside a figure, so that they do not touch on a phone."""
 MOST_BYTES = 1_500_000
 MOST_POINTS = 2000
 FARTHEST = 6.0
-"""Reaches of an interval: what is farther from 0 is drawn there."""
+"""Limit of the axis, in half-widths of an interval; points beyond are drawn at the limit."""
 FEWEST = 10
-"""Differences of which it can be seen how they compare with chance."""
+"""Fewest differences for which the figure is drawn."""
 
 SHOWN = {"differs": ("differs", COLOURS[1], "circle"), "noise": ("within chance", COLOURS[0], "square")}
 """Verdicts by which points are drawn: name, colour and symbol."""
@@ -116,7 +116,8 @@ def _points(table: pd.DataFrame, labels: list[str], verdict: str) -> Plot:
 
 
 def _label(found: Comparison, index: Any) -> str:
-    """Where a row is, a line for each axis; of a single cell which quantity it is."""
+    """Return the label of a row: its cell, one line for each axis, or the quantity if there is a single
+    cell."""
     if found.single:
         return capital(words.name(found, index[-1] if isinstance(index, tuple) else index))
     where = words.cell(found, index)
@@ -128,7 +129,10 @@ def _percent(relative: float) -> str:
 
 
 def chance(found: Comparison) -> Plot | None:
-    """All differences in rising order, in units of how far their intervals reach, beside chance alone."""
+    """Return all differences in ascending order, divided by the half-widths of their intervals.
+
+    A dashed line shows what chance alone would give.
+    """
     table = found.table[found.table["verdict"].isin(SHOWN)]
     clear = words.clearness(table)
     clear = clear[np.isfinite(clear)]

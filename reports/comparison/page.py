@@ -86,7 +86,8 @@ def _tiles(found: Comparison) -> list[dict[str, str]]:
 
 
 def _quantities(found: Comparison) -> list[dict[str, Any]]:
-    """Of each quantity in how many cells it differs, and by how much."""
+    """Return a row for each quantity: number of cells in which it differs, and the range of the
+    differences."""
     table = []
     parts = {str(name): part for name, part in found.table.groupby(level="outcome", sort=False)}
     for outcome in sorted(parts, key=lambda outcome: outcome not in found.leading):

@@ -1,4 +1,4 @@
-"""What a comparison found, in words: the same on the terminal and on its page."""
+"""Wording of the results of a comparison, for the terminal and the page."""
 
 import math
 from contextlib import suppress
@@ -83,7 +83,7 @@ def _change(found: Comparison, index: Any, row: Any) -> str:
 
 
 def explanation(found: Comparison) -> str:
-    """How it was judged, and what that promises."""
+    """Return the number of rows with each verdict, the test, and the confidence of the verdicts."""
     verdicts = found.table["verdict"].value_counts()
     noise, equal, unknown = (int(verdicts.get(word, 0)) for word in ("noise", "equal", "unknown"))
     parts = []

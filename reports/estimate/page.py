@@ -90,7 +90,7 @@ def _page(
             "model version": model_version(),
             "seed": str(scenarios[0].seed),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
-            "to get it again": "; ".join(commands),
+            "command": "; ".join(commands),
         },
     )
 

@@ -12,7 +12,7 @@ from netcarlo.reports.plan.figures import ZONES, axis, logarithmic, span
 
 
 def border(found: Frontier) -> Plot:
-    """Where the requirements hold (green) and fail (red), over both quantities."""
+    """Return the regions in which the requirements hold (green) and fail (red), over both quantities."""
     plan, across, scale = found.plan, _across(found), axis(found.plan)
     x = [_beside(answer) / across.factor for answer in found.answers]
     nearest, furthest = (rounded(plan.values[i] / scale.factor) for i in (0, -1))

@@ -1,4 +1,4 @@
-"""What a plan of two quantities found, in words: the same on the terminal and on its page."""
+"""Wording of the results of a plan of two quantities, for the terminal and the page."""
 
 from netcarlo.planning.designs import Design, Frontier, cheapest
 from netcarlo.planning.run import Answer
@@ -55,7 +55,7 @@ def headline(found: Frontier) -> str:
 
 
 def explanation(found: Frontier) -> str:
-    """What is known with which confidence, and what is not."""
+    """Return the statements that hold with the confidence of the plan, and what is undecided."""
     plan, n = found.plan, len(found.plan.designs)
     sure = f"With {words.share(plan.confidence)} confidence"
     text = f"{sure} every design that is said to hold holds, and every one that is said to fail fails, "

@@ -1,1 +1,1 @@
-"""What all pages share: figures, tables, scales and words."""
+"""Parts that all pages share: figures, tables, scales and wording."""

@@ -66,7 +66,7 @@ def _count(options: Sequence[Sequence[int]]) -> int:
 
 
 def _differences(base: Plot, other: Plot) -> Plot:
-    """What of the traces and the layout is not as in `base`."""
+    """Return the entries of traces and layout that differ from those of `base`."""
     return {
         "data": [
             {key: value for key, value in trace.items() if key not in shown or shown[key] != value}

@@ -30,7 +30,7 @@ def sure(x: Sequence[float], means: Sequence[Mean], style: Plot, of: int) -> lis
 
 
 def has_ends(found: Mean) -> bool:
-    """Whether a mean has an interval."""
+    """Return whether a mean has an interval."""
     return math.isfinite(found.ci_low) and math.isfinite(found.ci_high)
 
 

@@ -29,7 +29,7 @@ _FEATURES = {
 
 
 class Scale(NamedTuple):
-    """How a quantity is shown: its SI value divided by `factor`, in `unit`."""
+    """Scale of a displayed quantity: its SI value is divided by `factor` and followed by `unit`."""
 
     factor: float
     unit: str
@@ -87,7 +87,7 @@ def trimmed(value: float, digits: int = 3) -> str:
 
 
 def digits_for(value: float, low: float, high: float) -> int:
-    """How many digits of a value to show, so that its interval shows two."""
+    """Return the number of significant digits of a value with which its interval has two."""
     if not (low < high and math.isfinite(low) and math.isfinite(high) and value):
         return 3
     return min(max(3, math.ceil(math.log10(abs(value) / (high - low))) + 2), 6)

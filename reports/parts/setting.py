@@ -1,4 +1,4 @@
-"""What a replication was given and what came of it, in words."""
+"""Fields, drawn inputs and outcomes of one replication, as text."""
 
 import math
 import re
@@ -79,7 +79,7 @@ def _default(scenario: Scenario, name: str) -> Any:
 
 
 def _drawn(name: str, unit: str, outcomes: pd.DataFrame | None) -> str:
-    """What was drawn of a field: a value, or one for each of its hops."""
+    """Return the value drawn for a field, or the values of its hops."""
     if outcomes is None:
         return ""
     row, each = outcomes.iloc[0], re.compile(re.escape(name).replace(r"\.each\.", r"\.each\.(\d+\.)?"))

@@ -85,7 +85,7 @@ def of_difference(published: Published) -> str:
 
 
 def demand(verdict: Verdict) -> str:
-    """What a demand came to."""
+    """Return the verdict on a requirement of `--check`: met or missed."""
     return {"held": "met", "not held": "missed"}.get(verdict, verdict)
 
 

@@ -92,8 +92,10 @@ def curve(found: Answer) -> Plot:
 
 
 def measure(found: Answer, k: int) -> Plot:
-    """What the measure of a requirement reaches with the probability asked for, beside its bound and in its
-    unit, around the values at which the requirement stops to hold."""
+    """Return the quantile of a requirement's measure at its required probability, over the values.
+
+    The bound is a line beside it. Only values near that at which the requirement starts to fail are shown.
+    """
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
     own = alone(found, k)
     points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
@@ -167,7 +169,7 @@ def alone(found: Answer, k: int) -> Ends:
 
 
 def resources(found: Answer) -> Plot | None:
-    """How far more of each resource moves the answer; None where no move is known."""
+    """Return the shift of the answer by more of each resource; None if no shift is known."""
     plan = found.plan
     known = [gain for gain in found.gains if gain.moved is not None][::-1]
     if not known:

@@ -1,4 +1,4 @@
-"""The report of a plan: the answer first, then the curve, what limits it, and what resources would buy."""
+"""Report of a plan: the answer, the probability curve, the requirements, and the effect of more resources."""
 
 from typing import Any
 
@@ -99,5 +99,5 @@ def provenance(about: dict[str, Any], command: str) -> dict[str, str]:
         "seed": f"{about['seed']}; the same random numbers at every value",
         "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
         "target": about["target"],
-        "to get it again": command,
+        "command": command,
     }

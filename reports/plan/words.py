@@ -1,4 +1,4 @@
-"""What a plan found, in words: the same on the terminal and on its page."""
+"""Wording of the results of a plan, for the terminal and the page."""
 
 import math
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def between(plan: Plan, numbers: Sequence[float]) -> str:
 
 
 def explanation(found: Answer) -> str:
-    """What is known with which confidence, and what is not."""
+    """Return the statements that hold with the confidence of the plan, and what is undecided."""
     plan = found.plan
     sure = f"With {share(plan.confidence)} confidence"
     whole = "all requirements hold" if len(plan.requirements) > 1 else "the requirement holds"
@@ -106,8 +106,8 @@ def explanation(found: Answer) -> str:
         text += f" {_stopped(found)}"
     if not found.monotone:
         text += (
-            " The curve is not monotone: requirements hold better at a value than at one before it.  This is"
-            " the limit among the values looked at, and there may be another."
+            " The curve is not monotone: a requirement holds with a higher probability at a value than at an"
+            " earlier one. This is the limit among the evaluated values, and there may be another."
         )
     asked = [name for requirement in plan.requirements for name in requirement.outcomes]
     if (bias := fidelity.sentence(plan.base, asked)) is not None:
@@ -163,7 +163,7 @@ def unit_of(requirement: Requirement) -> str:
 
 
 def alone(found: Answer, name: str) -> str:
-    """Where a requirement would stop to hold by itself, by the best guess."""
+    """Return the estimated value at which a requirement, taken alone, starts to fail."""
     number = found.alone[name]
     if number is not None:
         return value(found.plan, number, 3)
@@ -192,7 +192,7 @@ def gains(found: Answer) -> list[Row]:
 
 
 def moved(plan: Plan, gain: Gain) -> str:
-    """How far a resource moves the answer, with its interval."""
+    """Return the shift of the answer by a resource, with its interval."""
     if gain.moved is None:
         return "–"
     scale = scales.scale(gain.answer, unit(plan))
@@ -202,14 +202,14 @@ def moved(plan: Plan, gain: Gain) -> str:
 
 
 def limit(plan: Plan, number: float) -> str:
-    """Where requirements stop to hold, by the best guess."""
+    """Return the estimated value at which requirements start to fail."""
     if math.isinf(number):
         return "no value" if number < 0 else f"beyond {value(plan, plan.values[-1])}"
     return value(plan, number, 3)
 
 
 def spent(cost: dict[str, Any]) -> str:
-    """What an answer took."""
+    """Return the cost of an answer: replications, values and time."""
     kept = cost["replications"] - cost["simulated"]
     again = f", {scales.count(kept)} of them from earlier runs" if kept > 0 else ""
     text = (
@@ -222,7 +222,7 @@ def spent(cost: dict[str, Any]) -> str:
 
 
 def so_far(plan: Plan, state: State) -> str:
-    """What is known in the middle of a search."""
+    """Return the intermediate result of a running search."""
     low, high = state.bracket
     if plan.across is not None:
         beside = value_in(plan.across.dimension, plan.across.numbers[state.design])
@@ -274,10 +274,12 @@ def _rounded(plan: Plan, numbers: tuple[float, ...]) -> list[float]:
 
 
 def _stopped(found: Answer) -> str:
-    """That a plan ended early, and what is missing for it beside undecided values."""
+    """Return why a plan ended early, and which resources were not evaluated."""
     looked = [gain.resource.name for gain in found.gains]
     missing = [resource.name for resource in found.plan.resources if resource.name not in looked]
-    what = f"; what more of these resources buys was not computed: {', '.join(missing)}" if missing else ""
+    what = ""
+    if missing:
+        what = f"; the effect of more of these resources was not computed: {', '.join(missing)}"
     return f"The plan was stopped ({found.stopped}){what}."
 
 

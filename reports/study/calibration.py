@@ -48,7 +48,7 @@ def shipped_section(study: Study) -> dict[str, Any] | None:
 
 
 def section(result: Calibrated, study: Study) -> dict[str, Any]:
-    """What the template of the section shows."""
+    """Return the variables of the template of the section."""
     resisting = sorted((row for row in result.numbers if abs(row.z) > RESISTS), key=lambda row: -abs(row.z))
     return {
         "verdict": verdict(result, study),
@@ -283,7 +283,7 @@ def _number(row: Number, result: Calibrated, study: Study) -> dict[str, Any]:
 
 
 def summary(result: Calibrated, study: Study) -> RenderableType:
-    """What the terminal shows: parameters, errors, and the values for the scenario files."""
+    """Return the output for the terminal: parameters, errors, and the values for the scenario files."""
     parameters = Table("parameter", "fitted", "allowed by the tables", "", title=result.study)
     for one in result.parameters:
         line = _parameter(result, one)

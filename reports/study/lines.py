@@ -107,7 +107,7 @@ def _series(cells: Cells, figure: Figure) -> dict[tuple[Value, ...], list[Cell]]
 
 
 def gains(evaluation: Evaluation, figure: Figure | Spread) -> Plot | None:
-    """How far each line is above the first one in the same run, with intervals; points side by side.
+    """Return the paired differences of each line to the first one in the same run, with intervals.
 
     None where the runs of one line have no partners in another, and where no intervals overlap: the figure
     itself then says which line is above.
@@ -173,7 +173,7 @@ def unit_of(evaluation: Evaluation, figure: Figure | Spread) -> str:
 
 
 def _overlap(every: Cells, metric: str, lines_: Sequence[Mapping[Value, Cell]]) -> bool:
-    """Whether intervals of two lines overlap somewhere, at least one of which is no point."""
+    """Return whether intervals of two lines overlap somewhere, where at least one has a width."""
     found = [{x: every.estimate(metric, cell) for x, cell in line.items()} for line in lines_]
     return any(
         a[x].ci_low <= b[x].ci_high and b[x].ci_low <= a[x].ci_high and a[x].half_width + b[x].half_width > 0

@@ -71,7 +71,7 @@ def _exported(found: Map) -> Plot:
 
 
 def _more(found: Map) -> list[list[str]]:
-    """Of each square what it says in full."""
+    """Return the full text of each square: its value, unit and interval."""
     if found.kinds:
         return [[found.kinds[int(value)] for value in row] for row in found.values]
     return [

@@ -62,7 +62,7 @@ def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
 
 
 def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
-    """What arrives in each second of the first run of each cell, and its published average."""
+    """Return the throughput in each second of the first run of each cell, and its published average."""
     conditions = evaluation.study.description.conditions
     cells = evaluation.cells.where(**figure.cell)
     open_ = [name for name in conditions if name not in figure.cell]

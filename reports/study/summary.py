@@ -1,4 +1,4 @@
-"""What the terminal shows after studies were reproduced."""
+"""Summary of reproduced studies for the terminal."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -109,7 +109,7 @@ def mismatches(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _counts(evaluation: Evaluation, row: Compared) -> bool:
-    """Whether a number needs no explanation: it matches, or nothing is demanded of it and nothing said."""
+    """Return whether a number needs no explanation: it matches, or it has neither a tolerance nor a note."""
     near = match(evaluation, row)
     return bool(near) if evaluation.study.description.exact else near is not False and not row.note
 

@@ -1,4 +1,4 @@
-"""How near a study came, in counts: the verdict, the key figures, and which numbers count as met."""
+"""Verdict on a study: counts, key figures, and the numbers that count as reproduced."""
 
 import math
 import statistics
@@ -15,31 +15,31 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class Counts:
-    """Of the printed results that we estimate, inputs left out, and of the claims: how many."""
+    """Counts of printed results with an estimate, without inputs, and of claims."""
 
     numbers: int
     fitted: int
-    """The calibration, or a choice among settings, has seen them: no test."""
+    """Numbers used by the calibration or by a choice among settings; they test nothing."""
     digits: int
-    """Show the printed digits."""
+    """Numbers whose estimate has the printed digits."""
     near: int
     """Within 5 %."""
     judged: int
-    """The tolerance says something about them."""
+    """Numbers to which the tolerance applies."""
     met: int
     apart: int
-    """What the tolerance allows is so wide that it says next to nothing."""
+    """Numbers whose tolerance is so wide that it tests hardly anything."""
     claims: int
     held: int
     missed: int
     undecided: int
     untestable: int
     in_view: int
-    """Held, but something was set with them in view."""
+    """Claims that hold, but that were known when a setting was chosen."""
 
 
 def counts(evaluation: Evaluation) -> Counts:
-    """What a study comes to."""
+    """Return the counts of a study."""
     rows, claims = printed(evaluation), evaluation.claims
     judged = [bool(near) for row in rows if (near := match(evaluation, row)) is not None]
     verdicts = [claim.verdict for claim in claims]
@@ -61,7 +61,7 @@ def counts(evaluation: Evaluation) -> Counts:
 
 
 def near_by(row: Compared) -> bool:
-    """Whether a number is within 5 %; of a published 0, whether ours shows it."""
+    """Return whether an estimate is within 5 % of the published number; a published 0 needs its digits."""
     return abs(row.rel_error) <= NEAR if row.published.value else bool(row.matches_printed)
 
 
@@ -124,7 +124,7 @@ def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
 
 
 def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
-    """What the index page says of a study: its counts, its errors, and what does not hold."""
+    """Return the row of a study on the index page: its counts, its errors, and claims that do not hold."""
     rows = [row for row in printed(evaluation) if match(evaluation, row) is not None]
     return {
         **asdict(counts(evaluation)),
@@ -165,7 +165,7 @@ def _errors(evaluation: Evaluation, rows: list[Compared]) -> dict[str, str]:
 
 
 def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
-    """How near the numbers of a metric are."""
+    """Return the key figure of a metric: numbers reproduced, or their median error."""
     label = evaluation.study.description.label(metric)
     rows = [row for row in printed(evaluation) if row.published.metric == metric]
     if evaluation.study.description.exact:
@@ -196,7 +196,7 @@ def metrics(evaluation: Evaluation) -> list[str]:
 
 
 def match(evaluation: Evaluation, row: Compared) -> bool | None:
-    """Whether a number is as near as the study means to be: to the digit, or to its tolerance."""
+    """Return whether a number is reproduced: to the printed digits, or within the tolerance of the study."""
     return row.matches_printed if evaluation.study.description.exact else row.within
 
 

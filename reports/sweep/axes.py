@@ -23,7 +23,7 @@ ZERO = {"rangemode": "tozero", "zeroline": True, "zerolinecolor": INK, "zeroline
 """A y axis on which zero is what everything is compared with."""
 
 BYTES = {False: 1_100_000, True: 300_000}
-"""Of all these figures together, without and with drawn networks, which need room for other figures."""
+"""Most bytes of all these figures together; fewer with drawn networks (True), which have other figures."""
 
 
 def lines(results: Results, axis: Axis, command: str, *, gains: bool = False) -> Plot:

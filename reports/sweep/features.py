@@ -64,7 +64,7 @@ def _shares(results: Results, outcome: str, place: Ints, bins: int) -> tuple[Flo
 
 
 def _gains(results: Results, outcome: str, place: Ints, bins: int) -> tuple[Floats, Scale, str]:
-    """The same for gains over the baseline, relative to its mean in the bin if that makes sense."""
+    """Return gains over the baseline in each bin, relative to its mean in the bin if that makes sense."""
     values = results.cube(outcome)
     absolute = gain_scale(values, scales.unit_of(outcome))
     found = np.full((3, bins, len(results.labels)), np.nan)

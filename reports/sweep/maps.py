@@ -28,7 +28,7 @@ DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9c
 
 
 class Layer(NamedTuple):
-    """What a map shows in each of its squares."""
+    """Contents of the squares of a map."""
 
     z: Floats
     key: list[str]
@@ -36,7 +36,7 @@ class Layer(NamedTuple):
     """Read beside the key: an interval, or what is best."""
     hover: str
     unclear: Bools
-    """Where it is not clear at 95 %, bool[squares]."""
+    """Squares whose result is not clear at 95 %, bool[squares]."""
     colours: Plot
     value: str
     """Quantity shown, with its unit: the name of the exported column."""

@@ -147,7 +147,7 @@ def _provenance(manifest: Mapping[str, Any], store: str) -> dict[str, str]:
         "model version": sweep["model_version"],
         "seed": f"{sweep['seed']}; {manifest['seed_scheme']}",
         "versions": ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),
-        "begun": manifest.get("created", ""),
+        "created": manifest.get("created", ""),
         "store": store,
-        "to get it again": f"netcarlo sweep FILE --out {shlex.quote(store)}",
+        "command": f"netcarlo sweep FILE --out {shlex.quote(store)}",
     }

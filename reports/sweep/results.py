@@ -99,7 +99,7 @@ class Results:
 
     @property
     def drawn(self) -> bool:
-        """Whether networks are drawn."""
+        """True if networks are drawn."""
         return self.sweep["draw"] is not None
 
     @property
@@ -128,7 +128,7 @@ class Results:
         return goal if "_gain" in column and goal in self.sweep["goals"] else ""
 
     def _gains(self, goal: str) -> dict[str, Floats]:
-        """What the labels add to the baseline's probability, with the interval of two independent shares.
+        """Return the gains in probability over the baseline, with the interval of two independent shares.
 
         Source: Newcombe, "Interval estimation for the difference between independent proportions"
         (Statistics in Medicine 17, 1998), method 10.  Common random numbers make it too wide, if anything.
@@ -148,7 +148,7 @@ class Results:
         return 0 if better is None else 1 if better == "more" else -1
 
     def _values(self, column: str) -> Values:
-        """What the values of an outcome, of a gain in it, or of a goal can be."""
+        """Return the range of possible values of an outcome, of a gain in it, or of a goal."""
         base = column.removesuffix("_gain")
         found = YES_NO if base in self.sweep["goals"] else BY_NAME[base].values if base in BY_NAME else ANY
         return found if base == column else Values(found.least - found.most, found.most - found.least)

@@ -22,8 +22,10 @@ PERCENT = scales.Scale(0.01, "%")
 
 
 class Screened:
-    """What cheap models say, beside the cells of the store; arrays are [drawn networks, points of the grid,
-    labels]."""
+    """Results of cheap models beside the cells of the store.
+
+    Arrays are [drawn networks, points of the grid, labels].
+    """
 
     def __init__(
         self, sweep: Mapping[str, Any], cells: pd.DataFrame, cheap: pd.DataFrame, shape: tuple[int, int, int]
@@ -87,7 +89,7 @@ class Screened:
         return np.clip(np.array(each).T, 0.0, 1.0)
 
     def facts(self, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What stands at the top of the report."""
+        """Return the text and table at the top of the report."""
         total = max(sum(self.counts.values()), 1)
         rows = [
             {"by": by, "why": WORDS.get(why, why), "cells": scales.count(n), "share": _percent(n / total)}

@@ -1,4 +1,4 @@
-"""Which drawn inputs decide an outcome: bars of Sobol indices with intervals."""
+"""Sensitivity of outcomes to drawn inputs: bars of Sobol indices with intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class Bars(NamedTuple):
     table: list[dict[str, str]]
     shown: str
     missing: list[str]
-    """Why there are no indices of some outcomes."""
+    """Reasons why some outcomes have no indices."""
 
 
 def bars(results: Results) -> Bars:
@@ -54,7 +54,7 @@ def bars(results: Results) -> Bars:
 
 
 def _targets(results: Results) -> list[tuple[str, str, int]]:
-    """What inputs may decide, in words, with its column and label: gains of the outcome that counts first."""
+    """Return quantities with indices, most important first: name, column, and index of the label."""
     labels, of = results.labels, f" of {results.labels[0]}" if results.labels[0] else ""
     outcomes = judged(results) + [o for o in results.outcomes if o not in judged(results)]
     values = [(scales.name_of(outcome) + of, outcome, 0) for outcome in outcomes]

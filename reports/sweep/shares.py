@@ -38,13 +38,13 @@ def shares(results: Results) -> Plot | None:
 
 
 def _along(results: Results, axis: Axis, outcome: str) -> list[Wins]:
-    """Who wins at each value of an axis that is drawn."""
+    """Return the shares of wins at each value of an axis, thinned to the values that are drawn."""
     place = results.places[axis.name]
     return [wins(results, outcome, place[None] == i) for i in thinned(len(axis.values), MOST_VALUES)]
 
 
 def _spread(found: list[Wins]) -> float:
-    """How much the shares differ along an axis."""
+    """Return the largest difference of a share along an axis."""
     each: Floats = np.array([one.share for one in found])
     return float(np.nan_to_num(each.max(axis=0) - each.min(axis=0)).max())
 

@@ -33,7 +33,7 @@ class Slices:
             self.choices.append(Choice(axis.title, texts, start))
 
     def inside(self, *chosen: int) -> Bools:
-        """Which points of the grid are in the slice of these options, bool[points]."""
+        """Return the points of the grid that are in the slice of these options, bool[points]."""
         found = np.ones(self._results.points, dtype=bool)
         for axis, places, option in zip(self._axes, self._places, chosen, strict=True):
             if (place := places[option]) is not None:

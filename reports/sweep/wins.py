@@ -1,4 +1,4 @@
-"""Which compared label is best where, how surely, and by how much."""
+"""Best compared label at each point, with significance and lead."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -69,7 +69,10 @@ def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
 
 
 def _credit(value: Floats) -> Floats:
-    """What each label has of the win at each point, [draws, points, labels]; NaN where nothing is decided."""
+    """Return the share of each label in the win at each point, [draws, points, labels].
+
+    Labels that are equally good share it; NaN where nothing is decided.
+    """
     best = value == value.max(axis=2, keepdims=True)
     return np.where(
         _decided(value)[:, :, None], best / np.maximum(best.sum(axis=2, keepdims=True), 1), np.nan
@@ -77,7 +80,7 @@ def _credit(value: Floats) -> Floats:
 
 
 def leads(results: Results, outcome: str) -> Floats:
-    """Where each label is best, its median relative distance to the next best, float64[labels]."""
+    """Return the median relative distance to the next best label where a label is best, float64[labels]."""
     value, winner = results.scores(outcome), best(results, outcome)
     first, second = np.moveaxis(np.sort(value, axis=2)[:, :, [-1, -2]], 2, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,12 +90,12 @@ def leads(results: Results, outcome: str) -> Floats:
 
 
 def _decided(value: Floats) -> Bools:
-    """Where no cell is missing and something happened, bool[draws, points]."""
+    """Return the points with a result in every cell and a finite one in some, bool[draws, points]."""
     return np.asarray(~np.isnan(value).any(axis=2) & np.isfinite(value).any(axis=2))
 
 
 def clearly_better(sign: int, values: Estimates, gains: Estimates) -> Bools:
-    """Whether label i is better than j beyond doubt at 95 %, bool[groups, i, j].
+    """Return whether label i is better than j at 95 % confidence, bool[groups, i, j].
 
     Against the baseline by the paired difference; two others by intervals that do not overlap.
     """

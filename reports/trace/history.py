@@ -1,4 +1,4 @@
-"""What the trace of an ad hoc network says about any moment: places, links, the route and the sender."""
+"""State of a traced ad hoc network at any time: positions, links, the route and the sender."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Routes(NamedTuple):
 
 
 def places(frame: pd.DataFrame, times_s: Floats) -> tuple[Floats, Floats]:
-    """Where every node is at each of the times: x and y [m], [times, nodes]."""
+    """Return the positions of all nodes at each of the times: x and y [m], float64[times, nodes]."""
     legs = frame[frame["event"] == "place"]
     x, y = [], []
     for _, mine in legs.groupby(legs["node"].astype(int)):
@@ -86,7 +86,7 @@ def stopped(frame: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def shortest(frame: pd.DataFrame) -> tuple[Floats, Floats]:
-    """When links came or went [s], and the hops from source to sink from then on; NaN: no way."""
+    """Return the times of link changes [s], and the hops of the shortest route from then on; NaN: none."""
     found = ends(frame)
     times_s = np.unique(frame.loc[frame["event"] == "link", "time_s"].to_numpy())
     if found is None:

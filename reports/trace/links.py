@@ -23,13 +23,13 @@ from netcarlo.reports.trace.parts import (
 )
 
 MOST_LINES = len(COLOURS)
-"""Flows, or links, that are drawn one by one."""
+"""Most flows or links that are drawn one by one."""
 MOST_ROWS = 128
-"""Flows of a map."""
+"""Most flows of a map."""
 MOST_BINS = 120
-"""Of the time of a run, in which payload and losses are counted."""
+"""Most bins of the time of a run, in which payload and losses are counted."""
 BINS_TOGETHER = 5
-"""In which fairness is measured."""
+"""Bins over which fairness is averaged."""
 OTHERS = "#c3cad2"
 SHADES = [[0.0, "#ffffff"], [0.5, "#4c9fdc"], [1.0, "#0b2c4d"]]
 
@@ -38,23 +38,23 @@ class Flows(NamedTuple):
     """The flows of a trace."""
 
     names: dict[int, str]
-    """By number."""
+    """Names of flows by their numbers."""
     shown: list[int]
-    """Those that are drawn one by one: TCP before datagrams, and what took most first."""
+    """Flows that are drawn one by one: TCP before UDP, then by the payload delivered."""
     edges_s: Floats
-    """Of the bins."""
+    """Edges of the bins [s], float64[bins + 1]."""
     bps: Floats
-    """Payload that was new at the sinks, [bins, flows]."""
+    """Goodput [bit/s], float64[bins, flows]."""
 
     @property
     def width(self) -> str:
-        """Of a bin, in words."""
+        """Width of a bin as text."""
         return scales.say(float(self.edges_s[1]), "s")
 
     @property
     def some(self) -> str:
-        """What is to be said where not all flows are drawn."""
-        return f"; of {len(self.names)} flows the {len(self.shown)} that took most" * (
+        """End of a caption if not all flows are drawn."""
+        return f"; of {len(self.names)} flows the {len(self.shown)} with the highest goodput" * (
             len(self.shown) < len(self.names)
         )
 
@@ -66,7 +66,7 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
     there = set(tcp["flow"].tolist())
     drawn = [flow for flow in flows.shown if flow in there]
     senders: Senders = {f", {flows.names[flow]}": tcp[tcp["flow"] == flow] for flow in drawn}
-    caption = f"Who took what: payload that was new at the sinks, in each {flows.width}"
+    caption = f"Goodput of the flows, in each {flows.width}"
     found = [("goodput", caption, _goodput(flows))]
     if len(flows.names) > MOST_LINES:
         found.append(("map", f"The same by flow{_rows(flows)}", _map(flows)))

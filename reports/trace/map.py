@@ -40,7 +40,7 @@ MARKS = {
     "no route": Mark(COLOURS[1] + "33"),
     "probing or frozen": Mark(COLOURS[3] + "8c", low=0.95),
 }
-"""What is marked over every figure."""
+"""Marked periods in every figure."""
 
 
 def moving(frame: pd.DataFrame) -> Plot:
@@ -119,7 +119,7 @@ def _caption(frame: pd.DataFrame, nodes: int) -> str:
 
 
 class _Sender:
-    """What can be said about the sender at a moment."""
+    """State of the sender at any time."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         rows = frame[frame["cwnd_packets"].notna()]
@@ -131,11 +131,11 @@ class _Sender:
         self._stopped = history.stopped(frame)
 
     def says(self, t: float, nodes: list[int], *, broken: bool) -> list[str]:
-        """Its state, cwnd, packets acknowledged, and the route."""
+        """Return state, congestion window, packets acknowledged, and route at time t [s]."""
         k = int(np.searchsorted(self._at_s, t, side="right")) - 1
         route = " → ".join(map(str, nodes)) if nodes else "none"
         if k < 0:
-            return ["not begun", "–", "–", route]
+            return ["not started", "–", "–", route]
         quiet_s = t - self._sent_s[: np.searchsorted(self._sent_s, t, side="right")].max(initial=0.0)
         if any(a <= t < b for a, b in self._stopped):
             state = "probing or frozen"

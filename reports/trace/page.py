@@ -23,7 +23,7 @@ MARKS = {
     "false alarm": Mark(COLOURS[6] + "40", width=1),
     "detour": Mark(COLOURS[2] + "8c", low=0.95),
 }
-"""What is marked over every figure of paths and of shared links."""
+"""Marked periods in every figure of paths and of shared links."""
 
 
 def trace_page(

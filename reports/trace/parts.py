@@ -21,7 +21,7 @@ Spans = Sequence[tuple[float, float]]
 
 
 class Mark(NamedTuple):
-    """How spans of time are marked over a figure: from `low` to its top, 0 is the bottom and 1 the top."""
+    """Style of marked periods in a figure: from `low` to its top, where 0 is the bottom and 1 the top."""
 
     colour: str
     low: float = 0.0
@@ -75,12 +75,13 @@ def highest(senders: Senders) -> float:
 
 
 def beyond(senders: Senders) -> str:
-    """What is to be said of thresholds that are too high to be drawn; empty if all are."""
+    """Return the end of the caption if slow-start thresholds are too high to be drawn, else an empty
+    string."""
     most = max((float(events["ssthresh_packets"].max()) for events in senders.values()), default=0.0)
     if most <= highest(senders):
         return ""
     limit = f"up to {scales.trimmed(most)} packets"
-    return f"; the threshold is left out where it is far above the window, {limit}"
+    return f"; the threshold is not drawn where it is far above the window ({limit})"
 
 
 def window(end_s: float, senders: Senders, lost: pd.DataFrame | None = None) -> Plot:

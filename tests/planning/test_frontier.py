@@ -139,7 +139,7 @@ def test_command(tmp_path: Path) -> None:
     done = run.invoke(app, ["plan", str(file), "--out", str(out), "--target", "cpu"])
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Cheapest so far: ")
-    assert "What holds, over rate and delay" in (out / "report.html").read_text()
+    assert "Designs that hold, over rate and delay" in (out / "report.html").read_text()
     told = json.loads(run.invoke(app, ["plan", str(file), "--out", str(out), "--json"]).output)
     assert told["cost"]["simulated"] == 0
     assert told["cheapest"] == json.loads((out / "result.json").read_text())["cheapest"]

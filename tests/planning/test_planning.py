@@ -401,7 +401,7 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
         assert mine is None or whole is None or mine <= whole
     text = words.explanation(found)
     assert "not decided yet. The plan was stopped (interrupted)" in text
-    assert "what more of these resources buys was not computed: rate" in text
+    assert "the effect of more of these resources was not computed: rate" in text
     assert found.record()["stopped"] == "interrupted"
     assert answer.record()["stopped"] is None
     with pytest.raises(runs.Stopped):

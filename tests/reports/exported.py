@@ -32,7 +32,7 @@ _READ = """
 
 
 class Table(NamedTuple):
-    """Exported rows of one figure, as its page shows them below 'Its numbers' (at most 500)."""
+    """Exported rows of one figure, as its page shows them below 'Data' (at most 500)."""
 
     name: str
     head: Row

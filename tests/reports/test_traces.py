@@ -84,7 +84,7 @@ def test_moments_say_what_happens() -> None:
     moments = trace_map.moving(FRAME)["moments"]
     assert len(moments) == trace_map.MOST_MOMENTS
     at = {t: next(m for m in moments if m["t"] >= t) for t in (0, 5, 20.2, 25, 35)}
-    assert at[0]["says"][1:] == ["not begun", "–", "–", "none"]
+    assert at[0]["says"][1:] == ["not started", "–", "–", "none"]
     assert at[5]["says"][1:] == ["sending", "20.0", "41", "0 → 2 → 1"]
     assert at[5]["lines"][1:] == [[-1, 0, 2, -1, 2, 1, -1], [-1], [0, 1]]
     assert at[20.2]["says"][4] == "0 → 2 → 1 (a link is gone)"
@@ -348,7 +348,7 @@ def test_many_flows_have_a_map_and_lines_of_a_few() -> None:
     np.testing.assert_allclose(others["y"][::2], np.sum(rest, axis=0) * unit, rtol=1e-5)
     assert {name.removeprefix("RTT, ") for name in figures["rtt"]} == shown
     captions = {figure["name"]: figure["caption"] for figure in trace_links.figures(frame)}
-    assert captions["window"].startswith(f"{trace_links.WINDOW}; of 9 flows the 6 that took most")
+    assert captions["window"].startswith(f"{trace_links.WINDOW}; of 9 flows the 6 with the highest goodput")
 
 
 @pytest.mark.full
