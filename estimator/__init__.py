@@ -1,7 +1,7 @@
-"""netcarlo: how well will this transport do on networks like these?
+"""Monte Carlo estimates of the performance of transport protocols over random networks, packet by packet.
 
-Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+The functions are named like the commands: `estimate`, `compare`, `plan`, `plot`, `report`, `reproduce`,
+`simulate`, `sweep`, `trace`, `validate`.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """

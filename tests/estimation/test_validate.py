@@ -276,7 +276,7 @@ metrics: {sent: sent_whole_run, window: sent, first: sent_1_whole_run}
 
 
 def test_metrics_may_count_whole_runs(tmp_path):
-    """The same packets are counted with and without those sent during the warm-up."""
+    """Packets sent during the warm-up count in metrics of the whole run, and not in others."""
     mapping = write(tmp_path, "counters.yaml", COUNTERS)
     file = write(tmp_path, "x.csv", "id,sent_mean,window_mean,first_mean,n_seeds\n1,100,100,100,3\n")
     found = validate(file, mapping=str(mapping), target="cpu").rows.set_index("metric")["estimate"]

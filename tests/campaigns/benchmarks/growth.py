@@ -138,7 +138,7 @@ def table(panel: Panel) -> str:
 
 
 def figure(panels: Sequence[Panel], *, columns: int = 4, side: int = 290) -> Plot:
-    """The panels in rows of so many, in the house's colours; above each the names of its curves."""
+    """Return a figure with the panels in rows of `columns`; the names of the curves are above each panel."""
     rows = -(-len(panels) // columns)
     data: list[Plot] = []
     layout: Plot = {
