@@ -247,8 +247,8 @@ def test_grid_and_settings() -> None:
     [
         ({"set": {"hops.0.rate": "{capacty} kbit/s"}}, "capacty"),
         ({"set": {"hops.0.rate": "{capacity} kbit/s"}}, "parameters.delay sets no field"),
-        ({"targets": {"goodput_kbps": {}}}, "needs a floor"),
-        ({"start": {"dely": 100}}, "start.dely is no parameter; .*delay"),
+        ({"targets": {"goodput_kbps": {}}}, "needs relative or absolute, the floor"),
+        ({"start": {"dely": 100}}, "start.dely is not a parameter; .*delay"),
         ({"runs_behind_the_table": 0}, "runs_behind_the_table"),
         ({"parameters": {"capacity": {"label": "x", "low": 2, "high": 1, "step": 1}}}, "step is wider"),
     ],

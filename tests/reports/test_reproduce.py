@@ -85,7 +85,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("idle")
 def test_unknown_study_names_the_nearest_before_the_work(tmp_path: Path) -> None:
-    complaint = "'sctp_linkdwn' is unknown; did you mean 'sctp_linkdown'"
+    complaint = "'sctp_linkdwn' does not exist; did you mean 'sctp_linkdown'"
     with pytest.raises(InputError, match=complaint):
         reproduce(["mobility", "sctp_linkdwn"])
     found = run("reproduce", "mobility", "sctp_linkdwn", "--out", tmp_path / "out")
@@ -163,4 +163,4 @@ def test_a_report_opens_with_counts_and_shows_the_first_demands() -> None:
     assert f"<strong>{held} of {len(evaluation.claims)} claims held" in verdict
     assert "eclared tolerance" not in verdict
     assert "First declared: best second: every number within 8 %" in page
-    assert "judged was changed after the results were known: first expected to hold beyond doubt" in page
+    assert "The test of this claim was changed after the results were known: first expected to hold beyond doubt" in page

@@ -109,7 +109,7 @@ def test_no_cell_gets_a_batch_of_another(monkeypatch):
     monkeypatch.setattr(chunks._ChunkRun, "_replicate", replicate)
     run = chunks._ChunkRun(space, np.arange(2), "cpu", 1)
     [batch] = space.batches(run.cells)
-    parts = list(run._until(Scripted(0.02))(batch, np.arange(2)))
+    parts = list(run._until_precise(Scripted(0.02))(batch, np.arange(2)))
     assert [part.values["goodput_bps"].shape[1] for part in parts] == [14, 17]
     assert sorted(made) == [(0, 0, 10), (0, 10, 1), (0, 11, 3), (1, 0, 10), (1, 10, 4), (1, 14, 3)]
 

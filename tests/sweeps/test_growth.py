@@ -55,7 +55,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
     def replicate(self: Any, batch: Any, chosen: Any, first: int, n: int) -> Any:
         keys = np.array(identity.keys(single(json.dumps(self.sweep.definition)), batch), object)[chosen]
         protocol = self.sweep.variants[batch.variant].transport.protocol
-        values: dict[str, Any] = {name: np.zeros((len(chosen), n)) for name in self.kept}
+        values: dict[str, Any] = {name: np.zeros((len(chosen), n)) for name in self.recorded}
         for row, key in enumerate(keys):
             for k in range(n):
                 with lock:
@@ -262,7 +262,7 @@ def test_the_new_manifest_comes_whole_or_not_at_all(
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()} == before
     view = growth.grown(store, large)
     growth.keep(growth.grown(store, sweep(DRAWN, draw={"count": 6, "blocks": 3})))  # another client is faster
-    with pytest.raises(InputError, match="another client changed it just now; run the same command again"):
+    with pytest.raises(InputError, match="another client has just changed it; run the same command again"):
         growth.keep(view)
     after = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
     assert {path for path in before if before[path] != after[path]} == {tmp_path / "manifest.json"}
@@ -304,7 +304,7 @@ def test_a_manifest_whose_past_does_not_fit_is_damaged(launched: Any, tmp_path: 
     for name, value, words in (
         ("axes", [{**past["axes"][0], "values": ["sack", "vegas", "newreno"]}], "in another order"),
         ("axes", [{**past["axes"][0], "name": "other"}], "grown_from"),
-        ("replications", 9, "is no part of the sweep"),
+        ("replications", 9, "is not part of the sweep"),
         ("n_cells", 1, "n_cells is 1"),
     ):
         odd = json.loads(json.dumps(data))
@@ -324,29 +324,29 @@ def protocols(*names: str, **other: Any) -> dict[str, Any]:
 
 SCENARIO = DRAWN["scenario"]
 REFUSED = [
-    ({}, {"replications": 9}, r"replications = 9, but it holds statistics of 4 alone.*keep: replications"),
-    ({}, {"replications": 2}, "replications = 2, and it has 4; allowed is that or more"),
-    ({"keep": "replications"}, {"replications": 3}, "replications = 3, and it has 4; allowed"),
+    ({}, {"replications": 9}, r"replications = 9, but the store has only statistics of 4 .*keep: replications"),
+    ({}, {"replications": 2}, "replications = 2 is too small; allowed is 4 or more"),
+    ({"keep": "replications"}, {"replications": 3}, "replications = 3 is too small; allowed is 4"),
     ({"precision": "5 %"}, {"precision": "5 %", "replications": 9}, "with precision the number of repl"),
     ({}, {"keep": "replications"}, "the sweeps differ in keep; only draws, values of axes and replications"),
     ({}, {"seed": 2}, "the sweeps differ in scenario.seed"),
     ({}, {"scenario": {**SCENARIO, "duration": "4 s"}}, "the sweeps differ in scenario.duration"),
     ({}, {"outcomes": ["goodput_bps"]}, "the sweeps differ in outcomes"),
-    ({}, {"name": "else", "seed": 2}, "it holds the sweep 'drawn', not 'else'"),
-    ({}, drawing(count=16), r"larger blocks .*: draw: \{count: 16, method: sobol, blocks: 4\}"),
-    ({}, drawing(count=9), r"add blocks of that size: draw: \{count: 12, method: sobol, blocks: 3\}"),
-    ({}, drawing(method="latin"), "draw.method = latin, and it has sobol"),
-    ({}, drawing(count=4, blocks=1 + 1), "draw.count = 4, and it has 8; allowed is that or more"),
+    ({}, {"name": "else", "seed": 2}, "it is a store of the sweep 'drawn', not 'else'"),
+    ({}, drawing(count=16), r"larger blocks .*; write draw: \{count: 16, method: sobol, blocks: 4\}"),
+    ({}, drawing(count=9), r"write draw: \{count: 12, method: sobol, blocks: 3\}"),
+    ({}, drawing(method="latin"), "draw.method = latin, but the store has sobol"),
+    ({}, drawing(count=4, blocks=1 + 1), "draw.count = 4 is too small; allowed is 8 or more"),
     ({}, drawing(blocks=4), r"draw: \{count: 8, method: sobol, blocks: 2\}"),
-    ({}, protocols("newreno", "vegas"), "axes.protocol lacks sack, which it has; keep all"),
-    ({}, protocols("newreno", "sack", "vegas"), "axes.protocol has its values in another order"),
-    ({}, protocols("reno", "newreno", "vegas", "sack"), "begins with reno; keep the baseline, newreno"),
+    ({}, protocols("newreno", "vegas"), "axes.protocol lacks sack of the store; keep all"),
+    ({}, protocols("newreno", "sack", "vegas"), "axes.protocol has the values in another order"),
+    ({}, protocols("reno", "newreno", "vegas", "sack"), "begins with reno; keep the baseline newreno"),
     ({}, protocols("newreno", "vegas", "sack", loss={"field": "hops.1.loss", "values": [0]}), "its axes are"),
-    ({"axes": {"hops.1.loss": [0]}}, {"axes": {"hops.1.loss": ["1 %"]}}, "axes.hops.1.loss lacks 0, which"),
+    ({"axes": {"hops.1.loss": [0]}}, {"axes": {"hops.1.loss": ["1 %"]}}, "axes.hops.1.loss lacks 0 of the store"),
     ({"axes": {"a": [1]}, "derive": {"hops.1.queue": "max(2, a)"}},
      {"axes": {"a": ["1 ms", "2 ms"]}, "derive": {"hops.1.queue": "max(2, a)"}}, "values of another kind"),
     (protocols("newreno"), protocols("newreno", "sack"), "it compares nothing, not protocol; leave"),
-    ({"draw": None, "axes": {"hops.1.loss": [0]}}, drawing(), "draw is new"),
+    ({"draw": None, "axes": {"hops.1.loss": [0]}}, drawing(), "draw was added"),
 ]  # fmt: skip
 
 
@@ -365,12 +365,12 @@ def test_what_is_no_growth_is_refused_on_one_line(
 def test_cheap_models_and_other_models_are_refused(launched: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     auto = {**GRID, "fidelity": "auto", "axes": {"hops.0.loss": [0]}, "derive": {}}
     store = Store.create(memory(), sweep(auto).manifest())
-    with pytest.raises(InputError, match=r"cannot grow: with fidelity: auto .* depends on all cells"):
+    with pytest.raises(InputError, match=r"cannot grow: with fidelity: auto .* depend on all cells"):
         growth.grown(store, sweep(auto, axes={"hops.0.loss": [0, "1 %"]}))
     store = made(sweep(DRAWN))
     other = sweep(DRAWN, draw={"count": 12, "blocks": 3})
     monkeypatch.setattr("netcarlo.sweeps.space.space.model_version", lambda: "other")
-    with pytest.raises(InputError, match=r"cannot grow: it is of the models .*, netcarlo has other now"):
+    with pytest.raises(InputError, match=r"cannot grow: it was written by model version .*, this is other"):
         growth.grown(store, other)
 
 
@@ -382,7 +382,7 @@ def test_cells_that_would_be_others_are_seen_by_their_keys(launched: Any) -> Non
         axes={"setup": {"cases": {**cases, "B": {"transport.window": 9}, "C": {"transport.window": 32}}}},
     )
     store = made(small)
-    with pytest.raises(InputError, match="cannot grow: its cell 1 would be another one; leave all but draws"):
+    with pytest.raises(InputError, match="cannot grow: its cell 1 would change; change only draws"):
         growth.grown(store, large)
 
 

@@ -136,7 +136,7 @@ def test_a_manifest_must_be_that_of_the_cell(controlled):
         rerun(store, key(store, 1))
     for files in (5, {"own.py": 5}):
         store.manifest["definition"]["files"] = files
-        with pytest.raises(InputError, match=r"definition\.files holds no texts"):
+        with pytest.raises(InputError, match=r"definition\.files is not a mapping of paths to texts"):
             rerun(store, key(store, 1))
     scenario = store.manifest["definition"]["scenario"] | {"transport": {"protocol": "reno"}}
     for odd, words in ({}, "scenario"), ({"scenario": scenario, "outcomes": 5}, "outcomes"), (
