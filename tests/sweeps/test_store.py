@@ -283,10 +283,10 @@ def test_tables_that_no_sweep_wrote_are_left_out() -> None:
         "without the column 'protocol'": good.set_column(
             good.column_names.index("protocol"), "protocol", pa.array([1, 2, 3])
         ),
-        "other cells than 0 to 19": good.set_column(0, "cell", cells),
-        "0 to 19, ascending": good.set_column(0, "cell", pa.array([18, 19, 20], pa.int64())),
-        "other cells": good.set_column(0, "cell", pa.array([-5, 1, 2], pa.int64())),
-        "without cells": good.set_column(0, "cell", pa.array([1, None, 2], pa.int64())),
+        "cells are not ascending numbers": good.set_column(0, "cell", cells),
+        "numbers from 0 to 19": good.set_column(0, "cell", pa.array([18, 19, 20], pa.int64())),
+        "inconsistent: its cells": good.set_column(0, "cell", pa.array([-5, 1, 2], pa.int64())),
+        "lacking cells": good.set_column(0, "cell", pa.array([1, None, 2], pa.int64())),
     }
     digest = store.digest()
     for words, table in odd.items():
@@ -325,7 +325,7 @@ def test_what_is_no_store_is_refused_with_a_remedy(tmp_path: Path) -> None:
         Store.create(tmp_path / "thesis.tex", SMALL)
     with pytest.raises(InputError, match=r"cannot be read|there is none"):
         Store.open(tmp_path / "thesis.tex")
-    with pytest.raises(InputError, match=r"nosuch.*name a folder"):
+    with pytest.raises(InputError, match=r"nosuch.*name a local folder"):
         Store.open("nosuch://bucket/store")
 
 
