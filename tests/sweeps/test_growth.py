@@ -424,7 +424,7 @@ replications: 2
     (tmp_path / "small.yaml").write_text(text)
     refused = command("sweep", "small.yaml", "--out", "store")
     assert refused.exit_code == 2
-    assert "(they differ in draw, scenario.replications); --grow adds draws, " in refused.stderr
+    assert "(they differ in draw, scenario.replications); use --grow to add draws, " in refused.stderr
     manifest = (tmp_path / "store" / "manifest.json").read_bytes()
     asked = command("sweep", "small.yaml", "--out", "store", "--grow", "--dry-run")
     assert asked.exit_code == 0, asked.output

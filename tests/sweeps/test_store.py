@@ -239,7 +239,7 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
     physics = tables.manifest(outcomes=("goodput_bps",), goals={}, model_version="fedcba")
     for manifest, reason in (
         (renamed, "has the sweep 'example', not 'mine'"),
-        (longer, r"another 'example' \(they differ in outcomes\)"),
+        (longer, r"another sweep 'example' \(they differ in outcomes\)"),
         (physics, "of the models 0123456789abcdef, netcarlo has fedcba now"),
     ):
         with pytest.raises(InputError, match=rf"{reason}.*; name another folder"):
@@ -279,8 +279,8 @@ def test_tables_that_no_sweep_wrote_are_left_out() -> None:
     cells = pa.array([1, 3, 2], pa.int64())
     odd = {
         "lacking the column 'status'": good.drop(["status"]),
-        "without the column 'goodput_bps'": good.drop(["goodput_bps"]),
-        "without the column 'protocol'": good.set_column(
+        "lacking the column 'goodput_bps'": good.drop(["goodput_bps"]),
+        "lacking the column 'protocol'": good.set_column(
             good.column_names.index("protocol"), "protocol", pa.array([1, 2, 3])
         ),
         "cells are not ascending numbers": good.set_column(0, "cell", cells),
@@ -317,7 +317,7 @@ def test_what_is_no_store_is_refused_with_a_remedy(tmp_path: Path) -> None:
         Store.open(tmp_path)
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(
-        InputError, match=r"not a store and not empty \(it holds thesis.tex\); name a new folder"
+        InputError, match=r"is not a store and is not empty \(it contains thesis.tex\); name a new folder"
     ):
         Store.create(tmp_path, SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
@@ -389,7 +389,7 @@ def test_when_the_disk_is_full_the_chunk_leaves_no_trace(tmp_path: Path) -> None
     )
     out, err = process.communicate(timeout=60)
     assert out.count("\n") == 1, err
-    assert "cannot be written (File too large); finished chunks are kept: free space and run" in out
+    assert "cannot be written (File too large); finished chunks are stored; free space and run" in out
     assert len(list((tmp_path / "chunks").iterdir())) == 1
     assert np.flatnonzero(store.scan().done).tolist() == [0, 1, 2, 3, 4]
 

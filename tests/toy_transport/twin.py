@@ -15,10 +15,10 @@ from tests.twins.wireless import flows as wireless
 class Sender:
     """Sends packets 0 to `limit` - 1 one by one."""
 
-    def __init__(self, clock: Any, outcomes: Any, limit: int, put_out: Callable[[Packet], None]) -> None:
+    def __init__(self, clock: Any, outcomes: Any, limit: int, transmit: Callable[[Packet], None]) -> None:
         self.outcomes = outcomes
         self.limit = limit
-        self.put_out = put_out
+        self.transmit = transmit
         self.is_blocked: Callable[[], bool] = lambda: False
         self.acknowledged: list[int] = []
         self.sent: set[int] = set()
@@ -40,7 +40,7 @@ class Sender:
             self.outcomes.add(Out.RETRANSMITTED)
         self.sent.add(number)
         self.timer.start(TIMEOUT)
-        self.put_out(Packet("data", 0, number))
+        self.transmit(Packet("data", 0, number))
 
     def receive(self, packet: Packet) -> None:
         if packet.content != len(self.acknowledged):
@@ -60,16 +60,16 @@ class Sender:
 class Receiver:
     """Acknowledges every packet."""
 
-    def __init__(self, clock: Any, outcomes: Any, size: int, put_back: Callable[[Packet], None]) -> None:
+    def __init__(self, clock: Any, outcomes: Any, size: int, send_back: Callable[[Packet], None]) -> None:
         self.clock = clock
         self.outcomes = outcomes
         self.size = size
-        self.put_back = put_back
+        self.send_back = send_back
 
     def receive(self, packet: Packet) -> None:
         self.outcomes.arrived(packet, packet.content, self.clock.now)
         self.outcomes.values[Out.IN_ORDER] = len(self.outcomes.delivered)
-        self.put_back(Packet("ack", self.size, packet.content))
+        self.send_back(Packet("ack", self.size, packet.content))
 
 
 class AdhocFlow(adhoc.Association):
@@ -77,14 +77,14 @@ class AdhocFlow(adhoc.Association):
 
     def __init__(self, world: Any, protocol: str) -> None:
         super().__init__(world)
-        self.sender = Sender(self.clock, self.counters.of_tcp, world.p.LIMIT, self.put_out)
-        self.receiver = Receiver(self.clock, self.counters.of_tcp, world.p.ACK, self.put_back)
+        self.sender = Sender(self.clock, self.counters.of_tcp, world.p.LIMIT, self.transmit)
+        self.receiver = Receiver(self.clock, self.counters.of_tcp, world.p.ACK, self.send_back)
         self.clock.at(world.p.START, Rank.HOP, self.sender.send)
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         p = self.world.p
         packet.size = p.DATA + p.HEADER - (p.SHORT if packet.content == p.LIMIT - 1 else 0)
-        super().put_out(packet)
+        super().transmit(packet)
 
     def finished(self) -> bool:
         return self.sender.finished
@@ -98,16 +98,16 @@ class WirelessFlow(wireless.Association):
 
     def __init__(self, world: Any, number: int, columns: Any, protocol: str, parameters: Any) -> None:
         super().__init__(world, number, columns)
-        self.sender = Sender(self.clock, self.outcomes, columns.LIMIT, self.put_out)
-        self.receiver = Receiver(self.clock, self.outcomes, parameters.ACK, self.put_back)
+        self.sender = Sender(self.clock, self.outcomes, columns.LIMIT, self.transmit)
+        self.receiver = Receiver(self.clock, self.outcomes, parameters.ACK, self.send_back)
         if self.station is not None:
             self.sender.is_blocked = self.station.is_full
         self.clock.at(columns.START, Rank.HOP, self.sender.send)
 
-    def put_out(self, packet: Packet) -> None:
+    def transmit(self, packet: Packet) -> None:
         c = self.columns
         packet.size = c.SIZE + c.HEADER - (c.SHORT if packet.content == c.LIMIT - 1 else 0)
-        super().put_out(packet)
+        super().transmit(packet)
 
     def arrive(self, packet: Packet) -> None:
         self.receiver.receive(packet)
