@@ -324,7 +324,7 @@ def protocols(*names: str, **other: Any) -> dict[str, Any]:
 
 SCENARIO = DRAWN["scenario"]
 REFUSED = [
-    ({}, {"replications": 9}, r"replications = 9, but the store has only statistics of 4 .*keep: replications"),
+    ({}, {"replications": 9}, r"9, but the store has only statistics of 4 .*keep: replications"),
     ({}, {"replications": 2}, "replications = 2 is too small; allowed is 4 or more"),
     ({"keep": "replications"}, {"replications": 3}, "replications = 3 is too small; allowed is 4"),
     ({"precision": "5 %"}, {"precision": "5 %", "replications": 9}, "with precision the number of repl"),
@@ -342,7 +342,7 @@ REFUSED = [
     ({}, protocols("newreno", "sack", "vegas"), "axes.protocol has the values in another order"),
     ({}, protocols("reno", "newreno", "vegas", "sack"), "begins with reno; keep the baseline newreno"),
     ({}, protocols("newreno", "vegas", "sack", loss={"field": "hops.1.loss", "values": [0]}), "its axes are"),
-    ({"axes": {"hops.1.loss": [0]}}, {"axes": {"hops.1.loss": ["1 %"]}}, "axes.hops.1.loss lacks 0 of the store"),
+    ({"axes": {"hops.1.loss": [0]}}, {"axes": {"hops.1.loss": ["1 %"]}}, "hops.1.loss lacks 0 of the store"),
     ({"axes": {"a": [1]}, "derive": {"hops.1.queue": "max(2, a)"}},
      {"axes": {"a": ["1 ms", "2 ms"]}, "derive": {"hops.1.queue": "max(2, a)"}}, "values of another kind"),
     (protocols("newreno"), protocols("newreno", "sack"), "it compares nothing, not protocol; leave"),

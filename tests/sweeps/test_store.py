@@ -239,8 +239,8 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
     physics = tables.manifest(outcomes=("goodput_bps",), goals={}, model_version="fedcba")
     for manifest, reason in (
         (renamed, "has the sweep 'example', not 'mine'"),
-        (longer, r"another sweep 'example' \(they differ in outcomes\)"),
-        (physics, "of the models 0123456789abcdef, netcarlo has fedcba now"),
+        (longer, r"has another sweep 'example' \(they differ in outcomes\)"),
+        (physics, "of model version 0123456789abcdef, this is fedcba"),
     ):
         with pytest.raises(InputError, match=rf"{reason}.*; name another folder"):
             Store.create(tmp_path / "a" / "b", manifest)
