@@ -8,7 +8,7 @@ from netcarlo.kernels.base.layout import Hop, P
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import model_of
-from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space import congestion_files
 
 
 def scenario(**transport: object) -> Scenario:
@@ -106,7 +106,7 @@ def test_names_are_no_files(tmp_path) -> None:
     )
     assert load_scenario(file).transport.congestion_control == "bic"
     definition = {"axes": [{"field": "transport.congestion_control", "values": ["bic", "cubic"]}]}
-    assert controls.collect(definition, tmp_path) == (definition, {})
+    assert congestion_files.collect(definition, tmp_path) == (definition, {})
 
 
 def test_what_is_left_out_changes_no_identity() -> None:

@@ -427,7 +427,7 @@ def _covers(made: Plan, ledger: Ledger, answer: int) -> tuple[bool, float]:
 
 def _bracket(made: Plan, ledger: Ledger) -> Bracket:
     bracket = Bracket(-1, len(made.values))
-    for found in search(len(made.values), ledger.decide, most=made.most):
+    for found in search(len(made.values), ledger.decide, most=made.max_replications):
         bracket = found
     return bracket
 

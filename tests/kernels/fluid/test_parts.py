@@ -13,7 +13,7 @@ from netcarlo.kernels.base.loss import gap, thresholds
 from netcarlo.kernels.fluid import failover, gaps, handovers, interruption, queue
 from netcarlo.kernels.fluid.route import HopWord, Route, RouteWord, find_outage, prepare, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, LinkFloat, LinkWord
-from netcarlo.kernels.fluid.wireless import balance, rates, ways
+from netcarlo.kernels.fluid.wireless import balance, rates, routes
 from netcarlo.kernels.fluid.wireless.state import VisitFloat, VisitWord
 from netcarlo.kernels.path.mobility.timeline import Handover
 from netcarlo.kernels.sctp import paths
@@ -200,7 +200,7 @@ def test_attempts_at_a_rate_are_those_of_arf(
             of = 1.0 if at == rate else 0.0
             return SimpleNamespace(service=of, vain=of, air=of, control=of, exposed=of)
 
-        monkeypatch.setattr(ways, "cost", cost)
+        monkeypatch.setattr(routes, "cost", cost)
         g = np.zeros(VisitFloat.SIZE)
         rates._mix(p, None, np.zeros(VisitWord.SIZE, np.int64), g, fails, raised, stays)
         shares.append(g[VisitFloat.SERVICE] / rates._DAMPING)
