@@ -238,11 +238,11 @@ def test_a_full_standard_output_is_one_line(home, command):
 def test_a_standard_output_of_few_characters_is_transliterated(home, encoding):
     written(home, 'name: "Größe ≤ 5 µs 日"\n' + HEAD + "hops: [{rate: 1 Mbit/s, delay: 10 ms, loss: 1 %}]\n")
     found = subprocess.run(
-        [sys.executable, "-m", "netcarlo", "estimate", "file.yaml"], capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
+        [sys.executable, "-m", "netcarlo", "compare", "file.yaml", "file.yaml"], capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C", "COLUMNS": "200"},
     )  # fmt: skip
     assert (found.returncode, found.stderr) == (0, b"")
-    title = found.stdout.decode(encoding).split(":")[0]
-    assert title == {
+    name = {
         "ascii": "Grosse <= 5 us \\u65e5", "latin-1": "Größe <= 5 µs \\u65e5", "utf-8": "Größe ≤ 5 µs 日"
     }[encoding]  # fmt: skip
+    assert f"{name} (A)" in found.stdout.decode(encoding)

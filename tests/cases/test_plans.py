@@ -285,10 +285,10 @@ def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
     _guess, _item = live._guess, live._item
     found = after(600, SLOW)
     assert isinstance(found, Answer) and found.likely is not None
-    item = _item(SimpleNamespace(plan=found.plan, answer=found, rest=False), "simulating")
+    item = _item(SimpleNamespace(plan=found.plan, answer=found, final=False), "simulating")
     assert item.text == "10.7 ms to 39.9 ms" and item.interval == "known so far"
     whole = plan(make_plan(SLOW | {"replications": 300, "confidence": "95 %"}), target="cpu")
-    item = _item(SimpleNamespace(plan=whole.plan, answer=whole, rest=True), "")
+    item = _item(SimpleNamespace(plan=whole.plan, answer=whole, final=True), "")
     assert item.text == words.known(whole) and "best guess" in item.interval
     near, far = {"goodput_bps": np.full(8, 1e6)}, {"goodput_bps": np.full(8, 1e5)}
     values = found.plan.values

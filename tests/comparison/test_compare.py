@@ -123,7 +123,7 @@ def test_stores_of_other_axes_share_their_common_cells(folder, tmp_path):
     assert len(found.table) == 5
     assert found.notes == ("5 cells of seed_1 are not in other", "1 cells of other are not in seed_1")
     netcarlo.sweep(SWEEP | {"axes": {"hops.0.delay": ["1 ms"]}}, out=tmp_path / "delay", target="cpu")
-    with pytest.raises(InputError, match=r"seed_1 and delay do not share the axis hops\.0\.delay"):
+    with pytest.raises(InputError, match=r"seed_1 and delay do not both have the axis hops\.0\.delay"):
         compare(folder / "seed_1", tmp_path / "delay")
 
 
