@@ -31,7 +31,7 @@ OWN = {
 """Modules that may refer to a kind of network, with the reason; none of them chooses between kinds."""
 
 OPEN = {"reports/estimate/headline.py", "reports/parts/causes.py", "reports/parts/simulated.py"}
-"""Modules that choose between kinds of networks to describe a scenario: an open task is that networks do it."""
+"""Modules that choose between kinds of networks to describe a scenario; networks should do it (open)."""
 
 
 def outside() -> Iterator[tuple[str, ast.Module]]:
