@@ -164,7 +164,7 @@ def test_an_older_store_is_resumed_unless_what_decides_numbers_has_changed(
         other.write_text(text.replace("\nTRANSMISSION_BITS = 4\n", "\nTRANSMISSION_BITS = 5\n"))
         refused = run()
         assert refused.exit_code == 2
-        assert f"of the models {before}, netcarlo has {model_version()} now" in refused.stderr
-        assert "results of the two do not mix" in refused.stderr
+        assert f"of model version {before}, this is {model_version()}" in refused.stderr
+        assert "their results cannot be mixed" in refused.stderr
     finally:
         model_version.cache_clear()
