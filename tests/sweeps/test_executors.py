@@ -158,7 +158,7 @@ def test_an_interrupt_waits_for_no_worker(tmp_path):
 @pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP: run on Linux or macOS")
 def test_a_worker_that_is_stopped_is_replaced(monkeypatch):
-    monkeypatch.setitem(executors.LOCAL, "distributed.scheduler.worker-ttl", "1s")
+    monkeypatch.setitem(executors.LOCAL_SETTINGS, "distributed.scheduler.worker-ttl", "1s")
     with open_workers(workers=1) as found:
         victim = found.executor.submit(pid).result()
         running = found.executor.submit(pid)
