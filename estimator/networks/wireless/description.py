@@ -104,15 +104,15 @@ class Node(Record):
     next: int | None = None
     """Number of the next node on the path to the gateway; only the gateway has none."""
     sense: list[int]
-    """Nodes whose transmissions it senses and defers to."""
+    """Nodes whose transmissions this node senses and defers to."""
     decode: list[int] | None = None
-    """Nodes whose data frames it can decode. Default: those of `sense`."""
+    """Nodes whose data frames this node can decode. Default: those of `sense`."""
     control: list[int] | None = None
-    """Nodes whose control frames it can decode. Default: those of `decode`."""
+    """Nodes whose control frames this node can decode. Default: those of `decode`."""
     disturb: list[int] | None = None
-    """Nodes whose transmissions destroy a data frame that it is receiving. Default: those of `sense`."""
+    """Nodes whose transmissions destroy a data frame for this node. Default: those of `sense`."""
     disturb_control: list[int] | None = None
-    """Nodes whose transmissions destroy a control frame that it is receiving. Default: those of `disturb`."""
+    """Nodes whose transmissions destroy a control frame for this node. Default: those of `disturb`."""
 
 
 class Reach(Record):
