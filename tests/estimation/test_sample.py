@@ -21,7 +21,8 @@ RULES = (StoppingRule(0.05, first=20, most=N), StoppingRule(0.001, first=20, mos
 
 
 class Made(Sample):
-    """Outcomes that are numbers drawn in advance, some of which are known."""
+    """Outcomes that are numbers drawn in advance, some of which are known. They are not negative, as those of
+    packet models."""
 
     def __init__(self, seed: int, noise: float) -> None:
         super().__init__("packet")
@@ -30,7 +31,7 @@ class Made(Sample):
         draws = {of: x * (k + 1) for k, of in enumerate(OUTCOMES)}
         self.made = {
             "formula": draws,
-            "packet": {of: v[:N] + noise * rng.normal(0.0, 1.0, N) for of, v in draws.items()},
+            "packet": {of: np.abs(v[:N] + noise * rng.normal(0.0, 1.0, N)) for of, v in draws.items()},
         }
         self.known = {"packet": 0, "formula": 0}
 
