@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from netcarlo.comparison.side import Side, cells, from_means, from_sd, setting_fields, versions
 from netcarlo.errors import InputError
-from netcarlo.networks.outcome import FRACTION, SHARE, YES_NO, Outcome
+from netcarlo.networks.outcome import SHARE, YES_NO, Outcome
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.names import expanded, full_names
+from netcarlo.schema.readable import FRACTION
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.provenance import resolved
 from netcarlo.sweeps.analysis import population

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from netcarlo.errors import InputError, suggest
-from netcarlo.networks.outcome import FRACTION
 from netcarlo.reports.parts import scales
 from netcarlo.scenario import Scenario, scenario_in
 from netcarlo.schema import fields, units
@@ -22,6 +21,7 @@ from netcarlo.schema.document import Document
 from netcarlo.schema.movable import Movable
 from netcarlo.schema.names import expanded, full_names
 from netcarlo.schema.quantity import Quantity
+from netcarlo.schema.readable import FRACTION
 from netcarlo.schema.record import Record
 from netcarlo.transport.capabilities import allowed
 from netcarlo.transport.congestion import NAMES

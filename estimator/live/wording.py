@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from netcarlo.live.page import Number
 from netcarlo.live.replications import LiveReplications, Snapshot
 from netcarlo.live.url_state import State
-from netcarlo.networks.outcome import FRACTION
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.parts.words import MINUS
+from netcarlo.schema.readable import FRACTION, MINUS
 from netcarlo.simulation import validated
 from netcarlo.simulation.outcomes import BY_NAME
 

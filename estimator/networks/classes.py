@@ -15,9 +15,10 @@ import numpy as np
 
 from netcarlo.kernels.base.delays import SHIFT, DelayOut
 from netcarlo.kernels.base.layout import FOREVER, NS, P
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome, measured
+from netcarlo.networks.outcome import LESS, MORE, SHARE, Outcome, measured
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
+from netcarlo.schema.readable import FRACTION
 
 QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
 

@@ -85,6 +85,10 @@ class Network(Record):
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Raise InputError for fields that cannot be combined, or if a packet could take no time."""
 
+    @abstractmethod
+    def phrase(self, run: Run) -> str:
+        """Return traffic and network in a phrase: `NewReno over one hop (10 Mbit/s, 10 ms)`."""
+
     # Models.
 
     @abstractmethod
@@ -157,6 +161,10 @@ class Network(Record):
     def sent(self, integers: Ints, rows: Any) -> int:
         """Return the number of data packets sent in all replications."""
 
+    def senders(self, run: Run) -> Sequence[Any]:
+        """Return the record of the sender of each flow; flows with one record occur once."""
+        return [run.transport]
+
     def datagrams(self, run: Run) -> frozenset[str]:
         """Return the classes that have flows without retransmissions (UDP); an empty name stands for all
         flows."""
@@ -192,6 +200,11 @@ class Network(Record):
     def starts(self) -> Sequence[str]:
         """Return the fields of the start times of flows, except start times that are always random."""
         return ("transport.start",)
+
+    @property
+    def has_bottleneck(self) -> bool:
+        """True if the lowest rate of one path limits the goodput, see `features`."""
+        return False
 
     @property
     def random_places(self) -> bool:

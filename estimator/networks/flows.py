@@ -244,6 +244,10 @@ class ManyFlows(Record):
         """See `Network.datagrams`."""
         return datagrams(self.described() or one(run.transport), run.transport)
 
+    def senders(self, run: Run) -> Sequence[Any]:
+        """See `Network.senders`."""
+        return [sender_of(run.transport, flow) for _, flow in self.each_flow()] or [run.transport]
+
     def starts(self) -> Sequence[str]:
         """Return the fields of the start times of TCP flows, or `transport.start` if there are none.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netcarlo.networks.causes import Given, Lost
 from netcarlo.numerics import portable, statistics
 from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.numerics.statistics import Mean, Means
@@ -34,9 +35,6 @@ LESS: Direction = "less"
 NEITHER: Direction = None
 """Direction of outcomes for which neither more nor less is better."""
 
-
-FRACTION = "fraction"
-"""Unit of a share that is shown in percent."""
 
 _DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS, "_J": units.ENERGY}
 
@@ -97,6 +95,11 @@ class Outcome(NamedTuple):
     """False if only packet models measure it; fluid models then write 0 or NEVER."""
     by: tuple[By, ...] = ()
     """Parts of the network that also have this outcome."""
+    cause: Callable[[Given], bool] | None = None
+    """Condition on a scenario without which the outcome is always zero. None: it can always occur."""
+    lost: Lost | None = None
+    """Place of the lost data packets that it counts, or of which it is the share; None: it counts no losses
+    of data packets."""
 
     @property
     def words(self) -> str:
@@ -144,7 +147,10 @@ class Outcome(NamedTuple):
 
 
 def same(name: str, column: Column | None, **fields: Any) -> Outcome:
-    """Return an outcome that an earlier kind of network in the registry declares, with its source here."""
+    """Return an outcome that an earlier kind of network in the registry declares, with its source here.
+
+    The `cause` and the place of losses (`lost`) of that declaration apply unless they are given here.
+    """
     return Outcome(name, column, NEITHER, "", **fields)
 
 

@@ -50,6 +50,20 @@ MEANING = _ByName(lambda outcome: outcome.meaning)
 _LISTED = frozenset(MEANING)
 
 
+def declarations(network: Network) -> dict[str, Outcome]:
+    """Return the outcomes of a network by name, in the order of a frame.
+
+    An outcome without a cause or a place of losses of its own has that of the kind of network that declares
+    it.
+    """
+    own = {outcome.name: outcome for outcome in network.outcomes}
+    return {
+        name: first._replace(cause=own[name].cause or first.cause, lost=own[name].lost or first.lost)
+        for name, first in BY_NAME.items()
+        if name in own
+    }
+
+
 def of_classes(names: Iterable[str]) -> list[str]:
     """Return the names that are outcomes of classes of flows."""
     return [name for name in names if name not in _LISTED and name in MEANING]

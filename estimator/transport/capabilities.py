@@ -11,6 +11,8 @@ from netcarlo.errors import suggest
 from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES, WINDOWS, WITH_FLUID
 from netcarlo.kernels.space import protocols
 from netcarlo.schema import unsupported
+from netcarlo.schema.readable import quantity
+from netcarlo.transport.spelling import spelt
 
 TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
 """TCPs of ns-2, named by their loss recovery; each accepts every congestion control of ns-2."""
@@ -96,6 +98,31 @@ class Capabilities:
         """Name of its flows in outcomes: the congestion control if that is not the standard one, else the
         protocol."""
         return str(self.protocol)
+
+    @property
+    def title(self) -> str:
+        """Name of its senders in text: `NewReno`, `Linux CUBIC`, `SCTP`."""
+        name, control = str(self.protocol), self.given("congestion_control")
+        if control is None:
+            return spelt(name)
+        if name == "sack":
+            return spelt(control)
+        return (
+            f"{spelt(name)} {spelt(control)}" if name == "linux" else f"{spelt(name)} with {spelt(control)}"
+        )
+
+    @property
+    def traffic(self) -> str:
+        """Its senders with their load in text: `UDP at 1 Mbit/s`, `NewReno transfer of 1 MB`."""
+        text = self.title
+        for field, unit in (("bytes", "B"), ("packets", "packets")):
+            if self.given(field) is not None:
+                text += f" transfer of {quantity(self.given(field), unit)}"
+        if self.given("rate") is not None:
+            text += f" at {quantity(self.given('rate'), 'bit/s')}"
+        if self.given("messages") is not None:
+            text += f" with messages of {quantity(self.given('messages').size, 'B')}"
+        return text
 
     @property
     def growth(self) -> str:

@@ -60,6 +60,11 @@ class Datagrams(Record, Capabilities):
     }
 
     @property
+    def title(self) -> str:
+        """Name of its senders in text."""
+        return "UDP"
+
+    @property
     def kind(self) -> str:
         """See `Answers.kind`."""
         return "udp"

@@ -7,35 +7,21 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.kernels.senders import NAMES
-from netcarlo.networks.outcome import POSITIVE, Outcome
+from netcarlo.networks.causes import given
+from netcarlo.networks.outcome import POSITIVE, SHARE, Outcome
 from netcarlo.numerics.statistics import Mean
-from netcarlo.reports.parts import scales, values
-from netcarlo.reports.parts.causes import mentions
-from netcarlo.reports.parts.simulated import count, plain, quantity, spelt
+from netcarlo.reports.parts import values
 from netcarlo.scenario import Scenario
+from netcarlo.schema.readable import counted, plain, quantity, trimmed
 from netcarlo.simulation import ensemble, measurable
-from netcarlo.simulation.outcomes import of_classes
+from netcarlo.simulation.outcomes import declarations, of_classes
+from netcarlo.transport.spelling import spelt
 
 MOST_FEATURES = 1000
 """Replications whose bottleneck rates are computed."""
 
 NEARLY = 0.99
 """Share of the losses from which on they are nearly all of one kind."""
-
-LOSSES = {
-    "drops_queue": "in queues",
-    "drops_random": "at random",
-    "drops_outage": "in outages",
-    "destroyed": "in outages",
-    "lost_in_handover": "in handovers",
-    "lost_in_buffer": "in buffers of access routers",
-    "drops_route": "on broken links",
-    "drops_buffer": "waiting for a route",
-}
-"""Outcomes that count lost data packets, and where packets are lost."""
-
-SHARES = {"loss_retries": "after too many attempts", "loss_leg": "on wires and hosts"}
-"""Shares of the sent data packets that are lost in an 802.11 network, and where."""
 
 
 class Line(NamedTuple):
@@ -90,7 +76,7 @@ def headline(found: Found) -> list[Line]:
     """Return the headline outcomes of a scenario, the most important ones first."""
     lines = [*_completion(found), *_messages(found)]
     lines += [*_goodput(found), *_flows(found), *_classes(found), *_delay(found)]
-    lines += [*_losses(found), *_timeouts(found), *_interruptions(found), *_wireless(found), *_adhoc(found)]
+    lines += [*_losses(found), *_timeouts(found), *_interruptions(found), *_wireless(found), *_routes(found)]
     return lines
 
 
@@ -107,7 +93,7 @@ def _in(found: Found, replications: int) -> str:
         return ""
     if replications in (0, found.n):
         return f"in {'every' if replications else 'no'} replication"
-    return f"in {replications:,} of {count(found.n, 'replication')}"
+    return f"in {replications:,} of {counted(found.n, 'replication')}"
 
 
 # Transfers and messages.
@@ -157,7 +143,7 @@ def _share_of_bottleneck(found: Found) -> str:
     """Return the share of the lowest rate of a path, or of the busiest link, that is used."""
     if found.has("utilisation"):
         return f"busiest link {_percent(found.mean('utilisation'))} utilised"
-    if len(found.scenario.paths) != 1 or found.scenario.mobility is not None:
+    if not found.scenario.network.has_bottleneck:
         return ""
     some = found.frame[:MOST_FEATURES]
     drawn = {str(name): some[name].to_numpy(np.float64) for name in some.columns if "." in str(name)}
@@ -244,18 +230,16 @@ def _losses(found: Found) -> Iterator[Line]:
 
 def _lost(found: Found) -> dict[str, Any]:
     """Return the lost data packets of each replication [n] by the place where they are lost."""
-    places, frame = dict(LOSSES), found.frame
-    if mentions(found.scenario, "policer"):
-        places["drops_queue"] = "in queues and policers"
-    if mentions(found.scenario, "failures"):  # shared links count both together
-        places["drops_random"] = "at random and on failed links"
+    there, frame = given(found.scenario), found.frame
     each: dict[str, Any] = {}
-    for name, place in places.items():
-        if found.has(name):
-            each[place] = each.get(place, 0.0) + frame[name].to_numpy(np.float64)
-    for name, place in SHARES.items():
-        if found.has(name):
-            each[place] = (frame[name] * frame["sent"]).fillna(0.0).round(6).to_numpy(np.float64)
+    for name, outcome in declarations(found.scenario.network).items():
+        if outcome.lost is None or not found.has(name):
+            continue
+        lost = frame[name]
+        if outcome.values == SHARE:
+            lost = (lost * frame["sent"]).fillna(0.0).round(6)
+        place = outcome.lost.where(there)
+        each[place] = each.get(place, 0.0) + lost.to_numpy(np.float64)
     return each
 
 
@@ -285,7 +269,7 @@ def _timeouts(found: Found) -> Iterator[Line]:
 def _interruptions(found: Found) -> Iterator[Line]:
     if found.has("handovers"):
         yield found.line("Handovers", "handovers")
-    if found.measures("failover_s") and len(found.scenario.paths) == 2:
+    if found.measures("failover_s") and "failover_s" in measurable.outcomes(found.scenario):
         if found.has("failover_s"):
             number = int(found.frame["failover_s"].notna().sum())
             yield found.line("Failover time", "failover_s", f"failover {_in(found, number)}".rstrip())
@@ -297,7 +281,7 @@ def _interruptions(found: Found) -> Iterator[Line]:
         yield found.line("Restart", "restart_s", "from the end of the outage to new data")
 
 
-# Radio networks.
+# Networks of radio nodes.
 
 
 def _wireless(found: Found) -> Iterator[Line]:
@@ -305,9 +289,7 @@ def _wireless(found: Found) -> Iterator[Line]:
         yield found.line("Failed attempts", "failed_attempt_ratio", "of data frames")
 
 
-def _adhoc(found: Found) -> Iterator[Line]:
-    if found.scenario.adhoc is None:
-        return
+def _routes(found: Found) -> Iterator[Line]:
     if found.has("mean_route_hops"):
         yield found.line("Route", "mean_route_hops", "hops, mean of delivered packets")
     if found.has("connected_share"):
@@ -322,7 +304,7 @@ def _percent(share: float) -> str:
     digits = next((n for n in (2, 3) if float(f"{percent:.{n}g}") < 100), 0)
     if digits == 0 and share < 1:
         return "more than 99.9 %"
-    return f"{plain(scales.trimmed(float(f'{percent:.{digits or 3}g}')))} %"
+    return f"{plain(trimmed(float(f'{percent:.{digits or 3}g}')))} %"
 
 
 def words(lines: Sequence[Line], most: int = 4) -> str:

@@ -1,22 +1,21 @@
-"""Quantities as people write them: SI prefixes, percent, and as many digits as one reads."""
+"""Names and units of outcomes, features and fields, and their values as in `schema.readable`."""
 
 import math
 import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.family import Network
-from netcarlo.networks.outcome import FRACTION
 from netcarlo.networks.registry import BY_KEY
-from netcarlo.reports.parts.words import MINUS
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.names import full_names
+from netcarlo.schema.readable import FRACTION, Scale, number, say, scale, trimmed
 from netcarlo.simulation.outcomes import BY_NAME
 
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+__all__ = ["FRACTION", "Scale", "number", "say", "scale", "trimmed"]
+
 _MOST_SAID = 12
 """Most values of a choice that are said one by one."""
 _FEATURES = {
@@ -28,62 +27,9 @@ _FEATURES = {
 }
 
 
-class Scale(NamedTuple):
-    """Scale of a displayed quantity: its SI value is divided by `factor` and followed by `unit`."""
-
-    factor: float
-    unit: str
-
-    def label(self, name: str) -> str:
-        """The title of an axis: `goodput [Mbit/s]`."""
-        return f"{name} [{self.unit}]" if self.unit else name
-
-
-def scale(values: Iterable[float], unit: str) -> Scale:
-    """The scale on which values in this SI unit read well: that of the largest."""
-    largest = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
-    if unit == FRACTION:
-        return Scale(0.01, "%")
-    if unit not in ("s", "bit/s", "B", "J") or largest == 0:
-        return Scale(1.0, unit)
-    # A rounded number decides, so that 0.99999999 Mbit/s is 1 Mbit/s.
-    largest = float(f"{largest:.4g}")
-    most = 1.0 if unit == "s" else 1e12
-    factor, prefix = next(((f, p) for f, p in _PREFIXES if f <= min(largest, most)), _PREFIXES[-1])
-    return Scale(factor, prefix + unit)
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number in a few significant digits, without an exponent where it can be read without: `12 300`."""
-    if not math.isfinite(value):
-        return "–"
-    rounded = float(f"{value:.{digits}g}")
-    if rounded == 0:
-        return "0"
-    if not 1e-4 <= abs(rounded) < 1e9:
-        return f"{rounded:.{digits - 1}e}".replace("-", MINUS)
-    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    text = f"{rounded:,.{places}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return text.replace("-", MINUS)
-
-
 def count(n: int) -> str:
     """A whole number with its thousands apart: `10 000`."""
     return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
-def say(value: float, unit: str, digits: int = 3) -> str:
-    """A value with its unit: `1.5 Mbit/s`, `200 ms`, `1 %`; trailing zeros are left out."""
-    if math.isinf(value):
-        return "unlimited"
-    shown = scale([value], unit)
-    return f"{trimmed(value / shown.factor, digits)} {shown.unit}".rstrip()
-
-
-def trimmed(value: float, digits: int = 3) -> str:
-    """A number without trailing zeros behind the point."""
-    text = number(value, digits)
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def digits_for(value: float, low: float, high: float) -> int:

@@ -3,12 +3,10 @@
 import math
 from typing import Any, NamedTuple
 
-from netcarlo.networks.outcome import FRACTION
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.parts.simulated import plain
-from netcarlo.reports.parts.words import MINUS
+from netcarlo.schema.readable import FRACTION, MINUS, plain
 from netcarlo.simulation.outcomes import BY_NAME
 
 MOST_DIGITS = 12

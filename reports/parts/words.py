@@ -4,11 +4,10 @@ import math
 import re
 from collections.abc import Mapping
 
+from netcarlo.schema.readable import MINUS
 from netcarlo.studies.claims import Verdict
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.study import Description, Published, Value
-
-MINUS = "\N{MINUS SIGN}"
 
 
 def decimals(step: float) -> int:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from netcarlo.networks.outcome import FRACTION
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.ledger import Point
 from netcarlo.planning.requirements import Requirement
@@ -13,10 +12,11 @@ from netcarlo.planning.run import Answer, State
 from netcarlo.planning.search import FAILS
 from netcarlo.planning.thresholds import Gain
 from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.words import MINUS, capital
+from netcarlo.reports.parts.words import capital
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.names import full_names
+from netcarlo.schema.readable import FRACTION, MINUS
 from netcarlo.simulation import fidelity
 
 Row = dict[str, str]

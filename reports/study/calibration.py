@@ -11,9 +11,9 @@ from rich.text import Text
 
 from netcarlo.calibration.result import Calibrated, Errors, Number, Parameter, read
 from netcarlo.reports.page import page
-from netcarlo.reports.parts import words
 from netcarlo.reports.parts.exported import DECORATION, interval
 from netcarlo.reports.parts.figures import COLOURS, GRID, INK, SYMBOLS, Plot, plot, rounded
+from netcarlo.schema.readable import MINUS
 from netcarlo.studies.study import Study
 
 SHIPPED = "calibration.json"
@@ -100,7 +100,7 @@ def show(result: Calibrated, metric: str, error: float, *, sign: bool = False) -
     else:
         unit = next(row.unit for row in result.numbers if row.metric == metric)
         text = f"{error:{'+' if sign else ''}.3g} {'points' if unit == '%' else unit}".strip()
-    return text.replace("-", words.MINUS)
+    return text.replace("-", MINUS)
 
 
 def allowed(result: Calibrated, one: Parameter) -> str:
@@ -277,7 +277,7 @@ def _number(row: Number, result: Calibrated, study: Study) -> dict[str, Any]:
         "estimate": f"{row.estimate:.5g}",
         "spread": f"{row.sd:.3g}",
         "error": show(result, row.metric, row.error, sign=True),
-        "z": f"{row.z:+.1f}".replace("-", words.MINUS),
+        "z": f"{row.z:+.1f}".replace("-", MINUS),
         "off": abs(row.z) > RESISTS,
     }
 

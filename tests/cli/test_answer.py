@@ -14,9 +14,12 @@ from typer.testing import CliRunner
 from netcarlo import Scenario, estimate, load_scenario, validate
 from netcarlo.cli.main import app
 from netcarlo.estimation.estimate import summary
+from netcarlo.networks.causes import Fields
+from netcarlo.networks.path.managed import ManagedPath
+from netcarlo.networks.registry import KINDS
 from netcarlo.reports.estimate.groups import OTHER, grouped, title_of
 from netcarlo.reports.estimate.headline import Found, headline
-from netcarlo.reports.parts.causes import FIELDS, zero_by_construction
+from netcarlo.reports.parts.causes import zero_by_construction
 from netcarlo.reports.parts.simulated import simulated
 from netcarlo.simulation.outcomes import BY_NAME, of_classes
 from netcarlo.sweeps.store.store import Store
@@ -64,7 +67,8 @@ SCENARIOS = {
     "path": PATH, "udp": UDP, "finite": FINITE, "sctp": SCTP, "shared": SHARED, "wireless": WIRELESS,
     "adhoc": ADHOC,
 }  # fmt: skip
-EXAMPLES = Path(__file__).parents[2] / "configs" / "examples"
+CONFIGS = Path(__file__).parents[2] / "configs"
+EXAMPLES, SCHEMAS = CONFIGS / "examples", CONFIGS / "schemas"
 PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
 ROW = re.compile(r"  (?P<name>[a-z]\w+)?  +(?P<mean>[-\d.,e]+)(?: (?P<unit>\S+))?(?:  +(?P<rest>.*))?")
 RANGE = re.compile(r"([-\d.,e]+) to ([-\d.,e]+)")
@@ -327,8 +331,18 @@ def test_every_outcome_has_one_group():
     assert title_of("goodput_bps") == "Throughput" and title_of("no_such_thing") == OTHER
 
 
-def test_causes_are_those_of_known_outcomes():
-    assert set(FIELDS) <= set(BY_NAME)
+def test_causes_are_fields_that_a_user_can_write():
+    """A cause that no field can have would hide its outcome from every table."""
+    fields = set(re.findall(r'"(\w+)":', (SCHEMAS / "scenario.json").read_text()))
+    causes = [
+        name
+        for kind in (*KINDS, ManagedPath)
+        for outcome in kind.outcomes
+        if isinstance(outcome.cause, Fields)
+        for name in outcome.cause.names
+    ]
+    assert len(set(causes)) > 15
+    assert {part for name in causes for part in name.split(".") if not part.isdecimal()} <= fields
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)

@@ -30,16 +30,13 @@ OWN = {
 }
 """Modules that may refer to a kind of network, with the reason; none of them chooses between kinds."""
 
-OPEN = {"reports/estimate/headline.py", "reports/parts/causes.py", "reports/parts/simulated.py"}
-"""Modules that choose between kinds of networks to describe a scenario; networks should do it (open)."""
-
 
 def outside() -> Iterator[tuple[str, ast.Module]]:
     """Return the modules that use networks only through their functions."""
     for folder in ("estimator", "reports"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             name = file.relative_to(ROOT).as_posix()
-            if not name.startswith("estimator/networks/") and name not in OWN and name not in OPEN:
+            if not name.startswith("estimator/networks/") and name not in OWN:
                 yield name, ast.parse(file.read_text())
 
 

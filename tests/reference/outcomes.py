@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from netcarlo.networks import classes
-from netcarlo.networks.outcome import ANY, FRACTION, SHARE, YES_NO, Outcome, declared, dimension
+from netcarlo.networks.outcome import ANY, SHARE, YES_NO, Outcome, declared, dimension
 from netcarlo.networks.registry import KINDS
 from netcarlo.networks.relations import RELATIONS, RUN
+from netcarlo.schema.readable import FRACTION
 from tests.reference.markdown import KNOWN, page, table
 
 NETWORKS = {

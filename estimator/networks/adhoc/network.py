@@ -17,6 +17,7 @@ from netcarlo.networks.adhoc import events, extents, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.adhoc.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.adhoc.output import LOST, AdhocOutput
+from netcarlo.networks.adhoc.phrase import phrase
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.flows import late_ns
@@ -43,6 +44,10 @@ class AdhocNetwork(Adhoc, Network):
         if run.transport.stamped and asked > most:
             what = f"duration has room for about {asked:.0f} packets"
             raise InputError(f"{what}; linux over adhoc may have {most}; shorten it, or write linux26")
+
+    def phrase(self, run: Run) -> str:
+        """Return the transport, the nodes and their routing."""
+        return f"{run.transport.traffic} between two of {phrase(self)}"
 
     # Models.
 

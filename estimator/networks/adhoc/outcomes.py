@@ -8,8 +8,8 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.layout import NS, STATUS_NO_START, P
 from netcarlo.networks.adhoc.output import AdhocOutput, Power, energy_J, states_s, tables
+from netcarlo.networks.causes import Fields, Given, Lost, notifications
 from netcarlo.networks.outcome import (
-    FRACTION,
     LESS,
     MORE,
     NEITHER,
@@ -21,6 +21,7 @@ from netcarlo.networks.outcome import (
 )
 from netcarlo.networks.output import Seconds, evaluated
 from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.schema.readable import FRACTION
 
 
 def _goodput_bps(out: AdhocOutput) -> Floats:
@@ -58,6 +59,11 @@ def _network_life_s(out: AdhocOutput) -> Floats:
     return np.asarray(battery / divisors(most) * out[ManetOut.ELAPSED] / NS)
 
 
+def _searches(given: Given) -> bool:
+    """Cause: a routing protocol that searches for routes (DSR)."""
+    return bool(given.network.routing == "dsr")
+
+
 OUTCOMES = (
     Outcome(
         "elapsed_s", lambda out: out[ManetOut.ELAPSED] / NS, NEITHER, "end of the run: at the end of the "
@@ -76,21 +82,33 @@ OUTCOMES = (
         "acknowledged in full, else 0", YES_NO, label="finished transfers", unit=FRACTION,
         when=AdhocOutput.finite, otherwise=Otherwise.COMPUTED,
     ),
-    Outcome("probes", ManetOut.PROBES, NEITHER, "probe segments sent"),
+    Outcome(
+        "probes", ManetOut.PROBES, NEITHER, "probe segments sent",
+        cause=notifications,
+    ),
     Outcome(
         "probe_cycles", ManetOut.PROBE_CYCLES, NEITHER, "times that the sender stopped to probe, or was "
         "frozen",
+        cause=notifications,
     ),
     Outcome(
         "probe_time_s", lambda out: out[ManetOut.PROBE_TIME] / NS, NEITHER,
         "time for which the sender probed or was frozen",
+        cause=notifications,
     ),
-    Outcome("spared", ManetOut.SPARED, NEITHER, "losses after which the window was not reduced"),
+    Outcome(
+        "spared", ManetOut.SPARED, NEITHER, "losses after which the window was not reduced",
+        cause=notifications,
+    ),
     Outcome(
         "drops_route", ManetOut.DROPS_ROUTE, LESS, "data packets dropped on a broken link without another "
         "route",
+        lost=Lost("on broken links"),
     ),
-    Outcome("drops_buffer", ManetOut.DROPS_BUFFER, LESS, "data packets dropped while waiting for a route"),
+    Outcome(
+        "drops_buffer", ManetOut.DROPS_BUFFER, LESS, "data packets dropped while waiting for a route",
+        lost=Lost("waiting for a route"),
+    ),
     Outcome(
         "mean_route_hops", lambda out: out[ManetOut.HOPS] / divisors(out[ManetOut.ARRIVED]), NEITHER,
         "mean number of hops of the data packets that reached the sink",
@@ -103,20 +121,30 @@ OUTCOMES = (
         "false_breaks", ManetOut.FALSE_BREAKS, LESS,
         "links that the MAC declared broken although they existed",
         label="links declared broken in error",
+        cause=_searches,
     ),
-    Outcome("discoveries", ManetOut.DISCOVERIES, LESS, "route requests originated", fluid=False),
+    Outcome(
+        "discoveries", ManetOut.DISCOVERIES, LESS, "route requests originated", fluid=False,
+        cause=_searches,
+    ),
     Outcome(
         "routing_frames", ManetOut.ROUTING_FRAMES, LESS, "route requests, replies and errors sent",
         fluid=False,
+        cause=_searches,
     ),
-    Outcome("route_errors", ManetOut.ROUTE_ERRORS, LESS, "route errors originated", fluid=False),
+    Outcome(
+        "route_errors", ManetOut.ROUTE_ERRORS, LESS, "route errors originated", fluid=False,
+        cause=_searches,
+    ),
     Outcome(
         "salvaged", ManetOut.SALVAGED, NEITHER, "packets sent on another route by the node that found the "
         "link broken", label="salvaged packets", fluid=False,
+        cause=_searches,
     ),
     Outcome(
         "shortened", ManetOut.SHORTENED, NEITHER, "routes shortened because a later node heard the packet "
         "itself", fluid=False,
+        cause=_searches,
     ),
     Outcome(
         "waited_s", lambda out: out[ManetOut.WAITED] / NS, LESS, "time during which the source had packets "
@@ -245,7 +273,7 @@ OUTCOMES = (
     same("fast_retransmits", ManetOut.FAST_RETRANSMITS),
     same("cwnd_reductions", ManetOut.CWND_CUTS),
     same("drops_queue", ManetOut.DROPS_QUEUE),
-    same("drops_random", ManetOut.DROPS_RANDOM),
+    same("drops_random", ManetOut.DROPS_RANDOM, cause=Fields("frame_error", "residual_error")),
     same("ack_drops", ManetOut.ACK_DROPS, fluid=False),
     same("handshakes", ManetOut.HANDSHAKES, fluid=False),
     same("in_flight", ManetOut.IN_FLIGHT, fluid=False),

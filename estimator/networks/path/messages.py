@@ -4,10 +4,11 @@ from functools import partial
 
 from netcarlo.kernels.base.layout import NS, Messages, P
 from netcarlo.kernels.linux.messages import TIME_SHIFT
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Otherwise, Outcome
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Otherwise, Outcome
 from netcarlo.networks.path.output import PathOutput
 from netcarlo.numerics.arrays import Floats, divisors
 from netcarlo.numerics.histogram import quantiles
+from netcarlo.schema.readable import FRACTION
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 

@@ -3,11 +3,17 @@
 import numpy as np
 
 from netcarlo.kernels.base.layout import NS, Failover, Out, Queues
+from netcarlo.networks.causes import Fields, Lost, acknowledgements
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Otherwise, Outcome, same
 from netcarlo.networks.output import Seconds
 from netcarlo.networks.path import messages
 from netcarlo.networks.path.output import ENDS, PathOutput
 from netcarlo.numerics.arrays import divisors
+
+RANDOM = Fields("loss", "bursts", "trace", "policer", "red", "signalling_loss", "outages")
+"""Causes of data packets lost at random."""
+INTERRUPTIONS = Fields("outages", "mobility", "trace")
+"""Causes of times at which a hop is down."""
 
 OUTCOMES = (
     Outcome(
@@ -24,6 +30,7 @@ OUTCOMES = (
     Outcome(
         "in_order", Out.IN_ORDER, MORE, "data packets that arrived with none missing before them; not for "
         "UDP", label="packets in order",
+        cause=acknowledgements,
     ),
     Outcome(
         "received", Out.RECEIVED, MORE, "data packets that arrived, duplicates included",
@@ -32,36 +39,58 @@ OUTCOMES = (
     Outcome(
         "acked", Out.ACKED, MORE, "data packets cumulatively acknowledged at the sender",
         label="acknowledged packets",
+        cause=acknowledgements,
     ),
     Outcome(
         "sent", Out.SENT, NEITHER, "data packets sent, retransmissions included", label="sent packets",
     ),
-    Outcome("retransmitted", Out.RETRANSMITTED, LESS, "retransmitted data packets", label="retransmissions"),
+    Outcome(
+        "retransmitted", Out.RETRANSMITTED, LESS, "retransmitted data packets", label="retransmissions",
+        cause=acknowledgements,
+    ),
     Outcome(
         "sent_alternate", Out.SENT_ALTERNATE, NEITHER, "data packets sent on the second path",
         label="packets sent on the second path",
+        cause=Fields("paths.1"),
     ),
-    Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),
-    Outcome("fast_retransmits", Out.FAST_RETRANSMITS, LESS, "fast retransmits"),
+    Outcome(
+        "timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data",
+        cause=acknowledgements,
+    ),
+    Outcome(
+        "fast_retransmits", Out.FAST_RETRANSMITS, LESS, "fast retransmits",
+        cause=acknowledgements,
+    ),
     Outcome(
         "cwnd_reductions", Out.CWND_CUTS, LESS, "timeouts and loss recoveries", label="window reductions",
+        cause=acknowledgements,
     ),
     Outcome(
         "drops_queue", Out.DROPS_QUEUE, LESS, "data packets dropped by a full queue", label="queue drops",
+        lost=Lost("in queues", "policer", "policers"),
     ),
-    Outcome("drops_random", Out.DROPS_RANDOM, LESS, "data packets lost at random", label="random losses"),
+    Outcome(
+        "drops_random", Out.DROPS_RANDOM, LESS, "data packets lost at random", label="random losses",
+        cause=RANDOM, lost=Lost("at random"),
+    ),
     Outcome(
         "drops_outage", Out.DROPS_OUTAGE, LESS, "data packets that reached a hop that was down",
         label="outage drops",
+        cause=INTERRUPTIONS, lost=Lost("in outages"),
     ),
     Outcome(
         "destroyed", Out.DESTROYED, LESS, "data packets destroyed in queue or on the wire when a hop went "
         "down", label="destroyed packets", fluid=False,
+        cause=INTERRUPTIONS, lost=Lost("in outages"),
     ),
     Outcome(
         "ack_drops", Out.ACK_DROPS, LESS, "acknowledgements lost, all causes", label="lost ACKs", fluid=False,
+        cause=acknowledgements,
     ),
-    Outcome("handshakes", Out.HANDSHAKES, NEITHER, "SYNs sent", fluid=False),
+    Outcome(
+        "handshakes", Out.HANDSHAKES, NEITHER, "SYNs sent", fluid=False,
+        cause=acknowledgements,
+    ),
     Outcome(
         "in_flight", lambda out: out[Out.SENT, Out.COPIES] - out[ENDS], NEITHER,
         "data packets in flight at the end", label="packets in flight", fluid=False,
@@ -120,14 +149,17 @@ OUTCOMES = (
     Outcome(
         "false_alarms", Out.FALSE_ALARMS, LESS, "anticipated handovers that did not occur",
         when=PathOutput.mobile,
+        cause=Fields("false_alarm"),
     ),
     Outcome(
         "lost_in_handover", Out.DROPS_HANDOVER, LESS, "data packets lost at an access router, or in the "
         "air, that the host had left", label="packets lost in handovers", when=PathOutput.mobile,
+        lost=Lost("in handovers"),
     ),
     Outcome(
         "lost_in_buffer", Out.DROPS_BUFFER, LESS, "data packets that found the buffer of an access router "
         "full", label="packets lost in buffers", when=PathOutput.mobile,
+        lost=Lost("in buffers of access routers"),
     ),
     Outcome(
         "buffered", Out.BUFFERED, NEITHER, "data packets that waited in the buffer of an access router",

@@ -10,6 +10,7 @@ from netcarlo.networks.path import extents, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.path.phrase import phrase
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
@@ -38,6 +39,15 @@ class Routed(Network):
     def has_outages(self) -> bool:
         """True if a hop can go down."""
         return any(hop.outages for hop in every_hop(self.routes))
+
+    @property
+    def has_bottleneck(self) -> bool:
+        """True for one path to a fixed host."""
+        return len(self.routes) == 1 and self.mobility is None
+
+    def phrase(self, run: Run) -> str:
+        """Return the transport, the hops of the paths and the mobile host."""
+        return f"{run.transport.traffic} over {phrase(self.routes, self.mobility)}"
 
     def population(self, run: Run) -> tuple[str, str]:
         """Return network and protocol in the data of measured bias: paths with or without outages, or

@@ -9,11 +9,12 @@ import numpy as np
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.classes import MEAN_BITS, SIZES, SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import SharedRows
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome, same
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome, same
 from netcarlo.networks.output import by_part
 from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
+from netcarlo.schema.readable import FRACTION
 
 OF_SIZE = {
     "10kB": "flows of up to 10 kB",

@@ -12,7 +12,7 @@ from netcarlo.kernels.shared.layout import (
     FlowOut,
     SharedRows,
 )
-from netcarlo.networks import link_events
+from netcarlo.networks import link_events, phrases
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -39,6 +39,7 @@ from netcarlo.networks.shared.description import (
 )
 from netcarlo.networks.shared.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.shared.output import SharedOutput
+from netcarlo.networks.shared.phrase import phrase
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -91,6 +92,10 @@ class SharedNetwork(SharedSpec, Network):
                     raise InputError(f"{name}.{field} {reason}")
             if reason := sender.refuses(flow.payload or sender.payload):
                 raise InputError(f"{name}.payload {reason}")
+
+    def phrase(self, run: Run) -> str:
+        """Return the flows by kind of sender, and the layout."""
+        return f"{phrases.flows(self.flows, run.transport)} over {phrase(self)}"
 
     # Models.
 

@@ -10,11 +10,13 @@ from netcarlo.kernels.base.layout import NS, STATUS_NO_NUMBER
 from netcarlo.kernels.senders import NAMES
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.packet import NUMBER_BITS
-from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, By, Outcome, same
+from netcarlo.networks.causes import Fields, Lost, unexpected
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
 from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.output import SharedOutput, over
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
+from netcarlo.schema.readable import FRACTION
 
 LOST = [FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM]
 SETTLED = [FlowOut.RECEIVED, *LOST]
@@ -129,6 +131,7 @@ OUTCOMES = (
     Outcome(
         "marked", FlowOut.MARKED, NEITHER, "data packets that routers marked", label="marked packets",
         by=(By("flows", FlowOut.MARKED),),
+        cause=Fields("ecn"),
     ),
     Outcome(
         "completed_share", lambda out: (out.finite & out.done).sum(axis=1) / divisors(out.finite.sum(axis=1)),
@@ -158,9 +161,13 @@ OUTCOMES = (
     _count("fast_retransmits", FlowOut.FAST_RETRANSMITS),
     _count("cwnd_reductions", FlowOut.CWND_CUTS),
     _count("drops_queue", FlowOut.DROPS_QUEUE),
-    _count("drops_random", FlowOut.DROPS_RANDOM),
+    _count(
+        "drops_random", FlowOut.DROPS_RANDOM,
+        cause=Fields("loss", "trace", "policer", "red", "failures", "outages"),
+        lost=Lost("at random", "failures", "on failed links"),
+    ),
     _count("ack_drops", FlowOut.ACK_DROPS),
-    _count("handshakes", FlowOut.HANDSHAKES, fluid=False),
+    _count("handshakes", FlowOut.HANDSHAKES, fluid=False, cause=unexpected),
     _count("in_flight", FlowOut.IN_FLIGHT),
     same("acked", FlowOut.ACKED, by=(By("flows", lambda out: out.of_tcp(FlowOut.ACKED)),)),
     same("in_order", FlowOut.IN_ORDER, by=(By("flows", lambda out: out.of_tcp(FlowOut.IN_ORDER)),)),

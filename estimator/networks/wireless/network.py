@@ -25,6 +25,7 @@ from netcarlo.networks.wireless import (
     formula,
     outages,
     outcomes,
+    phrase,
     rows,
     workload,
 )
@@ -77,6 +78,10 @@ class WirelessNetwork(Wireless, Network):
         if asked > most:
             what = f"duration asks for about {asked:.0f} packets"
             raise InputError(f"{what}; linux over 802.11 may have {most}; shorten it, or write linux26")
+
+    def phrase(self, run: Run) -> str:
+        """Return the flows, the standard and the layout."""
+        return f"{phrase.flows(self, run.transport)} in {phrase.phrase(self)}"
 
     # Models.
 

@@ -9,6 +9,7 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.senders import NAMES
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.networks.causes import Fields, Lost
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Column, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
 from netcarlo.networks.wireless.output import WifiOutput, least, quantile_s
@@ -85,14 +86,17 @@ OUTCOMES = (
     Outcome(
         "loss_relay", partial(_share, columns=FlowOut.DROPS_RELAY), LESS, "share of the data packets "
         "sent that the queues of relays dropped", SHARE,
+        cause=Fields("chain", "tree", "area", "places", "nodes"),
     ),
     Outcome(
         "loss_retries", partial(_share, columns=FlowOut.RETRY_LOST), LESS, "share of the data packets "
         "sent that were dropped after too many attempts", SHARE,
+        lost=Lost("after too many attempts"),
     ),
     Outcome(
         "loss_leg", partial(_share, columns=FlowOut.DROPS_LEG), LESS, "share of the data packets sent "
         "that a full wire or host dropped", SHARE,
+        cause=Fields("wire", "sender_delay", "receiver"), lost=Lost("on wires and hosts"),
     ),
     Outcome(
         "mean_delay_s", _mean_delay_s, LESS, "mean time from first transmission to arrival, over distinct "
@@ -138,7 +142,10 @@ OUTCOMES = (
         "collisions", NodeOut.COLLIDED, LESS, "data frames that another transmission destroyed at their "
         "receiver", fluid=False,
     ),
-    Outcome("noise_losses", NodeOut.NOISE, LESS, "data frames that noise destroyed", fluid=False),
+    Outcome(
+        "noise_losses", NodeOut.NOISE, LESS, "data frames that noise destroyed", fluid=False,
+        cause=Fields("frame_error"),
+    ),
     Outcome(
         "air_data", lambda out: out[NodeOut.AIR_DATA] / out.time_ns, NEITHER, "share of the time that data "
         "frames take, summed over the nodes",

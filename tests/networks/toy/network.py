@@ -53,6 +53,10 @@ class ToyNetwork(Network):
         if bounds(self.delay)[0] <= 0:
             raise InputError("toy.delay can be 0; raise it")
 
+    def phrase(self, run: Run) -> str:
+        """Return the transport over the line."""
+        return f"{run.transport.traffic} over a line"
+
     def address(self, run: Run, *, fluid: bool) -> Address:
         """Return the address of the only model."""
         return Address("toy", "udp")
