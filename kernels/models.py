@@ -105,30 +105,25 @@ def _built(address: Address, file: Path | None, content: bytes) -> Model:
 
 def _endpoints(address: Address, own: ModuleType | None) -> tuple[Endpoint, dict[int, Endpoint]]:
     """Return the endpoint of the flows, and those of other kinds by number; `own` is a user's control."""
-    sender, control = address.sender, address.control
-    if sender == "udp":
-        return _module("udp.endpoint").of(address), {}
-    if sender == "sctp":
-        return _module("sctp.endpoint").of(), {}
-    if sender == "linux":
-        return _linux(address, control, own), {}
-    tcp = _module("tcp.endpoint")
-    if sender != "mixed":
-        module = own or _module(senders.control_of(sender, control))
-        return tcp.of(address, _module(f"tcp.{senders.BY_NAME[sender].recovery}"), module), {}
+    if address.sender != "mixed":
+        return _endpoint(address, own), {}
     others: dict[int, Endpoint] = {}
-    if control == "linux":
+    if address.control == "linux":
         kinds = zip(senders.LINUX_KINDS, senders.OF_LINUX, strict=True)
-        others = {senders.NUMBERS[name]: _linux(address, each, None) for name, each in kinds}
+        others = {senders.NUMBERS[name]: _endpoint(_linux(address, each), None) for name, each in kinds}
     if own is not None:
-        others[senders.LINUX_OWN] = _linux(address, "", own)
-    return tcp.of_any_sender(address), others
+        others[senders.LINUX_OWN] = _endpoint(_linux(address, ""), own)
+    return _module("tcp.endpoint").of_any_sender(address), others
 
 
-def _linux(address: Address, control: str, own: ModuleType | None) -> Endpoint:
-    module = None if own is not None else _module(senders.control_of("linux", control))
-    found: Endpoint = _module("linux.endpoint").of(address, module, own)
-    return found
+def _linux(address: Address, control: str) -> Address:
+    return address._replace(sender="linux", control=control)
+
+
+def _endpoint(address: Address, own: ModuleType | None) -> Endpoint:
+    """Return the endpoint of flows of one kind; `own` is a user's control."""
+    folder = senders.FOLDERS[address.sender]
+    return _module(f"{folder}.endpoint").of(address, own)  # type: ignore[no-any-return]
 
 
 def _loaded(address: Address, file: Path, content: bytes) -> ModuleType:

@@ -2,7 +2,7 @@
 
 A congestion control is a file in `congestion/` (for today's Linux in `linux/`) and a line here. A TCP variant
 is a file in `tcp/` and a line here. Both are then available in every kind of network, and, with a number,
-among heterogeneous flows.
+among heterogeneous flows. A transport is a folder with a module `endpoint` and a line here.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Sender(NamedTuple):
     name: str
     """Name in outcomes, in messages and of classes of flows."""
     dialect: str
-    """Implementation: udp, ns2 (`tcp/`), linux26 (`tcp/linux26.py`), linux (`linux/`) or sctp."""
+    """Implementation: the folder with its association, or ns2 or linux26, which are both in `tcp/`."""
     recovery: str = ""
     """Loss recovery, a module of `tcp/`."""
     control: str = ""
@@ -112,6 +112,12 @@ def protocol(sender: Sender) -> str:
     if sender.dialect == "linux":
         return "linux"
     return sender.recovery if sender.dialect == "ns2" else sender.name
+
+
+FOLDERS = {
+    protocol(sender): "tcp" if sender.dialect in ("ns2", "linux26") else sender.dialect for sender in SENDERS
+}
+"""Folder of the kernels whose `endpoint` is that of a protocol."""
 
 
 def control_of(protocol: str, control: str) -> str:

@@ -11,7 +11,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration, Interval, Precision, Time
 from netcarlo.schema.record import Record
 from netcarlo.transport.columns import fill
-from netcarlo.transport.tcp import AnyTransport
+from netcarlo.transport.registry import AnyTransport
 
 
 class Run(Record):

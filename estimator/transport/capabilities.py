@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from netcarlo.errors import suggest
-from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES, WINDOWS, WITH_FLUID
+from netcarlo.kernels.senders import NOTIFIED, PROBING, SCHEMES, SENDERS, WINDOWS, WITH_FLUID
+from netcarlo.kernels.senders import protocol as protocol_of
 from netcarlo.kernels.space import protocols
 from netcarlo.schema import unsupported
 from netcarlo.schema.readable import quantity
@@ -17,7 +18,7 @@ from netcarlo.transport.spelling import spelt
 TCPS = (*SCHEMES, *PROBING, *NOTIFIED)
 """TCPs of ns-2, named by their loss recovery; each accepts every congestion control of ns-2."""
 
-PROTOCOLS = (*TCPS, *WINDOWS, "vegas", "linux", "linux26", "sctp", "udp")
+PROTOCOLS = tuple(dict.fromkeys((*TCPS, *WINDOWS, *map(protocol_of, SENDERS))))
 """All protocols. A congestion control of ns-2 is short for `sack` with that control."""
 
 

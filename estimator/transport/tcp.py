@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import NS, P
@@ -29,7 +29,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.transport.capabilities import PROTOCOLS, TCPS, Capabilities, NetworkKind
+from netcarlo.transport.capabilities import TCPS, Capabilities, NetworkKind
 from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
     BUILT_IN,
@@ -40,7 +40,6 @@ from netcarlo.transport.congestion import (
     default_constants,
 )
 from netcarlo.transport.messages import Messages
-from netcarlo.transport.udp import Udp
 
 CAPACITY = 4096
 """Maximum number of packets in flight of one association."""
@@ -538,21 +537,3 @@ def short_form(transport: Any) -> dict[str, Any]:
     if control in BUILT_IN and transport.protocol == "sack" and not written:
         return {"protocol": control, "congestion_control": None}
     return {}
-
-
-def _tag(data: Any) -> str | None:
-    protocol = data.get("protocol") if isinstance(data, dict) else getattr(data, "protocol", None)
-    if protocol in (*TCPS, *BUILT_IN):
-        return "<tcp>"
-    return f"<{protocol}>" if protocol in PROTOCOLS else None
-
-
-AnyTransport = Annotated[
-    Annotated[Tcp, Tag("<tcp>")]
-    | Annotated[Vegas, Tag("<vegas>")]
-    | Annotated[Linux, Tag("<linux>")]
-    | Annotated[Linux26, Tag("<linux26>")]
-    | Annotated[Sctp, Tag("<sctp>")]
-    | Annotated[Udp, Tag("<udp>")],
-    Discriminator(_tag),
-]

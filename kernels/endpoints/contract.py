@@ -31,8 +31,9 @@ class OneWay(Protocol):
     Counter: Any
     """Words of `s` that an engine may read at any time: SENT, RETRANSMITTED, HANDSHAKES, TIMEOUTS,
     FAST_RETRANSMITS, REDUCTIONS, RTT, and those of probing (PROBING, PROBING_SINCE, PROBES, PROBE_CYCLES,
-    PROBE_TIME, AVOIDED). A transport without one of them names a word that stays 0; a one-way association has
-    SENT only."""
+    PROBE_TIME, AVOIDED). Paths also read ACKED, the last packet that is acknowledged cumulatively, and
+    OUT_OF_ORDER, the number of packets at the receiver behind a gap. A transport without one of them names a
+    word that stays 0; a one-way association has SENT only."""
 
     def prepare(self, p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any, /) -> Any:
         """Set up the association before time 0.
@@ -58,10 +59,11 @@ class OneWay(Protocol):
     def next_segment(self, p: Any, s: Any, g: Any, now: Any, blocked: Any, /) -> Any:
         """Return the packet to send now, NONE, or FULL.
 
-        Called only after `may_send` returned True. The packet counts as sent: the window (RFC 5681, section
-        3.1), timers (RFC 6298, section 5.1) and counters change. While the queue of the source's node is full
-        (`blocked`; only where a queue stops its own host) an association may return NONE; `resume` follows
-        when there is room. A one-way association always returns a packet.
+        Called after `may_send` returned True; on paths after every event at the sender, where it returns NONE
+        if nothing may be sent. The packet counts as sent: the window (RFC 5681, section 3.1), timers (RFC
+        6298, section 5.1) and counters change. While the queue of the source's node is full (`blocked`; only
+        where a queue stops its own host) an association may return NONE; `resume` follows when there is room.
+        A one-way association always returns a packet.
         """
 
     def due(self, s: Any, /) -> Any:

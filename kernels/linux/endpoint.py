@@ -1,9 +1,11 @@
 """Endpoint of today's Linux: an association, stacked with what a network or an application adds to it."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
 
+from netcarlo.kernels import senders
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
@@ -52,9 +54,11 @@ class LinuxSlots(Slots):
     """Association below the one with messages."""
 
 
-def of(address: Address, control: ModuleType | None, own: ModuleType | None = None) -> Endpoint:
-    """Return the endpoint with a `control` of Linux, or with a user's `own` control."""
-    control = events if own is not None else control
+def of(address: Address, own: ModuleType | None) -> Endpoint:
+    """Return the endpoint with the congestion control of an address, or with the user's `own`."""
+    control: ModuleType = events
+    if own is None:
+        control = import_module(f"netcarlo.kernels.{senders.control_of('linux', address.control)}")
     paced, timestamps = hasattr(control, "init"), first_sent if _is_timed(address) else association
     words = timestamps.paced_scratch_words if paced else timestamps.scratch_words
     found: Any = stacked("timed", association, first_sent) if timestamps is first_sent else association

@@ -1,8 +1,10 @@
 """Endpoint of SCTP."""
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
+from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.layout import P
@@ -21,8 +23,8 @@ class SctpSlots(Slots):
     """Functions that an engine calls."""
 
 
-def of() -> Endpoint:
-    """Return the endpoint of SCTP."""
+def of(address: Address, own: ModuleType | None) -> Endpoint:
+    """Return the endpoint of SCTP, which is the same for all addresses."""
     return Endpoint(
         slots=lambda step: SctpSlots(), words=association.scratch_words, state_words=association.WORDS,
         floats=association.FLOATS, window=_window, typed_packets=True,

@@ -1,8 +1,10 @@
 """Endpoints of the TCPs of ns-2, of one kind or of any kind."""
 
 import functools
+from importlib import import_module
 from types import ModuleType
 
+from netcarlo.kernels import senders
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.tcp import acks, association, heterogeneous, sender, slots, state, timer
@@ -15,8 +17,11 @@ INLINED = sender, acks, timer
 """Modules whose functions become part of the engine."""
 
 
-def of(address: Address, scheme: ModuleType, control: ModuleType) -> Endpoint:
-    """Return the endpoint with this loss recovery and this congestion control."""
+def of(address: Address, own: ModuleType | None) -> Endpoint:
+    """Return the endpoint with the loss recovery of an address, and its congestion control or the user's
+    `own`."""
+    scheme = _module(f"tcp.{senders.BY_NAME[address.sender].recovery}")
+    control = own or _module(senders.control_of(address.sender, address.control))
     found = slots.of_sender(
         scheme, control, in_order=address.family in IN_ORDER, delays=_delays(address),
         has_transmission_ids=address.family != "path",
@@ -38,6 +43,10 @@ def of_any_sender(address: Address) -> Endpoint:
         words=functools.partial(slots.scratch_words, scheme), state_words=association.WORDS,
         floats=association.FLOATS, transmission_bits=TRANSMISSION_BITS, lookahead=True, inlined=INLINED,
     )  # fmt: skip
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"netcarlo.kernels.{name}")
 
 
 def _delays(address: Address) -> bool:

@@ -1,6 +1,7 @@
 """Endpoint of UDP."""
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from netcarlo.kernels.base.address import Address
@@ -19,8 +20,8 @@ class UdpSlots(Slots):
     """True if datagrams may overtake each other or arrive twice."""
 
 
-def of(address: Address) -> Endpoint:
-    """Return the endpoint of a stream of datagrams."""
+def of(address: Address, own: ModuleType | None = None) -> Endpoint:
+    """Return the endpoint of a stream of datagrams in the network of an address."""
     overtakes = address.family != "wireless"
     words = association.scratch_words if overtakes else _words_in_order
     filled = UdpSlots(overtakes=overtakes)

@@ -46,14 +46,17 @@ def differing(module: Any, protocol: type) -> list[str]:
 @pytest.mark.parametrize("name", [
     *("wifi_udp", "wifi_newreno", "wifi_sack_cubic", "wifi_linux_bbr", "wifi_sctp"),
     *("manet_udp", "manet_vegas", "manet_elfn", "manet_linux_cubic_delays", "manet_sctp"),
+    *("tcp_vegas", "tcp_linux_cubic_delays", "sctp_mobile", "tcp_sack_delays_reordering"),
+    *("shared_newreno", "shared_linux_bbr_delays", "shared_sctp", "shared_mixed"),
 ])  # fmt: skip
 def test_association_of_a_model_keeps_its_contract(name: str) -> None:
     endpoint, _ = models._endpoints(models.model(name).address, None)
     association = endpoint.slots(compilers.plain).filled()["association"]
     protocol: type = contract.OneWay if endpoint.one_way else contract.Association
-    not_called = {"adhoc": {"all_sent", "data_waiting", "resume"}, "wireless": {"corrupted", "on_notice"}}
-    found = set(differing(association, protocol)) - not_called[models.model(name).address.family]
-    assert not found
+    family = models.model(name).address.family
+    not_called = {"wireless": {"corrupted", "on_notice"}, "adhoc": {"all_sent", "data_waiting", "resume"}}
+    not_called["path"] = not_called["shared"] = not_called["wireless"] | not_called["adhoc"]
+    assert not set(differing(association, protocol)) - not_called[family]
 
 
 @pytest.mark.parametrize("port", PORTS)

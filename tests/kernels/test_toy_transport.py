@@ -1,51 +1,65 @@
-"""A new transport, stop-and-wait, runs on the hosts of every network that has them, and equals its twin."""
+"""A new transport, stop-and-wait, runs over all kinds of networks and equals its twin.
 
+It is added to a copy of the package as `docs/architecture.md` says: a folder, and a line in each of two
+registries.
+"""
+
+import json
+from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-import numpy as np
 import pytest
 
-from netcarlo.kernels.adhoc import model as adhoc_model
-from netcarlo.kernels.adhoc.layout import ManetOut
-from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.model import Model
-from netcarlo.kernels.wireless import model as wireless_model
-from netcarlo.kernels.wireless.layout import FlowOut, WifiOut
-from tests.kernels.beside_twin import differing, run_as_python
-from tests.toy_transport import endpoint, twin
-from tests.twins.adhoc import run as adhoc_run
-from tests.twins.adhoc import world as adhoc_world
-from tests.twins.rows import rows_of
-from tests.twins.wireless import run as wireless_run
-from tests.twins.wireless import world as wireless_world
+from tests.package_copy import ROOT, build, run_python
+from tests.test_recipes import SENDERS, answers, over
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
-
-
-def model(family: str) -> Model:
-    """Return the model of a kind of network with stop-and-wait."""
-    of = {"adhoc": adhoc_model.model, "wireless": wireless_model.model}[family]
-    return of(Address(family, "stop_and_wait"), endpoint.of(), {})
-
-
-def test_over_ad_hoc_networks_it_equals_its_twin() -> None:
-    rows: Any = rows_of("manet_newreno", 4, seed=7)
-    out = run_as_python(model("adhoc"), rows)
-    with patch.object(adhoc_world, "Tcp", twin.AdhocFlow):
-        found = differing(out, lambda row: adhoc_run.simulate("manet_toy", rows, row=row), str, str)
-    assert not found, "\n\n".join(found)
-    visited = ManetOut.DELIVERED, ManetOut.RETRANSMITTED, ManetOut.TIMEOUTS, ManetOut.FINISHED
-    assert (out[:, visited] > 0).any(axis=0).all()
-    assert (out[:, ManetOut.SENT] - out[:, ManetOut.RETRANSMITTED] - out[:, ManetOut.ACKED] <= 1).all()
+TOY = ROOT / "tests" / "toy_transport"
+NAME = "stop_and_wait"
+LINES = {
+    "kernels/senders.py": {SENDERS: f'    Sender("{NAME}", "{NAME}", handshake=False),'},
+    "transport/registry.py": {
+        "from netcarlo.transport.tcp import Linux, Linux26, Sctp, Tcp, Vegas":
+            f"from netcarlo.transport.{NAME} import StopAndWait",
+        '    | Annotated[Linux26, Tag("<linux26>")]': f'    | Annotated[StopAndWait, Tag("<{NAME}>")]',
+    },
+}  # fmt: skip
+MODELS = {
+    **dict.fromkeys(("tcp_stop_and_wait", "tcp_stop_and_wait_delays"), "ACKED"),
+    **dict.fromkeys(("tcp_stop_and_wait_mobile", "tcp_stop_and_wait_reordering"), "ACKED"),
+    **dict.fromkeys(("shared_stop_and_wait", "shared_stop_and_wait_aqm_delays"), "FINISHED"),
+    "wifi_stop_and_wait": "SOURCE_DONE",
+    "manet_stop_and_wait": "FINISHED",
+}
+"""Models, and an outcome that shows that data were acknowledged."""
 
 
-def test_over_80211_it_equals_its_twin() -> None:
-    rows: Any = rows_of("wifi_newreno", 6, seed=7)
-    out = run_as_python(model("wireless"), rows)
-    with patch.object(wireless_world, "Tcp", twin.WirelessFlow):
-        found = differing(out, lambda row: wireless_run.simulate("wifi_toy", rows, row=row), str, str)
-    assert not found, "\n\n".join(found)
-    counts = out[:, WifiOut.COLUMNS :]
-    for column in FlowOut.RETRANSMITTED, FlowOut.TIMEOUTS, FlowOut.DELIVERED, FlowOut.SOURCE_DONE:
-        assert (counts[:, np.arange(column, counts.shape[1], FlowOut.COLUMNS)] > 0).any(), column
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the package with the transport."""
+    files = {
+        f"kernels/{NAME}/{module}": (TOY / module).read_text()
+        for module in ("__init__.py", "association.py", "endpoint.py")
+    }
+    files[f"transport/{NAME}.py"] = (TOY / "record.py").read_text()
+    files = {
+        name: text.replace("tests.toy_transport", f"netcarlo.kernels.{NAME}") for name, text in files.items()
+    }
+    return build(tmp_path_factory.mktemp("package"), files=files, lines=LINES)
+
+
+@pytest.fixture(scope="module")
+def found(package: Path) -> Any:
+    """Return what the models have and how they differ from the twin."""
+    return json.loads(run_python(package, str(TOY / "ask.py"), str(ROOT), *MODELS))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_it_equals_its_twin(found: Any, name: str) -> None:
+    assert not found[name]["differing"], "\n\n".join(found[name]["differing"])
+    for outcome in ("SENT", "DELIVERED", "RETRANSMITTED", "TIMEOUTS", MODELS[name]):
+        assert found[name]["largest"][outcome] > 0, outcome
+
+
+@pytest.mark.full
+def test_scenarios_have_it_in_every_network(package: Path) -> None:
+    assert all(means["goodput_bps"] > 0 for means in answers(package, *over(NAME)))

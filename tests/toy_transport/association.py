@@ -37,7 +37,9 @@ class Word(IntEnum):
     """Retransmissions [n]."""
     TIMEOUTS = 9
     """Timeouts [n]."""
-    ZERO = 10
+    ACKED = 10
+    """Last packet that is acknowledged, or -1."""
+    ZERO = 11
     """0, for counters that the transport does not have."""
 
 
@@ -55,6 +57,8 @@ class Counter(IntEnum):
     FAST_RETRANSMITS = Word.ZERO
     REDUCTIONS = Word.ZERO
     RTT = Word.ZERO
+    ACKED = Word.ACKED
+    OUT_OF_ORDER = Word.ZERO
     AVOIDED = Word.ZERO
     PROBING = Word.ZERO
     PROBING_SINCE = Word.ZERO
@@ -70,6 +74,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
         s[word] = 0
     s[Word.LIMIT] = limit
     s[Word.DUE] = FOREVER
+    s[Word.ACKED] = -1
     return free
 
 
@@ -84,8 +89,8 @@ def may_send(p: Any, s: Any) -> Any:
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """Return the packet to send now, or NONE while the queue is full."""
-    if blocked:
+    """Return the packet to send now, or NONE if there is none or while the queue is full."""
+    if blocked or not may_send(p, s):
         return np.int64(NONE)
     if s[Word.STARTED] == s[Word.NUMBER]:
         s[Word.STARTED] += 1
@@ -118,6 +123,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
 def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """Make the next packet ready if the current one is acknowledged."""
     if ack_id == s[Word.NUMBER]:
+        s[Word.ACKED] = ack_id
         s[Word.NUMBER] += 1
         s[Word.READY] = 1 if s[Word.NUMBER] < s[Word.LIMIT] else 0
         s[Word.DUE] = FOREVER
@@ -134,6 +140,11 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
 def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Return True: all packets of the receiver acknowledge data."""
     return True
+
+
+def size_of(p: Any, s: Any, packet: Any) -> Any:
+    """Return the size of a packet of the sender [byte]."""
+    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:

@@ -1,8 +1,10 @@
 """Endpoint of stop-and-wait."""
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
+from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.endpoints import defaults
@@ -20,8 +22,8 @@ class ToySlots(Slots):
     """Functions that an engine calls."""
 
 
-def of() -> Endpoint:
-    """Return the endpoint of stop-and-wait."""
+def of(address: Address, own: ModuleType | None) -> Endpoint:
+    """Return the endpoint of stop-and-wait, which is the same in every network."""
     return Endpoint(
         slots=lambda step: ToySlots(), words=lambda window, ring: association.WORDS,
         state_words=association.WORDS, floats=association.FLOATS, typed_packets=True,

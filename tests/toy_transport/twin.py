@@ -4,12 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.adhoc.layout import ManetOut
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import NEVER, Out
 from tests.toy_transport import TIMEOUT
 from tests.twins.adhoc import flow as adhoc
 from tests.twins.path.engine import Rank, Timer
 from tests.twins.path.link import Packet
+from tests.twins.run import sample_until_end
+from tests.twins.shared import flows as shared
+from tests.twins.shared.clock import HostClock, Phase, Turn
+from tests.twins.shared.links import Segment
 from tests.twins.wireless import flows as wireless
+
+
+def size_of(p: Any, packet: Packet) -> int:
+    """Return the size of a data packet [byte]."""
+    return int(p.DATA + p.HEADER - (p.SHORT if packet.content == p.LIMIT - 1 else 0))
 
 
 class Sender:
@@ -72,6 +81,48 @@ class Receiver:
         self.send_back(Packet("ack", self.size, packet.content))
 
 
+class SharedFlow(shared.Association):
+    """A flow over shared links."""
+
+    def __init__(self, world: Any, number: int, columns: Any, protocol: str) -> None:
+        super().__init__(world, number, columns)
+        clock = HostClock(self.agenda, number)
+        self.sender = Sender(clock, self.outcomes, columns.LIMIT, self.transmit)
+        self.receiver = Receiver(clock, self.outcomes, columns.ACK, self.send_back)
+        self.agenda.plan(columns.START, Phase.HOST, number, self.sender.send, turn=Turn.START)
+
+    def transmit(self, packet: Packet, *, reduced: bool = False) -> None:
+        packet.size = size_of(self.columns, packet)
+        super().transmit(packet)
+
+    def arrive(self, segment: Segment) -> None:
+        self.receiver.receive(segment.packet)
+
+    def arrive_back(self, segment: Segment) -> None:
+        self.sender.receive(segment.packet)
+        if self.sender.finished and self.finished == NEVER:
+            self.finished = self.agenda.now
+
+    def sample(self) -> None:
+        self.outcomes.add(Out.SAMPLES)
+        self.outcomes.add(Out.CWND_SUM, 1024)
+
+
+def run_over_path(protocol: str, simulation: Any, outcomes: Any, parameters: Any, path: Any) -> None:
+    """Run the flow of a path, in place of `run.run_tcp`."""
+
+    def transmit(packet: Packet) -> None:
+        packet.size = size_of(parameters, packet)
+        path.send(packet)
+
+    sender = Sender(simulation, outcomes, parameters.LIMIT, transmit)
+    receiver = Receiver(simulation, outcomes, parameters.ACK, path.send_back)
+    path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.HOP, sender.send)
+    sample_until_end(simulation, outcomes, parameters, lambda: 1024, lambda: 0)
+    simulation.run(parameters.END)
+
+
 class AdhocFlow(adhoc.Association):
     """The flow of an ad hoc network."""
 
@@ -82,12 +133,11 @@ class AdhocFlow(adhoc.Association):
         self.clock.at(world.p.START, Rank.HOP, self.sender.send)
 
     def transmit(self, packet: Packet) -> None:
-        p = self.world.p
-        packet.size = p.DATA + p.HEADER - (p.SHORT if packet.content == p.LIMIT - 1 else 0)
+        packet.size = size_of(self.world.p, packet)
         super().transmit(packet)
 
     def finished(self) -> bool:
-        return self.sender.finished
+        return bool(self.sender.finished)
 
     def count(self) -> None:
         assert not self.counters.values[ManetOut.PROBES]
