@@ -1,4 +1,4 @@
-"""Table of docs/models/matrix.md: transports by kind of network.
+"""Table of docs/reference/matrix.md: transports by kind of network.
 
 `python -m tests.networks.matrix` rewrites the page from the answers of the kinds of networks.
 """
@@ -14,7 +14,7 @@ from netcarlo.transport.capabilities import PROTOCOLS
 from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
 
-PAGE = Path(__file__).parents[2] / "docs" / "models" / "matrix.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "matrix.md"
 
 HOP = {"rate": "1 Mbit/s", "delay": "5 ms"}
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -61,8 +61,8 @@ def senders(names: Sequence[str]) -> str:
 
 TAIL = f"""
 {senders(BUILT_IN)} are SACK with that window growth. Every other TCP except Vegas accepts them as
-`congestion_control:`, and also a [file of yours](own-control.md), in packets. `linux` accepts
-{senders(CONTROLS_OF_LINUX)} ([BBR](bbr.md)), with `{CONTROLS_OF_LINUX[0]}` as the
+`congestion_control:`, and also a [file of yours](../models/own-control.md), in packets. `linux` accepts
+{senders(CONTROLS_OF_LINUX)} ([BBR](../models/bbr.md)), with `{CONTROLS_OF_LINUX[0]}` as the
 default, and a file of yours that returns a rate.
 
 The TCP flows of a shared or 802.11 network are all of one kind, or a mix of

@@ -131,7 +131,7 @@ class RandomDirection(Record):
     speed: AnySpeed
     """Speed of a leg: one number per replication, or drawn for each leg from `min` to `max`."""
     leg: Leg = 20.0
-    """Mean of the exponential duration of a leg."""
+    """Mean duration of a leg; durations are uniform from 0 to twice the mean."""
     warm_up: Time = 0.0
     """Time for which nodes have moved at time 0."""
     start: Start | None = None
