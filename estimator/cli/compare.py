@@ -108,7 +108,7 @@ def _print(found: "Comparison", rest: str) -> None:
 
     if len(found.changes):
         console.print_table("What changed in the setting", found.changes, lambda _, text: words.said(text))
-    title = "What came of it" if found.single else "What differs by more than chance"
+    title = "Results" if found.single else "What differs by more than chance"
     left = 0
     for pair in found.pairs:
         table = found.of_pair(pair)

@@ -161,10 +161,8 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
     else:
         rows = [{k: v for k, v in row.items() if k != "requirement"} for row in words.requirements(found)]
         _table("Requirements", rows)
-        for row in words.gains(found):
-            name, change, *rest = row.items()
-            more = ", ".join(f"{head} {text}" for head, text in rest)
-            console.echo(f"{name[1]} ({change[1]}): {more}")
+        if gains := words.gains(found):
+            _table("Effect of more of each resource", gains)
     console.echo(words.spent(found.cost))
     if out is not None:
         console.say(f"{out / 'report.html'} and result.json")

@@ -295,15 +295,15 @@ class PlanPage(Page):
         return self._cheap.get_or_make(name, simulated)
 
     def details(self, state: State, *, budget_s: float) -> Details:
-        """Return the curve of probabilities, the measure of the binding requirement, and all requirements."""
+        """Return the curve of probabilities, the measure of the active constraint, and all requirements."""
         job = self._search(state)
         found = job.answer
         if found is None:
             empty = plot([], x=words.title(job.plan), y="probability [%]")
             return Details([empty, empty], (), (), False)
-        binds = next((k for k, r in enumerate(job.plan.requirements) if r.name == found.binding), 0)
+        active = next((k for k, r in enumerate(job.plan.requirements) if r.name == found.binding), 0)
         rows = words.requirements(found)
-        plots = [figures.curve(found), figures.measure(found, binds)]
+        plots = [figures.curve(found), figures.measure(found, active)]
         return Details(plots, list(rows[0]), [list(map(str, row.values())) for row in rows], job.final)
 
     def _command(self, state: State) -> str:
@@ -352,7 +352,9 @@ def _item(job: Searching, doing: str) -> Number:
     if not job.final:
         by = f"packets: {n} so far; {doing}".rstrip("; ")
         return Number(_name(plan), words.known(found), "", "known so far", by)
-    guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
+    guess = ""
+    if found.likely is not None:
+        guess = f"point estimate of the limit {words.value(plan, found.likely, 3)}"
     by = f"packets: {n}. {' '.join(filter(None, [words.explanation(found), *found.warnings, found.outside]))}"
     return Number(_name(plan), words.known(found), "", guess, by)
 

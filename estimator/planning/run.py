@@ -113,12 +113,12 @@ class Answer:
     undecided: list[float]
     """Values between `holds` and `fails`."""
     likely: float | None
-    """Best guess of the limit at which a requirement starts to fail, without confidence; None if it is
+    """Point estimate of the limit at which a requirement starts to fail, without confidence; None if it is
     outside the values of the plan."""
     binding: str | None
-    """Requirement that fails first; None if all hold at all values, so that nothing binds."""
+    """Requirement that fails first (active constraint); None if all hold at all values."""
     alone: dict[str, float | None]
-    """Best guess of the limit for each requirement as the only one; None as for `likely`."""
+    """Point estimate of the limit for each requirement as the only one; None as for `likely`."""
     monotone: bool
     """False if a value beyond a failing one holds; the search may then have missed other values."""
     curve: list[Point]
@@ -172,7 +172,8 @@ class Answer:
     def __repr__(self) -> str:
         """Return the name of the plan and its answer in one line."""
         holds, fails = ("nowhere" if v is None else f"at {v:.6g}" for v in (self.holds, self.fails))
-        known = f"{self.plan.quantity} holds {holds}, fails {fails}; {self.binding or 'nothing'} binds"
+        active = f"active constraint: {self.binding or 'none'}"
+        known = f"{self.plan.quantity} holds {holds}, fails {fails}; {active}"
         stopped = f"; stopped ({self.stopped})" if self.stopped else ""
         return f"Answer of {self.plan.name}: {known}{stopped}"
 

@@ -45,7 +45,7 @@ class Gain:
     moved: tuple[float, float, float] | None
     """Difference of the limits, and its interval; None if a limit is infinite."""
     binding: str | None
-    """Requirement that binds afterwards; None if all hold at all values, so that nothing binds."""
+    """Requirement that fails first afterwards (active constraint); None if all hold at all values."""
 
 
 def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) -> float:

@@ -37,7 +37,7 @@ def headline(found: Comparison) -> str:
     if not found.tested:
         equal = (found.table["verdict"] == "equal").all()
         return (
-            "All is equal to the bit." if equal else "Nothing can be judged: there are too few replications."
+            "All results are equal to the bit." if equal else "Nothing can be judged: there are too few replications."
         )
     return "Nothing differs by more than chance."
 

@@ -47,7 +47,7 @@ def headline(found: Frontier) -> str:
         return f"{cheapest}: {design(found, best)}, for {price(found, best.cost)}."
     if (best_answer := found.answer) is None or best_answer.holds is None:
         where = f"{title(found)} looked at so far" if found.missing else title(found)
-        return f"{capital(words.title(plan))}: no value is known to do, at any {where}."
+        return f"{capital(words.title(plan))}: no value is known to meet the requirements, at any {where}."
     found_at = words.value(plan, best_answer.holds)
     over = "or more" if plan.spec.find == "largest" else "or less"
     found_at += f" {over}" if best_answer.fails is None else ""
@@ -58,7 +58,7 @@ def explanation(found: Frontier) -> str:
     """Return the statements that hold with the confidence of the plan, and what is undecided."""
     plan, n = found.plan, len(found.plan.designs)
     sure = f"With {words.share(plan.confidence)} confidence"
-    text = f"{sure} every design that is said to hold holds, and every one that is said to fail fails, "
+    text = f"{sure} all verdicts (known to hold, known to fail) are correct, "
     text += f"at all {n} values of {title(found)} together."
     if (least := found.least) is not None and found.cheapest is not None:
         if least.cost >= found.cheapest.cost:
@@ -99,8 +99,8 @@ def rows(found: Frontier) -> list[Row]:
             title(found): _beside(found, answer),
             "known to hold": _value(answer, answer.holds),
             "known to fail": _value(answer, answer.fails),
-            "best guess": _value(answer, answer.likely, 3),
-            "binds": answer.binding or "nothing",
+            "point estimate": _value(answer, answer.likely, 3),
+            "active constraint": answer.binding or "none",
         }
         if plan.spec.cost is not None:
             cheap = cheapest(answer)
@@ -110,7 +110,7 @@ def rows(found: Frontier) -> list[Row]:
     for one in found.missing:
         assert one.beside is not None
         cells = {**dict.fromkeys(table[0], "–"), title(found): beside(found, one.beside.value)}
-        table.append({**cells, "binds": "not evaluated", "replications": "0"})
+        table.append({**cells, "active constraint": "not evaluated", "replications": "0"})
     return table
 
 

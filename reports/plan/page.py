@@ -56,8 +56,8 @@ def _tiles(found: Answer) -> list[dict[str, str]]:
     return [
         {"label": "known to hold", "value": _value(found, found.holds), "of": sure},
         {"label": "known to fail", "value": _value(found, found.fails), "of": sure},
-        {"label": "best guess of the limit", "value": _value(found, found.likely, 3), "of": ""},
-        {"label": "what binds", "value": found.binding or "nothing", "of": ""},
+        {"label": "point estimate of the limit", "value": _value(found, found.likely, 3), "of": ""},
+        {"label": "active constraint", "value": found.binding or "none", "of": ""},
         {"label": "replications", "value": scales.count(found.cost["replications"]),
          "of": f"at {found.cost['values']} of {scales.count(found.cost['of_values'])} values"},
     ]  # fmt: skip

@@ -54,7 +54,7 @@ def headline(found: Answer) -> str:
     if not found.decided:
         return "No answer yet."
     if found.holds is None:
-        return f"{name}: no value is known to do."
+        return f"{name}: no value is known to meet the requirements."
     return f"{name}: {known(found)}."
 
 
@@ -99,9 +99,9 @@ def explanation(found: Answer) -> str:
     elif found.undecided and found.decided:
         text += f" {undecided(found, found.stopped)}"
     if found.binding is None:
-        text += " Nothing binds."
+        text += " No constraint is active."
     elif len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
-        text += f" {capital(found.binding)} binds."
+        text += f" The active constraint is {found.binding}."
     if found.stopped:
         text += f" {_stopped(found)}"
     if not found.monotone:
@@ -135,7 +135,7 @@ def requirements(found: Answer) -> list[Row]:
     rows = []
     for k, requirement in enumerate(plan.requirements):
         asked = share(requirement.probability)
-        row = {"requirement": requirement.name, "goal": goal(plan, k), "asked": asked}
+        row = {"requirement": requirement.name, "goal": goal(plan, k), "required": asked}
         for point in near:
             s = point.shares[k]
             row[f"at {value(plan, point.value)}"] = f"{percent(s.probability)} {band(s.low, s.high)}"
@@ -173,7 +173,7 @@ def alone(found: Answer, name: str) -> str:
 
 
 def gains(found: Answer) -> list[Row]:
-    """A row for each resource: what more of it would buy."""
+    """A row for each resource: the effect of more of it."""
     plan = found.plan
     rows = []
     for gain in found.gains:
@@ -183,9 +183,9 @@ def gains(found: Answer) -> list[Row]:
                 "resource": gain.resource.name,
                 "change": f"{before} → {after}",
                 title(plan): " → ".join(limit(plan, a) for a in gain.answer),
-                "bought": moved(plan, gain),
+                "gain": moved(plan, gain),
                 f"all hold at {value(plan, gain.value)}": " → ".join(percent(p) for p in gain.probability),
-                "then binds": gain.binding or "nothing",
+                "active constraint then": gain.binding or "none",
             }
         )
     return rows

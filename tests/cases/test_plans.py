@@ -83,7 +83,7 @@ def test_the_remedy_can_be_pasted(lossy: Answer, tmp_path: Path) -> None:
 def test_the_terminal_warns(tmp_path: Path) -> None:
     (tmp_path / "call.yaml").write_text(json.dumps(streams()))
     done = CliRunner().invoke(app, ["plan", str(tmp_path / "call.yaml"), "-q", "--target", "cpu"])
-    assert done.output.count("Warning: ") == 2 and "Nothing binds." in done.output
+    assert done.output.count("Warning: ") == 2 and "No constraint is active." in done.output
 
 
 @pytest.mark.full
@@ -262,9 +262,9 @@ def test_the_cheapest_so_far_and_what_no_design_can_cost_less_than() -> None:
 
 
 @pytest.mark.full
-def test_nothing_binds_where_all_holds(lossy: Answer) -> None:
-    assert "nothing binds" in repr(lossy) and lossy.record()["binding"] is None
-    assert "<dt>what binds</dt><dd>nothing " in plan_page(lossy)
+def test_no_constraint_is_active_where_all_holds(lossy: Answer) -> None:
+    assert "active constraint: none" in repr(lossy) and lossy.record()["binding"] is None
+    assert "<dt>active constraint</dt><dd>none " in plan_page(lossy)
 
 
 @pytest.mark.full
@@ -289,7 +289,7 @@ def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
     assert item.text == "10.7 ms to 39.9 ms" and item.interval == "known so far"
     whole = plan(make_plan(SLOW | {"replications": 300, "confidence": "95 %"}), target="cpu")
     item = _item(SimpleNamespace(plan=whole.plan, answer=whole, final=True), "")
-    assert item.text == words.known(whole) and "best guess" in item.interval
+    assert item.text == words.known(whole) and "point estimate" in item.interval
     near, far = {"goodput_bps": np.full(8, 1e6)}, {"goodput_bps": np.full(8, 1e5)}
     values = found.plan.values
     guess = _guess(found.plan, {values[0]: near, values[20]: near, values[50]: far})

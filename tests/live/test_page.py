@@ -128,7 +128,7 @@ def test_first_look_at_live_scenario(glance: Page, served: Serve, lossy: Path) -
 
 def test_first_look_at_live_plan(glance: Page, served: Serve, plan: Path) -> None:
     says = plan_words.known(answer_plan(load_plan(plan), target="cpu"))
-    first_look_at(glance, served(plan), "live_plan", text="best guess", says=says)
+    first_look_at(glance, served(plan), "live_plan", text="point estimate", says=says)
 
 
 def test_first_look_at_estimate(glance: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
@@ -268,14 +268,14 @@ def test_a_plan_follows_its_requirement(page: Page, served: Serve, plan: Path) -
     """The longest feasible link becomes shorter as the requirement becomes stricter."""
     address, field = served(plan), "requirements.goodput.goal"
     page.visit(address, **PHONE)
-    rest(page, "best guess")
+    rest(page, "point estimate")
     before = answer_plan(load_plan(plan), target="cpu")
     assert shown(page)[0][1] == plan_words.known(before)
     asked = f"(e => [e.min, e.max, e.value].map(Number))({control('slider', field)})"
     _, most, value = page.evaluate(asked)
     slide(page, field, (value + 1) / most)
     page.wait("location.search.includes('800%20kbit')")
-    rest(page, "best guess")
+    rest(page, "point estimate")
     after = answer_plan(load_plan(plan, values={f"{field}": "goodput_bps >= 800 kbit/s"}), target="cpu")
     assert shown(page)[0][1] == plan_words.known(after)
     assert (after.holds or 0) < (before.holds or 0)

@@ -86,7 +86,7 @@ def test_nothing_holds() -> None:
     asked = data(across=RATE, cost=COST, requirements={"goodput": "goodput_bps >= 60 Mbit/s"})
     none = frontier(make_plan(asked), target="cpu")
     assert none.cheapest is None
-    assert words.headline(none) == "Delay: no value is known to do, at any rate."
+    assert words.headline(none) == "Delay: no value is known to meet the requirements, at any rate."
 
 
 def test_derived_fields_know_both() -> None:
@@ -114,7 +114,7 @@ def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
     assert "stopped (after 1 s)" in text
     assert f"No design costs less than {words.price(part, part.least.cost)} (" in text
     assert "Designs with rate 2 Mbit/s and 8 Mbit/s were not evaluated." in text
-    assert [row["binds"] for row in words.rows(part)][1:] == ["not evaluated"] * 2
+    assert [row["active constraint"] for row in words.rows(part)][1:] == ["not evaluated"] * 2
     assert part.record()["not_evaluated"] == [one.beside.value for one in part.missing if one.beside]
     assert "cheapest so far" in repr(part) and "stopped" in repr(part)
     lines = (tmp_path / JOURNAL).read_text().count("key")

@@ -209,7 +209,7 @@ def test_several_requirements_and_expressions() -> None:
     assert ledger.fails_level == ledger.holds_level / 2
     assert found.alone["delay"] is None  # the drawn delay alone decides
     assert found.binding is None  # both requirements hold at all values
-    assert "Nothing binds." in words.explanation(found) and "nothing binds" in repr(found)
+    assert "No constraint is active." in words.explanation(found) and "active constraint: none" in repr(found)
     assert found.record()["binding"] is None
 
 

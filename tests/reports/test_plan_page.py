@@ -100,7 +100,8 @@ def answers() -> dict[str, Answer]:
 @pytest.mark.full
 def test_it_shows_itself(answers: dict[str, Answer]) -> None:
     found = answers["both"]
-    assert repr(found) == f"Answer of {found.plan.name}: queue holds at 17, fails at 18; goodput binds"
+    known = "queue holds at 17, fails at 18; active constraint: goodput"
+    assert repr(found) == f"Answer of {found.plan.name}: {known}"
     shown = [[cell.text for cell in row] for row in ET.fromstring(found._repr_html_()).iterfind("tbody/tr")]
     assert [float(str(row[1])) for row in shown] == found.to_frame()["queue"].tolist()
     names = [requirement.name for requirement in found.plan.requirements]
@@ -115,7 +116,7 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
     assert words.headline(found) == "Queue: 17 packets."
     assert words.explanation(found) == (
         "With 95 % confidence all requirements hold up to 17 packets, and goodput fails at 18 packets. "
-        "Goodput binds."
+        "The active constraint is goodput."
     )
     goodput, delay = words.requirements(found)
     assert goodput["goal"] == "goodput ≥ 6 Mbit/s"
@@ -125,7 +126,7 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
 
 @pytest.mark.full
 def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
-    assert words.headline(answers["none holds"]) == "Queue: no value is known to do."
+    assert words.headline(answers["none holds"]) == "Queue: no value is known to meet the requirements."
     assert "fails at 1 packet." in words.explanation(answers["none holds"])
     assert words.headline(answers["all hold"]) == "Queue: 40 packets or more."
     assert "widen them" in words.explanation(answers["all hold"])
@@ -148,7 +149,7 @@ def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer
     assert much_faster.binding == "delay"
     row = words.gains(answers["both"])[0]
     assert row["change"] == "10 Mbit/s → 11 Mbit/s"
-    assert row["bought"].startswith("+")
+    assert row["gain"].startswith("+")
 
 
 @pytest.mark.parametrize("case", parameters(CASES, full=["log", "smallest", "undecided"]))
