@@ -36,9 +36,9 @@ def headline(found: Comparison) -> str:
         return "What could be simulated on both sides is the same within chance; some cells could not."
     if not found.tested:
         equal = (found.table["verdict"] == "equal").all()
-        return (
-            "All results are equal to the bit." if equal else "Nothing can be judged: there are too few replications."
-        )
+        if equal:
+            return "All results are equal to the bit."
+        return "Nothing can be judged: there are too few replications."
     return "Nothing differs by more than chance."
 
 
