@@ -12,7 +12,8 @@ MODELS = sorted((DOCS / "models").glob("*.md"))
 EVIDENCE = [
     DOCS / f"{name}.md"
     for name in (
-        "calibration", "comparison", "evidence", "fidelity", "performance", "security", "validation",
+        "calibration", "comparison", "evidence", "fidelity", "performance", "reference/security",
+        "validation",
     )
 ]  # fmt: skip
 WORDS = 1500
