@@ -293,7 +293,8 @@ class Search:
         """Return the answer so far; at least one value must have replications."""
         asked, ledger, bracket, runner = self.asked, self.ledger, self.bracket, self.runner
         curve = ledger.points(sorted(ledger.replications))
-        alone = _alone(asked, curve)
+        held = [point for point in curve if asked.values.index(point.value) >= bracket.low]
+        alone = _alone(asked, held)
         first = thresholds.first_to_fail(asked, alone)
         begun, used, simulated = self._begun
         return Answer(
@@ -435,6 +436,7 @@ def _spread(n: int) -> list[int]:
 
 
 def _alone(asked: Plan, curve: list[Point]) -> list[float]:
+    """Return the point estimate of the limit of each requirement, from the points of a curve."""
     values = [point.value for point in curve]
     found = []
     for k, requirement in enumerate(asked.requirements):

@@ -24,6 +24,8 @@ FARTHEST = 6.0
 """Limit of the axis, in half-widths of an interval; points beyond are drawn at the limit."""
 FEWEST = 10
 """Fewest differences for which the figure is drawn."""
+OUTLIER = 8
+"""Factor over the 75 % quantile of the differences beyond which one is drawn at the edge of the axis."""
 
 SHOWN = {"differs": ("differs", COLOURS[1], "circle"), "noise": ("within chance", COLOURS[0], "square")}
 """Verdicts by which points are drawn: name, colour and symbol."""
@@ -86,11 +88,46 @@ def _forest(found: Comparison, table: pd.DataFrame, title: str) -> Plot:
     labels = [_label(found, index) for index in table.index]
     data = [_points(table, labels, verdict) for verdict in SHOWN]
     order = labels[::-1]
+    view = _view(table)
+    beyond = [] if view is None else _beyond(table, labels, *view)
     return plot(
-        data, x=title, y="", meta={"y": "result"}, xaxis={"zeroline": True, "zerolinecolor": "#55616f"},
+        data, x=title, y="", meta={"y": "result"}, annotations=beyond,
+        xaxis={"zeroline": True, "zerolinecolor": "#55616f", **({} if view is None else {"range": [*view]})},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": order,
                "range": [-0.7, len(order) - 0.3], "tickfont": {"size": 11}, "dtick": 1},
     )  # fmt: skip
+
+
+def _view(table: pd.DataFrame) -> tuple[float, float] | None:
+    """Return the range of the axis if a few differences are so large that they would hide the others."""
+    ends = table[["low", "difference", "high"]].to_numpy()
+    reach = np.abs(np.where(np.isfinite(ends), ends, 0)).max(axis=1)
+    most = OUTLIER * float(np.quantile(reach, 0.75))
+    if not 0 < most < reach.max():
+        return None
+    inside = np.nan_to_num(ends[reach <= most])
+    low, high = min(float(inside.min()), 0.0), max(float(inside.max()), 0.0)
+    margin, room = 0.05 * (high - low), 0.2 * (high - low)  # room for the text at the edge
+    beyond = table["difference"].to_numpy()
+    return low - margin - room * (beyond < low).any(), high + margin + room * (beyond > high).any()
+
+
+def _beyond(table: pd.DataFrame, labels: list[str], low: float, high: float) -> list[Plot]:
+    """Return annotations at the edges of the axis for differences beyond it."""
+    found: list[Plot] = []
+    for label, difference, relative in zip(labels, table["difference"], table["relative"], strict=True):
+        if low <= difference <= high or not math.isfinite(difference):
+            continue
+        right = difference > high
+        text = _percent(relative)
+        found.append(
+            {
+                "xref": "paper", "x": float(right), "xanchor": "right" if right else "left",
+                "y": label, "text": f"{text} →" if right else f"← {text}", "showarrow": False,
+                "font": {"size": 11, "color": COLOURS[1]},
+            }
+        )  # fmt: skip
+    return found
 
 
 def _points(table: pd.DataFrame, labels: list[str], verdict: str) -> Plot:
@@ -169,4 +206,4 @@ def chance(found: Comparison) -> Plot | None:
         )  # fmt: skip
     line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": COLOURS[6], "width": 1}}
     shapes = [{**line, "y0": y, "y1": y} for y in (-1, 1)]
-    return plot(data, x="differences, in rising order", y="difference / reach", shapes=shapes)
+    return plot(data, x="differences in ascending order", y="difference / half-width", shapes=shapes)

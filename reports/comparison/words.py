@@ -95,12 +95,13 @@ def explanation(found: Comparison) -> str:
         parts.append(f"{scales.count(unknown)} cannot be judged")
     text = f"{capital(', '.join(parts))}. " if parts else ""
     if found.sides[0].kind == "plan":
-        return f"{text}Bands of plans hold for all values together: what differs lies apart with both."
+        bands = "their confidence bands, which hold for all values together, do not overlap"
+        return f"{text}Plans differ where {bands}."
     if not found.tested:
         return text.strip()
     share = f"{100 * FALSE_DISCOVERY_RATE:g} %"
-    text += f"{scales.count(found.tested)} differences were judged together: of those that are called at "
-    text += f"most {share} are expected to be false; were all noise, {share} of comparisons would call any. "
+    text += f"{scales.count(found.tested)} differences were judged together: at most {share} of those "
+    text += "reported are expected to be false. "
     return text + _pairs(found)
 
 

@@ -169,7 +169,7 @@ def alone(found: Answer, name: str) -> str:
         return value(found.plan, number, 3)
     k = [requirement.name for requirement in found.plan.requirements].index(name)
     first = found.plan.requirements[k].margin(found.curve[0].shares[k].quantile)
-    return "no value" if first < 0 else "all values"
+    return "no value" if found.holds is None and first < 0 else "all values"
 
 
 def gains(found: Answer) -> list[Row]:

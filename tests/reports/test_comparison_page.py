@@ -78,7 +78,7 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
         head,
     )
     assert "limit" in found["plans"].differing.index.get_level_values("outcome")
-    assert words.explanation(found["plans"]).endswith("what differs lies apart with both.")
+    assert words.explanation(found["plans"]).endswith("for all values together, do not overlap.")
     html = comparison_page(found["constant"])
     places = [html.index(f'id="{name}"') for name in ("verdict", "setting", "results", "chance", "rows")]
     assert places == sorted(places)
