@@ -16,7 +16,7 @@ from netcarlo.cli.schema import Kind, made
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document, kinds
-from netcarlo.transport.tcp import PROTOCOLS
+from netcarlo.transport.capabilities import PROTOCOLS
 from tests.networks.matrix import FIDELITIES, NETWORKS, TRANSPORTS
 
 ROOT = Path(__file__).parents[2]

@@ -112,7 +112,7 @@ def test_what_cannot_move_is_refused_with_its_line(tmp_path: Path, live: str, co
 
 
 def test_the_documented_section(tmp_path: Path) -> None:
-    [block] = blocks("yaml", [EXAMPLES.parents[1] / "docs" / "live.md"])
+    [block] = blocks("yaml", [EXAMPLES.parents[1] / "docs" / "howto" / "explore-a-scenario.md"])
     (tmp_path / "some.yaml").write_text(block)
     assert [control.field for control in of(tmp_path / "some.yaml")] == list(
         load_scenario(tmp_path / "some.yaml").live or ()
