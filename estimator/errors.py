@@ -20,7 +20,7 @@ class InputError(ValueError):
         """Create an error from one message per fault; each message becomes one line."""
         lines = list(dict.fromkeys(map(_on_one_line, messages)))
         if len(lines) > MAX_LINES:
-            rest = f"these are the first {MAX_LINES} of {len(lines)} faults; correct them and run it again"
+            rest = f"these are the first {MAX_LINES} of {len(lines)} errors; correct them and run again"
             lines = [*lines[:MAX_LINES], rest]
         super().__init__(*lines)
 
@@ -97,4 +97,4 @@ def suggest(name: str, known: Iterable[str], *, cutoff: float = MIN_SIMILARITY) 
     names."""
     names = sorted(known)
     close = closest(name, names, cutoff=cutoff)
-    return f"did you mean '{close}'?" if close else f"known are {', '.join(names)}"
+    return f"did you mean '{close}'?" if close else f"known: {', '.join(names)}"

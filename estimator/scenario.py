@@ -57,7 +57,7 @@ class Scenario(Networks):
             return data
         data = expanded(data)
         if data.get("fidelity") == "auto":
-            text = "is for sweeps, which have cells to choose from; write packet, or estimate with --control"
+            text = "is supported only in sweeps; write packet, or use estimate with --control"
             data["fidelity"] = Wrong(text, " = auto")
         transport = data.get("transport")
         if isinstance(transport, dict):
@@ -81,7 +81,10 @@ class Scenario(Networks):
         faults = Faults()
         with faults:
             if bounds(self.transport.start)[1] >= bounds(self.duration)[0]:
-                raise InputError("transport.start can be at or after the end; lower it or raise duration")
+                raise InputError(
+                    "transport.start can be at or after the end of the run; lower it or raise "
+                    "duration"
+                )
         with faults:
             self._check_network()
         with faults:
@@ -93,7 +96,7 @@ class Scenario(Networks):
         given = self.given
         if not given:
             remedy = _listed((f"{kind.written or kind.key}:" for kind in KINDS), "or")
-            raise InputError(f"{_listed(kind.key for kind in KINDS)} are all missing; write {remedy}")
+            raise InputError(f"{_listed(kind.key for kind in KINDS)} are all missing; write one of {remedy}")
         if len(given) > 1:
             raise InputError(f"{given[1].key} and {given[0].key} are both given; remove one")
         if self.mobility is not None and not self.paths:
@@ -102,8 +105,8 @@ class Scenario(Networks):
             raise InputError(text)
         if (field := delay_field(self.transport)) and not self.network.one_flow:
             one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
-            remedy = "give it to flows, or remove it"
-            raise InputError(f"transport.{field} is for {one}, which have one flow; {remedy}")
+            remedy = "write it in flows, or remove it"
+            raise InputError(f"transport.{field} is supported only with {one}, which have one flow; {remedy}")
         self.network.check_run(self, self.fidelity)
 
     def _check_warm_up(self) -> None:
@@ -111,9 +114,9 @@ class Scenario(Networks):
             return
         if remedy := self.network.no_warm_up:
             have = _listed(kind.key for kind in KINDS if not kind.no_warm_up)
-            raise InputError(f"warm_up is for {have} networks; {remedy}")
+            raise InputError(f"warm_up is supported only with {have} networks; {remedy}")
         if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
-            raise InputError("warm_up can be at or after the end; lower it or raise duration")
+            raise InputError("warm_up can be at or after the end of the run; lower it or raise duration")
 
     @checked
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
@@ -170,7 +173,7 @@ def within_scenario(name: str, known: Collection[str]) -> str | None:
     head = name.partition(".")[0]
     if head in known or head not in {*Scenario.model_fields, "hops"}:
         return None
-    return f"{head} is a field of the scenario; write it below scenario:"
+    return f"{head} is a field of the scenario; write it under scenario:"
 
 
 def check_outside(name: str, value: str, known: Collection[str], scenario: Any) -> None:

@@ -102,14 +102,14 @@ def test_hops_at_the_top_are_one_path(plain):
 
 
 BAD = [
-    ({"transport.windw": 3}, "plain.yaml:3: transport.windw is an unknown name; did you mean 'window'?"),
+    ({"transport.windw": 3}, "plain.yaml:3: transport.windw is an unknown field; did you mean 'window'?"),
     (
         {"hops.0.delay": "-5 ms"},
-        "plain.yaml:8: .*delay = '-5 ms' is below the limit; allowed is 0 s to 3600 s",
+        "plain.yaml:8: .*delay = '-5 ms' is below the limit; expected 0 s to 3600 s",
     ),
     ({"hops.0.delay": "5 Mbit/s"}, "plain.yaml:8: .*wrong unit 'Mbit/s'; write a time such as '200 ms'"),
     ({"hops.0.delay": 5}, "has no unit"),
-    ({"hops.0.loss": "101 %"}, "plain.yaml:9: .*above the limit; allowed is 0 to 1"),
+    ({"hops.0.loss": "101 %"}, "plain.yaml:9: .*above the limit; expected 0 to 1"),
     ({"hops.0.loss": {"uniform": [0, 1.5]}}, "above the limit"),
     ({"hops.0.rate": "0 bit/s"}, "below the limit"),
     ({"hops.0.rate": {"choice": ["1 Mbit/s", "1 s"]}}, "wrong unit"),
@@ -117,39 +117,39 @@ BAD = [
         {"transport.protocol": "new-reno"},
         "plain.yaml:4: transport.protocol = 'new-reno' .* did you mean 'newreno'",
     ),
-    ({"transport.window": 4097}, "plain.yaml:5: .*above the limit; allowed is 1 packets to 4096 packets"),
+    ({"transport.window": 4097}, "plain.yaml:5: .*above the limit; expected 1 packets to 4096 packets"),
     ({"transport.window": {"integers": [8, 5000]}}, "plain.yaml:5: .*above the limit"),
-    ({"transport.window": 3.5}, "no whole number"),
+    ({"transport.window": 3.5}, "not a whole number"),
     ({"transport": {"protocol": "sctp", "receiver_window": "1 GB"}}, "over 4096 packets"),
-    ({"transport": {"protocol": "sctp", "receiver_window": "100 B"}}, "holds no packet"),
+    ({"transport": {"protocol": "sctp", "receiver_window": "100 B"}}, "is smaller than a packet"),
     ({"transport": {"protocol": "sctp", "rules": "ns2"}}, "transport.rules = 'ns2' is not allowed"),
     ({"transport": {"window": 3}}, "transport.protocol.* is missing"),
     ({"transport.bytes": "1 MB", "transport.packets": 4}, "bytes and packets are both given"),
     ({"transport.start": "10 s"}, "transport.start can be at or after the end"),
     ({"transport.min_rto": "61 s"}, "min_rto can be above max_rto"),
-    ({"transport.congestion_control": "none.py"}, "is no file"),
+    ({"transport.congestion_control": "none.py"}, "is not a file"),
     ({"transport.constants": {"a": 1}}, "constants belong to a congestion_control file"),
-    ({"transport.ack_every": 3}, "ack_every = 3 is not allowed; allowed is 1 or 2"),
+    ({"transport.ack_every": 3}, "ack_every = 3 is not allowed; expected 1 or 2"),
     ({"duration": "0 s"}, "below the limit"),
-    ({"seed": -1}, "seed = -1 is refused"),
+    ({"seed": -1}, "seed = -1 is out of range"),
     ({"seed": {"uniform": [1, 2]}}, "seed"),
     ({"precision": {"uniform": [0.1, 0.2]}}, "cannot be a distribution"),
-    ({"replications": 0}, "replications = 0 is refused"),
+    ({"replications": 0}, "replications = 0 is out of range"),
     ({"hops": []}, "at least 1 item"),
     ({"hops.0": {"count": 65, "each": {"rate": "1 Mbit/s", "delay": 0}}}, "above the limit"),
-    ({"hops.0.reverse.loss": 3}, "reverse.loss is an unknown name"),
+    ({"hops.0.reverse.loss": 3}, "reverse.loss is an unknown field"),
     ({"hops.0.outages": [{"start": "1 s"}]}, r"outages.0.duration is missing"),
     ({"hops.0.outages": {"up": "20 s"}}, "outages.down is missing; add it"),
     ({"hops.0.outages": {"up": "0 s", "down": "1 s"}}, "outages.up = '0 s' is below the limit"),
     ({"hops.0.outages": {"up": 20, "down": "1 s"}}, "outages.up = 20 has no unit"),
-    ({"hops.0.outages": {"upp": "20 s", "down": "1 s"}}, "outages.upp is an unknown name; did you mean 'up'"),
-    ({"hops.0.outages": {"start": "1 s", "duration": "1 s"}}, r"is one outage and no list; write \[\{start"),
+    ({"hops.0.outages": {"upp": "20 s", "down": "1 s"}}, "outages.upp is .*; did you mean 'up'"),
+    ({"hops.0.outages": {"start": "1 s", "duration": "1 s"}}, r"is one outage, not a list; write \[\{start"),
     ({"hops.0.outages": "1 s"}, "is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}"),
     (
         {"hops.0.outages": {"up": {"uniform": ["1 ms", "1 s"]}, "down": "0 s"}},
-        "hops.outages can be .* on average; allowed is 0 to 4096; raise up, or shorten duration",
+        "hops.outages can be up to .* on average; expected 0 to 4096; raise up, or shorten duration",
     ),
-    ({"hops.1.rate": "1 bit/s"}, "there is no '1'; allowed is 0 to 0"),
+    ({"hops.1.rate": "1 bit/s"}, "item '1' does not exist; expected 0 to 0"),
     ({"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}] * 2}, "only sctp uses two"),
 ]
 
@@ -164,7 +164,7 @@ def test_bad_input_is_one_line_with_field_value_range_and_remedy(plain, values, 
 
 def test_too_many_hops_of_several_groups_are_refused(plain):
     group = {"count": {"integers": [1, 40]}, "each": {"rate": "1 Mbit/s", "delay": 0}}
-    with pytest.raises(InputError, match="hops can be 80; allowed is 1 to 64"):
+    with pytest.raises(InputError, match="hops can be up to 80; expected 1 to 64"):
         load_scenario(plain, values={"hops": [group, group]})
 
 
@@ -180,7 +180,7 @@ def test_a_congestion_control_is_found_beside_its_scenario(plain, tmp_path):
     with pytest.raises(InputError, match=r"constants\.dwn is not in own.py; did you mean 'down'"):
         load_scenario(plain, values=values)
     (tmp_path / "own.py").write_text("def grow(): pass\nCONSTANTS = [1]\n")
-    with pytest.raises(InputError, match=r"own\.py:2: CONSTANTS is no dictionary"):
+    with pytest.raises(InputError, match=r"own\.py:2: CONSTANTS is not a dictionary"):
         load_scenario(plain, values=values)
     (tmp_path / "own.py").write_text("CONSTANTS = {'up' 1.0}\n")
     with pytest.raises(InputError, match=r"own\.py:1: is not Python"):
@@ -190,14 +190,14 @@ def test_a_congestion_control_is_found_beside_its_scenario(plain, tmp_path):
 def test_a_path_takes_time() -> None:
     instant = {"rate": "unlimited", "delay": "0 s"}
     data = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [instant]}
-    with pytest.raises(InputError, match="no time at all"):
+    with pytest.raises(InputError, match="less than 1 ns"):
         Scenario.check(data)
     data["hops"] = [{"rate": "unlimited", "delay": "1 us"}]
     assert Scenario.check(data).paths[0].hops
 
 
 def test_a_name_without_end_is_no_field():
-    with pytest.raises(InputError, match="a field has a name of 5010 characters; allowed is 1 to 1000"):
+    with pytest.raises(InputError, match="a field has a name of 5010 characters; expected 1 to 1000"):
         with_values({"hops": []}, {f"hops.{'9' * 5000}.loss": 0})
 
 
@@ -223,7 +223,7 @@ def test_whole_nanoseconds_pass_in_every_round_trip(network) -> None:
     """Scenarios whose round trip rounds to zero nanoseconds are refused, because their kernel would never
     end."""
     data = {"duration": "1 ms", "transport": {"protocol": "newreno"}} | network
-    with pytest.raises(InputError, match="no time at all, in whole nanoseconds; raise a delay to 1 ns"):
+    with pytest.raises(InputError, match=r"less than 1 ns.*; raise a delay to 1 ns"):
         Scenario.check(data)
 
 
@@ -283,7 +283,7 @@ def test_a_refused_protocol_comes_with_those_that_its_network_has(network):
             scenario_of(network, {"protocol": name})
         assert ", ".join(allowed(BY_KEY[network])) in str(error.value)
     for name in set(PROTOCOLS) - set(allowed(BY_KEY[network])):
-        with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is"):
+        with pytest.raises(InputError, match=f"'{name}' is not supported; supported with {network}: "):
             scenario_of(network, {"protocol": name})
 
 

@@ -92,4 +92,7 @@ def check(scenario: Scenario, control: str) -> None:
     """Raise InputError unless a fast fidelity can be the control variate of packet runs of a scenario."""
     fidelity.check(scenario, control)
     if scenario.fidelity != "packet":
-        raise InputError(f"control = {control} is for packet runs; write fidelity: packet, or no control")
+        raise InputError(
+            f"control = {control} needs packet runs; write fidelity: packet, or remove the "
+            "control"
+        )

@@ -115,7 +115,7 @@ def estimate(
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
     if any(goal.relative for goal in parsed):
-        raise InputError("a goal of baseline is for sweeps; write a value")
+        raise InputError("a goal relative to the baseline is supported only in sweeps; write a value")
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
     target, tell = resolve_target(target), reporter(progress)

@@ -68,7 +68,7 @@ def parse(text: str, scenario: Scenario | None = None) -> Goal:
     """Parse a goal. Raises InputError, which suggests outcomes of the scenario."""
     match = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(.+)", text.strip(), re.DOTALL)
     if match is None:
-        raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
+        raise InputError(f"goal '{text}' is not a comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     outcome, comparison, value = match.groups()
     known_outcome(outcome, scenario)
     of_baseline = value.endswith(" of baseline")
@@ -84,5 +84,5 @@ def known_outcome(name: str, scenario: Scenario | None = None) -> str:
     """Return the name of an outcome. Raises InputError if no outcome has this name."""
     if name not in MEANING:  # `measurable` reports missing classes
         known = measurable.outcomes(scenario) if scenario is not None else MEANING
-        raise InputError(f"'{name}' is no outcome; {suggest(name, known, cutoff=0.6)}")
+        raise InputError(f"'{name}' is not an outcome; {suggest(name, known, cutoff=0.6)}")
     return name

@@ -206,9 +206,9 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
     seeds = columns.get("n_seeds", 1)
     for name, item in ((column, value), (f"{metric}_sd", sd), ("n_seeds", seeds)):
         if isinstance(item, str):
-            raise InputError(f"{name} = '{item}' is no number; write a number or leave the field empty")
+            raise InputError(f"{name} = '{item}' is not a number; write a number or leave the cell empty")
     if not 1 <= float(seeds) < math.inf:
-        raise InputError(f"n_seeds = {seeds} is no number of runs; allowed is 1 or more; count them again")
+        raise InputError(f"n_seeds = {seeds} is out of range; expected 1 or more runs")
     return float(value), float(sd), int(seeds)
 
 
@@ -229,8 +229,8 @@ def _whole(name: str, value: Any) -> int:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        remedy = "write one, or a column that has it"
-        raise InputError(f"{name} = {value!r} is no whole number; {remedy}") from None
+        remedy = "write one, or a column that contains it"
+        raise InputError(f"{name} = {value!r} is not a whole number; {remedy}") from None
 
 
 def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]) -> ReferenceRow:
@@ -250,7 +250,10 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
     }
     name = str(filled["name"])
     if mapping.parts and not isinstance(filled.setdefault("shared", {}), dict):
-        raise InputError("shared has no fields, and the mapping has files of flows or links; write {}")
+        raise InputError(
+            "shared has no fields, but the mapping has files of flows or links; write shared: "
+            "{}"
+        )
     found = {}
     for part, rules in mapping.parts.items():
         mine = [{**columns, **more} for more in parts[part].get(name, [])]
@@ -329,7 +332,7 @@ def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
     for (number, _), cells in zip(lines[1:], table[1:], strict=True):
         if len(cells) != len(header):
             raise InputError(
-                f"{path}:{number}: has {len(cells)} fields, not {len(header)} as the column names"
+                f"{path}:{number}: has {len(cells)} values, but there are {len(header)} column names"
             )
         rows.append((number, {name: _cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}))
     return rows

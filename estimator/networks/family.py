@@ -178,7 +178,7 @@ class Network(Record):
         """Return the outcomes of each flow or link by name, [n, parts]."""
         if found := by_part(self.outcomes, part, self.output(rows, integers)):
             return found
-        raise InputError(f"there are no outcomes by {part} with {self.key}")
+        raise InputError(f"outcomes by {part} are not available with {self.key}")
 
     # One replication.
 

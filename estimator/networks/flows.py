@@ -80,7 +80,7 @@ class Flows(Record):
     def _names_no_class(cls, data: Any) -> Any:
         for name in ("class", "late"):
             if isinstance(data, dict) and name in data:
-                raise InputError(f"{name} is of each flow; write each: {{{name}: {data[name]}}}")
+                raise InputError(f"{name} belongs to each flow; write each: {{{name}: {data[name]}}}")
         return data
 
     @property
@@ -232,13 +232,13 @@ class ManyFlows(Record):
             if not (isinstance(item, Flows) and isinstance(item.each, list)):
                 continue
             if (have := len(item.each)) < (most := int(bounds(self.count_of(item))[1])):
-                what = f"{self.key}.flows.{g}.each has {have} items, and there can be {most} flows"
+                what = f"{self.key}.flows.{g}.each has {have} items, but there can be {most} flows"
                 raise InputError(f"{what}; write an item for each, or one record for all")
         found = self.class_names(transport)
         if len(found) > MOST_CLASSES:
             there = f"{len(found)} classes ({', '.join(found)})"
-            remedy = f"allowed is 1 to {MOST_CLASSES}; give some the same class"
-            raise InputError(f"{self.key}.flows are of {there}; {remedy}")
+            remedy = f"expected 1 to {MOST_CLASSES}; give some the same class"
+            raise InputError(f"{self.key}.flows have {there}; {remedy}")
 
     def datagrams(self, run: Run) -> frozenset[str]:
         """See `Network.datagrams`."""
@@ -280,11 +280,11 @@ def check_own(name: str, flow: FlowSpec, transport: Any) -> None:
     sender = sender_of(transport, flow)
     given = next((field for field in flow.not_of_udp if getattr(flow, field) is not None), None)
     if given is not None and sender is transport and sender.datagrams:
-        remedy = "write protocol: newreno beside it, or udp"
-        raise InputError(f"{name}.{given} is of TCP; {remedy}")
+        remedy = "add protocol: newreno to the flow, or use udp"
+        raise InputError(f"{name}.{given} is a field of TCP, and the transport is udp; {remedy}")
     if flow.congestion_control is not None and not sender.own_association:
-        remedy = "write protocol: linux beside it"
-        raise InputError(f"{name}.congestion_control is for linux alone; {remedy}")
+        remedy = "add protocol: linux to the flow"
+        raise InputError(f"{name}.congestion_control is supported only with linux; {remedy}")
 
 
 def jitter_of(flows: Described, flow: Any) -> str:

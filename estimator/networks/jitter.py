@@ -67,5 +67,8 @@ def _checked(given: Any) -> Jitter:
             raise InputError("has a reorder that is neither true nor false; write true, or remove it")
     found = _TIME.validate(given)
     if not isinstance(found, Distribution):
-        raise InputError("is no distribution; write one such as {uniform: [0 ms, 5 ms]}, or add it to delay")
+        raise InputError(
+            "is not a distribution; write one such as {uniform: [0 ms, 5 ms]}, or add it to "
+            "delay"
+        )
     return Jitter(found, reorder)

@@ -65,8 +65,8 @@ _RATE = re.compile(
 """Words that describe outages by their rate or by availability."""
 RARE = (
     "is not supported: outages rarer or longer than a run are not simulated, because a run lasts 10 days at "
-    "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weigh its outcome by "
-    "how often it comes"
+    "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weight its result by "
+    "its probability"
 )
 """End of the message for outages such as 4 hours a year."""
 AVAILABILITY = dict.fromkeys(("availability", "uptime", "downtime", "mtbf", "mttr"), f"it {RARE}")
@@ -94,7 +94,7 @@ def _list_or_means(data: Any) -> Any:
     if any(_RATE.search(text) for text in _texts(data)):
         raise InputError(RARE)
     if isinstance(data, dict) and {"start", "duration"} & set(data):
-        raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
+        raise InputError("is one outage, not a list; write [{start: 50 s, duration: 10 s}]")
     if not isinstance(data, list | dict | OnOff):
         raise InputError("is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}")
     return data

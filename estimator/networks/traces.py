@@ -88,7 +88,7 @@ def trace(given: Any) -> Trace:
     if isinstance(given, Trace):
         return given
     if not isinstance(given, str) or not given.strip():
-        raise InputError(f"is no trace; name a file, and there {_SHAPE}")
+        raise InputError(f"is not a trace; name a file, and in it {_SHAPE}")
     if "\n" in given:
         return parse(given)
     trusted.check(Path(given), Path())
@@ -101,28 +101,28 @@ def parse(text: str) -> Trace:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     mahimahi = bool(lines) and lines[0][1].isdecimal()
     if len(lines) < (1 if mahimahi else 2):
-        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MAX_LINES}; write a line with the end")
+        raise InputError(f"has {len(lines)} lines; expected 2 to {MAX_LINES}; write a line with the end")
     if not mahimahi and len(lines) > MAX_LINES:
         longer = "write the mean rate, delay and loss of longer steps, so that the trace lasts as long"
-        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MAX_LINES}; {longer}")
+        raise InputError(f"has {len(lines)} lines; expected 2 to {MAX_LINES}; {longer}")
     return _milliseconds(text, lines) if mahimahi else _steps(text, lines)
 
 
 def _milliseconds(text: str, lines: list[tuple[int, str]]) -> Trace:
     for number, line in lines:
         if not line.isdecimal() or int(line) > 1000 * _TIME.high:
-            allowed = f"allowed is 0 to {1000 * _TIME.high:.0f}, whole ms; correct it"
+            allowed = f"expected a whole number of ms from 0 to {1000 * _TIME.high:.0f}"
             raise InputError(f"has '{line[:20]}' in line {number}; {allowed}")
     every = [int(line) for _, line in lines]
     for k in range(1, len(every)):
         if every[k] < every[k - 1]:
-            raise InputError(f"has times that fall in line {lines[k][0]}; sort them")
+            raise InputError(f"has a decreasing time in line {lines[k][0]}; sort the lines")
     if every[-1] == 0:
         raise InputError("is a trace that ends at 0 ms; write a later last line")
     times, packets = np.unique(every, return_counts=True)
     if len(times) > MAX_LINES:
         steps = "write columns time,rate with the mean rate of each 100 ms, 120 kbit/s for each packet in it"
-        raise InputError(f"has {len(times)} different milliseconds; allowed is 2 to {MAX_LINES}; {steps}")
+        raise InputError(f"has {len(times)} different milliseconds; expected 2 to {MAX_LINES}; {steps}")
     return Trace(text, tuple((times / 1000).tolist()), every[-1] / 1000, {}, packets)
 
 
@@ -144,7 +144,7 @@ def _steps(text: str, lines: list[tuple[int, str]]) -> Trace:
         least = times[-2] + 1e-9 if row else 0.0
         if times[-1] < least or (row == 0 and times[0] > 0):
             remedy = "; write one row for each time, with the mean of its values" if row else ""
-            found = f"has the time {fields['time']} in line {number}; let times rise from 0 s"
+            found = f"has the time {fields['time']} in line {number}; times must start at 0 s and increase"
             raise InputError(found + remedy)
         if row < len(lines) - 2:
             for name in others:
@@ -153,9 +153,9 @@ def _steps(text: str, lines: list[tuple[int, str]]) -> Trace:
         raise InputError("is a trace that ends before 1 ms; write a later last line")
     rates = columns.get("rate", [_LEAST_RATE])
     if not any(rates):
-        raise InputError("is a trace whose rate is 0 all along; raise one")
+        raise InputError("is a trace whose rate is always 0; raise one")
     if any(0 < rate < _LEAST_RATE for rate in rates):
-        raise InputError("has a rate below 100 bit/s; allowed is 0 or 100 bit/s and more; raise it")
+        raise InputError("has a rate below 100 bit/s; expected 0, or 100 bit/s or more")
     return Trace(text, tuple(times[:-1]), times[-1], {name: tuple(of) for name, of in columns.items()})
 
 

@@ -12,7 +12,7 @@ from netcarlo.schema.quantity import Number, bounds
 MAX_SENDS = 10
 """Assumed maximum number of transmissions per packet of a transfer."""
 
-NO_TIME = "raise a delay to 1 ns or more, or give a rate or a lower one"
+NO_TIME = "raise a delay to 1 ns or more, or write a lower rate"
 """Remedy for a path on which a packet takes no time."""
 
 

@@ -55,14 +55,14 @@ class Varying(Record):
         for name, unit in (("rate", units.RATE), ("delay", units.TIME)):
             if (mean := given.mean(name)) is not None:
                 if data.get(name) is not None:
-                    raise InputError(f"{name} stands in the trace, too; remove one of them")
+                    raise InputError(f"{name} is also a column of the trace; remove one of them")
                 means[name] = units.show(mean, unit)
         return means | {name: value for name, value in data.items() if value is not None or name not in means}
 
     @model_validator(mode="after")
     def _repeat_of_a_trace(self) -> Self:
         if self.trace is None and self.repeat is not None:
-            raise InputError("repeat belongs to a trace; give that too, or remove it")
+            raise InputError("repeat needs a trace; add a trace, or remove repeat")
         return self
 
     @model_serializer(mode="wrap")

@@ -111,8 +111,8 @@ def _one(name: str, value: Any, rule: Rule, parameter: inspect.Parameter) -> Any
         shown = type(value).__name__
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     none = f", or None {rule.none}".rstrip() if parameter.default is None else ""
-    remedy = f"write {name}=None {rule.none}" if none and rule.none else "correct it"
-    raise InputError(f"{name} = {shown} is not allowed; allowed is {rule.allowed}{none}; {remedy}")
+    remedy = f"; write {name}=None {rule.none}" if none and rule.none else ""
+    raise InputError(f"{name} = {shown} is not allowed; expected {rule.allowed}{none}{remedy}")
 
 
 def _rule(parameter: inspect.Parameter) -> Rule:

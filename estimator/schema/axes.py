@@ -61,18 +61,24 @@ class AxisSpec(Record):
         given = [kind for kind in kinds if getattr(self, kind) is not None]
         if len(given) != 1:
             has = " and ".join(given) or "none of them"
-            raise InputError(f"needs one of {', '.join(kinds)}, and has {has}; write one")
+            raise InputError(f"needs exactly one of {', '.join(kinds)}, but has {has}; write one")
         if (self.points is not None) != (given[0] in ("linear", "log")):
-            raise InputError("needs points with linear or log, and only there; write points: 10 or remove it")
+            raise InputError(
+                "needs points with linear or log, and only with these; write points: 10 or remove "
+                "it"
+            )
         if self.field is not None and given[0] in ("zip", "cases"):
-            raise InputError(f"has a field beside {given[0]}, which names fields itself; remove field")
+            raise InputError(f"has both field and {given[0]}, which contains the fields; remove field")
         for value in _inside([self.values, self.linear, self.log, self.zip, self.cases]):
             if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"has the value {value}, which is no number; write a number or unlimited")
+                raise InputError(f"has the value {value}, which is not a number; write a number or unlimited")
         if self.zip is not None and not all(self.zip.values()):
-            raise InputError("has a zip column without values; give it one or more")
+            raise InputError("has a column of zip without values; write at least one")
         if self.zip is not None and len({len(column) for column in self.zip.values()}) > 1:
-            raise InputError("has zip columns of different lengths; give each as many values")
+            raise InputError(
+                "has columns of zip with different numbers of values; write equally many in "
+                "each"
+            )
         return self
 
 
@@ -133,14 +139,20 @@ def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:
     found = [_number(end) for end in ends]
     for end, number in zip(ends, found, strict=True):
         if number is None:
-            raise InputError(f"has the end {end!r}, which is no number; write one such as 10 ms")
+            raise InputError(f"has the end {end!r}, which is not a number; write one such as 10 ms")
     (low, dimension), (high, other) = found  # type: ignore[misc]
     if other != dimension:
-        raise InputError(f"runs from {dimension.name} to {other.name}; write both in the same unit")
+        raise InputError(
+            f"has ends of different kinds, {dimension.name} and {other.name}; write both in one "
+            "unit"
+        )
     if not low < high:
-        raise InputError("has its ends in falling order; write [lowest, highest]")
+        raise InputError("has its ends in descending order; write [lowest, highest]")
     if log and low <= 0:
-        raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower end")
+        raise InputError(
+            "starts at 0 or below, but a logarithmic scale needs positive values; raise the lower "
+            "end"
+        )
     shares = [i / (count - 1) for i in range(count)]
     numbers = [low * portable.power(high / low, s) if log else low + (high - low) * s for s in shares]
     # Twelve digits, to write 10 ms instead of 9.999999999999998 ms.

@@ -137,18 +137,18 @@ def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, 
         return Distribution(kind, (*points, *below)) if below else Distribution("choice", tuple(points))
     places = _LISTS[kind].count(",") + 1
     if not isinstance(given, list) or not given or (kind != "choice" and len(given) != places):
-        raise InputError(f"has the wrong shape; write {{{kind}: {_LISTS[kind]}}}")
+        raise InputError(f"has the wrong parameters; write {{{kind}: {_LISTS[kind]}}}")
     values = tuple(number(item) for item in given)
     if kind == "choice":
         return Distribution(kind, values)
     if not all(map(math.isfinite, values)):
         raise InputError("is unlimited at one end; write a number there")
     if list(values) != sorted(values):
-        raise InputError(f"has its bounds in falling order; write {{{kind}: {_LISTS[kind]}}}")
+        raise InputError(f"has its bounds in descending order; write {{{kind}: {_LISTS[kind]}}}")
     if kind == "log_uniform" and values[0] <= 0:
-        raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower bound")
+        raise InputError("starts at 0 or below, but log_uniform needs positive values; raise the lower bound")
     if kind == "integers" and any(v != int(v) for v in values):
-        raise InputError("has a bound that is no whole number; write whole numbers")
+        raise InputError("has a bound that is not a whole number; write whole numbers")
     return Distribution(kind, values)
 
 
@@ -156,17 +156,20 @@ def _named(kind: str, given: Any, number: Callable[[Any], float], low: float, hi
     names = NAMED[kind]
     if not isinstance(given, dict) or not set(names) <= set(given) <= {*names, "min", "max"}:
         shape = ", ".join(f"{name}: {name[0]}" for name in names)
-        raise InputError(f"has the wrong shape; write {{{kind}: {{{shape}, min: lowest, max: highest}}}}")
+        raise InputError(
+            "has the wrong parameters; write "
+            f"{{{kind}: {{{shape}, min: lowest, max: highest}}}}"
+        )
     values = tuple(_bare(given[name]) if name in BARE else number(given[name]) for name in names)
     a = number(given["min"]) if "min" in given else low
     b = number(given["max"]) if "max" in given else high
     first, last = values[0], values[-1]
     if kind == "normal" and not (math.isfinite(first) and 0 < last < math.inf):
-        raise InputError("needs a finite mean and an sd above 0; a fixed number needs no distribution")
+        raise InputError("needs a finite mean and an sd above 0; write a plain number for a fixed value")
     if kind != "normal" and not 0 < first < math.inf:
         raise InputError(f"needs a finite {names[0]} above 0; raise it")
     if names[-1] in BARE and not 0.01 <= last <= 100:
-        raise InputError(f"has a {names[-1]} of {last:g}; allowed is 0.01 to 100; correct it")
+        raise InputError(f"has a {names[-1]} of {last:g}; expected 0.01 to 100")
     if kind == "pareto":
         a = max(a, first)
     if not a < b:

@@ -104,7 +104,7 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
                 raise InputError(f"{path}: is not a regular file; save its content as a file and name that")
             content = file.read(most + 1)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; check the name and the folder you are in") from None
+        raise InputError(f"{path}: no such file; check its name and the current folder") from None
     except InputError:
         raise
     except IsADirectoryError:
@@ -113,7 +113,7 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}); name a readable file") from None
     if len(content) > most:
-        raise InputError(f"{path}: has over {most >> 20} MiB, the most that is read; name another file")
+        raise InputError(f"{path}: is larger than {most >> 20} MiB, the maximum; name a smaller file")
     return content
 
 
@@ -145,7 +145,7 @@ def read_yaml(path: str | Path) -> Document:
     except yaml.YAMLError as error:
         raise InputError(f"{source}: is not YAML ({error}); check for unprintable characters") from None
     if not isinstance(data, dict):
-        raise InputError(f"{source}: holds no keys; a file starts with lines such as 'duration: 100 s'")
+        raise InputError(f"{source}: has no keys; write lines such as 'duration: 100 s'")
     return Document(data, source=source, lines=reader.lines)
 
 
@@ -203,9 +203,9 @@ class _Loader(Composer, CParser, Resolver):
         self.depth += 1
         self.count += 1
         if self.depth > MAX_DEPTH:
-            raise _Refused(self._line(), f"is nested over {MAX_DEPTH} deep; write it flatter")
+            raise _Refused(self._line(), f"is nested more than {MAX_DEPTH} levels deep; reduce the nesting")
         if self.count > MAX_NODES:
-            raise _Refused(self._line(), f"has over {MAX_NODES} keys and values; write fewer")
+            raise _Refused(self._line(), f"has more than {MAX_NODES} keys and values; write fewer")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -270,13 +270,13 @@ class _Reader:
         self.lines.setdefault(at, line)
         self._count += 1
         if self._count > MAX_NODES:
-            raise _Refused(line, f"has over {MAX_NODES} keys and values, aliases written out; write fewer")
+            raise _Refused(line, f"has more than {MAX_NODES} keys and values with aliases; write fewer")
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
         if len(at) > MAX_DEPTH:
-            raise _Refused(line, f"is nested over {MAX_DEPTH} deep; write it flatter")
+            raise _Refused(line, f"is nested more than {MAX_DEPTH} levels deep; reduce the nesting")
         if id(node) in self._open:
-            raise _Refused(line, "an alias contains itself; write the value out")
+            raise _Refused(line, "an alias contains itself; write the value itself")
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
@@ -320,9 +320,9 @@ class _Reader:
         for one in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             line = one.start_mark.line + 1
             if not isinstance(one, yaml.MappingNode):
-                raise _Refused(line, "<< merges what is no mapping; write <<: *name")
+                raise _Refused(line, "<< needs a mapping; write <<: *name")
             if id(one) in self._open:
-                raise _Refused(line, "an alias contains itself; write the value out")
+                raise _Refused(line, "an alias contains itself; write the value itself")
             self._open.add(id(one))
             for key, pair in self._merged(one).items():
                 found.setdefault(key, pair)
@@ -345,13 +345,13 @@ def _scalar(node: yaml.Node) -> Any:
     text, line = str(node.value), node.start_mark.line + 1
     if node.tag in (_TAG + "str", _MERGE):
         if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise _Refused(line, f"the text {text!r} has a character that is none; remove it")
+            raise _Refused(line, f"the text {text!r} has an invalid character; remove it")
         return text
     if node.tag not in _SCALARS:
         raise _unknown(node)
     pattern, _, make = _SCALARS[node.tag]
     if len(text) > MAX_NUMBER_LENGTH and make in (_integer, _float):
-        allowed = f"allowed is 1 to {MAX_NUMBER_LENGTH}"
+        allowed = f"expected 1 to {MAX_NUMBER_LENGTH}"
         raise _Refused(line, f"a number has {len(text)} characters; {allowed}; round it")
     if not pattern.match(text):
         kind = node.tag.replace(_TAG, "!!")

@@ -38,7 +38,7 @@ def read(path: Path) -> list[list[str]]:
         raise InputError(f"{path}: has the columns {','.join(header)[:60]!r}; {_SHAPE}")
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
-            raise InputError(f"{path}: row {number} has {len(row)} fields, not {len(header)}; correct it")
+            raise InputError(f"{path}: row {number} has {len(row)} values instead of {len(header)}")
     return rows[1:]
 
 
@@ -53,24 +53,24 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
         trusted.check(Path(given), Path())
     rows = read(Path(given)) if isinstance(given, str) else given
     if not isinstance(rows, list):
-        raise InputError(f"has the wrong shape; {_SHAPE}")
+        raise InputError(f"has the wrong form; {_SHAPE}")
     if not 1 <= len(rows) <= MAX_POINTS:
         quantiles = "write quantiles, such as 1000 rows of value,cumulative"
-        raise InputError(f"has {len(rows)} points; allowed is 1 to {MAX_POINTS}; {quantiles}")
+        raise InputError(f"has {len(rows)} points; expected 1 to {MAX_POINTS}; {quantiles}")
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
     if lengths not in ({1}, {2}):
-        raise InputError(f"has the wrong shape; {_SHAPE}")
+        raise InputError(f"has the wrong form; {_SHAPE}")
     values = [number(row[0]) for row in rows]
     if not all(map(math.isfinite, values)):
-        raise InputError("has a value without limit; write a number there")
+        raise InputError("has an unlimited value; write a number")
     if lengths == {1}:
         return values, []
     try:
         below = [float(row[1]) for row in rows]
     except (TypeError, ValueError):
-        raise InputError("has a cumulative probability that is no number; write 0 to 1") from None
+        raise InputError("has a cumulative probability that is not a number; write 0 to 1") from None
     if values != sorted(values) or below != sorted(below) or not (below[0] >= 0 and below[-1] == 1):
-        raise InputError("has points that fall or do not end at 1; sort them, and let cumulative end with 1")
+        raise InputError("has points that decrease or do not end at 1; sort them, and end cumulative with 1")
     return values, below
 
 

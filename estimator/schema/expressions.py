@@ -57,7 +57,7 @@ def _of_numbers(operate: Callable[..., Any]) -> Callable[..., Any]:
 
     def checked(*values: Any) -> Any:
         if any(isinstance(value, str) for value in values):
-            raise TypeError("a text is no number")
+            raise TypeError("a text is not a number")
         return operate(*values)
 
     return checked
@@ -99,7 +99,7 @@ def numbers(text: str, values: Mapping[str, Any]) -> NDArray[np.float64]:
     found = evaluate(text, values)
     try:
         if np.asarray(found).dtype.kind not in "biuf":
-            raise TypeError("a text is no number")
+            raise TypeError("a text is not a number")
         return np.asarray(found, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise _no_value(text, error) from None
@@ -126,18 +126,21 @@ def check(text: str, known: Collection[str]) -> None:
     """Raise InputError unless an expression uses only `known` names."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
-            raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {suggest(node.id, known)}")
+            raise InputError(
+                f"'{text}': '{node.id}' is neither an outcome nor a column; "
+                f"{suggest(node.id, known)}"
+            )
 
 
 def _parse(text: str) -> ast.Expression:
     if len(text) > MAX_LENGTH:
         said = f"{text[:40]}..."
-        raise InputError(f"'{said}' has {len(text)} characters; allowed is 1 to {MAX_LENGTH}; write less")
+        raise InputError(f"'{said}' has {len(text)} characters; expected 1 to {MAX_LENGTH}; shorten it")
     try:
         return ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two for deep nesting
         example = "acked * packet_bytes / duration_s"
-        raise InputError(f"'{text}' is no expression; write one such as {example}") from None
+        raise InputError(f"'{text}' is not an expression; write one such as {example}") from None
 
 
 class NoValueError(InputError):
@@ -165,7 +168,7 @@ def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
             return constant
         case ast.Name(id=name):
             if name not in values:
-                raise InputError(f"'{name}' is no column; {suggest(name, values)}")
+                raise InputError(f"'{name}' is not a column; {suggest(name, values)}")
             return values[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_value(left, values), _value(right, values))
@@ -182,7 +185,8 @@ def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             return _called(name, [_value(arg, values) for arg in args])
     raise InputError(
-        f"'{ast.unparse(node)}' is not allowed; allowed are + - * / // % **, single comparisons, and or not, "
+        f"'{ast.unparse(node)}' is not supported; supported: + - * / // % **, single comparisons, and or "
+        "not, "
         f"x if y else z, and {', '.join(FUNCTIONS)}"
     )
 

@@ -42,7 +42,7 @@ def value(record: Any, name: str) -> Any:
         elif isinstance(at, list) and part.isdecimal() and int(part) < len(at):
             at = at[int(part)]
         else:
-            raise InputError(f"'{name}' is no field; {_remedy(at, part)}")
+            raise InputError(f"'{name}' is not a field; {_remedy(at, part)}")
     return at
 
 
@@ -65,8 +65,8 @@ def _remedy(owner: Any, part: str) -> str:
     if isinstance(owner, Record):
         return suggest(part, type(owner).model_fields)
     if isinstance(owner, list):
-        return f"'{part}' is not among 0 to {len(owner) - 1}"
-    return f"'{part}' is in no record; name a field such as hops.0.rate"
+        return f"'{part}' is not an item; expected 0 to {len(owner) - 1}"
+    return f"'{part}' is not part of a record; name a field such as hops.0.rate"
 
 
 def _find(annotation: Any) -> Quantity | None:

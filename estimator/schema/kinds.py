@@ -30,7 +30,7 @@ REMEDIES = {
     CONTROL: "name it in a scenario as transport.congestion_control",
     PAGE: "open it in a browser",
     RECORD: "netcarlo compare {} OTHER",
-    JSON: "netcarlo reads JSON of its own commands only; write a YAML file",
+    JSON: "netcarlo reads only JSON that its own commands write; write a YAML file",
     REPRODUCED: "netcarlo compare {} OTHER",
 }
 

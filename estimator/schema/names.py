@@ -43,7 +43,7 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
                 if not at:
                     raise InputError(f"{name}: '{parts[i - 1]}' is an empty list; set it as a whole")
                 if not part.isdecimal() or int(part) >= len(at):
-                    raise InputError(f"{name}: there is no '{part}'; allowed is 0 to {len(at) - 1}")
+                    raise InputError(f"{name}: item '{part}' does not exist; expected 0 to {len(at) - 1}")
                 key: Any = int(part)
             elif isinstance(at, dict):
                 key = part
@@ -52,8 +52,8 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
             if isinstance(at, dict) and at.get(key) is None and not last and parts[i + 1].isdecimal():
                 lists = ", ".join(each for each in at if isinstance(at[each], list | dict)) or "none"
                 raise InputError(
-                    f"{name}: there is no list '{part}' here; set it as a whole, or name a field of what is "
-                    f"there: {lists}"
+                    f"{name}: there is no list '{part}'; set it as a whole, or name a field of one that "
+                    f"exists: {lists}"
                 )
             if last:
                 at[key] = value
@@ -126,9 +126,9 @@ def full_names(data: Mapping[str, Any], name: str) -> list[str]:
         raise InputError("a field to set has no name; write it as transport.window")
     if parts[0] == "scenario" and len(parts) > 1 and "scenario" not in data:
         remedy = f"write {'.'.join(parts[1:])}"
-        raise InputError(f"{name}: fields of a scenario are named as seen from inside it; {remedy}")
+        raise InputError(f"{name}: fields of a scenario are named without 'scenario.'; {remedy}")
     if len(name) > MAX_NAME_LENGTH:
-        raise InputError(f"a field has a name of {len(name)} characters; allowed is 1 to {MAX_NAME_LENGTH}")
+        raise InputError(f"a field has a name of {len(name)} characters; expected 1 to {MAX_NAME_LENGTH}")
     found: list[tuple[list[str], Any]] = [([], data)]
     for part in [*(["paths", "0"] if parts[0] == "hops" else []), *parts]:
         deeper = []

@@ -16,7 +16,7 @@ def note_bare(data: Any, source: str) -> None:
     """Warn about each probability without a unit; `data` is the content of the file `source`."""
     for name, value in _bare(data, ""):
         read = f"{100 * value:.12g} %"
-        text = f"{source}: {name} = {value} has no unit and is taken for {read}; write {read}"
+        text = f"{source}: {name} = {value} has no unit and is read as {read}; write {read}"
         warnings.warn(text, Note, stacklevel=3)
 
 
@@ -27,8 +27,8 @@ def note_detection(data: Any, source: str) -> None:
     """
     if _mobile(data) and not _names(data, "detection"):
         text = (
-            f"{source}: mobility.detection is 0.1 s unless given, without duplicate address detection, which "
-            "preparation contains; write 1.1 s to compare MIPv6 and HMIPv6 with protocols that prepare, "
+            f"{source}: mobility.detection is 0.1 s by default, without duplicate address detection, which "
+            "preparation includes; write 1.1 s to compare MIPv6 and HMIPv6 with protocols that prepare, "
             "or 0.1 s to keep it"
         )
         warnings.warn(text, Note, stacklevel=3)

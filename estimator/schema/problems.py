@@ -29,16 +29,16 @@ class Wrong:
 
 
 LIMITS = {
-    "greater_than_equal": "is refused: allowed is {ge} or more",
-    "greater_than": "is refused: allowed is more than {gt}",
-    "less_than_equal": "is refused: allowed is {le} or less",
-    "less_than": "is refused: allowed is less than {lt}",
-    "too_short": "has too few items; allowed is at least {min_length} item{s}",
-    "too_long": "has too many items; allowed is at most {max_length} items",
-    "string_too_short": "is too short; allowed is at least {min_length} characters",
-    "string_too_long": "is too long; allowed is at most {max_length} characters",
-    "finite_number": "is refused: allowed is a finite number; write one such as 0.5",
-    "int_parsing_size": "is refused: it has too many digits; write a smaller whole number",
+    "greater_than_equal": "is out of range; expected {ge} or more",
+    "greater_than": "is out of range; expected more than {gt}",
+    "less_than_equal": "is out of range; expected {le} or less",
+    "less_than": "is out of range; expected less than {lt}",
+    "too_short": "has too few items; expected at least {min_length} item{s}",
+    "too_long": "has too many items; expected at most {max_length} items",
+    "string_too_short": "is too short; expected at least {min_length} characters",
+    "string_too_long": "is too long; expected at most {max_length} characters",
+    "finite_number": "is not finite; write a number such as 0.5",
+    "int_parsing_size": "has too many digits; write a smaller whole number",
 }
 """Messages about values of the right type but outside the limits, by pydantic's error type."""
 
@@ -75,13 +75,13 @@ _HOW = {
 }
 
 WORDS = {
-    "literal_error": "is a word that is not allowed",
-    "union_tag_invalid": "is of no known kind",
-    "union_tag_not_found": "is of no known kind",
+    "literal_error": "is not an allowed word",
+    "union_tag_invalid": "is of an unknown kind",
+    "union_tag_not_found": "is of an unknown kind",
     "is_instance_of": "is of the wrong kind",
-    "value_error": "says itself what is wrong",
+    "value_error": "has its own message",
     "missing": "is missing",
-    "extra_forbidden": "is an unknown name",
+    "extra_forbidden": "is an unknown field",
 }
 """Descriptions of the other error types that have their own messages, see `_said`."""
 
@@ -191,9 +191,9 @@ def _said(problem: _Problem) -> str:
         among = unsupported.STANDARDS if "802.11g" in context["expected"] else unsupported.PROTOCOLS
         if found := unsupported.known(value, among):
             return f"is not supported: {found.what}; {found.remedy}. Supported: {context['expected']}"
-        return f"is not allowed; allowed is {context['expected']}"
+        return f"is not allowed; expected {context['expected']}"
     if kind == "value_error":
-        return f"is refused: {context['error']}"
+        return f"is invalid: {context['error']}"
     return "is not allowed here; see its field in docs/reference/fields.md"
 
 

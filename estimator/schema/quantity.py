@@ -36,13 +36,13 @@ class Quantity:
     def validate(self, value: Any) -> Number:
         """Return the checked number or distribution. Raises InputError without the name of the field."""
         if isinstance(value, dict | Distribution) and not self.random:
-            raise InputError(f"cannot be a distribution; allowed is {self.allowed}; write one number")
+            raise InputError(f"cannot be a distribution; expected {self.allowed}; write one number")
         if isinstance(value, dict):
             value = distributions.parse(value, self._parse, low=self.low, high=self.high)
         elif not isinstance(value, Distribution):
             value = self._parse(value)
             if self.whole and math.isfinite(value) and value != int(value):
-                raise InputError(f"is no whole number; allowed is {self.allowed}")
+                raise InputError(f"is not a whole number; expected {self.allowed}")
         lowest, highest = value.bounds() if isinstance(value, Distribution) else (value, value)
         for bound in (lowest, highest):
             if not self.low <= bound <= self.high and not (self.unlimited and bound == math.inf):
@@ -50,7 +50,7 @@ class Quantity:
                     ("below", self.low, "more") if bound < self.low else ("above", self.high, "less")
                 )
                 remedy = f"write {units.show(limit, self.dimension)} or {way}"
-                raise InputError(f"is {side} the limit; allowed is {self.allowed}; {remedy}")
+                raise InputError(f"is {side} the limit; expected {self.allowed}; {remedy}")
         return value  # type: ignore[no-any-return]
 
     @property

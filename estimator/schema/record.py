@@ -62,13 +62,13 @@ class Record(BaseModel):
     def _unknown(cls, key: Any) -> Wrong:
         remedy = cls.elsewhere(str(key))
         meant = None if remedy else closest(str(key), cls.model_fields)
-        return Wrong(f"is an unknown name; {remedy or suggest(str(key), cls.model_fields)}", meant=meant)
+        return Wrong(f"is an unknown field; {remedy or suggest(str(key), cls.model_fields)}", meant=meant)
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:
         """Return the remedy for a known name that is not a field of this record; None for other names."""
         if cls.of_each is not None and key in cls.of_each.model_fields:
-            return "it is of each of them; write it below each:"
+            return "it belongs to each of them; write it under each:"
         return cls.absent.get(key)
 
     @classmethod

@@ -37,6 +37,7 @@ def check(path: Path, source: Path) -> None:
     except (OSError, ValueError, RuntimeError):
         pass  # impossible file name, circular links or unreadable file
     raise InputError(
-        f"{str(path)[:200]}: lies outside the folder of the file that names it; if you know it, add --trust "
-        f"{shlex.quote(str(path))} (from Python: netcarlo.trust)"
+        f"{str(path)[:200]}: is outside the folder of the file that refers to it; if you trust it, add "
+        "--trust "
+        f"{shlex.quote(str(path))} (in Python: netcarlo.trust)"
     )

@@ -130,7 +130,7 @@ def parse(value: object, dimension: Dimension) -> float:
     except ValueError:  # Python does not print integers of more than 4300 digits
         raise InputError(f"is too large; {help_}") from None
     if len(text) > MAX_NUMBER_LENGTH:
-        allowed = f"allowed is 1 to {MAX_NUMBER_LENGTH}"
+        allowed = f"expected 1 to {MAX_NUMBER_LENGTH}"
         raise InputError(f"has {len(text)} characters, too many for {dimension.name}; {allowed}; {help_}")
     match = _NUMBER.match(text)
     if match is None:

@@ -57,16 +57,16 @@ def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
     """Return the caveat of a result about `outcomes` by a fast fidelity; None for packets."""
     if scenario.fidelity == "packet":
         return None
-    said = [f"fidelity {scenario.fidelity}: no packet was simulated"]
+    said = [f"fidelity {scenario.fidelity}: an approximation without simulated packets"]
     bias, asked = known_bias(scenario), dict.fromkeys(outcomes)
     if bias is not None and OF in asked:
         median, low, high = (f"{100 * part:+.0f} %" for part in bias)
-        drawn = "on networks drawn at random its goodput was off by"
-        said.append(f"{drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)")
+        drawn = "on random networks its goodput differed from that of packets by"
+        said.append(f"{drawn} {median} (median), {low} to {high} in nine of ten (docs/fidelity.md)")
     if unknown := [name for name in asked if bias is None or name != OF]:
-        said.append(f"how far off its {', '.join(unknown)} is was not measured")
+        said.append(f"the accuracy of its {', '.join(unknown)} was not measured")
     if left_out := ignored_fields.fields(scenario):
-        said.append(f"what {', '.join(left_out)} changes is not in it")
+        said.append(f"it ignores {', '.join(left_out)}")
     return "; ".join(said)
 
 
@@ -76,14 +76,14 @@ def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
         return
     bias = known_bias(scenario)
     if unknown := [name for name in dict.fromkeys(outcomes) if bias is None or name != OF]:
-        known = "" if bias is None else f", only that of its {OF}"
-        what = f"fidelity = {scenario.fidelity} decides nothing about {', '.join(unknown)} here"
-        raise InputError(f"{what}: how far off it is was not measured{known}; write fidelity: packet")
+        known = "" if bias is None else f", only that of {OF}"
+        what = f"fidelity = {scenario.fidelity} cannot decide about {', '.join(unknown)} here"
+        raise InputError(f"{what}: its accuracy was not measured{known};  write fidelity: packet")
 
 
 def check(scenario: Scenario, fidelity: str) -> None:
     """Raise InputError unless this fidelity has a fast model of the scenario."""
     if fidelity not in CHEAP:
-        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {suggest(fidelity, CHEAP)}")
+        raise InputError(f"fidelity = '{fidelity}' is not a fast model; {suggest(fidelity, CHEAP)}")
     if problem := scenario.network.unknown(scenario, fidelity):
-        raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")
+        raise InputError(f"fidelity = {fidelity} does not support this scenario: {problem}; write packet")

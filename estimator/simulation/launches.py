@@ -203,6 +203,6 @@ def refusals() -> Iterator[None]:
     except DeviceError as error:
         raise MachineError(str(error)) from None
     except MemoryError as error:
-        raise InputError(f"{str(error) or 'there is too little memory'}; {workload.REMEDY}") from None
+        raise InputError(f"{str(error) or 'there is not enough memory'}; {workload.REMEDY}") from None
     except RefusedError as error:
         raise InputError(str(error)) from None

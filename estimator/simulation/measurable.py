@@ -61,9 +61,9 @@ def refuse(name: str, scenario: Scenario, have: Collection[str]) -> NoReturn:
     words = [scenario.network.key, scenario.transport.protocol, f"fidelity {scenario.fidelity}"]
     has = suggest(name, have, cutoff=0.8) if (of_class := of_classes([name])) else ""
     if not has.startswith("did you mean"):
-        has = f"it has {_listed(have, like=name)}"
+        has = f"measured: {_listed(have, like=name)}"
         if of_class:
-            has += "; give flows a class to measure theirs"
+            has += "; give flows a class to measure its delays"
     raise InputError(f"'{name}' is not measured here ({', '.join(words)}); {has}")
 
 

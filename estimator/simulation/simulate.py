@@ -76,7 +76,7 @@ def resolve_target(target: str) -> str:
     """Return `cpu` or `cuda`; `auto` becomes cuda if a device is available. Raises InputError."""
     if target not in TARGETS:
         raise InputError(
-            f"target = '{target}' is unknown; allowed is {', '.join(TARGETS)}; write target auto"
+            f"target = '{target}' is unknown; expected {', '.join(TARGETS)}"
         )
     if target == "cpu":
         return target

@@ -34,7 +34,7 @@ def trace(scenario: ScenarioLike, *, replication: int = 0, large: bool = False) 
         what = network.untraced or f"fidelity {scenario.fidelity}"
         *others, last = (kind.key for kind in KINDS if not kind.untraced)
         allowed = f"packets over {', '.join(others)} and {last}"
-        raise InputError(f"there is no trace of {what}; allowed are {allowed}")
+        raise InputError(f"traces of {what} are not supported; supported: {allowed}")
     if not large:
         workload.check([workload.forecast(scenario, 1, traced=True)])
     with launches.refusals():

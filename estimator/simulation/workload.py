@@ -24,7 +24,7 @@ MAX_SCRATCH = 2**30
 PACKETS_PER_S = 1e7
 """Approximate speed of one core [packets/s]."""
 
-REMEDY = "shorten duration, lower rates or replications, or confirm it with --yes (in Python: large=True)"
+REMEDY = "shorten duration, lower rates or replications, or confirm with --yes (in Python: large=True)"
 
 OUTCOME_COLUMNS = 160
 """Approximate number of columns in a table of outcomes."""
@@ -58,12 +58,13 @@ def check(found: Iterable[Forecast], *, what: str = "this run") -> None:
     if total.packets > MAX_PACKETS:
         time = _long(total.packets / PACKETS_PER_S)
         raise InputError(
-            f"{what} is about {total.packets:.1e} packets, {time} of one core; allowed unasked is "
+            f"{what} is about {total.packets:.1e} packets, {time} on one core; the limit without "
+            "confirmation is "
             f"{MAX_PACKETS:.0e} packets; {REMEDY}"
         )
     if total.bytes > MAX_BYTES:
         raise InputError(
-            f"{what} needs about {total.bytes / 2**30:.0f} GiB of memory; allowed unasked is "
+            f"{what} needs about {total.bytes / 2**30:.0f} GiB of memory; the limit without confirmation is "
             f"{MAX_BYTES / 2**30:.0f} GiB; {REMEDY}"
         )
 

@@ -43,9 +43,9 @@ def refused(protocol: str, network: type[NetworkKind] | NetworkKind) -> str:
     known = allowed(network)
     if protocol in known:
         return ""
-    some = f"allowed with {network.key} is {', '.join(known)}"
+    some = f"supported with {network.key}: {', '.join(known)}"
     if protocol in PROTOCOLS:
-        return f"is not for {network.key}; {some}"
+        return f"is not supported; {some}"
     if found := unsupported.known(protocol):
         longer = {"linux": "linux (CUBIC, BBR)"}
         names = ", ".join(longer.get(name, name) for name in known)
@@ -139,9 +139,9 @@ class Capabilities:
         """Return what a fluid model that supports the protocols `known` lacks for this transport; empty if
         nothing."""
         if self.protocol not in known:
-            return f"there is no fluid model of {self.protocol}, but of {', '.join(known)}"
+            return f"the fluid model does not support {self.protocol}; it supports {', '.join(known)}"
         control = self.only_packets
-        return f"{model} knows the congestion controls of sack only, and not {control}" if control else ""
+        return f"{model} supports congestion controls of sack only, not {control}" if control else ""
 
     @property
     def receiver_bytes(self) -> Any:

@@ -13,7 +13,10 @@ from netcarlo.schema.record import Record
 
 def _word(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", name):
-        raise InputError("is no word of up to 24 small letters, digits and _; write one such as video")
+        raise InputError(
+            "is not a word of up to 24 lower-case letters, digits and _; write one such as "
+            "video"
+        )
     return name
 
 

@@ -75,7 +75,7 @@ def locate(name: str, scenario: Path) -> Path:
     if os.path.isfile(path):
         content = read(path)
         if not trusted.beside(path, scenario):
-            refuse_unless_trusted(path, content, "lies outside the folder of the scenario")
+            refuse_unless_trusted(path, content, "is outside the folder of the scenario")
         elif (digest := sha256(content)) not in _trusted:
             _trusted.add(digest)
             _unsaid.add(digest)
@@ -87,7 +87,7 @@ def check(path: Path, content: bytes) -> None:
     refuse_unless_trusted(path, content, "was not loaded with a scenario in its folder")
     if (digest := sha256(content)) in _unsaid:
         _unsaid.discard(digest)
-        logging.getLogger(__name__).warning("%s is Python and runs as you (SHA-256 %s)", path, digest)
+        logging.getLogger(__name__).warning("%s runs with your permissions (SHA-256 %s)", path, digest)
 
 
 def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
@@ -96,8 +96,9 @@ def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
     if digest not in _trusted:
         what = shlex.quote(str(path)) if holds(Path(path), content) else digest
         raise InputError(
-            f"{path}: is Python that would run as you, and {why} (SHA-256 {digest}); read it, then add "
-            f"--trust {what} (from Python: netcarlo.trust)"
+            f"{path}: is Python code that would run with your permissions, and {why} (SHA-256 {digest}); "
+            "read it, then add "
+            f"--trust {what} (in Python: netcarlo.trust)"
         )
 
 
@@ -113,7 +114,7 @@ def read(path: Path) -> bytes:
     """Return the content of a congestion control file. Raises InputError, also for devices and large
     files."""
     if not os.path.isfile(path):
-        raise InputError(f"{str(path)[:200]}: is no file; name a Python file")
+        raise InputError(f"{str(path)[:200]}: is not a file; name a Python file")
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -123,7 +124,7 @@ def read(path: Path) -> bytes:
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
     if len(content) > MAX_BYTES:
-        raise InputError(f"{path}: has over {MAX_BYTES} bytes, the most of a congestion control; shorten it")
+        raise InputError(f"{path}: is larger than {MAX_BYTES} bytes, the maximum; shorten it")
     return content
 
 
@@ -137,7 +138,7 @@ def default_constants(path: Path) -> dict[str, float]:
     except SyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: is not Python ({error.msg}); correct that line") from None
     except (RecursionError, MemoryError, ValueError):  # nested too deeply; a zero byte
-        raise InputError(f"{path}: is not Python that can be read; correct it") from None
+        raise InputError(f"{path}: cannot be parsed as Python; correct it") from None
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         if any(isinstance(target, ast.Name) and target.id == "CONSTANTS" for target in targets):
@@ -151,6 +152,6 @@ def _numbers(node: ast.expr, path: Path) -> dict[str, float]:
         return {str(name): float(value) for name, value in ast.literal_eval(node).items()}
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, MemoryError):
         raise InputError(
-            f"{path}:{node.lineno}: CONSTANTS is no dictionary of names and numbers; "
+            f"{path}:{node.lineno}: CONSTANTS is not a dictionary of names and numbers; "
             'write CONSTANTS = {"increase": 1.0}'
         ) from None

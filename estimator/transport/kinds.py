@@ -69,6 +69,6 @@ def not_mixed(kinds: Iterable[str], where: str, *, own: bool = True) -> str:
     wrong = sorted(set(kinds) - {name for name in NUMBERS if own or name != OWN})
     if not wrong:
         return ""
-    text = f"transport cannot be {wrong[0]} {where}; allowed is {', '.join(TCPS)}, linux"
-    remedy = "; for a control of your own write protocol: linux, and let it return a window and a rate"
+    text = f"transport cannot be {wrong[0]} {where}; expected one of {', '.join(TCPS)}, linux"
+    remedy = "; for your own congestion control write protocol: linux, and return a window and a rate"
     return text + remedy if own and wrong[0].endswith(".py") else text

@@ -180,11 +180,14 @@ class Tcp(Transport):
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
             if str(control) in ONLY_LINUX and cls.controls is not CONTROLS_OF_LINUX:
-                raise InputError(f"{control} is a control of linux alone; write protocol: linux")
+                raise InputError("is supported only with linux; write protocol: linux")
             names = ", ".join(cls.controls)
             if found := unsupported.known(control):
                 raise InputError(f"is not supported: {found.what}; {found.remedy}. Supported: {names}")
-            raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
+            raise InputError(
+                f"is not a file; write {names} or the path of a Python file relative to the "
+                "scenario"
+            )
         return control
 
     @model_validator(mode="after")
@@ -193,7 +196,7 @@ class Tcp(Transport):
             packets = self.receive_buffer.largest_window() / bounds(self.payload)[0]
             if packets > CAPACITY:
                 raise InputError(
-                    f"receive_buffer can hold over {CAPACITY} packets, the most that can be in flight; "
+                    f"receive_buffer can hold over {CAPACITY} packets, the maximum in flight; "
                     "lower its size or raise payload"
                 )
         return self
@@ -241,7 +244,7 @@ class Tcp(Transport):
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """See `Answers.unknown_to_fluid`."""
-        text = "the fluid model has no send_buffer" if self.send_buffer is not None else ""
+        text = "the fluid model does not support send_buffer" if self.send_buffer is not None else ""
         return super().unknown_to_fluid(known, model) or text
 
     def all_constants(self) -> dict[str, Number]:
@@ -361,13 +364,14 @@ class Linux(Tcp):
     own_association: ClassVar[str] = "linux"
     stamped: ClassVar[bool] = True
     queues_measured: ClassVar[bool] = True
-    not_of_flows: ClassVar = {"ecn": "is not for linux yet; remove it, or write linux26"}
+    not_of_flows: ClassVar = {"ecn": "is not supported with linux; remove it, or write protocol: linux26"}
     not_applicable = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
         """See `Answers.supports`; messages and autotuning go over few networks."""
         fields = [field for field in OF_HOSTS if self.given(field) and field not in network.of_hosts]
-        text = f"transport.{fields[0]} is for paths with drop-tail queues; remove it" if fields else ""
+        where = "is supported only on paths with drop-tail queues; remove it"
+        text = f"transport.{fields[0]} {where}" if fields else ""
         return super().supports(network) or text
 
     @property
@@ -379,11 +383,11 @@ class Linux(Tcp):
     def _has_what_linux_has(self) -> Self:
         for name in self.not_applicable:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
+                raise InputError(f"{name} does not apply to linux; remove it, or write protocol: linux26")
         if self.slow_start is not None and self.congestion_control not in HAVE_SLOW_START:
             allowed = " or ".join(HAVE_SLOW_START)
             raise InputError(
-                f"slow_start is nothing that {self.congestion_control} has; remove it, or write "
+                f"slow_start does not apply to {self.congestion_control}; remove it, or write "
                 f"congestion_control: {allowed}"
             )
         return self
@@ -396,11 +400,11 @@ class Linux(Tcp):
         if self.idle_restart:
             return self
         if self.messages is None:
-            raise InputError("idle_restart = false is for messages; add those, or remove it")
+            raise InputError("idle_restart = false needs messages; add them, or remove it")
         if self.congestion_control not in HAVE_SLOW_START:
             allowed = " or ".join(HAVE_SLOW_START)
             raise InputError(
-                f"idle_restart = false is nothing that {self.congestion_control} has; remove it, or write "
+                f"idle_restart = false does not apply to {self.congestion_control}; remove it, or write "
                 f"congestion_control: {allowed}"
             )
         return self
@@ -487,7 +491,8 @@ class Sctp(Transport):
     implied: ClassVar = frozenset(RULES["ns2-2.35"])
     two_paths: ClassVar[bool] = True
     not_of_flows: ClassVar = {
-        "ecn": "is not for sctp; remove it", "window": "is not for sctp; write transport.receiver_window"
+        "ecn": "is not supported with sctp; remove it", "window": "is not supported with sctp; write "
+        "transport.receiver_window"
     }  # fmt: skip
 
     @property
@@ -520,11 +525,11 @@ class Sctp(Transport):
         low, high = bounds(self.receiver_window)
         if low < chunk[1]:
             raise InputError(
-                f"receiver_window holds no packet; allowed is {chunk[1]:.0f} B or more; raise it to that"
+                f"receiver_window is smaller than a packet; expected {chunk[1]:.0f} B or more"
             )
         if math.floor(high / chunk[0]) > CAPACITY:
             raise InputError(
-                f"receiver_window holds over {CAPACITY} packets, the most that can be in flight; allowed is "
+                f"receiver_window holds over {CAPACITY} packets, the maximum in flight; expected "
                 f"{CAPACITY * chunk[0]:.0f} B or less; lower it or raise payload"
             )
         return self

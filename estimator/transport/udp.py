@@ -51,7 +51,7 @@ class Datagrams(Record, Capabilities):
     distributed."""
 
     datagrams: ClassVar[bool] = True
-    not_of_flows: ClassVar = {"ecn": "is not for udp; remove it"}
+    not_of_flows: ClassVar = {"ecn": "is not supported with udp; remove it"}
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),

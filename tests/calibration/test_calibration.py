@@ -263,7 +263,7 @@ def test_bad_declarations_are_refused(changes: dict[str, object], message: str) 
     [
         ("leave_out: [tcp, loss_percent]", "leave_out: [tpc]", "leave_out: 'tpc' is not a condition; .*tcp"),
         ("targets: {goodput_kbps", "targets: {badput_kbps", "badput_kbps: no published number"),
-        ("transport.ack: \"{ack_bytes} B\"", "transport.akc: \"{ack_bytes} B\"", "akc.*unknown name"),
+        ("transport.ack: \"{ack_bytes} B\"", "transport.akc: \"{ack_bytes} B\"", "akc.*unknown field"),
         ("{ack_bytes} B", "{ack_bytes} ms", "wrong unit"),
         ("{queue} packets", "{queue / 400} packets", "queue"),
     ],

@@ -143,7 +143,7 @@ def test_values_out_of_range_are_refused_with_name_and_value(no_work, name, para
     for value in BAD[parameter]:
         with pytest.raises(InputError) as no:
             call(name, parameter, value)
-        assert f"{parameter} = " in str(no.value) and "allowed is " in str(no.value), str(no.value)
+        assert f"{parameter} = " in str(no.value) and "expected " in str(no.value), str(no.value)
 
 
 def test_all_cores_are_suggested():
@@ -164,9 +164,9 @@ def test_every_rule_is_used():
 
 
 def test_the_words_say_what_is_allowed(tmp_path):
-    with pytest.raises(InputError, match="scenario = None is not allowed; allowed is Scenario, a text"):
+    with pytest.raises(InputError, match="scenario = None is not allowed; expected Scenario, a text"):
         estimate(None)
-    with pytest.raises(InputError, match="result = 'full' is not allowed; allowed is Estimate, Answer"):
+    with pytest.raises(InputError, match="result = 'full' is not allowed; expected Estimate, Answer"):
         netcarlo.plot("full")
     with pytest.raises(InputError, match="no such file"):
         load_scenario(tmp_path / "none.yaml")

@@ -66,15 +66,15 @@ def test_a_stranger_reads_no_file_outside_of_the_folder(home, text, name):
     (home / "link").symlink_to("../secret")
     (home / "below").mkdir()
     file = written(home, text % name.format(up=home.parent))
-    refused(run("estimate", file), "file.yaml:4: ", "lies outside the folder", "--trust")
+    refused(run("estimate", file), "file.yaml:4: ", "is outside the folder", "--trust")
     assert "secret\n" not in run("estimate", file).stderr and "$6$" not in run("estimate", file).stderr
     scenario = text.replace("\n", "\n  ") % name.format(up=home.parent)
-    with pytest.raises(InputError, match="lies outside the folder"):
+    with pytest.raises(InputError, match="is outside the folder"):
         load_sweep(written(home, f"scenario:\n  {scenario}\naxes: {{transport.window: [2, 4]}}\n", "s.yaml"))
-    with pytest.raises(InputError, match="lies outside the folder"):
+    with pytest.raises(InputError, match="is outside the folder"):
         load_plan(written(home, f"scenario:\n  {scenario}\n{PLAN}", "p.yaml"))
     data = document.read_yaml(file).data
-    with pytest.raises(InputError, match="lies outside the folder"):
+    with pytest.raises(InputError, match="is outside the folder"):
         Scenario.check(data)
 
 
@@ -88,7 +88,7 @@ def test_axes_over_traces_follow_the_rule(home, axis, monkeypatch):
     written(home, STEPS, "own.csv")
     written(home, TRACE % "own.csv", "scenario.yaml")
     text = f"scenario: scenario.yaml\naxes:\n  {axis}\n"
-    with pytest.raises(InputError, match=r"file\.yaml:3: .*good\.csv: lies outside the folder"):
+    with pytest.raises(InputError, match=r"file\.yaml:3: .*good\.csv: is outside the folder"):
         load_sweep(written(home, text))
     netcarlo.trust(home.parent / "good.csv")
     load_sweep(written(home, text))
@@ -107,7 +107,7 @@ def test_scenarios_of_sweeps_and_plans_follow_the_rule(home):
         (f"scenario: ../outside.yaml\n{PLAN}", load_plan),
     ):
         file = written(home, text)
-        with pytest.raises(InputError, match="lies outside the folder"):
+        with pytest.raises(InputError, match="is outside the folder"):
             load(file)
         netcarlo.trust(home.parent / "outside.yaml")
         load(file)
@@ -195,7 +195,7 @@ def test_stores_and_folders_of_results_with_pipes_are_refused(home):
 def test_the_limit_of_sizes(home, monkeypatch):
     monkeypatch.setattr(document.read_bytes, "__defaults__", (1 << 20,))
     written(home, "time,rate\n" + "#" * (1 << 20), "big.csv")
-    refused(run("estimate", written(home, TRACE % "big.csv")), "has over 1 MiB, the most that is read")
+    refused(run("estimate", written(home, TRACE % "big.csv")), "is larger than 1 MiB, the maximum")
 
 
 @pytest.mark.parametrize("text", [TRACE, EMPIRICAL], ids=["trace", "empirical"])

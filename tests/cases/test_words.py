@@ -57,7 +57,7 @@ def test_the_cases():
     assert "'quic' is not supported: QUIC is not simulated" in quic.stderr
     assert "Supported with paths: tahoe, " in quic.stderr and "linux (CUBIC, BBR), " in quic.stderr
     upload = run("estimate", WORDS / "upload.yaml").stderr
-    assert "for given ends write source: 1, sink: 0" in upload
+    assert "for given routers write source: 1, sink: 0" in upload
     flow = {"source": 1, "sink": 0}
     load_scenario(WORDS / "upload.yaml", values={"shared.flows.1": flow})
     overhead = run("estimate", WORDS / "adsl.yaml", "--set", "shared.dumbbell.overhead=10 B").stderr
@@ -84,7 +84,7 @@ def test_no_known_name_is_one_of_ours():
     ours = {*PROTOCOLS, *(name for kind in KINDS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
     for name in ("quic", "dctcp", "mptcp", "prague"):
-        assert suggest(name, ours).startswith("known are")
+        assert suggest(name, ours).startswith("known:")
 
 
 @pytest.mark.parametrize("name", sorted(unsupported.STANDARDS))
@@ -145,7 +145,7 @@ def test_options_are_named(tmp_path):
     found = run("estimate", file, "--set", "shared.dumbbell.reverse.loss=2").stderr
     assert found.startswith(f"error: --set shared.dumbbell.reverse.loss=2: {file}:7: shared.dumbbell")
     found = run("estimate", file, "--set", "nothing=2").stderr
-    assert found.startswith(f"error: --set nothing=2: {file}: nothing is an unknown name")
+    assert found.startswith(f"error: --set nothing=2: {file}: nothing is an unknown field")
     for name, more in (("plan", "quantity: {field: transport.window, values: [1, 2]}\n"
                         "requirements: {fast: {goal: goodput_bps > 1 bit/s, probability: 0.5}}\n"),
                        ("sweep", "axes: {loss: {field: hops.0.loss, values: [0, 1 %]}}\n")):  # fmt: skip
@@ -215,7 +215,7 @@ def test_a_backup_needs_no_detection_and_knows_no_arrivals():
         "count": 4, "size": "20 kB", "arrivals": {"poisson": "1 /s"}, "each": {"route": "0", "backup": "2 4"}
     }  # fmt: skip
     message = said({**TREE, "shared": {**TREE["shared"], "flows": [flows]}})
-    assert "backup is not supported with arrivals, because flows that come and go keep their route" in message
+    assert "backup is not supported with arrivals, because arriving flows keep their route" in message
     assert "without arrivals and size, or simulate the time of the outage with route: '2 4'" in message
     fixed = {"count": 4, "each": flows["each"]}
     Scenario.check({**TREE, "shared": {**TREE["shared"], "flows": [fixed]}})
@@ -236,7 +236,7 @@ def test_errors_in_a_data_file_name_the_file(tmp_path):
         "hops:\n  - {rate: 1 Mbit/s, delay: 1 ms, reverse: {trace: up.trace, repeat: true}}\n"
     )
     found = run("estimate", file)
-    where = "4: paths.0.hops.0.reverse.trace = up.trace has times that fall in line 3; sort them"
+    where = "4: paths.0.hops.0.reverse.trace = up.trace has a decreasing time in line 3; sort the lines"
     assert found.exit_code == 2 and found.stderr == f"error: {file}:{where}\n"
     (tmp_path / "up.trace").write_text("0\n4\n5\n9\n")
     load_scenario(file)
@@ -246,7 +246,7 @@ def test_json_of_others_is_no_result(tmp_path):
     file = tmp_path / "other.json"
     file.write_text('{"end": {"sum_received": 1}}')
     found = run("estimate", file)
-    assert found.exit_code == 2 and "netcarlo reads JSON of its own commands only" in found.stderr
+    assert found.exit_code == 2 and "netcarlo reads only JSON that its own commands write" in found.stderr
     assert "compare" not in found.stderr
     file.write_text('{"outcomes": {}}')
     assert f"netcarlo compare {file} OTHER" in run("estimate", file).stderr

@@ -97,13 +97,13 @@ BAD = [
     (["estimate", "own.yaml", "--set", "transport.window"], "write it as a.b=value"),
     (["estimate", "own.yaml", "--set", "transport.window=[1"], "is not a YAML value"),
     (["estimate", "own.yaml", "--target", "gpu"], "target = 'gpu' is unknown"),
-    (["estimate", "own.yaml", "--goal", "speed > 1"], "'speed' is no outcome"),
+    (["estimate", "own.yaml", "--goal", "speed > 1"], "'speed' is not an outcome"),
     (["validate", "ns2_lossy.csv"], "column 'goodput_Bps' .* is missing"),
     (["validate", "ns2_lossy.csv", "--mapping", "mine"], "mapping 'mine' is unknown"),
     (["validate", "good/ns2_lossy.csv", "--out", "own.yaml/rows.csv"], "own.yaml is a file"),
     (["trace", "own.yaml", "--out", "own.yaml"], "own.yaml is a file"),
     (["reproduce", "nothing"], "nothing"),
-    (["reproduce", "sctp_linkdown", "--replications", "2000000000"], "years of one core; .* --yes"),
+    (["reproduce", "sctp_linkdown", "--replications", "2000000000"], "years on one core; .* --yes"),
     (["reproduce", "--out", "own.yaml/reports"], "own.yaml is a file"),
 ]
 
@@ -227,10 +227,10 @@ def test_a_probability_without_a_unit_is_noted(tmp_path):
         "transport: {protocol: sack}\nduration: 1 s\n"
         "hops: [{rate: 1 Mbit/s, delay: 1 ms, loss: 0.1, ack_loss: {choice: [0, 0.5]}}]\n"
     )
-    words = r"hops\.0\.loss = 0\.1 has no unit and is taken for 10 %; write 10 %$"
+    words = r"hops\.0\.loss = 0\.1 has no unit and is read as 10 %; write 10 %$"
     with pytest.warns(Note, match=words), pytest.warns(Note, match=r"ack_loss\.choice\.1 = 0\.5 .* 50 %$"):
         load_scenario(tmp_path / "bare.yaml")
-    with pytest.warns(Note, match=r"--set: hops\.0\.loss = 1 .* taken for 100 %"):
+    with pytest.warns(Note, match=r"--set: hops\.0\.loss = 1 .* read as 100 %"):
         console.values(["hops.0.loss=1"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -152,11 +152,11 @@ def test_a_precision_costs_fewer_runs(paths) -> None:
 
 
 def test_what_cannot_be_controlled_is_refused(paths) -> None:
-    with pytest.raises(InputError, match="is no cheap one"):
+    with pytest.raises(InputError, match="is not a fast model"):
         estimate(paths, control="guess", replications=2)
     with pytest.raises(InputError, match="endless"):
         estimate(paths.with_values({"transport.bytes": "1 MB"}), control="formula", replications=2)
-    with pytest.raises(InputError, match="for packet runs"):
+    with pytest.raises(InputError, match="needs packet runs"):
         estimate(paths.with_values({"fidelity": "formula"}), control="formula", replications=2)
 
 

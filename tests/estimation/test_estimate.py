@@ -144,8 +144,8 @@ def test_a_trace_is_of_the_very_replication(small, whole):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("goodput >= 1 Mbit/s", "no outcome; did you mean 'goodput_bps'"),
-        ("goodput_bps", "no comparison"),
+        ("goodput >= 1 Mbit/s", "not an outcome; did you mean 'goodput_bps'"),
+        ("goodput_bps", "not a comparison"),
         ("goodput_bps >= 1 s", "wrong unit"),
         ("restart_s <= 5", "no unit"),
     ],
@@ -168,18 +168,18 @@ def test_bad_arguments_are_refused_before_any_work(small):
         simulate(small, target="gpu")
     with pytest.raises(InputError, match="precision"):
         estimate(small, precision="200 %")
-    with pytest.raises(InputError, match="no outcome"):
+    with pytest.raises(InputError, match="not an outcome"):
         estimate(small, of="speed")
 
 
 def test_what_a_scenario_never_measures_is_refused(small):
     """Outcomes that a scenario never measures are refused: goals would always fail, and no precision be
     reached."""
-    with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; it has first_delivery_s, "):
+    with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; measured: first_deliv"):
         estimate(small, goals=["delay_p95_s <= 50 ms"])
     with pytest.raises(InputError, match="'completion_s' is not measured"):
         estimate(small, of="completion_s", precision="1 %")
-    with pytest.raises(InputError, match="no outcome") as refused:
+    with pytest.raises(InputError, match="not an outcome") as refused:
         estimate(small, goals=["delay <= 50 ms"])
     assert "delay_p50_s" not in str(refused.value)
     file = small.with_values({"transport.packets": 10**6})  # it may complete, and did not

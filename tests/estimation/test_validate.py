@@ -121,7 +121,7 @@ metrics: {goodput: goodput_bps / 1e6}
 
 BAD = [
     ("x.csv", LOSSY, "mapping 'x' is unknown"),
-    ("ns2_lossy.csv", LOSSY.replace("rate_bps", "rate"), r"'rate_bps' is no column"),
+    ("ns2_lossy.csv", LOSSY.replace("rate_bps", "rate"), r"'rate_bps' is not a column"),
     ("ns2_lossy.csv", LOSSY.replace("timeouts_mean", "rto_mean"), "column 'timeouts' .* is missing"),
     (
         "ns2_lossy.csv",
@@ -133,8 +133,8 @@ BAD = [
         LOSSY.replace("2,Sack1", "2,Cubik"),
         "ns2_lossy.csv:4: .*'cubik' is an unknown protocol",
     ),
-    ("ns2_lossy.csv", LOSSY.replace("110000,", "fast,"), "goodput_Bps_mean = 'fast' is no number"),
-    ("ns2_lossy.csv", LOSSY + "3,Reno\n", "ns2_lossy.csv:5: has 2 fields, not 26"),
+    ("ns2_lossy.csv", LOSSY.replace("110000,", "fast,"), "goodput_Bps_mean = 'fast' is not a number"),
+    ("ns2_lossy.csv", LOSSY + "3,Reno\n", "ns2_lossy.csv:5: has 2 values, but there are 26 column names"),
     ("ns2_lossy.csv", "# only\n", "has no rows"),
     ("ns2_lossy.csv", LOSSY.replace("n_seeds", "id"), "column 'id' is given twice"),
 ]
@@ -144,8 +144,8 @@ def test_a_mapping_that_refers_to_nothing_is_refused(tmp_path):
     mapping = load_mapping("ns2_lossy")
     path = write(tmp_path, "x.csv", LOSSY)
     for metrics, complaint in (
-        ({"timeouts": "timeout"}, "'timeout' is no outcome and no column; did you mean 'timeouts'"),
-        ({"timeouts": "timeouts +"}, "no expression"),
+        ({"timeouts": "timeout"}, "'timeout' is neither an outcome nor a column; did you mean 'timeouts'"),
+        ({"timeouts": "timeouts +"}, "not an expression"),
     ):
         with pytest.raises(InputError, match=complaint):
             read_rows(path, mapping.model_copy(update={"metrics": metrics}))
@@ -209,7 +209,7 @@ def test_a_ratio_is_that_of_the_sums(tmp_path):
     text = (
         mapping.read_text()[: mapping.read_text().index("per_run")] + "rare: {sum: timeouts, over: handover}"
     )
-    with pytest.raises(InputError, match="'handover' is no outcome and no column; did you mean 'handovers'"):
+    with pytest.raises(InputError, match="'handover' is neither an outcome nor a column; did you mean"):
         validate(file, mapping=str(write(tmp_path, "rare.yaml", text)), target="cpu")
 
 
@@ -238,10 +238,10 @@ def test_random_waypoint_is_that_of_another_program(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        (",16,118000", ",0,118000", "x.csv:3: n_seeds = 0 is no number of runs; allowed is 1 or more"),
-        (",16,118000", ",,118000", "x.csv:3: n_seeds = nan is no number of runs"),
-        (",16,118000", ",1e400,118000", "x.csv:3: n_seeds = inf is no number of runs"),
-        ("118000", "9" * 500, r"x.csv:3: goodput_Bps_mean = .* is no number"),
+        (",16,118000", ",0,118000", "x.csv:3: n_seeds = 0 is out of range; expected 1 or more"),
+        (",16,118000", ",,118000", "x.csv:3: n_seeds = nan is out of range"),
+        (",16,118000", ",1e400,118000", "x.csv:3: n_seeds = inf is out of range"),
+        ("118000", "9" * 500, r"x.csv:3: goodput_Bps_mean = .* is not a number"),
         (",960,", ",some,", "x.csv:3: metrics.goodput_Bps: 'acked .* packet_bytes .* has no value"),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_reference_with_what_is_no_number_is_refused_before_any_work(tmp_path,
 
 def test_a_mapping_whose_replications_are_no_number_is_refused(tmp_path):
     mapping = load_mapping("ns2_lossy").model_copy(update={"replications": "{tcp}"})
-    with pytest.raises(InputError, match=r"x.csv:3: replications = 'Reno' is no whole number"):
+    with pytest.raises(InputError, match=r"x.csv:3: replications = 'Reno' is not a whole number"):
         read_rows(write(tmp_path, "x.csv", LOSSY), mapping)
 
 

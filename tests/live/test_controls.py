@@ -101,7 +101,7 @@ def test_the_file_says_what_moves(tmp_path: Path) -> None:
         ("{hops.0.loss: {log: [0, 1 %]}}", "cannot start at 0"),
         ("{hops.0.delays: [1 ms]}", "did you mean"),
         ("{transport.protocol: [udpp]}", "not allowed here"),
-        ("{hops.0.rate: {from: 1}}", "unknown name"),
+        ("{hops.0.rate: {from: 1}}", "unknown field"),
         ("{hops.0.rate: {}}", "needs one of linear, log and values"),
     ],
 )

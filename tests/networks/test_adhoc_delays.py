@@ -111,10 +111,10 @@ def test_networks_of_other_sizes_are_compared_in_one_launch():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"fidelity": "fluid"}, "the fluid model knows no delays of ad hoc networks (transport.class)"),
-        ({"fidelity": "formula"}, "there is no formula of ad hoc networks"),
+        ({"fidelity": "fluid"}, "the fluid model does not support delays of ad hoc networks"),
+        ({"fidelity": "formula"}, "the formulae do not support ad hoc networks"),
         ({"adhoc": None, "shared": {"dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms"}, "flows": [{}]}},
-         "transport.class is for paths and adhoc, which have one flow; give it to flows"),
+         "transport.class is supported only with paths and adhoc, which have one flow; write"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_measured_is_refused(change, said):

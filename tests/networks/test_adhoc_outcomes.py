@@ -64,7 +64,7 @@ def test_counts_are_the_columns_of_their_names():
 
 
 def test_a_start_that_no_draw_has_is_refused():
-    with pytest.raises(InputError, match="is so in none of 32768 draws of row 0; allowed is"):
+    with pytest.raises(InputError, match="holds in none of 32768 draws of row 0; raise max"):
         named({ManetOut.STATUS: STATUS_NO_START})
 
 

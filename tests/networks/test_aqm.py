@@ -92,7 +92,7 @@ def test_nobody_else_runs_the_model_that_has_it() -> None:
         ({"queue": "codl"}, "shared.dumbbell.queue = 'codl' is not a number of packets"),
         ({"codel": {"interval": "4 s"}}, "shared.dumbbell.codel.interval = '4 s' is above the limit"),
         ({"pie": {"alpha": 0}}, "shared.dumbbell.pie.alpha = 0 is below the limit"),
-        ({"codel": {"quantum": "1500 B"}}, "shared.dumbbell.codel.quantum is an unknown name"),
+        ({"codel": {"quantum": "1500 B"}}, "shared.dumbbell.codel.quantum is an unknown field"),
     ],
 )
 def test_what_does_not_fit_is_refused(more: Any, told: str) -> None:
@@ -103,7 +103,7 @@ def test_what_does_not_fit_is_refused(more: Any, told: str) -> None:
 
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])
 def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
-    with pytest.raises(InputError, match=f"there is no {fidelity} model of codel") as refused:
+    with pytest.raises(InputError, match=f"the {fidelity} model does not support codel") as refused:
         simulate(scenario({"queue": "codel"}, fidelity=fidelity), replications=2)
     assert "\n" not in str(refused.value)
 

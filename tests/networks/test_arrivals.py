@@ -131,19 +131,19 @@ def test_sizes_are_those_of_the_distribution():
 @pytest.mark.parametrize(
     ("flow", "message"),
     [
-        ({"count": 4, "size": "1 kB"}, "size is for flows that come and go; write arrivals, or each.bytes"),
-        ({"count": 4, "arrivals": {"poisson": "1 /s"}}, "arrivals need a size, such as"),
+        ({"count": 4, "size": "1 kB"}, "size needs arrivals; add arrivals, or write each.bytes"),
+        ({"count": 4, "arrivals": {"poisson": "1 /s"}}, "arrivals need a size; add one such as"),
         ({"count": 4, "arrivals": {}, "size": "1 kB"}, "poisson and think are both missing; write one"),
         ({"count": 4, "arrivals": {"poisson": "1 /s", "think": "1 s"}, "size": "1 kB"}, "are both given"),
         ({"arrivals": {"poisson": "1 /s"}, "size": "1 kB"}, "count is missing; add it"),
-        (web("0", "1 kB"), "is below the limit; allowed is 0.0001 /s to 1000000 /s"),
+        (web("0", "1 kB"), "is below the limit; expected 0.0001 /s to 1000000 /s"),
         ({"count": 4, "arrivals": {"poisson": "1 s"}, "size": "1 kB"}, "has the wrong unit 's'"),
         ({"count": 4, "arrivals": {"think": "0 s"}, "size": "1 kB"}, "is below the limit"),
         (web(1, "0 B"), "is below the limit"),
         (web(1, "1 kB", each={"packets": 3}), "arrivals and each.packets are both given; remove it"),
         (web(1, "1 kB", each={"udp": {"rate": "1 Mbit/s"}}), "write each.protocol"),
-        (web(1, "1 kB", count=1025), "shared.flows can be 1025; allowed is 1 to 1024"),
-        (web(1, "1 kB", slots=4), "is an unknown name"),
+        (web(1, "1 kB", count=1025), "shared.flows can be up to 1025; expected 1 to 1024"),
+        (web(1, "1 kB", slots=4), "is an unknown field"),
     ],
 )  # fmt: skip
 def test_what_is_refused(flow, message):
@@ -154,12 +154,12 @@ def test_what_is_refused(flow, message):
 
 def test_what_does_not_come_and_go():
     for protocol in ("sctp", "linux26", "probing"):
-        with pytest.raises(InputError, match="where flows come and go; allowed is tahoe"):
+        with pytest.raises(InputError, match="with arrivals; expected one of tahoe"):
             scenario(web(1, "1 kB"), transport={"protocol": protocol})
-    with pytest.raises(InputError, match=r"flows.0.arrivals are of TCP; write transport.protocol"):
+    with pytest.raises(InputError, match=r"flows.0.arrivals need TCP; write transport.protocol"):
         scenario(web(1, "1 kB"), transport={"protocol": "udp", "rate": "1 Mbit/s"})
     for fidelity in ("fluid", "formula"):
-        with pytest.raises(InputError, match=r"flows come and go .*; write packet"):
+        with pytest.raises(InputError, match=r"arrivals; write packet"):
             simulate(scenario(web(1, "1 kB"), fidelity=fidelity), target="cpu")
 
 

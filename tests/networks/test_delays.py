@@ -204,11 +204,11 @@ def test_no_other_outcome_has_the_name_of_one_of_a_class():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"flows": [{"class": "Video"}]}, "shared.flows.0.class = 'Video' is no word"),
-        ({"flows": [{"class": "a" * 25}]}, "is no word of up to 24"),
-        ({"flows": [{"late": "0 s"}]}, "allowed is 1e-06 s to 3600 s"),
-        ({"flows": [{"class": f"c{k}"} for k in range(8)] + [{}]}, "shared.flows are of 9 classes"),
-        ({"count": 2, "class": "video"}, "class is of each flow; write each: {class: video}"),
+        ({"flows": [{"class": "Video"}]}, "shared.flows.0.class = 'Video' is not a word"),
+        ({"flows": [{"class": "a" * 25}]}, "is not a word of up to 24"),
+        ({"flows": [{"late": "0 s"}]}, "expected 1e-06 s to 3600 s"),
+        ({"flows": [{"class": f"c{k}"} for k in range(8)] + [{}]}, "shared.flows have 9 classes"),
+        ({"count": 2, "class": "video"}, "class belongs to each flow; write each: {class: video}"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(change, said):
@@ -220,7 +220,7 @@ def test_what_cannot_be_measured_is_refused(change, said):
 
 def test_formulae_know_no_delays():
     with pytest.raises(
-        InputError, match=r"knows no delays of classes \(shared.flows.0.each.class\); write packet"
+        InputError, match=r"does not support delays of classes \(shared.flows.0.each.class\); write packet"
     ):
         simulate(Scenario.check(data(VIDEO, fidelity="formula")), target="cpu")
 

@@ -83,15 +83,15 @@ def test_who_has_a_backup_loses_no_more_than_detection_takes() -> None:
 @pytest.mark.parametrize(
     ("shared", "message"),
     [
-        ({"failures": [{"cables": "7", "outages": GIVEN}]}, "failures.0.cables has 7, which is no cable"),
-        ({"failures": [{"cables": "each", "outages": GIVEN}]}, "are random; write"),
-        ({"failures": [{"cables": "0", "outages": {"up": "1 ms", "down": "1 ms"}}]}, "on average; allowed"),
-        ({"flows": [{"route": 0, "detection": "1 s"}]}, "detection belongs to a backup"),
-        ({"flows": [{"route": 0, "backup": "2 4", "detection": "1 s"}]}, "write failures"),
-        ({"flows": [{"route": 0, "backup": "0", "detection": "1 s"}]}, "of a cable of the route itself"),
-        ({"flows": [{"route": 0, "backup": "2", "detection": "1 s"}]}, "leads from 0 to 2"),
-        ({"flows": [{"route": 0, "backup": "2 1", "detection": "1 s"}]}, "goes nowhere after link 2"),
-        ({"flows": [{"route": 0, "backup": "9", "detection": "1 s"}]}, "which is no link"),
+        ({"failures": [{"cables": "7", "outages": GIVEN}]}, "failures.0.cables has 7, which is not a cable"),
+        ({"failures": [{"cables": "each", "outages": GIVEN}]}, "must be random; write"),
+        ({"failures": [{"cables": "0", "outages": {"up": "1 ms", "down": "1 ms"}}]}, "on average; expected"),
+        ({"flows": [{"route": 0, "detection": "1 s"}]}, "detection needs a backup"),
+        ({"flows": [{"route": 0, "backup": "2 4", "detection": "1 s"}]}, "add failures"),
+        ({"flows": [{"route": 0, "backup": "0", "detection": "1 s"}]}, "uses link 0, a cable of the route"),
+        ({"flows": [{"route": 0, "backup": "2", "detection": "1 s"}]}, "leads from router 0 to 2"),
+        ({"flows": [{"route": 0, "backup": "2 1", "detection": "1 s"}]}, "is interrupted after link 2"),
+        ({"flows": [{"route": 0, "backup": "9", "detection": "1 s"}]}, "which is not a link"),
     ],
 )
 def test_what_cannot_be_is_refused(shared: dict[str, Any], message: str) -> None:

@@ -29,7 +29,7 @@ def scenario(key: str, *items: Any, transport: dict[str, Any] | None = None) -> 
 def test_a_list_that_leaves_out_flows_is_refused_and_the_remedies_work(
     key: str, each: list[dict[str, Any]], count: int
 ) -> None:
-    text = f"{key}.flows.0.each has {len(each)} items, and there can be {count}"
+    text = f"{key}.flows.0.each has {len(each)} items, but there can be {count}"
     with pytest.raises(InputError, match=text):
         scenario(key, {"count": count, "each": each})
     for remedy in ([*each, {}, {}][:count], {}):
@@ -38,7 +38,7 @@ def test_a_list_that_leaves_out_flows_is_refused_and_the_remedies_work(
 
 def test_a_list_for_all_stations_has_one_of_each_station() -> None:
     assert scenario("wireless", {"each": [{}] * 3})
-    with pytest.raises(InputError, match="has 2 items, and there can be 3 flows"):
+    with pytest.raises(InputError, match="has 2 items, but there can be 3 flows"):
         scenario("wireless", {"each": [{}] * 2})
 
 
@@ -99,7 +99,7 @@ def test_tcp_beside_udp_as_the_transport() -> None:
 ])  # fmt: skip
 def test_fields_of_tcp_beside_udp_as_the_transport_are_refused(key: str, field: str, value: Any) -> None:
     udp = {"protocol": "udp", **STREAM}
-    text = f"{key}.flows.0.{field} is of TCP; write protocol: newreno beside it, or udp"
+    text = f"{key}.flows.0.{field} is a field of TCP"
     with pytest.raises(InputError, match=text):
         scenario(key, {field: value}, transport=udp)
     assert scenario(key, {field: value, "protocol": "newreno"}, transport=udp)
@@ -111,7 +111,7 @@ def test_fields_of_tcp_beside_udp_as_the_transport_are_refused(key: str, field: 
     ({"udp": STREAM}, {"protocol": "newreno"}), ({}, {"protocol": "udp", **STREAM}),
 ])  # fmt: skip
 def test_routers_mark_no_datagrams(flow: dict[str, Any], transport: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"shared\.flows\.0\.ecn is not for udp; remove it"):
+    with pytest.raises(InputError, match=r"shared\.flows\.0\.ecn is not supported with udp; remove it"):
         scenario("shared", {**flow, "ecn": True}, transport=transport)
     assert scenario("shared", flow, transport=transport)
 

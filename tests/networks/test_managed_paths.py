@@ -245,9 +245,9 @@ BURSTS = {"apart": 90, "length": 9}
         ({"red": {}, "cross_traffic": {"rate": "1 Mbit/s"}}, {}, f"red {NEEDS} cross_traffic"),
         ({"queue": "codel", "tick": "1 ms"}, {}, f"codel {NEEDS} tick; remove it"),
         ({"reverse": {"queue": "codel"}, "bursts": BURSTS}, {}, f"codel {NEEDS} bursts"),
-        ({"queue": "codel"}, LINUX, "paths.0.ecn is not for linux; remove it"),
-        ({"queue": 20}, {"ecn": True}, "ecn needs a hop that marks"),
-        ({"queue": "codel"}, {"warm_up": "1 s"}, "warm_up is for"),
+        ({"queue": "codel"}, LINUX, "paths.0.ecn is not supported with linux; remove it"),
+        ({"queue": 20}, {"ecn": True}, "ecn needs a queue that marks"),
+        ({"queue": "codel"}, {"warm_up": "1 s"}, "warm_up is supported only with"),
     ],
 )
 def test_what_does_not_fit_is_refused(hop: Any, fields: Any, told: str) -> None:
@@ -259,18 +259,18 @@ def test_what_does_not_fit_is_refused(hop: Any, fields: Any, told: str) -> None:
 def test_two_paths_mobile_hosts_and_long_paths_are_refused() -> None:
     path = {"hops": [{**HOP, "queue": "codel"}]}
     data: Any = {"duration": "20 s", "transport": {"protocol": "sctp"}, "paths": [path, path]}
-    with pytest.raises(InputError, match="codel needs one path, and paths are two; remove one"):
+    with pytest.raises(InputError, match="codel needs one path, but there are two; remove one"):
         Scenario.check(data)
     moves = {"protocol": "mipv6", "times": ["200 ms"], "outage": "20 ms", "least_stay": "50 ms"}
     with pytest.raises(InputError, match="codel and mobility are both given; remove one"):
         scenario({"queue": "codel"}, {}, mobility=moves)
-    with pytest.raises(InputError, match="hops can be 17; with codel allowed is 1 to 16"):
+    with pytest.raises(InputError, match="hops can be up to 17; expected 1 to 16 with codel"):
         scenario(*[{"queue": "codel"}] * 17)
 
 
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])
 def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
-    with pytest.raises(InputError, match=f"there is no {fidelity} model of codel on a path") as refused:
+    with pytest.raises(InputError, match=f"the {fidelity} model does not support codel on a path") as refused:
         simulate(scenario({"queue": "codel"}, fidelity=fidelity), replications=2)
     assert "\n" not in str(refused.value)
 

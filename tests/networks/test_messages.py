@@ -87,23 +87,23 @@ def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
     [
         ({"size": "1 MB"}, {}, "pause and every are both missing; write one of them"),
         ({**MESSAGES, "every": "1 s"}, {}, "pause and every are both given"),
-        ({"size": "0 B", "pause": "1 s"}, {}, "messages.size = '0 B' is below the limit; allowed is 1 B to"),
-        ({"size": "1 MB", "pause": "2 h"}, {}, "messages.pause = '2 h' is above the limit; allowed is"),
+        ({"size": "0 B", "pause": "1 s"}, {}, "messages.size = '0 B' is below the limit; expected 1 B to"),
+        ({"size": "1 MB", "pause": "2 h"}, {}, "messages.pause = '2 h' is above the limit; expected"),
         (MESSAGES, {"transport": {"packets": 10}}, "packets and messages are both given; keep one"),
-        (MESSAGES, {"transport": {"protocol": "newreno"}}, "transport.messages is an unknown name"),
-        (MESSAGES, {"hops": None, "shared": SHARED}, "messages is for paths with drop-tail queues"),
-        (MESSAGES, {"hops": [{**HOPS[0], "queue": "codel"}]}, "messages is for paths with drop-tail queues"),
-        (None, {"transport": {"idle_restart": False}}, "idle_restart = false is for messages; add those"),
+        (MESSAGES, {"transport": {"protocol": "newreno"}}, "transport.messages is an unknown field"),
+        (MESSAGES, {"hops": None, "shared": SHARED}, "only on paths with drop-tail queues"),
+        (MESSAGES, {"hops": [{**HOPS[0], "queue": "codel"}]}, "only on paths with drop-tail queues"),
+        (None, {"transport": {"idle_restart": False}}, "idle_restart = false needs messages; add them"),
         (
             MESSAGES,
             {"transport": {"idle_restart": False, "congestion_control": "bbr"}},
-            "idle_restart = false is nothing that bbr has; remove it, or write congestion_control: cubic",
+            "idle_restart = false does not apply to bbr; remove it, or write congestion_control: cubic",
         ),
-        (MESSAGES, {"fidelity": "fluid"}, "there is no fluid model of linux"),
+        (MESSAGES, {"fidelity": "fluid"}, "the fluid model does not support linux"),
         (
             None,
             {"hops": None, "shared": SHARED, "transport": {"autotuning": True}},
-            "autotuning is for paths with drop-tail queues",
+            "autotuning is supported only on paths with drop-tail queues",
         ),
     ],
 )
@@ -118,5 +118,5 @@ def test_what_does_not_go_together_is_refused(messages: Any, fields: Any, messag
 @pytest.mark.parametrize("given", [{"messages": {"size": "20 kB", "pause": "1 s"}}, {"autotuning": True}])
 def test_not_beside_jitter_that_reorders(given: dict[str, Any]) -> None:
     hop = {"rate": "1 Mbit/s", "delay": "5 ms", "jitter": {"uniform": ["0 ms", "5 ms"], "reorder": True}}
-    with pytest.raises(InputError, match="jitter that reorders and transport"):
+    with pytest.raises(InputError, match="jitter with reorder and transport"):
         Scenario.check({"duration": "3 s", "transport": {"protocol": "linux", **given}, "hops": [hop]})

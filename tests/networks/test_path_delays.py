@@ -117,11 +117,11 @@ def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"transport": {**CALL, "class": "Call"}}, "transport.class = 'Call' is no word"),
-        ({"transport": {**CALL, "late": "0 s"}}, "allowed is 1e-06 s to 3600 s"),
-        ({"fidelity": "formula"}, "knows no delays of classes (transport.class); write packet"),
+        ({"transport": {**CALL, "class": "Call"}}, "transport.class = 'Call' is not a word"),
+        ({"transport": {**CALL, "late": "0 s"}}, "expected 1e-06 s to 3600 s"),
+        ({"fidelity": "formula"}, "does not support delays of classes (transport.class); write packet"),
         ({"fidelity": "fluid", "transport": {"protocol": "sctp", "late": "1 s"}}, "sctp (transport.late)"),
-        ({"paths": [], "shared": {"dumbbell": HOP, "flows": [{}]}}, "transport.class is for paths"),
+        ({"paths": [], "shared": {"dumbbell": HOP, "flows": [{}]}}, "class is supported only with paths"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(change, said):

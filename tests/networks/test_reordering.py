@@ -145,12 +145,12 @@ REFUSED = [
     ({"hops": [HOP | {"jitter": {"uniform": ["0 s", "1 s"], "reorder": 3}}]},
      "has a reorder that is neither true nor false; write true, or remove it"),
     ({"hops": [HOP | {"jitter": {"reorder": True}}]}, "is not a distribution; write one of"),
-    (TWO, "jitter that reorders needs one path, and paths are two; remove one, or reorder"),
+    (TWO, "jitter with reorder needs one path, but there are two; remove one, or reorder"),
     (MOBILE, "mobility needs hops without jitter"),
     ({"hops": [REORDERS | {"queue": "codel"}]}, "codel needs a path whose hops have no jitter"),
-    (CABLES, "shared.dumbbell.jitter cannot reorder, links keep the order of packets; remove reorder"),
+    (CABLES, "shared.dumbbell.jitter cannot reorder, as links keep the order of packets; remove reorder"),
     (BACK, "shared.dumbbell.reverse.jitter cannot reorder"),
-    ({"hops": [REORDERS], "fidelity": "fluid"}, "the fluid model knows no jitter of a hop"),
+    ({"hops": [REORDERS], "fidelity": "fluid"}, "the fluid model does not support jitter of a hop"),
 ]
 
 

@@ -62,41 +62,41 @@ def rows_of(**given):
         ({"layout": {**DUMBBELL, "tree": {"routers": 3, "each": CABLE}}}, "dumbbell and tree are both given"),
         (
             {"flows": [{"count": 1025}]},
-            "shared.flows can be 1025; allowed is 1 to 1024; lower a count, or write fid",
+            "shared.flows can be up to 1025; expected 1 to 1024; lower a count, or write fid",
         ),
-        ({"flows": [{"count": {"integers": [0, 2]}}]}, "flows can be none at all"),
-        ({"flows": [{"protocol": "bic", "windw": 3}]}, "windw is an unknown name"),
+        ({"flows": [{"count": {"integers": [0, 2]}}]}, "flows can be empty"),
+        ({"flows": [{"protocol": "bic", "windw": 3}]}, "windw is an unknown field"),
         ({"flows": [{"protocol": "elfn"}]}, "protocol = 'elfn' is not allowed"),
         ({"flows": [{"udp": {"rate": "1 Mbit/s"}, "window": 3}]}, "udp and window are both given"),
-        ({"flows": [{"source": 0, "sink": 2}]}, r"flows.0.sink = 2 is no router; allowed is 0 to 1"),
+        ({"flows": [{"source": 0, "sink": 2}]}, r"flows.0.sink = 2 is not a router; expected 0 to 1"),
         ({"flows": [{"source": 0}]}, "source and sink belong together"),
-        ({"flows": [{"route": "0 1"}, {"route": "2"}]}, "route has 2, which is no link; allowed is 0 to 1"),
-        ({"flows": [{"route": [0, 0]}]}, "route goes nowhere after link 0; the next link starts at 1"),
+        ({"flows": [{"route": "0 1"}, {"route": "2"}]}, "route has 2, which is not a link; expected 0 to 1"),
+        ({"flows": [{"route": [0, 0]}]}, "route is interrupted after link 0; the next link must start"),
         (
             {"transport": {"congestion_control": "cubic"}, "flows": [{}, {"protocol": "reno"}]},
-            "transport cannot be newreno with cubic beside other TCPs; allowed is tahoe",
+            "transport cannot be newreno with cubic together with other TCPs; expected",
         ),
         (
             {"transport": {"protocol": "linux26"}, "flows": [{}, {"protocol": "reno"}]},
-            "transport cannot be linux26 beside other TCPs",
+            "transport cannot be linux26 together with other TCPs",
         ),
-        ({"flows": [{"congestion_control": "bbr"}]}, "congestion_control is for linux alone; write protocol"),
+        ({"flows": [{"congestion_control": "bbr"}]}, "congestion_control is supported only with linux"),
         ({"flows": [{"congestion_control": "bic", "protocol": "linux"}]}, "'bic' is not allowed"),
         (
             {"flows": [{"congestion_control": "bbr", "udp": {"rate": "1 Mbit/s"}}]},
             "udp and congestion_control are both given; remove it",
         ),
-        ({"flows": [{"protocol": "linux", "ecn": True}]}, "flows.0.ecn is not for linux yet; remove it"),
-        ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
-        ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp beside"),
-        ({"transport": SCTP, "flows": [{"ecn": True}]}, "shared.flows.0.ecn is not for sctp; remove it"),
-        ({"transport": SCTP, "flows": [{"window": 9}]}, "not for sctp; write transport.receiver_window"),
+        ({"flows": [{"protocol": "linux", "ecn": True}]}, "flows.0.ecn is not supported with linux"),
+        ({"transport": {"protocol": "elfn"}}, "'elfn' is not supported; supported with shared: tahoe"),
+        ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp together with"),
+        ({"transport": SCTP, "flows": [{"ecn": True}]}, "flows.0.ecn is not supported with sctp; remove it"),
+        ({"transport": SCTP, "flows": [{"window": 9}]}, "with sctp; write transport.receiver_window"),
         (
             {"transport": SCTP | {"receiver_window": "2000 B"}, "flows": [{"payload": "2000 B"}]},
             "payload does not fit the receiver's window; raise transport.receiver_window to 2016 B",
         ),
         ({"layout": {"graph": {"routers": 4, "each": CABLE}}}, "cables and degree are both missing"),
-        ({"layout": {"links": [{"ends": [0, 1], **CABLE}, {"ends": [1, 2], **CABLE}]}}, "has no way back"),
+        ({"layout": {"links": [{"ends": [0, 1], **CABLE}, {"ends": [1, 2], **CABLE}]}}, "no reverse link"),
         ({"layout": {"dumbbell": {**CABLE, "red": {"least": 20}}}}, "least can be at or above most"),
         ({"warm_up": "60 s"}, "warm_up can be at or after the end"),
         ({"hops": [CABLE]}, "are both given"),
@@ -130,7 +130,7 @@ def test_flows_of_linux_are_alone_or_beside_others():
     assert flows[:, P.WINDOW].tolist() == [300] * 4
     # Twice the link's packets (20 and 20 ms at 1.5 ms each) plus 64; those of ns-2 follow the window.
     assert flows[:, P.RING].tolist() == [256, 256, 256, 0]
-    assert mixed.network.unknown(mixed, "fluid").startswith("there is no fluid model of linux_bbr, but of")
+    assert mixed.network.unknown(mixed, "fluid").startswith("the fluid model does not support linux_bbr")
     beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
     assert build(beside).rows.flows[0, :, P.WINDOW].tolist() == [64, 64]
 
@@ -327,7 +327,7 @@ def test_networks_of_the_largest_size():
 
 def test_a_route_of_too_many_links_is_refused():
     assert rows_of(layout=chain(17)).flows[0, 0, Flow.HOPS] == 16
-    with pytest.raises(InputError, match=r"shared.flows.0 needs a route of more links; allowed is 1 to 16"):
+    with pytest.raises(InputError, match=r"shared.flows.0 has too many links; expected 1 to 16"):
         rows_of(layout=chain(18))
     assert rows_of(layout=chain(18), flows=[{"source": 17, "sink": 3}]).flows[0, 0, Flow.HOPS] == 14
 

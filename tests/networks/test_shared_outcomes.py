@@ -227,6 +227,6 @@ def test_a_scenario_without_its_flows_is_no_reference(reference):
 
 
 def test_there_is_no_trace_of_a_fluid():
-    allowed = "allowed are packets over paths, wireless, adhoc and shared"
-    with pytest.raises(InputError, match=f"there is no trace of fidelity fluid; {allowed}"):
+    allowed = "supported: packets over paths, wireless, adhoc and shared"
+    with pytest.raises(InputError, match=f"traces of fidelity fluid are not supported; {allowed}"):
         trace(scenario([{}], fidelity="fluid"))

@@ -150,7 +150,7 @@ def test_the_command_line_refuses_nonsense(tmp_path: Any) -> None:
     )
     shown = CliRunner().invoke(app, ["estimate", str(file)])
     assert shown.exit_code == 2
-    refused = "path.yaml:6: paths.0.hops.0.outages.down = '-1 s' is below the limit; allowed is 0 s"
+    refused = "path.yaml:6: paths.0.hops.0.outages.down = '-1 s' is below the limit; expected 0 s"
     assert refused in shown.stderr
     how = ["--set", "hops.0.outages.down=1s", "--replications", "3"]
     shown = CliRunner().invoke(app, ["estimate", str(file), *how])

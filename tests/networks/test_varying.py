@@ -162,27 +162,27 @@ def lines(*of: str) -> dict:
 
 REFUSED = [
     (lines("time,rate", "0 s,1 Mbit/s", "2 s,"), "hops.trace ends at 2 s, before duration; write repeat: "),
-    (lines("5", "3"), "has times that fall in line 2; sort them"),
-    (lines("5", "x"), "has 'x' in line 2; allowed is 0 to"),
+    (lines("5", "3"), "has a decreasing time in line 2; sort the lines"),
+    (lines("5", "x"), "has 'x' in line 2; expected a whole number of ms from 0 to"),
     (lines("0", "0"), "ends at 0 ms"),
-    (lines("time,rate", "1 s,1 Mbit/s", "2 s,"), "has the time 1 s in line 2; let times rise from 0 s"),
-    (lines("time,rate", "0 s,1 Mbit/s", "0 s,"), "has the time 0 s in line 3; let times rise from 0 s"),
-    (lines("time,rate", "0 s,0", "4 s,"), "rate is 0 all along; raise one"),
+    (lines("time,rate", "1 s,1 Mbit/s", "2 s,"), "has the time 1 s in line 2; times must start at 0 s"),
+    (lines("time,rate", "0 s,1 Mbit/s", "0 s,"), "has the time 0 s in line 3; times must start at 0 s"),
+    (lines("time,rate", "0 s,0", "4 s,"), "rate is always 0; raise one"),
     (lines("time,rate", "0 s,50 bit/s", "4 s,"), "has a rate below 100 bit/s"),
     (lines("time,rate", "0 s,5", "4 s,"), "has in line 2 a rate that has no unit"),
     (lines("time,rate", "0 s", "4 s,"), "has in line 2 a rate that is missing; add it"),
     (lines("time,loss", "0 s,2", "4 s,"), "has in line 2 a loss that is above the limit"),
     (lines("time,speed", "0 s,2", "4 s,"), "is a trace with the columns 'time,speed'; write the columns"),
     ({"rate": "1 Mbit/s", "delay": "1 ms", "trace": "nowhere.csv"}, "nowhere.csv: no such file"),
-    ({"rate": "1 Mbit/s", "delay": "1 ms", "trace": 5}, "trace = 5 is no trace; name a file"),
-    ({"rate": "1 Mbit/s", "delay": "1 ms", "repeat": True}, "repeat belongs to a trace"),
+    ({"rate": "1 Mbit/s", "delay": "1 ms", "trace": 5}, "trace = 5 is not a trace; name a file"),
+    ({"rate": "1 Mbit/s", "delay": "1 ms", "repeat": True}, "repeat needs a trace"),
     ({"delay": "1 ms"}, "rate is missing; add it"),
-    ({"rate": "1 Mbit/s", "trace": STEPS}, "rate stands in the trace, too; remove one of them"),
-    ({"delay": "1 ms", "trace": STEPS}, "delay stands in the trace, too; remove one of them"),
-    (lines("3", "5") | {"rate": "1 Mbit/s"}, "rate stands in the trace, too; remove one of them"),
+    ({"rate": "1 Mbit/s", "trace": STEPS}, "rate is also a column of the trace; remove one of them"),
+    ({"delay": "1 ms", "trace": STEPS}, "delay is also a column of the trace; remove one of them"),
+    (lines("3", "5") | {"rate": "1 Mbit/s"}, "rate is also a column of the trace; remove one of them"),
     ({"trace": STEPS, "reverse": {"trace": STEPS, "rate": "1 Mbit/s"}},
-     "reverse.rate stands in the trace, too; remove one of them"),
-    ({"rate": "1 Mbit/s", "delay": "1 ms", "jitter": "5 ms"}, "jitter = '5 ms' is no distribution; "),
+     "reverse.rate is also a column of the trace; remove one of them"),
+    ({"rate": "1 Mbit/s", "delay": "1 ms", "jitter": "5 ms"}, "jitter = '5 ms' is not a distribution; "),
     ({"rate": "1 Mbit/s", "delay": "1 ms", "policer": {"rate": "0 Mbit/s", "burst": "9 kB"}},
      "policer.rate = '0 Mbit/s' is below the limit"),
 ]  # fmt: skip
@@ -200,7 +200,7 @@ def test_what_is_refused_and_why(hop: dict, message: str) -> None:
 def test_cheap_models_refuse(hop: dict, fidelity: str) -> None:
     hop = hop if "trace" in hop else {"rate": "1 Mbit/s", "delay": "1 ms"} | hop
     of = scenario(hop, transport={"protocol": "sack"}, fidelity=fidelity)
-    with pytest.raises(InputError, match=f"the {fidelity} model knows no (trace|jitter) of a hop"):
+    with pytest.raises(InputError, match=f"the {fidelity} model does not support (trace|jitter) of a hop"):
         estimate(of, replications=2)
 
 

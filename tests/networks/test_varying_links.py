@@ -165,13 +165,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"delay": "1 ms", "trace": "time,rate\n0 s,1 Mbit/s\n2 s,\n"},
      "shared.dumbbell.trace ends at 2 s, before duration; write repeat: "),
     ({"rate": "1 Mbit/s", "trace": STEPS},
-     "shared.dumbbell.rate stands in the trace, too; remove one of them"),
+     "shared.dumbbell.rate is also a column of the trace; remove one of them"),
     ({**CABLE, "reverse": {"delay": "1 ms", "trace": STEPS}},
-     "reverse.delay stands in the trace, too; remove one"),
-    ({**CABLE, "repeat": True}, "repeat belongs to a trace"),
-    ({**CABLE, "jitter": "5 ms"}, "jitter = '5 ms' is no distribution; "),
-    ({**CABLE, "ack_jitter": JITTER}, "ack_jitter is an unknown name; "),
-    ({"trace": STEPS, "repeat": True, "queue": "pie"}, "shared.dumbbell.pie needs a rate that stays"),
+     "reverse.delay is also a column of the trace; remove one"),
+    ({**CABLE, "repeat": True}, "repeat needs a trace"),
+    ({**CABLE, "jitter": "5 ms"}, "jitter = '5 ms' is not a distribution; "),
+    ({**CABLE, "ack_jitter": JITTER}, "ack_jitter is an unknown field; "),
+    ({"trace": STEPS, "repeat": True, "queue": "pie"}, "shared.dumbbell.pie needs a constant rate"),
 ]  # fmt: skip
 
 
@@ -185,5 +185,5 @@ def test_what_is_refused_and_why(cable: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])
 def test_cheap_models_refuse(fidelity: str) -> None:
     of = scenario({**CABLE, "jitter": JITTER}, fidelity=fidelity)
-    with pytest.raises(InputError, match=f"the {fidelity} model knows no jitter of a link"):
+    with pytest.raises(InputError, match=f"the {fidelity} model does not support jitter of a link"):
         simulate(of, replications=2)

@@ -337,7 +337,7 @@ def test_only_the_application_of_a_tcp_reads():
         (0, 0, 0),
     ]
     short = wireless | {"receiver": {"read": "1000 B"}}
-    with pytest.raises(InputError, match=r"receiver\.read can be 1000 B, .* is transport\.payload, 1448 B"):
+    with pytest.raises(InputError, match=r"receiver\.read can be 1000 B, .* expected transport\.payload"):
         rows(short, {"protocol": "sack", "payload": "1448 B"})
 
 
@@ -380,7 +380,7 @@ BAD = [
     ({}, "cell, chain, tree, area, places, nodes are all missing"),
     ({**CELL, "chain": {"hops": 1}}, "cell and chain are both given"),
     ({"cell": {"stations": 64}}, "cell.stations = 64 is above the limit"),
-    ({**CELL, "rate": "53 Mbit/s"}, "rate can be 53 Mbit/s; allowed are 1, 2, 5.5"),
+    ({**CELL, "rate": "53 Mbit/s"}, "rate can be 53 Mbit/s; expected 1, 2, 5.5"),
     ({**CELL, "rate": {"uniform": ["6 Mbit/s", "54 Mbit/s"]}}, "rate is drawn from between rates"),
     ({**CELL, "rates": ["54 Mbit/s"]}, "rates lack 24 Mbit/s, at which 54 Mbit/s is answered"),
     ({**CELL, "standard": "802.11a", "protection": "1 Mbit/s"}, "protection can be 1 Mbit/s"),
@@ -401,12 +401,12 @@ BAD = [
     ({**CELL, "flows": []}, "flows are none"),
     (
         {**CELL, "flows": [{"source": 3}]},
-        r"flows\.0\.source = 3 is no station; allowed is 0 to 2, or gateway",
+        r"flows\.0\.source = 3 is not a station; expected 0 to 2, or gateway",
     ),
     ({**CELL, "flows": [{"source": 1, "sink": 1}]}, "source and sink are both 1"),
     ({**CELL, "wire": {}, "receiver": {}}, "wire and receiver both follow flows to the gateway"),
     ({**CELL, "wire": {}, "sender_delay": {}, "flows": "down"}, "wire and sender_delay both precede"),
-    ({**CELL, "stations": 4}, "stations is an unknown name"),
+    ({**CELL, "stations": 4}, "stations is an unknown field"),
 ]
 
 
@@ -420,22 +420,22 @@ def test_a_network_that_cannot_be_is_refused_in_one_line(wireless, complaint):
 
 SCENARIOS = [
     ({"hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}, "wireless and paths are both given"),
-    ({"transport": {"protocol": "elfn"}}, "'elfn' is not for wireless; allowed .* udp"),
+    ({"transport": {"protocol": "elfn"}}, "'elfn' is not supported; .* udp"),
     (
         {"transport": {"protocol": "sctp"}, "wireless": {**CELL, "receiver": {"read": "8 KiB"}}},
-        "wireless.receiver.read is not for sctp, .*; remove it",
+        "wireless.receiver.read is not supported with sctp, .*; remove it",
     ),
     (
         {"transport": {"protocol": "linux"}, "wireless": {**CELL, "receiver": {"read": "8 KiB"}}},
-        "wireless.receiver.read is not for linux, .*; remove it",
+        "wireless.receiver.read is not supported with linux, .*; remove it",
     ),
     (
         {"transport": {"protocol": "linux"}, "wireless": {**CELL, "back_pressure": True}},
-        "wireless.back_pressure is not for linux yet; remove it, or write linux26",
+        "wireless.back_pressure is not supported with linux; remove it, or write protocol: linux26",
     ),
     (
         {"transport": {"protocol": "linux"}, "duration": "3 h", "warm_up": "0 s"},
-        "duration asks for about .* packets; linux over 802.11 may have 33554432; shorten it, or write",
+        "duration needs about .* packets, but linux over 802.11 supports 33554432; shorten it, or write",
     ),
     ({"warm_up": "3 s"}, "warm_up can be at or after the end"),
     ({"transport": {"protocol": "udp"}}, "transport.rate is missing"),
@@ -457,7 +457,7 @@ def test_a_scenario_has_a_network():
 
 def test_warm_up_is_for_wireless_networks():
     hops = {"duration": "3 s", "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}
-    with pytest.raises(InputError, match="warm_up is for wireless"):
+    with pytest.raises(InputError, match="warm_up is supported only with wireless"):
         Scenario.check({**hops, "transport": {"protocol": "sack"}, "warm_up": "1 s"})
 
 

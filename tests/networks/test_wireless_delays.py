@@ -82,10 +82,10 @@ def test_cells_with_other_classes_are_compared_in_one_launch():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"flows": [{"class": "Call"}]}, "wireless.flows.0.class = 'Call' is no word"),
-        ({"flows": [{"class": f"c{k}"} for k in range(8)] + [{}]}, "wireless.flows are of 9 classes"),
-        ({"flows": [{"count": 2, "class": "a"}]}, "class is of each flow; write each: {class: a}"),
-        ({"flows": [{"class": "a"}], "fidelity": "fluid"}, "knows no delays of classes (wireless.flows.0.cl"),
+        ({"flows": [{"class": "Call"}]}, "wireless.flows.0.class = 'Call' is not a word"),
+        ({"flows": [{"class": f"c{k}"} for k in range(8)] + [{}]}, "wireless.flows have 9 classes"),
+        ({"flows": [{"count": 2, "class": "a"}]}, "class belongs to each flow; write each: {class: a}"),
+        ({"flows": [{"class": "a"}], "fidelity": "fluid"}, "does not support delays of classes "),
     ],
 )
 def test_what_cannot_be_measured_is_refused(change, said):

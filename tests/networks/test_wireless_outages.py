@@ -48,9 +48,9 @@ def test_random_outages_take_their_share_of_the_time():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"outages": {"up": "1 ms", "down": "1 ms"}}, "wireless.outages can be 2500 on average; allowed is"),
-        ({"outages": [], "fidelity": "fluid"}, "knows no delays"),
-        ({"outages": {"start": "2 s"}}, "is one outage and no list"),
+        ({"outages": {"up": "1 ms", "down": "1 ms"}}, "outages can be up to 2500 on average; expected"),
+        ({"outages": [], "fidelity": "fluid"}, "does not support delays"),
+        ({"outages": {"start": "2 s"}}, "is one outage, not a list"),
     ],
 )
 def test_what_there_cannot_be_is_refused(change, said):

@@ -182,7 +182,7 @@ def test_networks_of_many_sizes_run_in_one_launch():
 
 
 def test_a_goal_of_baseline_is_for_sweeps():
-    with pytest.raises(InputError, match="of baseline is for sweeps"):
+    with pytest.raises(InputError, match="baseline is supported only in sweeps"):
         estimate(scenario({"cell": {"stations": 1}}), goals=["goodput_bps >= 95 % of baseline"])
 
 

@@ -27,7 +27,7 @@ def replace(path: Path, old: str, new: str) -> None:
 def test_unknown_key_is_named_with_its_line(folder: Path) -> None:
     replace(folder / "study.yaml", "replications:", "replication:")
     with pytest.raises(
-        InputError, match=r"study\.yaml:\d+: replication is an unknown name; did you mean 'replications'"
+        InputError, match=r"study\.yaml:\d+: replication is an unknown field; did you mean 'replications'"
     ):
         Study(folder)
 

@@ -312,7 +312,7 @@ WRONG = [
     ({"across": {**RATE, "values": None, "log": ["1 Mbit/s", "9 Mbit/s"], "points": 1000}}, "than 10000"),
     ({"derive": {"hops.1.queue": "9 ** 9 ** 9 ** 9 + delay"}}, "has no value at delay = 0.001 (inf)"),
     ({"across": {"name": "rate", "field": "hops.0.rate", "values": ["9 kB/s", "1 kB/s"]}}, "do not increase"),
-    ({"across": RATE, "cost": "rat + delay"}, "'rat' is no outcome and no column; did you mean 'rate'?"),
+    ({"across": RATE, "cost": "rat + delay"}, "'rat' is neither an outcome nor a column; did you mean"),
     ({"across": RATE, "cost": "1 / (delay - 0.019)"}, "cost: '1 / (delay - 0.019)' has no value"),
     ({"across": RATE, "cost": "sqrt(delay - 0.019)"}, "has no value at delay = 0.001 (nan)"),
     ({"across": RATE, "resources": {"x": {"field": "hops.0.queue", "to": 9}}}, "cannot be combined"),
@@ -363,7 +363,7 @@ def test_a_cheap_fidelity_decides_only_what_its_bias_is_known_of() -> None:
     assert {name for r in asked.requirements for name in r.outcomes} > {"loss_ratio"}
     for cheap in ("formula", "fluid"):
         values = {"scenario.fidelity": cheap}
-        with pytest.raises(InputError, match=f"fidelity = {cheap} decides nothing about"):
+        with pytest.raises(InputError, match=f"fidelity = {cheap} cannot decide about"):
             load_plan(ROOT / "configs" / "plans" / "shared_link_flows.yaml", values=values)
 
 

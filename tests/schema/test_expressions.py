@@ -40,19 +40,19 @@ def test_expressions_work_on_arrays():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("tpc", "'tpc' is no column; did you mean 'tcp'"),
-        ("a +", "no expression"),
-        ("().__class__", "not allowed"),
-        ("__import__('os')", "not allowed"),
-        ("[a for a in x]", "not allowed"),
-        ("lower(x=1)", "not allowed"),
+        ("tpc", "'tpc' is not a column; did you mean 'tcp'"),
+        ("a +", "not an expression"),
+        ("().__class__", "not supported"),
+        ("__import__('os')", "not supported"),
+        ("[a for a in x]", "not supported"),
+        ("lower(x=1)", "not supported"),
         ("tcp * b", "no value"),
         ("a / 0", "no value"),
         ("lower(a)", "no value"),
-        ("'a' * 9999999999", "a text is no number"),
-        ("9999999999 * tcp", "a text is no number"),
-        ("'%c' % 99999999999", "a text is no number"),
-        ("tcp - 1", "a text is no number"),
+        ("'a' * 9999999999", "a text is not a number"),
+        ("9999999999 * tcp", "a text is not a number"),
+        ("'%c' % 99999999999", "a text is not a number"),
+        ("tcp - 1", "a text is not a number"),
         ("min()", "'min' has 0 values; it takes one value or more"),
         ("round(a, 2)", "'round' has 2 values; it takes one value"),
         ("sqrt(x, x)", "'sqrt' has 2 values"),
@@ -68,10 +68,10 @@ def test_nothing_else_is_evaluated(text, complaint):
 
 def test_long_and_deep_expressions_are_refused():
     for text, complaint in (
-        ("1+" * 20_000 + "1", "has 40001 characters; allowed is 1 to 1000"),
+        ("1+" * 20_000 + "1", "has 40001 characters; expected 1 to 1000"),
         ("-" * 5000 + "1", "has 5001 characters"),
         ("-" * 990 + "1", "too deep|no expression"),
-        ("(" * 300 + ")" * 300, "no expression"),
+        ("(" * 300 + ")" * 300, "not an expression"),
         ("9" * 400, "no value"),
     ):
         with pytest.raises(InputError, match=complaint):
@@ -102,6 +102,6 @@ def test_numbers_are_floats_and_nothing_else(recwarn):
     assert numbers("x / 0", VALUES).tolist() == [math.inf, math.inf]
     assert numbers("x > 1", VALUES).tolist() == [0, 1]
     for text in ("tcp", "'12'", "lower(tcp)"):
-        with pytest.raises(InputError, match="a text is no number"):
+        with pytest.raises(InputError, match="a text is not a number"):
             numbers(text, VALUES)
     assert not recwarn.list

@@ -99,7 +99,7 @@ def test_a_replication_is_the_same_in_any_chunk(sizes):
 
 def test_a_replication_without_random_numbers_of_its_own_is_refused():
     for first in (-1, 2**32, 10**30):
-        with pytest.raises(InputError, match=f"replication {first} is none; allowed is 0 to 4294967295"):
+        with pytest.raises(InputError, match=f"replication {first} is out of range; expected 0 to 4294967"):
             build(scenario(), first=first, replications=1)
 
 

@@ -44,13 +44,13 @@ LARGE = [
 def test_what_would_take_days_is_refused_unasked(data) -> None:
     scenario = Scenario.check(data)
     for ask in (simulate, estimate):
-        with pytest.raises(InputError, match=r"about .* packets, .* of one core; .* confirm it with --yes"):
+        with pytest.raises(InputError, match=r"about .* packets, .* on one core; .* confirm with --yes"):
             ask(scenario, target="cpu")
 
 
 def test_a_large_table_or_trace_is_refused_unasked() -> None:
     scenario = Scenario.check(ENDLESS | {"duration": "10 ms", "replications": 10_000_000})
-    with pytest.raises(InputError, match="GiB of memory; allowed unasked is 8 GiB"):
+    with pytest.raises(InputError, match="GiB of memory; the limit without confirmation is 8 GiB"):
         simulate(scenario.with_values({"transport.packets": 1}))
     with pytest.raises(InputError, match="GiB of memory"):
         trace(scenario.with_values({"duration": "10 s"}))

@@ -363,8 +363,8 @@ SHARED: dict[str, Any] = {
         ({"keep": "replications"}, "keep = replications cannot be combined with fidelity: auto"),
         ({"goals": {}, "auto": {"decide": ["goals"]}}, "decide = goals, but the sweep has no goals"),
         ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "there is no winner to decide"),
-        ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; allowed is 0.001 to 0.2"),
-        ({"auto": {"decide": ["all"]}}, "allowed is 'goals' or 'winner'"),
+        ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; expected 0.001 to 0.2"),
+        ({"auto": {"decide": ["all"]}}, "expected 'goals' or 'winner'"),
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),
         ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, but"),
         (
@@ -383,7 +383,7 @@ def test_what_is_refused(changes: dict[str, Any], said: str) -> None:
 
 
 def test_auto_is_for_sweeps() -> None:
-    with pytest.raises(InputError, match=r"fidelity = auto is for sweeps.*write packet"):
+    with pytest.raises(InputError, match=r"fidelity = auto is supported only in sweeps.*write packet"):
         Scenario.check(AUTO["scenario"])
 
 

@@ -98,7 +98,7 @@ def test_a_transport_is_an_axis_like_any_other() -> None:
     assert [model.name for model in sweep.models()] == [f"manet_{name}" for name in protocols]
     hops = {**BASE, "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}
     del hops["adhoc"]
-    with pytest.raises(InputError, match=r"elfn: transport\.protocol = 'elfn' is not for paths"):
+    with pytest.raises(InputError, match=r"elfn: transport\.protocol = 'elfn' is not supported"):
         make_sweep({**grid, "scenario": hops, "compare": None})
 
 

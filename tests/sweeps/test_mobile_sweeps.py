@@ -119,10 +119,10 @@ def test_too_many_handovers_are_refused_before_any_work():
     axes = {"mobility.every": {"log": ["1 ms", "1 s"], "points": 4}}
     mobility = {"protocol": "fmipv6", "every": "1 s", "least_stay": "1 ms"}
     scenario = {**GRID["scenario"], "mobility": mobility}
-    with pytest.raises(InputError, match="can bring 6000 handovers"):
+    with pytest.raises(InputError, match="can cause 6000 handovers"):
         sweep(GRID, scenario=scenario, axes=axes, derive={}, compare=None)
     derive = {"mobility.every": "0.001 * rounds"}
-    with pytest.raises(InputError, match="can bring 6000 handovers"):
+    with pytest.raises(InputError, match="can cause 6000 handovers"):
         sweep(GRID, scenario=scenario, axes={"rounds": [100, 1, 10]}, derive=derive, compare=None)
 
 

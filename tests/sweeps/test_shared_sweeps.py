@@ -82,7 +82,7 @@ def test_numbers_of_flows_are_an_axis() -> None:
         found["goodput_bps"].tolist(), rel=1e-9
     )
     axes["users"]["values"] = [1, 1025]
-    with pytest.raises(InputError, match=r"shared.flows can be 1025; allowed is 1 to 1024"):
+    with pytest.raises(InputError, match=r"shared.flows can be up to 1025; expected 1 to 1024"):
         make_sweep(data)
 
 

@@ -108,7 +108,7 @@ def test_data_that_no_file_can_hold_are_refused(change):
 
 @pytest.mark.parametrize("files", [5, [1], {"a": 5}, {"a": "b"}, None])
 def test_files_are_no_field_of_a_scenario(files):
-    with pytest.raises(InputError, match="files is an unknown name"):
+    with pytest.raises(InputError, match="files is an unknown field"):
         make_sweep({"scenario": {**GRID["scenario"], "files": files}})
 
 
@@ -162,17 +162,17 @@ axes:
         (
             "hops.0.loss",
             "hops.0.los",
-            "file.yaml:7: axes.loss: 'paths.0.hops.0.los' is no field; did you mean 'loss'",
+            "file.yaml:7: axes.loss: 'paths.0.hops.0.los' is not a field; did you mean 'loss'",
         ),
         ("[0, 1 %]", "[0, 2]", "file.yaml:7: axes.loss: hops.0.loss = 2 is above the limit"),
         ("window: 32", "window: 0", "file.yaml:3: transport.window = 0 is below the limit"),
         ("duration: 3 s", "duration: 3", "file.yaml:2: duration = 3 has no unit"),
         ("axes:\n", "compare: los\naxes:\n", "file.yaml:6: compare = 'los' is not an axis; did you mean"),
         ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw needs a random field"),
-        ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is no outcome"),
-        ("axes:\n", "outcomes: [delay_p95_s]\naxes:\n", "outcomes: 'delay_p95_s' .*; it has first_del"),
+        ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is not an outcome"),
+        ("axes:\n", "outcomes: [delay_p95_s]\naxes:\n", "outcomes: 'delay_p95_s' .*; measured: first_del"),
         ("axes:\n", "goals: {g: fairness > 0.9}\naxes:\n", "6: goals.g: 'fairness' is not measured here"),
-        ("axes:\n", "goals: {g: delay < 1 s}\naxes:\n", "6: goals.g: 'delay' is no outcome; known are ack_d"),
+        ("axes:\n", "goals: {g: delay < 1 s}\naxes:\n", "6: goals.g: 'delay' is not an outcome; known: ack"),
         ("axes:\n", "goals: {g: goodput_bps > 1 s}\naxes:\n", "file.yaml:6: goals.g: .* wrong unit"),
         (
             "axes:\n",
@@ -201,20 +201,20 @@ axes:
         (
             "loss: {field: hops.0.loss, values: [0, 1 %]}",
             "x: {zip: {hops.0.loss: []}}",
-            "file.yaml:7: axes.x.* has a zip column without values",
+            "file.yaml:7: axes.x.* has a column of zip without values",
         ),
-        ("[0, 1 %]", "[0, .nan]", "file.yaml:7: axes.loss.* has the value nan, which is no number"),
+        ("[0, 1 %]", "[0, .nan]", "file.yaml:7: axes.loss.* has the value nan, which is not a number"),
         (
             "axes:\n",
             "derive: {hops.0.queue: \"'9'\"}\naxes:\n",
-            "file.yaml:6: derive.hops.0.queue: .*a text is no number",
+            "file.yaml:6: derive.hops.0.queue: .*a text is not a number",
         ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
         ("scenario:\n", "name: !!binary aGVsbG8=\nscenario:\n", "file.yaml:1: is not YAML .the tag !!binary"),
         ("duration: 3 s", "duration: 3 s\n  name: !!binary aGVsbG8=", ":3: is not YAML .the tag !!binary"),
-        ("duration: 3 s", "duration: 3 s\n  files: 5", "file.yaml:3: files is an unknown name"),
-        ("duration: 3 s", "duration: 3 s\n  files: {a: b}", "file.yaml:3: files is an unknown name"),
-        ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
+        ("duration: 3 s", "duration: 3 s\n  files: 5", "file.yaml:3: files is an unknown field"),
+        ("duration: 3 s", "duration: 3 s\n  files: {a: b}", "file.yaml:3: files is an unknown field"),
+        ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown field; did you mean 'axes'"),
     ],
 )
 def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):

@@ -248,8 +248,8 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
 
 ODD = [
     ("sweep", None, "sweep = None is not a mapping"),
-    ("sweep.n_cells", 10**13, "sweep.n_cells = 10000000000000 is refused: allowed is 1000000000 or less"),
-    ("sweep.n_cells", -1, "sweep.n_cells = -1 is refused: allowed is 1 or more"),
+    ("sweep.n_cells", 10**13, "sweep.n_cells = 10000000000000 is out of range; expected 1000000000 or less"),
+    ("sweep.n_cells", -1, "sweep.n_cells = -1 is out of range; expected 1 or more"),
     ("sweep.n_cells", 21, "n_cells is 21, but the axes and the draw give 20"),
     ("sweep.axes", [{"name": 5}], r"sweep.axes.0.name = 5 is not a text"),
     ("sweep.compare", "nothing", "compare is 'nothing', which is not an axis"),

@@ -106,7 +106,7 @@ def test_what_hosts_do_goes_over_paths_with_drop_tail_queues(field: str, value: 
     drop_tail, managed = ({**PATH, "hops": [PATH["hops"][0] | more]} for more in ({}, {"queue": "codel"}))
     found = Scenario.check({**drop_tail, "transport": asked})
     assert found.transport.supports(found.network) == ""
-    text = f"transport.{field} is for paths with drop-tail queues; remove it"
+    text = f"transport.{field} is supported only on paths with drop-tail queues; remove it"
     assert [found.transport.supports(kind) for kind in BY_KEY.values() if kind.key != "paths"] == [text] * 3
     with pytest.raises(InputError, match=text):
         Scenario.check({**managed, "transport": asked})
@@ -126,12 +126,12 @@ def test_controls_that_only_packets_know() -> None:
     ("fields", "said"),
     [
         ({"protocol": "sack", "congestion_control": "cubic"}, ""),
-        ({"protocol": "sctp"}, "there is no fluid model of sctp, but of newreno, sack"),
+        ({"protocol": "sctp"}, "the fluid model does not support sctp; it supports newreno, sack"),
         (
             {"protocol": "newreno", "congestion_control": "bic"},
-            "it knows the congestion controls of sack only, and",
+            "it supports congestion controls of sack only, not",
         ),
-        ({"protocol": "sack", "send_buffer": {"size": "64 kB"}}, "the fluid model has no send_buffer"),
+        ({"protocol": "sack", "send_buffer": {"size": "64 kB"}}, "the fluid model does not support send_b"),
     ],
 )
 def test_what_a_fluid_model_does_not_know_of_a_transport(fields: dict[str, Any], said: str) -> None:

@@ -71,14 +71,14 @@ def test_python_from_elsewhere_is_refused_unless_it_is_trusted(mine, elsewhere, 
     for name in (elsewhere, "../elsewhere.py", "below/../../elsewhere.py", "link.py"):
         file = names(name, mine)
         with pytest.raises(
-            InputError, match=r"lies outside the folder .*--trust \S*(elsewhere|link)\.py"
+            InputError, match=r"is outside the folder .*--trust \S*(elsewhere|link)\.py"
         ) as no:
             load_scenario(file)
         assert "\n" not in str(no.value)
         plan = mine / "plan.yaml"
         plan.write_text(f"scenario: {file.name}\nquantity: {{field: transport.window, values: [1, 2]}}\n"
                         "requirements: {fast: {goal: goodput_bps > 1, probability: 0.5}}\n")  # fmt: skip
-        with pytest.raises(InputError, match="lies outside the folder"):
+        with pytest.raises(InputError, match="is outside the folder"):
             load_plan(plan)
         sweep = mine / "sweep.yaml"
         for text in (
@@ -86,12 +86,12 @@ def test_python_from_elsewhere_is_refused_unless_it_is_trusted(mine, elsewhere, 
             f"scenario: scenario.yaml\naxes: {{transport.congestion_control: [cubic, {name}]}}\n",
         ):
             sweep.write_text(text)
-            with pytest.raises(InputError, match="lies outside the folder"):
+            with pytest.raises(InputError, match="is outside the folder"):
                 load_sweep(sweep)
     trust(control.sha256(elsewhere.read_bytes()).upper())
     load_scenario(names(elsewhere, mine))
     elsewhere.write_text(elsewhere.read_text() + "\n")  # the content was trusted, not the name
-    with pytest.raises(InputError, match="lies outside the folder"):
+    with pytest.raises(InputError, match="is outside the folder"):
         load_scenario(names(elsewhere, mine))
     assert not mark.exists()
     trust(elsewhere)
@@ -126,7 +126,7 @@ def test_the_option_trusts_a_file_or_a_hash(mine, elsewhere, mark):
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert f"--trust {elsewhere}" in refused.stderr
     nothing = CliRunner().invoke(app, [*command, "--trust", "nothing.py"])
-    assert nothing.exit_code == 2 and "nothing.py: is no file" in nothing.stderr
+    assert nothing.exit_code == 2 and "nothing.py: is not a file" in nothing.stderr
     assert not mark.exists()
     broken = [*command, "--trust", str(elsewhere), "--set", "fidelity=nonsense"]  # stops before it simulates
     assert "nonsense" in CliRunner().invoke(app, broken).stderr
@@ -165,7 +165,7 @@ def test_a_dry_run_puts_the_standard_control_in_place_of_a_users(mine, mark):
 
 @pytest.mark.parametrize("name", ["x" * 5000, "/dev/zero", "/dev/null", "below", "none.py"])
 def test_what_is_no_file_is_refused_on_one_line(mine, name):
-    message = "is no file"
+    message = "is not a file"
     with pytest.raises(InputError, match=message) as first:
         load_scenario(names(name, mine))
     (mine / "sweep.yaml").write_text("scenario: other.yaml\naxes: {transport.window: [1, 2]}\n")
@@ -177,7 +177,7 @@ def test_what_is_no_file_is_refused_on_one_line(mine, name):
 def test_files_too_large_or_too_deep_are_refused(mine):
     own = mine / "below" / "own.py"
     own.write_text("#" * (control.MAX_BYTES + 1))
-    with pytest.raises(InputError, match="has over 1000000 bytes"):
+    with pytest.raises(InputError, match="is larger than 1000000 bytes"):
         load_scenario(mine / "scenario.yaml")
     for text in (
         "CONSTANTS = " + "-" * 100_000 + "1",
@@ -193,5 +193,5 @@ def test_pipes_are_no_files(mine):
     if not hasattr(os, "mkfifo"):
         pytest.skip("needs named pipes")
     os.mkfifo(mine / "pipe.py")
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         load_scenario(names("pipe.py", mine))

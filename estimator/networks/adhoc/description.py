@@ -185,16 +185,16 @@ class Given(Record):
                 time = bounds(b.time)[0] - bounds(a.time)[1]
                 if time < 1e-6:
                     raise InputError(
-                        f"nodes.{n}.{k}.time can be at or before the one before it; allowed is 1 us later or "
-                        "more; write times in rising order"
+                        f"nodes.{n}.{k}.time can be at or before the previous time; expected 1 us later or "
+                        "more; write times in ascending order"
                     )
                 displacement = [
                     max(abs(p - q) for p in bounds(u) for q in bounds(v)) for u, v in ((a.x, b.x), (a.y, b.y))
                 ]
                 if (speed := math.hypot(*displacement) / time) > MAX_SPEED:
                     raise InputError(
-                        f"nodes.{n}.{k} needs {speed:.4g} m/s to be reached; allowed is {MAX_SPEED:.0f} m/s "
-                        "or less; give it more time"
+                        f"nodes.{n}.{k} needs a speed of {speed:.4g} m/s; expected {MAX_SPEED:.0f} m/s "
+                        "or less; write a later time"
                     )
         return self
 
@@ -352,13 +352,13 @@ class Adhoc(Record):
             raise InputError("nodes is missing; write nodes: 10")
         if isinstance(self.mobility, Given) and bounds(self.all_nodes) != (len(self.mobility.nodes),) * 2:
             count = len(self.mobility.nodes)
-            raise InputError(f"nodes is not that of mobility.nodes, {count}; remove it")
+            raise InputError(f"nodes differs from the number of mobility.nodes, {count}; remove it")
         if self.area is None and not given:
             raise InputError("area is missing; write area: {side: 400 m}")
         for name in ("source", "sink"):
             if getattr(self, name) >= (least := int(bounds(self.all_nodes)[0])):
                 raise InputError(
-                    f"{name} = {getattr(self, name)} is no node; allowed is 0 to {least - 1}; lower it or "
+                    f"{name} = {getattr(self, name)} is not a node; expected 0 to {least - 1}; lower it or "
                     "raise nodes"
                 )
         if self.source == self.sink:

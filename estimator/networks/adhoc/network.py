@@ -42,8 +42,9 @@ class AdhocNetwork(Adhoc, Network):
         """Check that linux has few enough packets for its timestamps."""
         asked, most = workload.exchanges(self, run), workload.MAX_LINUX_PACKETS
         if run.transport.stamped and asked > most:
-            what = f"duration has room for about {asked:.0f} packets"
-            raise InputError(f"{what}; linux over adhoc may have {most}; shorten it, or write linux26")
+            what = f"duration allows about {asked:.0f} packets"
+            remedy = "shorten it, or write protocol: linux26"
+            raise InputError(f"{what}, but linux over adhoc supports {most}; {remedy}")
 
     def phrase(self, run: Run) -> str:
         """Return the transport, the nodes and their routing."""
@@ -59,10 +60,10 @@ class AdhocNetwork(Adhoc, Network):
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fluid model lacks; there is no formula."""
         if fidelity == "fluid" and (field := delay_field(run.transport)):
-            return f"the {fidelity} model knows no delays of ad hoc networks (transport.{field})"
+            return f"the {fidelity} model does not support delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
             return run.transport.unknown_to_fluid(WITH_FLUID)
-        return "there is no formula of ad hoc networks"
+        return "the formulae do not support ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:
         """Raise NotImplementedError, because there is no formula."""

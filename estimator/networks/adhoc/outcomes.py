@@ -292,8 +292,8 @@ def named(integers: Ints, rows: ManetRows) -> dict[str, Any]:
     """Return the outcomes of rows [n] by name, [n] each."""
     if (seldom := np.flatnonzero(integers[:, ManetOut.STATUS] == STATUS_NO_START)).size:
         raise InputError(
-            f"adhoc.mobility.start.apart is so in none of {MOST_ATTEMPTS} draws of row {seldom[0]}; allowed "
-            "is what some of them have; raise max or lower min"
+            f"adhoc.mobility.start.apart holds in none of {MOST_ATTEMPTS} draws of row {seldom[0]}; "
+            "raise max or lower min"
         )
     return evaluated(OUTCOMES, AdhocOutput(rows, integers))
 

@@ -108,7 +108,7 @@ def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None
         farthest = _limit(lambda low: enough(low, most), least, 0.0)
         remedies.append(f"lower min to {math.floor(10 * farthest) / 10:g} m or less")
     raise InputError(
-        f"mobility.start.apart is so in {100 * found:.2g} % of all networks; allowed is {100 * MIN_SHARE:g} "
+        f"mobility.start.apart holds in {100 * found:.2g} % of networks; expected {100 * MIN_SHARE:g} "
         f"% or more; {' or '.join(remedies) or 'lower min and raise max'}"
     )
 

@@ -54,11 +54,11 @@ class Reverse(Managed):
     @model_validator(mode="after")
     def _fits_its_trace(self) -> Self:
         if self.trace is None and self.repeat is not None:
-            raise InputError("repeat belongs to a trace; give that too, or remove it")
+            raise InputError("repeat needs a trace; add a trace, or remove repeat")
         for name in ("rate", "delay"):
             given = getattr(self, name) is not None
             if given and self.trace is not None and self.trace.mean(name) is not None:
-                raise InputError(f"{name} stands in the trace, too; remove one of them")
+                raise InputError(f"{name} is also a column of the trace; remove one of them")
         return self
 
 
@@ -136,7 +136,7 @@ class HopSpec(Varying, Managed):
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:
         if self.tick is None and self.tick_phase is not None:
-            raise InputError("tick_phase belongs to a tick; give that too, or remove it")
+            raise InputError("tick_phase needs a tick; add tick, or remove tick_phase")
         return self
 
 
@@ -184,7 +184,7 @@ class Route(Record):
     def _short_enough(self) -> Self:
         most = sum(map(most_hops, self.hops))
         if most > MAX_HOPS:
-            raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
+            raise InputError(f"hops can be up to {most}; expected 1 to {MAX_HOPS}; lower a count")
         return self
 
 

@@ -66,7 +66,7 @@ class ManagedPath(Routed):
         name = manager(hops)
         workload.check_time_passes(self.routes, run.transport)
         if len(self.routes) > 1:
-            raise InputError(f"{name} needs one path, and paths are two; remove one, or remove {name}")
+            raise InputError(f"{name} needs one path, but there are two; remove one, or remove {name}")
         if self.mobility is not None:
             raise InputError(f"{name} and mobility are both given; remove one")
         for hop in hops:
@@ -77,11 +77,14 @@ class ManagedPath(Routed):
                 raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
         most = sum(map(most_hops, self.routes[0].hops))
         if most > MAX_HOPS:
-            allowed = f"with {name} allowed is 1 to {MAX_HOPS}"
-            raise InputError(f"hops can be {most}; {allowed}; lower a count, or remove {name}")
+            allowed = f"expected 1 to {MAX_HOPS} with {name}"
+            raise InputError(f"hops can be up to {most}; {allowed}; lower a count, or remove {name}")
         if self.routes[0].ecn and not run.transport.marked:
             protocol = run.transport.protocol
-            raise InputError(f"paths.0.ecn is not for {protocol}; remove it, or write protocol: newreno")
+            raise InputError(
+                f"paths.0.ecn is not supported with {protocol}; remove it, or write protocol: "
+                "newreno"
+            )
         if reason := run.transport.refuses(run.transport.payload):
             raise InputError(f"transport.payload {reason}")
 
@@ -99,7 +102,7 @@ class ManagedPath(Routed):
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the reason why there is no fast model: none supports queue management on a path."""
         name = manager(list(every_hop(self.routes)))
-        return f"there is no {fidelity} model of {name} on a path, but of drop-tail queues"
+        return f"the {fidelity} model does not support {name} on a path; it supports drop-tail queues"
 
     def formula(self, run: Run, rows: Any) -> Named:
         """Raise InputError, because there is no formula; see `unknown`."""

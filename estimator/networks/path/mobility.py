@@ -126,10 +126,10 @@ class Mobility(Record):
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
         if self.first is not None and self.every is None:
-            raise InputError("first belongs to every, which is missing; add it or remove first")
+            raise InputError("first needs every; add every or remove first")
         if (self.speed is None) != (self.cell_radius is None):
             lone, other = ("speed", "cell_radius") if self.speed else ("cell_radius", "speed")
-            raise InputError(f"{lone} belongs to {other}, which is missing; add it or remove {lone}")
+            raise InputError(f"{lone} needs {other}; add {other} or remove {lone}")
         return self
 
     @model_validator(mode="after")
@@ -189,7 +189,7 @@ class Mobility(Record):
         most = np.minimum(most, end // stay) * np.where(returns, 2, 1)
         if (largest := most.max(initial=0)) > MAX_HANDOVERS:
             raise InputError(
-                f"mobility can bring {largest} handovers; allowed is 0 to {MAX_HANDOVERS}; "
+                f"mobility can cause {largest} handovers; expected 0 to {MAX_HANDOVERS}; "
                 "make them rarer, raise least_stay, or shorten duration"
             )
         return {

@@ -51,15 +51,21 @@ class PathNetwork(Routed):
         """Check that two paths are used with SCTP only, and that a mobile host has one path with a
         suitable last hop."""
         if len(self.routes) > 1 and not run.transport.two_paths:
-            raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+            raise InputError(
+                "there are two paths, but only sctp uses two; remove one or write protocol: "
+                "sctp"
+            )
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
-            raise InputError("jitter that reorders needs one path, and paths are two; remove one, or reorder")
+            raise InputError("jitter with reorder needs one path, but there are two; remove one, or reorder")
         if any(map(reorders, every_hop(self.routes))):
             for name in OF_HOSTS:
                 if run.transport.given(name):
-                    raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
+                    raise InputError(f"jitter with reorder and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
-            raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
+            raise InputError(
+                "ecn needs a queue that marks; write codel: {mark: true} in a hop, or remove "
+                "ecn"
+            )
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
         workload.check_traces(self.routes, bounds(run.duration)[1])
@@ -68,16 +74,19 @@ class PathNetwork(Routed):
         if run.transport.given("autotuning"):
             raise InputError("mobility and transport.autotuning are both given; remove one")
         if len(self.routes) > 1:
-            raise InputError("mobility needs one path, and paths are two; remove one, or remove mobility")
+            raise InputError("mobility needs one path, but there are two; remove one, or remove mobility")
         hops = self.routes[0].hops
         if len(hops) < 2 or not isinstance(hops[-1], HopSpec):
-            remedy = "add one; it may not be part of a count"
-            raise InputError(f"mobility needs two hops or more, the last of them the radio link; {remedy}")
+            remedy = "add a hop that is not part of a count"
+            raise InputError(
+                "mobility needs two hops or more, of which the last is the radio link; "
+                f"{remedy}"
+            )
         if hops[-1].outages:
-            remedy = "write the handovers under mobility and remove these"
+            remedy = "remove them, and describe handovers in mobility"
             raise InputError(f"mobility needs a last hop without outages; {remedy}")
         if hops[-1].tick is not None:
-            raise InputError("mobility needs a last hop without a tick; move it to a hop before that")
+            raise InputError("mobility needs a last hop without a tick; move the tick to an earlier hop")
         for field in filter(None, map(varying, every_hop(self.routes))):
             raise InputError(f"mobility needs hops without {field}; remove it, or remove mobility")
         self.mobility.most_handovers(bounds(run.duration)[1])
@@ -100,14 +109,14 @@ class PathNetwork(Routed):
         """Return the feature that the fast model lacks: some transports, burst losses, time-varying hops,
         finite transfers."""
         if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
-            return f"the {fidelity} model knows no bursts of losses"
+            return f"the {fidelity} model does not support burst losses"
         for field in filter(None, map(varying, every_hop(self.routes))):
-            return f"the {fidelity} model knows no {field} of a hop"
+            return f"the {fidelity} model does not support {field} of a hop"
         if field := delay_field(run.transport):
             others = {"a mobile host": self.mobility is not None, "sctp": run.transport.two_paths}
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
-                return f"the {fidelity} model knows no delays of {of} (transport.{field})"
+                return f"the {fidelity} model does not support delays of {of} (transport.{field})"
         if fidelity == "fluid":
             return run.transport.unknown_to_fluid((*FLUID_TCPS, "sctp"), "the fluid model of a path")
         return self._unknown_to_formula(run)
@@ -115,16 +124,16 @@ class PathNetwork(Routed):
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
         if transport.protocol not in (*FLUID_TCPS, "sctp"):
-            return f"there is no formula of {transport.protocol}"
+            return f"the formulae do not support {transport.protocol}"
         if control := transport.only_packets:
             unknown = f"{control} of {transport.protocol}"
-            return f"the formulae know the congestion controls of sack only, and not {unknown}"
+            return f"the formulae support congestion controls of sack only, not {unknown}"
         if self.mobility is not None:
-            return "there is no formula of mobile hosts"
+            return "the formulae do not support mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
-            return "the formulae are of endless transfers, and bytes or packets ends this one"
+            return "the formulae support only endless transfers, and bytes or packets limits this one"
         if len(self.routes) > 1 and self.has_outages:
-            return "the formulae know no outages of two paths"
+            return "the formulae do not support outages with two paths"
         return ""
 
     def formula(self, run: Run, rows: Rows) -> Named:

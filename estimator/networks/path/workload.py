@@ -20,16 +20,16 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
     for number, route in enumerate(routes):
         if not any(min_transit_ns(hop, size) for hop, _ in _counted(route)):
             name = "hops" if len(routes) == 1 else f"paths.{number}.hops"
-            raise InputError(f"{name} can take no time at all, in whole nanoseconds; {NO_TIME}")
+            raise InputError(f"{name} can take less than 1 ns in total; {NO_TIME}")
 
 
 def check_outages(routes: list[Route], duration_s: float) -> None:
     """Raise InputError if hops have more outages than rows can store."""
     for hop in every_hop(routes):
         if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MAX_OUTAGES:
-            allowed = f"allowed is 0 to {MAX_OUTAGES}"
+            allowed = f"expected 0 to {MAX_OUTAGES}"
             raise InputError(
-                f"hops.outages can be {most:.0f} on average; {allowed}; raise up, or shorten duration"
+                f"hops.outages can be up to {most:.0f} on average; {allowed}; raise up, or shorten duration"
             )
 
 

@@ -23,20 +23,23 @@ def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
     """Raise InputError unless a backup route connects the ends of the route without using its cables."""
     for link in backup:
         if not 0 <= link < len(ends):
-            raise InputError(f"{name}.backup has {link}, which is no link; allowed is 0 to {len(ends) - 1}")
+            raise InputError(f"{name}.backup has {link}, which is not a link; expected 0 to {len(ends) - 1}")
     for one, other in pairwise(backup):
         if ends[one][1] != ends[other][0]:
-            remedy = f"the next link starts at {ends[one][1]}"
-            raise InputError(f"{name}.backup goes nowhere after link {one}; {remedy}")
+            remedy = f"the next link must start at router {ends[one][1]}"
+            raise InputError(f"{name}.backup is interrupted after link {one}; {remedy}")
     (first, last), (begin, end) = ((ends[of[0]][0], ends[of[-1]][1]) for of in (route, backup))
     if (first, last) != (begin, end):
-        raise InputError(f"{name}.backup leads from {begin} to {end}, and the route from {first} to {last}")
+        raise InputError(
+            f"{name}.backup leads from router {begin} to {end}, but the route from {first} to {last}; choose "
+            "a backup with the same ends"
+        )
     cables = {frozenset(ends[link]) for link in route}
     for link in backup:
         if frozenset(ends[link]) in cables:
-            raise InputError(f"{name}.backup has {link}, of a cable of the route itself; choose another")
+            raise InputError(f"{name}.backup uses link {link}, a cable of the route; choose another")
     if max(len(route), len(backup)) > MAX_ROUTE_LINKS:
-        raise InputError(f"{name}.backup and route have {MAX_ROUTE_LINKS} links at most; shorten them")
+        raise InputError(f"{name}.backup or route has more than {MAX_ROUTE_LINKS} links; shorten it")
 
 
 def detours(outages: Ints, detection: Ints) -> Ints:

@@ -264,7 +264,7 @@ class FlowSpec(flows.FlowSpec):
         if isinstance(between, list) and len(between) == 2:
             source, sink = between
             raise InputError(
-                f"is for 'ends', 'hops' or 'random'; for given ends write source: {source}, sink: {sink}"
+                f"is not 'ends', 'hops' or 'random'; for given routers write source: {source}, sink: {sink}"
             )
         return between
 
@@ -283,7 +283,7 @@ class FlowSpec(flows.FlowSpec):
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
         for name, needed in (("backup", "route"), ("detection", "backup")):
             if getattr(self, name) is not None and getattr(self, needed) is None:
-                raise InputError(f"{name} belongs to a {needed}; give that too, or remove it")
+                raise InputError(f"{name} needs a {needed}; add {needed}, or remove {name}")
         if self.source is not None and self.source == self.sink:
             raise InputError(f"source and sink are both {self.source}; change one of them")
         return self
@@ -315,13 +315,16 @@ class Flows(flows.Flows):
         if self.arrivals is None and self.size is None:
             return self
         if self.arrivals is None:
-            raise InputError("size is for flows that come and go; write arrivals, or each.bytes")
+            raise InputError("size needs arrivals; add arrivals, or write each.bytes")
         if self.size is None:
-            raise InputError("arrivals need a size, such as size: {lognormal: {median: 20 kB, sigma: 1.5}}")
+            raise InputError(
+                "arrivals need a size; add one such as size: "
+                "{lognormal: {median: 20 kB, sigma: 1.5}}"
+            )
         for flow in self.each if isinstance(self.each, list) else [self.each]:
             if flow.backup is not None:
                 raise InputError(
-                    "each.backup is not supported with arrivals, because flows that come and go keep their "
+                    "each.backup is not supported with arrivals, because arriving flows keep their "
                     "route; write flows without arrivals and size, or simulate the time of the outage with "
                     f"route: '{' '.join(map(str, flow.backup))}' and no backup"
                 )
@@ -387,7 +390,7 @@ class SharedSpec(flows.ManyFlows):
             if a == b:
                 raise InputError(f"links.{k}.ends are both {a}; change one of them")
             if (b, a) not in ends:
-                raise InputError(f"links.{k} has no way back; add one with ends: [{b}, {a}]")
+                raise InputError(f"links.{k} has no reverse link; add one with ends: [{b}, {a}]")
             if (a, b) in ends[:k]:
                 both = f"links.{k} and links.{ends.index((a, b))} have the same ends"
                 raise InputError(f"{both}; write one link with the sum of their rates")
@@ -399,40 +402,43 @@ class SharedSpec(flows.ManyFlows):
             import networkx  # the import takes 0.1 s
 
             if not networkx.is_connected(networkx.Graph(ends)):
-                raise InputError("links leave some routers out of reach of others; add links between them")
+                raise InputError("links do not connect all routers; add links between them")
         return self
 
     @model_validator(mode="after")
     def _flows_exist(self) -> Self:
         if self.flow_bounds[0] < 1:
-            raise InputError("flows can be none at all; raise a count")
+            raise InputError("flows can be empty; raise a count")
         least, links = self.least_routers, self.least_links
         for name, flow in self.each_flow():
             for end in ("source", "sink"):
                 router = getattr(flow, end)
                 if router is not None and router >= least:
-                    allowed = f"allowed is 0 to {least - 1}"
-                    raise InputError(f"{name}.{end} = {router} is no router; {allowed}")
+                    allowed = f"expected 0 to {least - 1}"
+                    raise InputError(f"{name}.{end} = {router} is not a router; {allowed}")
             for link in flow.route or []:
                 if not 0 <= link < links:
-                    allowed = f"allowed is 0 to {links - 1}"
-                    raise InputError(f"{name}.route has {link}, which is no link; {allowed}")
+                    allowed = f"expected 0 to {links - 1}"
+                    raise InputError(f"{name}.route has {link}, which is not a link; {allowed}")
             if flow.route is not None:
                 self._check_route(name, flow.route)
                 if flow.backup is not None:
                     backups.check(name, flow.route, flow.backup, self.ends)
             if flow.backup is not None and not self.failures:
-                raise InputError(f"{name}.backup is for cables that fail; write failures, or remove it")
+                raise InputError(f"{name}.backup needs failures of cables; add failures, or remove it")
         return self
 
     def _check_route(self, name: str, route: list[int]) -> None:
         if self.random_cables:
-            raise InputError(f"{name}.route is for networks that are not random; write source and sink")
+            raise InputError(f"{name}.route is not supported in random networks; write source and sink")
         ends = self.ends
         at = [ends[link] for link in route]
         for (_, b), (c, _), link in zip(at, at[1:], route, strict=False):
             if b != c:
-                raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
+                raise InputError(
+                    f"{name}.route is interrupted after link {link}; the next link must start at "
+                    f"router {b}"
+                )
 
     @property
     def ends(self) -> list[tuple[int, int]]:

@@ -48,7 +48,7 @@ class Failure(Record):
     def _each_on_its_own(self) -> Self:
         if self.cables == "each" and not isinstance(self.outages, OnOff):
             remedy = "write {up: 1 h, down: 10 s}, or cables: one"
-            raise InputError(f"outages of each cable on its own are random; {remedy}")
+            raise InputError(f"outages with cables: each must be random; {remedy}")
         return self
 
 
@@ -58,13 +58,13 @@ def check(failures: list[Failure], cables: int, duration_s: float) -> None:
         name = f"shared.failures.{g}"
         for cable in failure.cables if isinstance(failure.cables, list) else []:
             if not 0 <= cable < cables:
-                allowed = f"allowed is 0 to {cables - 1}"
-                raise InputError(f"{name}.cables has {cable}, which is no cable; {allowed}")
+                allowed = f"expected 0 to {cables - 1}"
+                raise InputError(f"{name}.cables has {cable}, which is not a cable; {allowed}")
         random = failure.outages if isinstance(failure.outages, OnOff) else None
         if random is not None and (most := random.expected(duration_s)) > MAX_OUTAGES:
-            allowed = f"allowed is 0 to {MAX_OUTAGES}"
+            allowed = f"expected 0 to {MAX_OUTAGES}"
             remedy = "raise up, or shorten duration"
-            raise InputError(f"{name}.outages can be {most:.0f} on average; {allowed}; {remedy}")
+            raise InputError(f"{name}.outages can be up to {most:.0f} on average; {allowed}; {remedy}")
 
 
 def most_pairs(failures: list[Failure]) -> int:

@@ -61,18 +61,18 @@ class SharedNetwork(SharedSpec, Network):
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
         found = self.kinds(run.transport)
-        where = "beside other TCPs" if len(found) > 1 else "where flows come and go" if self.classes else ""
+        where = "together with other TCPs" if len(found) > 1 else "with arrivals" if self.classes else ""
         if where and (text := not_mixed(found, where, own=not self.classes)):
             raise InputError(text)
         if self.classes and run.transport.datagrams:
             name = self.classes[0][0]
-            raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
+            raise InputError(f"shared.{name}.arrivals need TCP; write transport.protocol: newreno")
         self._check_senders(run.transport)
         self.check_flows(run.transport)
         most = self.flow_bounds[1]
         if fidelity == "packet" and most > MAX_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
-            raise InputError(f"shared.flows can be {most}; allowed is 1 to {MAX_FLOWS}; {remedy}")
+            raise InputError(f"shared.flows can be up to {most}; expected 1 to {MAX_FLOWS}; {remedy}")
 
     def _check_failures(self, duration_s: float) -> None:
         """Check failures; they cannot be combined with time-varying links or AQM."""
@@ -120,23 +120,26 @@ class SharedNetwork(SharedSpec, Network):
         """Return the feature that the fast model lacks: sender types, AQM, arriving flows; for formulae
         also finite flows."""
         if self.classes:
-            return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
+            return f"the {fidelity} model does not support shared.{self.classes[0][0]}.arrivals"
         known = FLUID_TCPS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
         if unknown := set(self.kinds(run.transport)) - set(known):
-            one = "fluid model" if fidelity == "fluid" else "formula"
-            return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
+            one = "fluid model does" if fidelity == "fluid" else "formulae do"
+            return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
         if self.aqm:
-            return f"there is no {fidelity} model of {self.aqm[0]}, but of drop-tail queues and red"
+            return (
+                f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues "
+                "and red"
+            )
         if self.varying:
-            return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
+            return f"the {fidelity} model does not support {self.varying[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
-            return f"the {fidelity} model knows no failures of cables"
+            return f"the {fidelity} model does not support failures of cables"
         if (field := self.asks_for_delays) and fidelity == "formula":
-            return f"the {fidelity} model knows no delays of classes ({field})"
+            return f"the {fidelity} model does not support delays of classes ({field})"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:
-            return "the formulae are of endless flows, and bytes or packets ends one"
+            return "the formulae support only endless flows, and bytes or packets limits one"
         return ""
 
     def formula(self, run: Run, rows: SharedRows) -> Named:

@@ -253,7 +253,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Any]:
         count = int(p[many[0], Shared.FLOWS])
         most = 1 << NUMBER_BITS - (count - 1).bit_length()
         raise InputError(
-            f"duration is so long that a flow of row {many[0]} sends more than {most} packets; allowed is "
-            f"what can be numbered where there are {count} flows; shorten it, or lower a count"
+            f"duration is too long: a flow of row {many[0]} sends more than {most} packets, the maximum that "
+            f"can be numbered with {count} flows; shorten it, or lower a count"
         )
     return evaluated(OUTCOMES, SharedOutput(rows, integers))

@@ -205,8 +205,11 @@ def _check_route_length(
     hops = forth.hops[:, k]
     last = forth.links[np.arange(len(hops)), k, np.maximum(hops - 1, 0)]
     if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
-        remedy = "bring its source and sink nearer together"
-        raise InputError(f"{name} needs a route of more links; allowed is 1 to {MAX_HOPS}; {remedy}")
+        remedy = "choose a source and sink that are closer"
+        raise InputError(
+            f"the shortest path of {name} has too many links; expected 1 to {MAX_HOPS}; "
+            f"{remedy}"
+        )
 
 
 def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:

@@ -23,11 +23,14 @@ def check(shared: SharedSpec, duration_s: float) -> None:
         for of in lines:
             if of.jitter is not None and of.jitter.reorder:
                 where = f"shared.{name}{'' if of is line else '.reverse'}.jitter"
-                raise InputError(f"{where} cannot reorder, links keep the order of packets; remove reorder")
+                raise InputError(
+                    f"{where} cannot reorder, as links keep the order of packets; remove "
+                    "reorder"
+                )
         rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in lines)
         if rates and any(of.pie is not None for of in lines):
             remedy = "write codel or fq_codel, or remove one of them"
-            raise InputError(f"shared.{name}.pie needs a rate that stays, and the trace has rates; {remedy}")
+            raise InputError(f"shared.{name}.pie needs a constant rate, but the trace has rates; {remedy}")
 
 
 def most_pairs(line: Line | Reverse) -> int:

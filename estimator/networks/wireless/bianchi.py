@@ -59,18 +59,18 @@ def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header
     apply: random fields, rate control, bursts, noise, no backoff (`cw_min: 0`).
     """
     if stations < 1:
-        raise InputError(f"stations = {stations}; allowed is 1 or more")
+        raise InputError(f"stations = {stations} is out of range; expected 1 or more")
     return solve(access(wireless, size=payload + header), stations=stations, payload=payload)
 
 
 def access(wireless: Wireless, *, size: int) -> Access:
     """Return the times of channel access for packets of `size` bytes. Raises InputError, see `saturation`."""
     if wireless.rate_control != "fixed":
-        raise InputError(f"rate_control = {wireless.rate_control}; Bianchi's model has a fixed rate")
+        raise InputError(f"rate_control = {wireless.rate_control}; Bianchi's model needs fixed, write fixed")
     if _number("burst", wireless.burst) != 1:
-        raise InputError(f"burst = {wireless.burst:g}; Bianchi's model sends 1 frame per access")
+        raise InputError(f"burst = {wireless.burst:g}; Bianchi's model sends 1 frame per access, write 1")
     if _number("frame_error", wireless.frame_error) != 0:
-        raise InputError(f"frame_error = {wireless.frame_error:g}; Bianchi's model knows no noise, write 0")
+        raise InputError(f"frame_error = {wireless.frame_error:g}; Bianchi's model has no noise, write 0")
     if _number("cw_min", wireless.cw_min) < 1:
         raise InputError("cw_min = 0; Bianchi's model needs a backoff, write 1 or more")
     rates = wireless.rate_table()
@@ -221,5 +221,5 @@ def _time(rate: NDArray[np.int64], size: int) -> float:
 
 def _number(field: str, value: Number) -> float:
     if not isinstance(value, float):
-        raise InputError(f"{field} is random; Bianchi's model takes one number")
+        raise InputError(f"{field} is random; Bianchi's model needs a fixed number, write one")
     return value

@@ -268,7 +268,7 @@ class FlowSpec(flows.FlowSpec):
         if "station" in (self.source, self.sink) and "gateway" not in (self.source, self.sink):
             other = "sink" if self.source == "station" else "source"
             raise InputError(
-                f"{other} = {getattr(self, other)} is for numbered stations; write {other}: gateway"
+                f"{other} = {getattr(self, other)} cannot be combined with station; write {other}: gateway"
             )
         return self
 
@@ -466,9 +466,12 @@ class Wireless(flows.ManyFlows):
         if given[0] in ("area", "places") and not metres:
             raise InputError(f"{given[0]} needs ranges or path_loss; write ranges: {{decode: 100 m}}")
         if given[0] == "nodes" and hearing:
-            raise InputError(f"nodes say themselves who hears whom; remove {hearing[0]}")
+            raise InputError(f"nodes define themselves which nodes they hear; remove {hearing[0]}")
         if given[0] == "cell" and metres:
-            raise InputError(f"{hearing[0]} needs places, and a cell has none; write area or places instead")
+            raise InputError(
+                f"{hearing[0]} needs positions, which a cell does not have; write area or places "
+                "instead"
+            )
         if given[0] in ("chain", "tree") and metres and not self._spaced():
             raise InputError(f"{given[0]} needs a spacing with {hearing[0]}; write spacing: 50 m")
         return self
@@ -480,7 +483,7 @@ class Wireless(flows.ManyFlows):
             if rate not in dot11.RATES[self.standard]:
                 some = ", ".join(f"{each / 1e6:g}" for each in dot11.RATES[self.standard])
                 raise InputError(
-                    f"rates have {dot11.mbps(rate)}, which {self.standard} has not; allowed are {some} Mbit/s"
+                    f"rates contain {dot11.mbps(rate)}, no rate of {self.standard}; expected {some} Mbit/s"
                 )
         links = self.each if isinstance(self.each, list) else [self.each]
         first = [self.rate, *(link.rate for link in links if link.rate is not None)]
@@ -499,32 +502,33 @@ class Wireless(flows.ManyFlows):
         nodes = self.nodes or []
         for k, node in enumerate(nodes):
             if (node.next is None) != (k == len(nodes) - 1):
-                raise InputError(f"nodes.{k}.next is wrong; all nodes but the last, the gateway, need one")
+                what = "is missing" if node.next is None else "must be left out"
+                raise InputError(f"nodes.{k}.next {what}; all nodes except the last (the gateway) need one")
             for name in ("next", "sense", "decode", "control", "disturb", "disturb_control"):
                 value = getattr(node, name)
                 others = value if isinstance(value, list) else [] if value is None else [value]
                 if wrong := [other for other in others if not 0 <= other < len(nodes) or other == k]:
-                    allowed = f"allowed is 0 to {len(nodes) - 1} without {k}"
-                    raise InputError(f"nodes.{k}.{name} has {wrong[0]}, which is no other node; {allowed}")
+                    allowed = f"expected 0 to {len(nodes) - 1} except {k}"
+                    raise InputError(f"nodes.{k}.{name} has {wrong[0]}, which is not another node; {allowed}")
         for k in range(len(nodes)):
             at: int | None = k
             for _ in nodes:
                 at = None if at is None else nodes[at].next
             if at is not None:
-                raise InputError(f"nodes.{k}.next leads round in a circle; let it lead to the last node")
+                raise InputError(f"nodes.{k}.next forms a loop; routes must end at the last node")
         return self
 
     @model_validator(mode="after")
     def _flows_exist(self) -> Self:
         if isinstance(self.flows, list):
             if not self.flows:
-                raise InputError("flows are none; write flows: up")
+                raise InputError("flows are empty; write flows: up")
             self._check_stations(self.flows)
             if self.flow_bounds[0] < 1:
-                raise InputError("flows can be none at all; raise a count")
+                raise InputError("flows can be empty; raise a count")
             if self.flow_bounds[1] > MOST_FLOWS:
-                most = f"allowed is 1 to {MOST_FLOWS}"
-                raise InputError(f"flows can be {self.flow_bounds[1]}; {most}; lower a count")
+                most = f"expected 1 to {MOST_FLOWS}"
+                raise InputError(f"flows can be up to {self.flow_bounds[1]}; {most}; lower a count")
             up = any(flow.sink == "gateway" for _, flow in self.each_flow())
             down = any(flow.source == "gateway" for _, flow in self.each_flow())
         else:
@@ -545,12 +549,12 @@ class Wireless(flows.ManyFlows):
             elif item.of_station:
                 end = "source" if item.source == "station" else "sink"
                 remedy = f"write each: {{{end}: station}}"
-                raise InputError(f"flows.{k}.{end} = station is for several flows; {remedy}")
+                raise InputError(f"flows.{k}.{end} = station is supported only for several flows; {remedy}")
         for name, number in numbered:
             if isinstance(number, int) and not 0 <= number < self.least_stations:
-                allowed = f"allowed is 0 to {self.least_stations - 1}"
+                allowed = f"expected 0 to {self.least_stations - 1}"
                 other = "" if name.endswith("first") else ", or gateway"
-                raise InputError(f"{name} = {number} is no station; {allowed}{other}")
+                raise InputError(f"{name} = {number} is not a station; {allowed}{other}")
 
     def count_of(self, item: Any) -> Number:
         """Return the number of flows that an item describes; by default one per station."""
@@ -587,7 +591,7 @@ class Wireless(flows.ManyFlows):
         """Return the first row of a rate in the rate table. Raises InputError."""
         if rate not in self.known_rates:
             some = ", ".join(f"{each / 1e6:g}" for each in self.known_rates)
-            raise InputError(f"{field} can be {dot11.mbps(rate)}; allowed are {some} Mbit/s")
+            raise InputError(f"{field} can be {dot11.mbps(rate)}; expected one of {some} Mbit/s")
         return self.known_rates.index(rate)
 
     def rate_table(self) -> Any:
@@ -635,5 +639,5 @@ def values(rate: Number) -> list[float]:
     if isinstance(rate, float):
         return [rate]
     if rate.kind != "choice":
-        raise InputError("rate is drawn from between rates; write {choice: [...]}")
+        raise InputError("rate can be drawn only from a list of rates; write {choice: [...]}")
     return list(rate.values)

@@ -76,7 +76,7 @@ def table(
         wanted = answer(rate) if answer_rate is None else answer_rate
         if wanted not in rates:
             raise InputError(
-                f"rates lack {mbps(wanted)}, at which {mbps(rate)} is answered; add it, or write another "
+                f"rates lack {mbps(wanted)}, the response rate for {mbps(rate)}; add it, or write another "
                 "answer_rate"
             )
         found[i, Rate.ANSWER] = rates.index(wanted)

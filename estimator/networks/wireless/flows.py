@@ -149,8 +149,8 @@ def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None
     if short.size:
         row = short[0]
         raise InputError(
-            f"wireless.receiver.read can be {leg[row, Leg.READ]} B, less than a segment; allowed is "
-            f"transport.payload, {leg[row, Leg.SIZE]} B, or more; raise it"
+            f"wireless.receiver.read can be {leg[row, Leg.READ]} B, less than a segment; expected "
+            f"transport.payload, {leg[row, Leg.SIZE]} B, or more"
         )
 
 

@@ -13,9 +13,9 @@ KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
 def unknown(wireless: Wireless, transport: Any) -> str:
     """Return the feature of a network that the fluid model lacks; empty if there is none."""
     if not transport.datagrams and transport.protocol not in KNOWN:
-        return f"there is no fluid model of {transport.protocol}, but of {', '.join(KNOWN)} and udp"
+        return f"the fluid model does not support {transport.protocol}; it supports {', '.join(KNOWN)}, udp"
     if wireless.rate_control == "aarf":
-        return "the fluid model has fixed rates and ARF, and rate_control is aarf"
+        return "the fluid model supports fixed rates and arf, but rate_control is aarf"
     if wireless.rate_control == "arf" and not transport.datagrams:
-        return f"the fluid model has ARF with udp only, and not with {transport.protocol}"
+        return f"the fluid model supports arf with udp only, not with {transport.protocol}"
     return ""

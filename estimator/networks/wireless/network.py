@@ -57,8 +57,8 @@ class WirelessNetwork(Wireless, Network):
         found = self.kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None
         if wrong := [tcp.protocol for tcp in found if reads and not tcp.reads_late]:
-            why = "whose receiver answers before the application reads"
-            raise InputError(f"wireless.receiver.read is not for {wrong[0]}, {why}; remove it")
+            why = "whose receiver acknowledges before the application reads"
+            raise InputError(f"wireless.receiver.read is not supported with {wrong[0]}, {why}; remove it")
         if any(tcp.stamped for tcp in (run.transport, *found)):
             self._check_linux(run)
 
@@ -66,18 +66,22 @@ class WirelessNetwork(Wireless, Network):
         """Check that flows' own TCPs can be mixed, and that datagrams have no TCP fields."""
         for name, flow in self.described():
             check_own(name, flow, transport)
-        where = "where flows of 802.11 have a TCP of their own"
+        where = "if flows of 802.11 have their own TCP"
         if self.has_own_tcps and (text := not_mixed(self.kinds(transport), where)):
             raise InputError(text)
 
     def _check_linux(self, run: Run) -> None:
         """Check the limits of linux: no back pressure, and a number of packets that fits its timestamps."""
         if self.back_pressure:
-            raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
+            raise InputError(
+                "wireless.back_pressure is not supported with linux; remove it, or write protocol: "
+                "linux26"
+            )
         asked, most = workload.packets(self, run), workload.MAX_LINUX_PACKETS
         if asked > most:
-            what = f"duration asks for about {asked:.0f} packets"
-            raise InputError(f"{what}; linux over 802.11 may have {most}; shorten it, or write linux26")
+            what = f"duration needs about {asked:.0f} packets"
+            remedy = "shorten it, or write protocol: linux26"
+            raise InputError(f"{what}, but linux over 802.11 supports {most}; {remedy}")
 
     def phrase(self, run: Run) -> str:
         """Return the flows, the standard and the layout."""
@@ -100,28 +104,28 @@ class WirelessNetwork(Wireless, Network):
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fast model lacks; the formula is Bianchi's model."""
         if self.has_own_tcps:
-            return f"there is no {fidelity} model of 802.11 whose flows have TCPs of their own"
+            return f"the {fidelity} model does not support 802.11 flows with their own TCP"
         if field := self.asks_for_delays:
-            return f"the {fidelity} model knows no delays of classes ({field})"
+            return f"the {fidelity} model does not support delays of classes ({field})"
         if self.outages is not None:
-            return f"the {fidelity} model knows no outages of an access point"
+            return f"the {fidelity} model does not support outages of an access point"
         if fidelity == "fluid":
             return fluid.unknown(self, run.transport)
         if self.cell is None or self.flows != "up" or self.reach is not None:
-            return "Bianchi's model is of a cell whose stations hear each other and send up"
+            return "Bianchi's model supports only a cell whose stations hear each other and send up"
         transport = run.transport
         if not transport.datagrams or transport.packets is not None or transport.bytes is not None:
-            return "Bianchi's model is of endless UDP"
+            return "Bianchi's model supports only endless UDP"
         if self.rate_control != "fixed" or self.each != type(self.each)():
-            return "Bianchi's model has one fixed rate for all stations"
+            return "Bianchi's model supports only one fixed rate for all stations"
         if bounds(self.burst)[1] != 1:
-            return "Bianchi's model sends 1 frame per access, and burst is more"
+            return "Bianchi's model supports only burst: 1"
         if bounds(self.frame_error)[1] > 0:
-            return "Bianchi's model knows no noise, and frame_error is above 0"
+            return "Bianchi's model supports only frame_error: 0"
         if bounds(self.cw_min)[0] < 1:
-            return "Bianchi's model needs a backoff, and cw_min can be 0"
+            return "Bianchi's model needs a backoff, but cw_min can be 0"
         if self.wire is not None or self.receiver is not None or self.sender_delay is not None:
-            return "Bianchi's model ends at the access point"
+            return "Bianchi's model does not support wire, receiver and sender_delay"
         return ""
 
     def formula(self, run: Run, rows: WifiRows) -> Named:

@@ -18,9 +18,9 @@ MAX_OUTAGES = 64
 def check(outages: list[Outage] | OnOff | None, duration_s: float) -> None:
     """Raise InputError for more outages than rows can store."""
     if isinstance(outages, OnOff) and (most := outages.expected(duration_s)) > MAX_OUTAGES:
-        allowed = f"allowed is 0 to {MAX_OUTAGES}"
+        allowed = f"expected 0 to {MAX_OUTAGES}"
         remedy = "raise up, or shorten duration"
-        raise InputError(f"wireless.outages can be {most:.0f} on average; {allowed}; {remedy}")
+        raise InputError(f"wireless.outages can be up to {most:.0f} on average; {allowed}; {remedy}")
 
 
 def most_pairs(outages: list[Outage] | OnOff | None) -> int:

@@ -2,7 +2,7 @@
 
     python -m tests.campaigns growth [MOST] [--picture FILE]
 
-Prints packets per second of one core against what makes them expensive, and time and memory of a sweep
+Prints packets per second on one core against what makes them expensive, and time and memory of a sweep
 against networks, up to MOST networks (10^7 by default); draws docs/results/growth.svg (with Chromium), or
 FILE.
 """

@@ -143,7 +143,7 @@ def _refusal(line: str, words: set[str]) -> tuple[str, str]:
     long = {word for word in words if len(word) > 1}
     if not long or any(word in line for word in long):
         return "refused", ""
-    at_a_line = re.search(r"mutated\.yaml(:\d+: |: holds no keys)", line)
+    at_a_line = re.search(r"mutated\.yaml(:\d+: |: has no keys)", line)
     return ("refused at a line" if at_a_line else "refused, naming something else"), ""
 
 

@@ -288,9 +288,9 @@ def test_a_path_that_is_down_carries_nothing() -> None:
 @pytest.mark.parametrize(
     ("transport", "problem"),
     [
-        ({"protocol": "linux26"}, "no fluid model of linux26"),
-        ({"protocol": "newreno", "congestion_control": "bic"}, "of sack only, and not bic"),
-        ({"protocol": "newreno", "send_buffer": {"size": "100 kB"}}, "no send_buffer"),
+        ({"protocol": "linux26"}, "the fluid model does not support linux26"),
+        ({"protocol": "newreno", "congestion_control": "bic"}, "of sack only, not bic"),
+        ({"protocol": "newreno", "send_buffer": {"size": "100 kB"}}, "does not support send_buffer"),
     ],
 )
 def test_what_the_fluid_model_does_not_know(transport: dict[str, object], problem: str) -> None:

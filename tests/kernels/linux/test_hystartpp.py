@@ -106,5 +106,5 @@ def test_scenarios_say_it_and_bbr_has_none() -> None:
     scenario = Scenario.check({"duration": "3 s", "transport": transport, "hops": HOPS})
     assert (build(scenario).rows.parameters[:, P.SLOW_START] == SlowStart.HYSTARTPP).all()
     transport["congestion_control"] = "bbr"
-    with pytest.raises(InputError, match="slow_start is nothing that bbr has"):
+    with pytest.raises(InputError, match="slow_start does not apply to bbr"):
         Scenario.check({"duration": "3 s", "transport": transport, "hops": HOPS})

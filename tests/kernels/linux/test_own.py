@@ -128,7 +128,7 @@ def test_beside_other_tcps_it_is_one_of_linux(protocol: str, file: Path, tmp_pat
     if protocol == "linux":
         assert model_of(load_scenario(tmp_path / "pair.yaml")).address.sender == "mixed"
     else:
-        remedy = "for a control of your own write protocol: linux, and let it return a window and a rate"
+        remedy = "for your own congestion control write protocol: linux, and return a window and a rate"
         with pytest.raises(InputError, match=remedy):
             load_scenario(tmp_path / "pair.yaml")
 
@@ -139,5 +139,5 @@ def test_all_ways_of_naming_a_control_of_linux(tmp_path: Path) -> None:
         values = {"transport.congestion_control": control, "transport.constants": {}}
         found = load_scenario(tmp_path / "paced_aimd.yaml", values=values)
         assert model_of(found).name == f"tcp_linux_{control}"
-    with pytest.raises(InputError, match="give cubic, reno, bbr"):
+    with pytest.raises(InputError, match="write cubic, reno, bbr"):
         load_scenario(tmp_path / "paced_aimd.yaml", values={"transport.congestion_control": "vegas"})
