@@ -82,8 +82,7 @@ class Scenario(Networks):
         with faults:
             if bounds(self.transport.start)[1] >= bounds(self.duration)[0]:
                 raise InputError(
-                    "transport.start can be at or after the end of the run; lower it or raise "
-                    "duration"
+                    "transport.start can be at or after the end of the run; lower it or raise duration"
                 )
         with faults:
             self._check_network()

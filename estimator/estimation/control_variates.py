@@ -93,6 +93,5 @@ def check(scenario: Scenario, control: str) -> None:
     fidelity.check(scenario, control)
     if scenario.fidelity != "packet":
         raise InputError(
-            f"control = {control} needs packet runs; write fidelity: packet, or remove the "
-            "control"
+            f"control = {control} needs packet runs; write fidelity: packet, or remove the control"
         )

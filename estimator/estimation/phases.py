@@ -23,7 +23,7 @@ def note(scenario: Scenario) -> None:
         return
     text = (
         f"{_names(found)} send at equal intervals into one queue, so the offset between their packets, drawn "
-        f"once in each replication, decides whose packets are dropped:  {_remedy(scenario, found)}"
+        f"once in each replication, decides whose packets are dropped: {_remedy(scenario, found)}"
     )
     warnings.warn(text, Note, stacklevel=3)
 

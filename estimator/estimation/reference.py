@@ -251,8 +251,7 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
     name = str(filled["name"])
     if mapping.parts and not isinstance(filled.setdefault("shared", {}), dict):
         raise InputError(
-            "shared has no fields, but the mapping has files of flows or links; write shared: "
-            "{}"
+            "shared has no fields, but the mapping has files of flows or links; write shared: {}"
         )
     found = {}
     for part, rules in mapping.parts.items():

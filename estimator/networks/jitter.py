@@ -68,7 +68,6 @@ def _checked(given: Any) -> Jitter:
     found = _TIME.validate(given)
     if not isinstance(found, Distribution):
         raise InputError(
-            "is not a distribution; write one such as {uniform: [0 ms, 5 ms]}, or add it to "
-            "delay"
+            "is not a distribution; write one such as {uniform: [0 ms, 5 ms]}, or add it to delay"
         )
     return Jitter(found, reorder)

@@ -64,8 +64,7 @@ class AxisSpec(Record):
             raise InputError(f"needs exactly one of {', '.join(kinds)}, but has {has}; write one")
         if (self.points is not None) != (given[0] in ("linear", "log")):
             raise InputError(
-                "needs points with linear or log, and only with these; write points: 10 or remove "
-                "it"
+                "needs points with linear or log, and only with these; write points: 10 or remove it"
             )
         if self.field is not None and given[0] in ("zip", "cases"):
             raise InputError(f"has both field and {given[0]}, which contains the fields; remove field")
@@ -76,8 +75,7 @@ class AxisSpec(Record):
             raise InputError("has a column of zip without values; write at least one")
         if self.zip is not None and len({len(column) for column in self.zip.values()}) > 1:
             raise InputError(
-                "has columns of zip with different numbers of values; write equally many in "
-                "each"
+                "has columns of zip with different numbers of values; write equally many in each"
             )
         return self
 
@@ -143,15 +141,13 @@ def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:
     (low, dimension), (high, other) = found  # type: ignore[misc]
     if other != dimension:
         raise InputError(
-            f"has ends of different kinds, {dimension.name} and {other.name}; write both in one "
-            "unit"
+            f"has ends of different kinds, {dimension.name} and {other.name}; write both in one unit"
         )
     if not low < high:
         raise InputError("has its ends in descending order; write [lowest, highest]")
     if log and low <= 0:
         raise InputError(
-            "starts at 0 or below, but a logarithmic scale needs positive values; raise the lower "
-            "end"
+            "starts at 0 or below, but a logarithmic scale needs positive values; raise the lower end"
         )
     shares = [i / (count - 1) for i in range(count)]
     numbers = [low * portable.power(high / low, s) if log else low + (high - low) * s for s in shares]

@@ -127,8 +127,7 @@ def check(text: str, known: Collection[str]) -> None:
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
             raise InputError(
-                f"'{text}': '{node.id}' is neither an outcome nor a column; "
-                f"{suggest(node.id, known)}"
+                f"'{text}': '{node.id}' is neither an outcome nor a column; {suggest(node.id, known)}"
             )
 
 

@@ -37,8 +37,7 @@ def build(scenario: Scenario, *, first: int = 0, replications: int | None = None
     if not 0 <= first <= MAX_REPLICATIONS - count:
         allowed = f"expected 0 to {MAX_REPLICATIONS - 1}"
         raise InputError(
-            f"replication {first if first < 0 else first + count - 1} is out of range; "
-            f"{allowed}"
+            f"replication {first if first < 0 else first + count - 1} is out of range; {allowed}"
         )
     return build_rows(scenario, replications=np.arange(first, first + count, dtype=np.int64))
 

@@ -78,7 +78,7 @@ def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
     if unknown := [name for name in dict.fromkeys(outcomes) if bias is None or name != OF]:
         known = "" if bias is None else f", only that of {OF}"
         what = f"fidelity = {scenario.fidelity} cannot decide about {', '.join(unknown)} here"
-        raise InputError(f"{what}: its accuracy was not measured{known};  write fidelity: packet")
+        raise InputError(f"{what}: its accuracy was not measured{known}; write fidelity: packet")
 
 
 def check(scenario: Scenario, fidelity: str) -> None:

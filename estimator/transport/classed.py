@@ -14,8 +14,7 @@ from netcarlo.schema.record import Record
 def _word(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", name):
         raise InputError(
-            "is not a word of up to 24 lower-case letters, digits and _; write one such as "
-            "video"
+            "is not a word of up to 24 lower-case letters, digits and _; write one such as video"
         )
     return name
 

@@ -185,8 +185,7 @@ class Tcp(Transport):
             if found := unsupported.known(control):
                 raise InputError(f"is not supported: {found.what}; {found.remedy}. Supported: {names}")
             raise InputError(
-                f"is not a file; write {names} or the path of a Python file relative to the "
-                "scenario"
+                f"is not a file; write {names} or the path of a Python file relative to the scenario"
             )
         return control
 

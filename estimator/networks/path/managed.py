@@ -82,8 +82,7 @@ class ManagedPath(Routed):
         if self.routes[0].ecn and not run.transport.marked:
             protocol = run.transport.protocol
             raise InputError(
-                f"paths.0.ecn is not supported with {protocol}; remove it, or write protocol: "
-                "newreno"
+                f"paths.0.ecn is not supported with {protocol}; remove it, or write protocol: newreno"
             )
         if reason := run.transport.refuses(run.transport.payload):
             raise InputError(f"transport.payload {reason}")

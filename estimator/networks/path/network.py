@@ -52,8 +52,7 @@ class PathNetwork(Routed):
         suitable last hop."""
         if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError(
-                "there are two paths, but only sctp uses two; remove one or write protocol: "
-                "sctp"
+                "there are two paths, but only sctp uses two; remove one or write protocol: sctp"
             )
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
             raise InputError("jitter with reorder needs one path, but there are two; remove one, or reorder")
@@ -63,8 +62,7 @@ class PathNetwork(Routed):
                     raise InputError(f"jitter with reorder and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError(
-                "ecn needs a queue that marks; write codel: {mark: true} in a hop, or remove "
-                "ecn"
+                "ecn needs a queue that marks; write codel: {mark: true} in a hop, or remove ecn"
             )
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
@@ -79,8 +77,7 @@ class PathNetwork(Routed):
         if len(hops) < 2 or not isinstance(hops[-1], HopSpec):
             remedy = "add a hop that is not part of a count"
             raise InputError(
-                "mobility needs two hops or more, of which the last is the radio link; "
-                f"{remedy}"
+                f"mobility needs two hops or more, of which the last is the radio link; {remedy}"
             )
         if hops[-1].outages:
             remedy = "remove them, and describe handovers in mobility"

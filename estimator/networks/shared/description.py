@@ -436,8 +436,7 @@ class SharedSpec(flows.ManyFlows):
         for (_, b), (c, _), link in zip(at, at[1:], route, strict=False):
             if b != c:
                 raise InputError(
-                    f"{name}.route is interrupted after link {link}; the next link must start at "
-                    f"router {b}"
+                    f"{name}.route is interrupted after link {link}; the next link must start at router {b}"
                 )
 
     @property

@@ -127,8 +127,7 @@ class SharedNetwork(SharedSpec, Network):
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
         if self.aqm:
             return (
-                f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues "
-                "and red"
+                f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues and red"
             )
         if self.varying:
             return f"the {fidelity} model does not support {self.varying[0].rsplit('.', 1)[1]} of a link"

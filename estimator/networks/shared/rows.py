@@ -207,8 +207,7 @@ def _check_route_length(
     if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
         remedy = "choose a source and sink that are closer"
         raise InputError(
-            f"the shortest path of {name} has too many links; expected 1 to {MAX_HOPS}; "
-            f"{remedy}"
+            f"the shortest path of {name} has too many links; expected 1 to {MAX_HOPS}; {remedy}"
         )
 
 

@@ -24,8 +24,7 @@ def check(shared: SharedSpec, duration_s: float) -> None:
             if of.jitter is not None and of.jitter.reorder:
                 where = f"shared.{name}{'' if of is line else '.reverse'}.jitter"
                 raise InputError(
-                    f"{where} cannot reorder, as links keep the order of packets; remove "
-                    "reorder"
+                    f"{where} cannot reorder, as links keep the order of packets; remove reorder"
                 )
         rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in lines)
         if rates and any(of.pie is not None for of in lines):

@@ -45,8 +45,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
             times = [sum(times)]
         if not min(times):
             raise InputError(
-                f"shared.{name} can reach its sink in less than 1 ns; {NO_TIME}, of "
-                "its links or its access"
+                f"shared.{name} can reach its sink in less than 1 ns; {NO_TIME}, of its links or its access"
             )
 
 

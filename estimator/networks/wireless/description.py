@@ -469,8 +469,7 @@ class Wireless(flows.ManyFlows):
             raise InputError(f"nodes define themselves which nodes they hear; remove {hearing[0]}")
         if given[0] == "cell" and metres:
             raise InputError(
-                f"{hearing[0]} needs positions, which a cell does not have; write area or places "
-                "instead"
+                f"{hearing[0]} needs positions, which a cell does not have; write area or places instead"
             )
         if given[0] in ("chain", "tree") and metres and not self._spaced():
             raise InputError(f"{given[0]} needs a spacing with {hearing[0]}; write spacing: 50 m")

@@ -74,8 +74,7 @@ class WirelessNetwork(Wireless, Network):
         """Check the limits of linux: no back pressure, and a number of packets that fits its timestamps."""
         if self.back_pressure:
             raise InputError(
-                "wireless.back_pressure is not supported with linux; remove it, or write protocol: "
-                "linux26"
+                "wireless.back_pressure is not supported with linux; remove it, or write protocol: linux26"
             )
         asked, most = workload.packets(self, run), workload.MAX_LINUX_PACKETS
         if asked > most:
