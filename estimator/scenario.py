@@ -23,6 +23,7 @@ from netcarlo.schema.quantity import bounds
 from netcarlo.transport.capabilities import PROTOCOLS, refused
 from netcarlo.transport.classed import delay_field
 from netcarlo.transport.congestion import NAMES, locate
+from netcarlo.transport.registry import with_wrong_protocol
 from netcarlo.transport.tcp import short_form
 
 
@@ -70,7 +71,7 @@ class Scenario(Networks):
                     text = ""
             if text:
                 value = "" if protocol is None else f" = {brief(protocol)}"
-                data["transport"] = Wrong(text, value, ("protocol",))
+                data["transport"] = with_wrong_protocol(transport, Wrong(text, value))
         elif isinstance(transport, str):
             text = f"has no fields; write {{protocol: {transport}}}"
             data["transport"] = Wrong(text, f" = {brief(transport)}")

@@ -114,9 +114,9 @@ def _excluded(address: Address, network: Network) -> str:
     on = _on(address)
     for option in on:
         if address.sender not in network.only.get(option, (address.sender,)):
-            return f"{option} is for {', '.join(network.only[option])} only"
+            return f"{option} is supported only with {', '.join(network.only[option])}"
     pair = next((pair for pair in network.never if pair <= {address.sender, *on}), frozenset())
-    return " and ".join(sorted(pair)) + " do not go together" if pair else ""
+    return " and ".join(sorted(pair)) + " cannot be combined" if pair else ""
 
 
 def why_not(address: Address) -> str:
@@ -124,19 +124,19 @@ def why_not(address: Address) -> str:
     kind = "fluid" if address.fluid else "packet"
     networks = FLUIDS if address.fluid else NETWORKS
     if address.family not in networks:
-        return f"there is no {kind} model of {address.family}; allowed is {', '.join(networks)}"
+        return f"there is no {kind} model of {address.family}; known: {', '.join(networks)}"
     network = networks[address.family]
     if address.sender not in network.senders:
         allowed = ", ".join(network.senders)
-        return f"{kind} models of {address.family} do not know {address.sender}; allowed is {allowed}"
+        return f"{kind} models of {address.family} do not support {address.sender}; supported: {allowed}"
     controls = network.controls.get(address.sender, ("",))
     if address.control not in controls:
         allowed = ", ".join(control or "its own" for control in controls)
         what = f"the congestion control {address.control or 'of its own'}"
-        return f"{address.sender} does not have {what}; allowed is {allowed}"
+        return f"{address.sender} does not support {what}; supported: {allowed}"
     if wrong := [option for option in _on(address) if option not in network.options]:
         allowed = ", ".join(network.options) or "none"
-        return f"{kind} models of {address.family} have no option {wrong[0]}; allowed is {allowed}"
+        return f"{kind} models of {address.family} have no option {wrong[0]}; supported: {allowed}"
     return _excluded(address, network)
 
 

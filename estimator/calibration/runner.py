@@ -131,7 +131,7 @@ class CandidateRunner:
             fields = ", ".join(self._grid.settings(point))
             raise InputError(
                 f"calibration.set: not all of {fields} can vary between runs of one launch; "
-                "allowed are numbers of the scenario; remove the others"
+                "set only fields that are numbers, and remove the others"
             )
 
     def run(

@@ -1,4 +1,4 @@
-"""The command that sets results side by side."""
+"""The command `compare`: several results side by side."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,15 +12,22 @@ if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison
 
 MOST_ROWS = 1000
-"""Most rows that are printed; the files have all of them."""
+"""Maximum number of rows that are printed; the files have all of them."""
+
+TABLES = {
+    "Results that differ by more than chance": ("differs",),
+    "Results without a clear difference": ("noise", "unknown"),
+}
+"""Verdicts on the rows of each table that is printed, by its title."""
 
 
 def compare(
     results: Annotated[
         list[str],
         typer.Argument(
-            metavar="A B [C...]",
-            help="Scenarios, stores of sweeps, results of plans or of estimate --json, reproduced studies.",
+            metavar="A B...",
+            help="Results: scenarios, stores of sweeps, results of plans or of estimate --json, folders of "
+            "reproduced studies.",
         ),
     ],
     out: Annotated[
@@ -93,7 +100,7 @@ def compare(
         for line in words.headline(found).split(words.LINE):
             console.echo(console.wrapped(line))
         console.echo("")
-        _print(found, "comparison.csv has" if out else "--out DIR writes")
+        _print(found, "comparison.csv has" if out else "with --out DIR comparison.csv has")
         console.echo(console.wrapped(words.explanation(found)))
         for text in found.outside:
             console.say(text)
@@ -107,21 +114,26 @@ def _print(found: "Comparison", rest: str) -> None:
     from netcarlo.reports.comparison import words
 
     if len(found.changes):
-        console.print_table("What changed in the setting", found.changes, lambda _, text: words.said(text))
-    title = "Results" if found.single else "What differs by more than chance"
+        changes = found.changes.rename(index=lambda field: field.removeprefix("paths.0."))
+        console.print_table("Different settings", changes, lambda _, text: words.said(text))
     left = 0
     for pair in found.pairs:
         table = found.of_pair(pair)
-        table = table if found.single else table[table["verdict"] == "differs"]
-        rows = [_called(row, *pair) for row in words.rows(found, table.head(MOST_ROWS))]
-        left += max(len(table) - MOST_ROWS, 0)
-        if rows:
-            of = f": {pair[1]} against {pair[0]}" if len(found.sides) > 2 else ""
-            console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
+        of = f": {pair[1]} against {pair[0]}" if len(found.sides) > 2 else ""
+        for title, verdicts in TABLES.items():
+            part = table[table["verdict"].isin(verdicts)]
+            if len(part) and (found.single or "differs" in verdicts):
+                rows = [_called(row, *pair) for row in words.compact(found, part.head(MOST_ROWS))]
+                left += max(len(part) - MOST_ROWS, 0)
+                console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
+        equal = table[table["verdict"] == "equal"]
+        if found.single and 0 < len(equal) < len(table):
+            names = ", ".join(row["quantity"] for row in words.compact(found, equal))
+            console.echo(console.wrapped(f"Equal{of}: {names}.") + "\n")
     if left:
-        console.echo(f"and {left} more; {rest} all")
+        console.echo(f"{left} more rows; {rest} all rows.")
     for note in found.notes:
-        console.echo(f"not compared: {note}")
+        console.echo(console.wrapped(f"Not compared: {note}."))
 
 
 def _called(row: dict[str, str], baseline: str, other: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 from unicodedata import category, normalize
 
@@ -26,6 +27,9 @@ from rich.text import Text
 from netcarlo.errors import InputError
 from netcarlo.schema.destination import FULL
 
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO.yaml", help="Scenario; netcarlo new writes one.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")]
 Target = Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to simulate.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -164,20 +168,31 @@ def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
 def print_table(
     title: str, frame: Any, show: Callable[[str, Any], str] | None = None, *, wrap: bool = True
 ) -> None:
-    """Print a DataFrame with its index as the first column; long texts may `wrap`."""
+    """Print a DataFrame with its index as the first column.
+
+    Texts of all columns may wrap; with `wrap` false only those of the first column and the headers.
+    """
     table = Table(
         title=Text(plain(title), "table.title"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
         padding=(0, 1, 0, 0),
     )  # fmt: skip
-    table.add_column(Text(plain(frame.index.name or "")), no_wrap=True)
-    for column in frame.columns:
-        table.add_column(Text(plain(str(column))), justify="right", no_wrap=not wrap)
-    for name, row in frame.iterrows():
-        cells = [show(column, value) if show else number(value) for column, value in row.items()]
-        table.add_row(*(Text(plain(cell)) for cell in (str(name), *cells)))
-    width = Console(width=WIDEST).measure(table)
-    least = width.minimum if wrap else width.maximum  # with less, numbers would be cut
+    table.add_column(Text(plain(frame.index.name or "")), no_wrap=wrap, overflow="fold")
+    rows = [[show(name, value) if show else number(value) for name, value in row.items()]
+            for _, row in frame.iterrows()]  # fmt: skip
+    for k, column in enumerate(frame.columns):
+        head = plain(str(column))
+        if not wrap:
+            head = _folded(head, max((len(row[k]) for row in rows), default=0))
+        table.add_column(Text(head), justify="right", no_wrap=not wrap)
+    for name, row in zip(frame.index, rows, strict=True):
+        table.add_row(*(Text(plain(cell)) for cell in (str(name), *row)))
+    least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
     Console(width=max(Console().width, least)).print(table)
+
+
+def _folded(head: str, widest: int) -> str:
+    """Return a header in lines that are not wider than the cells below it, if it has spaces to break at."""
+    return "\n".join(textwrap.wrap(head, max(widest, 10), break_long_words=False, break_on_hyphens=False))
 
 
 def number(value: float) -> str:

@@ -1,10 +1,11 @@
-"""Help texts of commands: groups, an example for each command, flags without a type."""
+"""Help texts of commands: groups, an example for each command, names such as STORE in place of types."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 SCENARIO = "Simulate one scenario"
 SWEEP = "Simulate many networks (sweeps)"
@@ -21,18 +22,29 @@ class Entry(NamedTuple):
 
 
 class Command(TyperCommand):
-    """A command whose flags are shown without the type `<bool>`."""
+    """A command whose help shows names such as STORE in place of the types of Python."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters; an empty text stands for the type of flags."""
+        """Return the parameters, without types."""
         return hide_types(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the line `Usage:`, with plain names of the arguments."""
+        pieces = [piece.replace("...]...", "...]") for piece in super().collect_usage_pieces(ctx)]
+        return [re.sub(r"^\{(.*)\}(\.\.\.)?$", r"\1", piece) for piece in pieces]
 
 
 def hide_types(parameters: list[Any]) -> list[Any]:
-    """Replace the type of flags by an empty text, as it says nothing that a user can write."""
+    """Remove what a user cannot write from the help of parameters: types and ranges of numbers.
+
+    The error about a number out of range states the range.
+    """
     for one in parameters:
         if isinstance(one, TyperOption) and one.is_flag:
             one.metavar = ""
+        if isinstance(one, TyperArgument):
+            vars(one)["display_type_rich"] = lambda ctx: ""
+        vars(one)["_get_number_range_help_str"] = lambda: None
     return parameters
 
 

@@ -1,4 +1,4 @@
-"""The command about a page that answers while one looks."""
+"""The command `live`: an interactive page for a scenario or a plan."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +10,16 @@ from netcarlo.cli.console import Set, Trust
 
 
 def live(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml|PLAN.yaml")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Scenario or plan.")],
     set_: Set = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where it listens; 0: a free port.")] = 8050,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the page; 0 for a free one.")
+    ] = 8050,
     host: Annotated[
-        str, typer.Option(help="The address it listens at: by default this machine's own.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address of the page; the default cannot be reached from other machines."
+        ),
     ] = "127.0.0.1",
     trust: Trust = None,
 ) -> None:

@@ -24,7 +24,7 @@ from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli import warm as cli_warm
-from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
+from netcarlo.cli.console import AsJson, Quiet, Replications, ScenarioFile, Seed, Set, Target, Trust, Yes
 from netcarlo.cli.help import Entry
 from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
@@ -84,7 +84,7 @@ def _main(
 
 def reproduce(
     studies: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDY...]", help="Names of studies; default: all.")
+        list[str] | None, typer.Argument(metavar="STUDY...", help="Names of studies; default: all.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the reports.")] = Path(
         "netcarlo-studies"
@@ -132,7 +132,7 @@ def reproduce(
 
 
 def calibrate(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study that declares a calibration.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Study that declares a calibration.")],
     out: Annotated[
         Path,
         typer.Option(metavar="DIR", help="Folder for the reports; results are in DIR/STUDY/calibration."),
@@ -162,7 +162,7 @@ def calibrate(
 
 
 def estimate(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
+    scenario: ScenarioFile,
     set_: Set = None,
     precision: Annotated[
         str | None,
@@ -245,7 +245,7 @@ def estimate(
 
 
 def validate(
-    reference: Annotated[Path, typer.Argument(metavar="REFERENCE.csv")],
+    reference: Annotated[Path, typer.Argument(metavar="REFERENCE.csv", help="Table of measurements.")],
     mapping: Annotated[
         str | None,
         typer.Option(
@@ -282,7 +282,7 @@ def validate(
 
 
 def trace(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
+    scenario: ScenarioFile,
     replication: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the replication.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for trace.csv and trace.html.")] = Path(),
     every: Annotated[

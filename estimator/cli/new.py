@@ -1,4 +1,4 @@
-"""The command that writes a file to start from."""
+"""The command `new`: a commented starter file."""
 
 import os
 from importlib import resources
@@ -19,26 +19,29 @@ def new(
     family: Annotated[
         str,
         typer.Argument(
+            metavar="KIND",
             autocompletion=lambda: FAMILIES,
-            help=f"A scenario of a kind of network, a sweep or a plan: {', '.join(FAMILIES)}.",
+            help=f"Kind of network of a scenario, or sweep or plan: {', '.join(FAMILIES)}.",
         ),
     ],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="FAMILY.yaml unless given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Name of the file; default: KIND.yaml.")
+    ] = None,
 ) -> None:
     """Write a commented starter file, which editors complete and check."""
     from netcarlo.schema import output
 
     if family not in FAMILIES:
-        raise InputError(f"{family!r} is nothing to start from; write one of {', '.join(FAMILIES)}")
+        raise InputError(f"there is no starter file for {family!r}; write one of {', '.join(FAMILIES)}")
     path = out or Path(f"{family}.yaml")
     if os.path.lexists(path):
-        raise InputError(f"{path}: is there already; name another file with --out, or remove it")
+        raise InputError(f"{path}: exists already; name another file with --out, or remove it")
     output.write_text(path, starter(family))
-    console.say(f"{path}: next: {NEXT.get(family, 'netcarlo estimate {}').format(path)}")
+    console.say(f"{path} is written; next: {NEXT.get(family, 'netcarlo estimate {}').format(path)}")
 
 
 def starter(family: str) -> str:
-    """The text of such a file, which names the schema of this installation."""
+    """Return the text of a starter file, which refers to the schema of this installation."""
     text = (STARTERS / f"{family}.yaml").read_text(encoding="utf-8")
     kind = family if family in NEXT else "scenario"
     with resources.as_file(resources.files("netcarlo.configs") / "schemas" / f"{kind}.json") as schema:

@@ -1,4 +1,4 @@
-"""The command about plans: how much fits, with which guarantee."""
+"""The command `plan`: the largest or smallest value that meets requirements, with a guarantee."""
 
 import json
 import signal
@@ -27,7 +27,7 @@ LINE_S = 30.0
 
 
 def plan(
-    file: Annotated[Path, typer.Argument(metavar="PLAN.yaml")],
+    file: Annotated[Path, typer.Argument(metavar="PLAN.yaml", help="Plan; netcarlo new plan writes one.")],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -94,9 +94,9 @@ def _seconds(text: str | None) -> float | None:
     try:
         found = units.parse(text, units.TIME)
     except InputError as error:
-        raise InputError(f"--time = {text} {error}") from None
+        raise InputError(f"--time {text} {error}") from None
     if not 0 < found < float("inf"):
-        raise InputError(f"--time = {text}; allowed is above 0 s; write --time 60s")
+        raise InputError(f"--time {text} is out of range; expected more than 0 s; write --time 60s")
     return found
 
 

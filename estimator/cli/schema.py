@@ -1,7 +1,7 @@
-"""The command that writes the JSON Schema of what users write."""
+"""The command `schema`: the JSON Schema of a kind of file."""
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -11,14 +11,16 @@ Kind = Literal["scenario", "sweep", "plan", "study", "mapping"]
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(help="What the file is.")],
+    kind: Annotated[
+        Kind, typer.Argument(metavar="KIND", help=f"Kind of the file: {', '.join(get_args(Kind))}.")
+    ],
 ) -> None:
     """Write the JSON Schema of a kind of file, with which editors complete and check it."""
     typer.echo(json.dumps(made(kind), indent=1, ensure_ascii=False))
 
 
 def made(kind: Kind) -> Schema:
-    """The JSON Schema of a kind of file (draft 2020-12)."""
+    """Return the JSON Schema of a kind of file (draft 2020-12)."""
     from netcarlo.estimation.reference import Mapping
     from netcarlo.planning.file import PlanSpec
     from netcarlo.schema import distributions, json_schema

@@ -1,4 +1,4 @@
-"""The commands about sweeps: run one, look after its store, ask it questions."""
+"""The commands of sweeps: simulate one, show, verify, query and export its store."""
 
 import math
 import shlex
@@ -29,11 +29,13 @@ MOST_TABLES = 24
 MOST_ANSWERED = 200_000
 """Cells of a sweep whose answer is printed after the run; the report has that of any sweep."""
 
-StoreUrl = Annotated[str, typer.Argument(metavar="STORE", help="Folder of a sweep, or fsspec URL.")]
+StoreUrl = Annotated[
+    str, typer.Argument(metavar="STORE", help="Folder of a simulated sweep, or its fsspec URL.")
+]
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml")],
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="Sweep; netcarlo new sweep writes one.")],
     out: Annotated[
         str | None, typer.Option(metavar="STORE", help="Folder for the results, or fsspec URL.")
     ] = None,
@@ -328,8 +330,8 @@ def sensitivity(
     parts = frame.groupby(axes, sort=False) if axes else [((), frame)]
     if len(parts) > MOST_TABLES:
         raise InputError(
-            f"the axes have {len(parts)} points; allowed is {MOST_TABLES}; "
-            f"choose with --where {axes[0]}={frame[axes[0]].iloc[0]}"
+            f"the axes have {len(parts)} points; expected at most {MOST_TABLES}; "
+            f"choose some with --where {axes[0]}={frame[axes[0]].iloc[0]}"
         )
     found = []
     for point, part in parts:
@@ -529,24 +531,24 @@ def _print_forecast(found: Any, as_json: bool) -> None:
 
 
 def _outcome(name: str, outcomes: list[str]) -> str:
-    """The outcome that is meant: `goodput` is `goodput_bps`."""
+    """Return the full name of an outcome: `goodput` is short for `goodput_bps`. Raises InputError."""
     if name in outcomes:
         return name
     begin = [outcome for outcome in outcomes if outcome.startswith(name)]
     if len(begin) == 1:
         return begin[0]
-    raise InputError(f"--of {name} is no outcome of the sweep; {suggest(name, begin or outcomes)}")
+    raise InputError(f"--of {name} is not an outcome of the sweep; {suggest(name, begin or outcomes)}")
 
 
 def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
-    """The rows at the given points of axes; numbers may be written with units."""
+    """Return the rows with the given values of axes; numbers may have units. Raises InputError."""
     from netcarlo.schema.document import read_value
 
     known = {axis["name"]: axis for axis in axes}
     for text in where:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or name not in known:
-            raise InputError(f"--where '{text}' names no axis; {suggest(name, known)}")
+            raise InputError(f"--where '{text}' does not name an axis; {suggest(name, known)}")
         choices = known[name]["values"]
         if known[name]["numeric"]:
             number = _number(value, known[name]["unit"], text)
@@ -555,7 +557,7 @@ def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
             chosen = [v for v in choices if str(v) == str(read_value(value))]
         if not chosen:
             allowed = ", ".join(str(v) for v in choices)
-            raise InputError(f"--where {text} is no point of the axis; allowed is {allowed}")
+            raise InputError(f"--where {text} is not a value of the axis; expected one of {allowed}")
         frame = frame[frame[name] == chosen[0]]
     return frame
 

@@ -1,4 +1,4 @@
-"""The command that compiles the models of a file ahead of its runs."""
+"""The command `warm`: compilation of the models that files need."""
 
 import time
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from netcarlo.errors import InputError
 def warm(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE|STUDY...", help="Scenarios, sweeps, plans, or names of studies."),
+        typer.Argument(metavar="FILE...", help="Scenarios, sweeps and plans, or names of studies."),
     ],
     set_: Set = None,
     trust: Trust = None,
@@ -71,6 +71,6 @@ def _models(file: str, values: dict[str, Any]) -> Iterable[Any]:
     path = Path(file).resolve()
     study = next((each.name for each in (path, path.parent) if each.name in studies.names()), "")
     raise InputError(
-        f"{file} is {kind}; allowed are a scenario, a sweep, a plan, or the name of a study; "
-        f"write {study or 'one of those, such as ' + studies.names()[0]}"
+        f"{file} is {kind}; expected a scenario, a sweep, a plan, or the name of a study; "
+        f"write {study or 'one such as ' + studies.names()[0]}"
     )

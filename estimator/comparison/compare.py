@@ -150,7 +150,7 @@ class Comparison:
             known = False
         if not known:
             shown, allowed = reprlib.repr(pair), " or ".join(map(repr, self.pairs))
-            raise InputError(f"pair = {shown} is not allowed; allowed is {allowed}; write one of them")
+            raise InputError(f"pair = {shown} is not a pair of this comparison; expected {allowed}")
         table = self.ordered
         if len(self.sides) == 2:
             return table

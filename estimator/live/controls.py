@@ -86,7 +86,7 @@ class Control:
                 return self, known.index(text)
         if self.menu or self.quantity is None:
             allowed = ", ".join(self.texts)
-            raise InputError(f"{self.field} = '{text}' is not allowed; allowed is {allowed}")
+            raise InputError(f"{self.field} = '{text}' is not allowed; expected one of {allowed}")
         try:
             value = self.quantity.validate(text)
         except InputError as error:
@@ -302,7 +302,7 @@ def _spec_control(document: Document, base: Scenario, name: str, spec: Movable) 
             made = _menu(document, name, label, [*dict.fromkeys([own, *words])], own)
             if made is None or set(map(str, words)) - set(map(str, made.places)):
                 known = ", ".join(map(str, made.places if made else ()))
-                raise InputError(f"has a value that is not allowed here; allowed is {known}")
+                raise InputError(f"has a value that is not allowed here; expected {known}")
             return replace(made, visible=True)
         given = [limit.validate(value) for value in words]
         numbers = [value for value in given if isinstance(value, float)]

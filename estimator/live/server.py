@@ -129,7 +129,7 @@ def bound(host: str, port: int) -> socket.socket:
             f"--port {port} at {host} cannot be used ({error.strerror}); write another, or 0 for a free one"
         ) from None
     except OverflowError:
-        raise InputError(f"--port {port} is out of range; allowed is 0 to 65535; write --port 8050") from None
+        raise InputError(f"--port {port} is out of range; expected 0 to 65535; write --port 8050") from None
 
 
 def _no_address(host: str) -> str:

@@ -322,7 +322,7 @@ class Plan:
         if self.max_replications < least:
             message = f"replications = {self.max_replications} is too small to decide the requirements"
             remedy = "raise it, or lower a probability or the confidence"
-            raise self._error(("replications",), f"{message}; allowed is {least} or more; {remedy}")
+            raise self._error(("replications",), f"{message}; expected {least} or more; {remedy}")
 
     def with_requirements(self, changes: Mapping[str, Any]) -> "Plan":
         """Return the plan with other requirements; `changes` are fields of `requirements`, as in `loss.goal`.
@@ -387,9 +387,8 @@ class Plan:
             raise self._error(tuple(name.split(".")), f"{name} = {text} {error}") from None
         if not 0 < share < 1:
             remedy = _NO_CERTAINTY if share >= 1 else "write 95 %"
-            raise self._error(
-                tuple(name.split(".")), f"{name} = {text}; allowed is between 0 and 1; {remedy}"
-            )
+            what = f"{name} = {text} is out of range; expected more than 0 and less than 1"
+            raise self._error(tuple(name.split(".")), f"{what}; {remedy}")
         return share
 
     def _at(self, *place: str) -> "_Place":
@@ -402,7 +401,7 @@ class Plan:
 
 
 _NO_CERTAINTY = (
-    "no number of replications can show certainty; write 99.9 % with replications: 100000, or 99 % with fewer"
+    "replications cannot prove certainty; write 99.9 % with replications: 100000, or 99 % with fewer"
 )
 
 

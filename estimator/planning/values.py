@@ -131,7 +131,7 @@ def _between(spec: QuantitySpec, ends: list[float], dimension: units.Dimension, 
             raise InputError("step is not positive; write a positive step")
         steps = math.floor((high - low) / step + 1e-9)
         if not 1 <= steps < MAX_VALUES:
-            raise InputError(f"has {steps + 1} values; allowed is 2 to {MAX_VALUES}; change step")
+            raise InputError(f"has {steps + 1} values; expected 2 to {MAX_VALUES}; change step")
         found = low + step * np.arange(steps + 1)
     elif spec.log is not None:
         found = np.geomspace(low, high, count)

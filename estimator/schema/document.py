@@ -57,15 +57,14 @@ class Document:
     def where(self, location: Location, written: Location | None = None) -> str:
         """Return `FILE:LINE` of the longest prefix of `location` that exists in the file.
 
-        Options that set this field, or a part of it, come first; they replace the line if the file has none.
-        `written` is the location as it is in the file, if it is shorter there.
+        Options that set this field, or a part of it, come first. A field that an option set has no line,
+        because its value is not in the file. `written` is the location as it is in the file, if it is shorter
+        there.
         """
         covering = max((at for at in self.given if location[: len(at)] == at), key=len, default=None)
-        options = (
-            {self.given[covering]: None}
-            if covering is not None
-            else dict.fromkeys(text for at, text in self.given.items() if at[: len(location)] == location)
-        )
+        if covering is not None:
+            return f"{self.given[covering]}: {self.source}"
+        options = dict.fromkeys(text for at, text in self.given.items() if at[: len(location)] == location)
         line = self.line(location if written is None else written)
         if options and line == self.lines.get(()):
             line = None

@@ -33,9 +33,10 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
     not exist.
     """
     data = copy.deepcopy(expanded(data))
-    every = [(full, value) for name, value in values.items() for full in full_names(data, name)]
-    for name, value in every:
-        parts = name.split(".")
+    every = [(name, full, value) for name, value in values.items() for full in full_names(data, name)]
+    for given, full, value in every:
+        name = full.removeprefix("paths.0.") if given.startswith("hops") else full  # as the user wrote it
+        parts = full.split(".")
         at: Any = data
         for i, part in enumerate(parts):
             last = i == len(parts) - 1

@@ -155,22 +155,23 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
     at, kind, value = problem.at, problem.kind, problem.value
     if isinstance(value, Wrong):
         location = (*at, *value.at)
-        yield location, f"{_dotted(location)}{value.value} {value.text}"
+        yield location, f"{_dotted(location, document)}{value.value} {value.text}"
         return
+    name = _dotted(at, document)
     named = document.named.get(as_written(at, document)) if document else None
     given = brief(value) if named is None else named
     error = problem.context.get("error")
     if kind == "value_error" and isinstance(error, InputError):
         for line in error.lines:
             if line.startswith(_VERBS):
-                yield at, f"{_dotted(at)} = {given} {line}" if at else line
+                yield at, f"{name} = {given} {line}" if at else line
             else:  # the message starts with a field of the record
-                yield at, f"{_dotted(at)}.{line}" if at else line
+                yield at, f"{name}.{line}" if at else line
         return
     if kind == "missing":
-        yield at, f"{_dotted(at)} is missing; add it"
+        yield at, f"{name} is missing; add it"
         return
-    shown = f"{_dotted(at)} = {given}" if at else given
+    shown = f"{name} = {given}" if at else given
     yield at, f"{shown} {_said(problem)}"
 
 
@@ -216,8 +217,9 @@ def as_written(location: Location, document: Document) -> Location:
     return location
 
 
-def _dotted(location: Location) -> str:
-    return ".".join(map(str, location))
+def _dotted(location: Location, document: Document | None) -> str:
+    """Return the dotted name of a location, as the user wrote it in the document."""
+    return ".".join(map(str, as_written(location, document) if document else location))
 
 
 def brief(value: Any) -> str:

@@ -49,15 +49,18 @@ class Quantity:
                 side, limit, way = (
                     ("below", self.low, "more") if bound < self.low else ("above", self.high, "less")
                 )
-                remedy = f"write {units.show(limit, self.dimension)} or {way}"
-                raise InputError(f"is {side} the limit; expected {self.allowed}; {remedy}")
+                near = self.show(limit) if self.dimension.bare else units.readable(limit, self.dimension)
+                raise InputError(f"is {side} the limit; expected {self.allowed}; write {near} or {way}")
         return value  # type: ignore[no-any-return]
 
     @property
     def allowed(self) -> str:
         """Allowed range in words, for messages and the reference."""
-        words = f"{units.show(self.low, self.dimension)} to {units.show(self.high, self.dimension)}"
-        return words + (f", or {UNLIMITED}" if self.unlimited else "")
+        low, high = (units.readable(limit, self.dimension) for limit in (self.low, self.high))
+        unit = high.partition(" ")[2]
+        if unit and (self.low == 0 or low.endswith(f" {unit}")):
+            low = low.partition(" ")[0]
+        return f"{low} to {high}" + (f", or {UNLIMITED}" if self.unlimited else "")
 
     def show(self, value: Any) -> Any:
         """Return the YAML value that `validate` reads back to the same number or distribution."""

@@ -184,3 +184,21 @@ def show(value: float, dimension: Dimension) -> str:
     """Return the exact text of a float in SI units; `parse` reads it back to the same float."""
     number = str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     return f"{number} {dimension.unit}".strip()
+
+
+_STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6))
+"""Prefixes of units in messages, largest first."""
+
+
+def readable(value: float, dimension: Dimension) -> str:
+    """Return a limit of a rate, time or size for a message, with a prefix: `1 us`, `10 Gbit/s`.
+
+    `parse` reads it back to the same float.
+    """
+    for prefix, factor in _STEPS if dimension in (RATE, TIME, SIZE) else ():
+        wrong = factor > 1 if dimension is TIME else factor < 1
+        if not wrong and value >= factor and 0 < value / factor < 1e6:
+            text = f"{value / factor:g} {prefix}{dimension.unit}"
+            if "." not in text and parse(text, dimension) == value:
+                return text
+    return show(value, dimension)

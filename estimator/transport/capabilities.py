@@ -51,7 +51,7 @@ def refused(protocol: str, network: type[NetworkKind] | NetworkKind) -> str:
         names = ", ".join(longer.get(name, name) for name in known)
         return f"is not supported: {found.what}; {found.remedy}. Supported with {network.key}: {names}"
     remedy = suggest(protocol, known)
-    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
+    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} S{some[1:]}'}"
 
 
 class Capabilities:

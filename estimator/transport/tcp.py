@@ -216,33 +216,33 @@ class Tcp(Transport):
 
     @property
     def control(self) -> str:
-        """See `Answers.control`."""
+        """See `Capabilities.control`."""
         return str(self.congestion_control or "")
 
     @property
     def own_control(self) -> Path | None:
-        """See `Answers.own_control`."""
+        """See `Capabilities.own_control`."""
         return self.congestion_control if isinstance(self.congestion_control, Path) else None
 
     @property
     def kind(self) -> str:
-        """See `Answers.kind`."""
+        """See `Capabilities.kind`."""
         if not self.control:
             return str(self.protocol)
         return self.control if self.protocol == "sack" else f"{self.protocol} with {self.control}"
 
     @property
     def receiver_bytes(self) -> float | None:
-        """See `Answers.receiver_bytes`."""
+        """See `Capabilities.receiver_bytes`."""
         return None if self.receive_buffer is None else self.receive_buffer.largest_window()
 
     def buffered(self, low: float, high: float) -> tuple[float, float] | None:
-        """See `Answers.buffered`."""
+        """See `Capabilities.buffered`."""
         size = self.receiver_bytes
         return None if size is None else (size / low, size / low)
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
-        """See `Answers.unknown_to_fluid`."""
+        """See `Capabilities.unknown_to_fluid`."""
         text = "the fluid model does not support send_buffer" if self.send_buffer is not None else ""
         return super().unknown_to_fluid(known, model) or text
 
@@ -367,7 +367,7 @@ class Linux(Tcp):
     not_applicable = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
-        """See `Answers.supports`; messages and autotuning go over few networks."""
+        """See `Capabilities.supports`; messages and autotuning go over few networks."""
         fields = [field for field in OF_HOSTS if self.given(field) and field not in network.of_hosts]
         where = "is supported only on paths with drop-tail queues; remove it"
         text = f"transport.{fields[0]} {where}" if fields else ""
@@ -375,7 +375,7 @@ class Linux(Tcp):
 
     @property
     def kind(self) -> str:
-        """See `Answers.kind`."""
+        """See `Capabilities.kind`."""
         return f"linux_{self.control}" if self.own_control is None else OWN
 
     @model_validator(mode="after")
@@ -496,16 +496,16 @@ class Sctp(Transport):
 
     @property
     def receiver_bytes(self) -> Number:
-        """See `Answers.receiver_bytes`."""
+        """See `Capabilities.receiver_bytes`."""
         return self.receiver_window
 
     def buffered(self, low: float, high: float) -> tuple[float, float]:
-        """See `Answers.buffered`; the header of a chunk takes room, too."""
+        """See `Capabilities.buffered`; the header of a chunk takes room, too."""
         header, room = bounds(self.chunk_header), bounds(self.receiver_window)
         return room[0] // (high + header[1]), room[1] // (low + header[0])
 
     def refuses(self, payload: Number) -> str:
-        """See `Answers.refuses`: a chunk has to fit into the receiver's window."""
+        """See `Capabilities.refuses`: a chunk has to fit into the receiver's window."""
         chunk = bounds(payload)[1] + bounds(self.chunk_header)[1]
         if chunk <= bounds(self.receiver_window)[0]:
             return ""

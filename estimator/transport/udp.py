@@ -66,7 +66,7 @@ class Datagrams(Record, Capabilities):
 
     @property
     def kind(self) -> str:
-        """See `Answers.kind`."""
+        """See `Capabilities.kind`."""
         return "udp"
 
     @model_validator(mode="after")

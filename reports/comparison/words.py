@@ -33,13 +33,13 @@ def headline(found: Comparison) -> str:
         count = f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance."
         return f"{_leads(found)}{' ' if len(found.sides) == 2 else LINE}{count}"
     if found.broken:
-        return "What could be simulated on both sides is the same within chance; some cells could not."
+        return "Cells that could be simulated on all sides show no difference beyond chance; others failed."
     if not found.tested:
         equal = (found.table["verdict"] == "equal").all()
-        if equal:
-            return "All results are equal to the bit."
-        return "Nothing can be judged: there are too few replications."
-    return "Nothing differs by more than chance."
+        return (
+            "All results are bit-identical." if equal else "There are too few replications for a comparison."
+        )
+    return "No result differs by more than chance."
 
 
 def _rows(n: int) -> str:
@@ -63,9 +63,9 @@ def _leads(found: Comparison) -> str:
     if texts:
         return LINE.join(texts)
     if len(found.leading) > MOST_LEADING:
-        return f"None of the {len(found.leading)} quantities that lead differs."
+        return f"None of the {len(found.leading)} main outcomes differs by more than chance."
     names = ", ".join(name(found, outcome) for outcome in found.leading)
-    return f"{capital(names)}: no difference beyond chance."
+    return f"{capital(names)}: no difference by more than chance."
 
 
 def _change(found: Comparison, index: Any, row: Any) -> str:
@@ -88,11 +88,11 @@ def explanation(found: Comparison) -> str:
     noise, equal, unknown = (int(verdicts.get(word, 0)) for word in ("noise", "equal", "unknown"))
     parts = []
     if noise:
-        parts.append(f"{scales.count(noise)} are within chance")
+        parts.append(f"{_results(noise)} within chance")
     if equal:
-        parts.append(f"{scales.count(equal)} equal to the bit")
+        parts.append(f"{_results(equal)} bit-identical")
     if unknown:
-        parts.append(f"{scales.count(unknown)} cannot be judged")
+        parts.append(f"{_results(unknown)} with too few values")
     text = f"{capital(', '.join(parts))}. " if parts else ""
     if found.sides[0].kind == "plan":
         bands = "their confidence bands, which hold for all values together, do not overlap"
@@ -101,30 +101,35 @@ def explanation(found: Comparison) -> str:
         return text.strip()
     share = f"{100 * FALSE_DISCOVERY_RATE:g} %"
     text += f"{scales.count(found.tested)} differences were judged together: at most {share} of those "
-    text += "reported are expected to be false. "
+    text += f"reported are expected to be false. Intervals have {100 * found.confidence:.4g} % confidence. "
     return text + _pairs(found)
+
+
+def _results(n: int) -> str:
+    return f"{scales.count(n)} {'result is' if n == 1 else 'results are'}"
 
 
 def _pairs(found: Comparison) -> str:
     paired = found.table["paired"]
     if paired.all():
-        return "All sides have common random numbers, replication by replication."
+        return "All replications are paired: the sides use the same random numbers."
     if paired.any():
-        return f"{scales.count(int(paired.sum()))} of them are paired by common random numbers."
+        n = scales.count(int(paired.sum()))
+        return f"{n} differences are paired: the sides use the same random numbers."
     streams = {side.stream for side in found.sides}
     if len(streams) == 1 and "" not in streams:
-        return "The sides share their seed but keep no replications: they count as independent."
-    return "The sides count as independent."
+        return "The sides share their seed but store no replications, so they are treated as independent."
+    return "The sides are treated as independent."
 
 
 def name(found: Comparison, outcome: str) -> str:
-    """A quantity in words."""
+    """Return a quantity in words."""
     quantity = _quantity(found, outcome)
     return quantity.words if quantity.label else scales.name_of(outcome)
 
 
 def said(text: str) -> str:
-    """A value of the setting as one reads it, its middle left out if it is long."""
+    """Return a value of the setting in readable units; the middle of a long text is omitted."""
     number, _, unit = text.partition(" ")
     if unit in ("s", "bit/s"):
         with suppress(ValueError):
@@ -133,12 +138,12 @@ def said(text: str) -> str:
 
 
 def percent(relative: float) -> str:
-    """A relative difference with its sign."""
+    """Return a relative difference with its sign, in percent."""
     return f"{signed(100 * relative)} %"
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A number with its sign."""
+    """Return a number with its sign."""
     text = scales.trimmed(value, digits)
     return f"+{text}" if value > 0 and text != "0" else text
 
@@ -182,13 +187,13 @@ def _quantity(found: Comparison, outcome: str) -> Outcome:
 
 
 def unit(found: Comparison, outcome: str) -> str:
-    """The unit of a quantity."""
+    """Return the unit of a quantity."""
     quantity = _quantity(found, outcome)
     return quantity.unit or scales.unit_of(outcome)
 
 
 def scale(found: Comparison, outcome: str, values: Any) -> Scale:
-    """The scale on which values of a quantity read well."""
+    """Return the scale for values of a quantity."""
     quantity = _quantity(found, outcome)
     if quantity.values.most == 1.0:
         return Scale(0.01, "%")
@@ -196,12 +201,12 @@ def scale(found: Comparison, outcome: str, values: Any) -> Scale:
 
 
 def clearest(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows, those whose interval is farthest from 0 for its width first."""
+    """Return the rows ordered by the distance of their interval from 0, relative to its width."""
     return table.iloc[(-clearness(table).abs()).fillna(0.0).to_numpy().argsort(kind="stable")]
 
 
 def clearness(table: pd.DataFrame) -> "pd.Series[float]":
-    """The differences in units of how far their intervals reach towards 0: beyond 1 what differs."""
+    """Return each difference divided by the half-width of its interval towards 0; beyond 1 it is clear."""
     reach = (table["difference"] - table["low"]).where(
         table["difference"] > 0, table["high"] - table["difference"]
     )
@@ -226,6 +231,33 @@ def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
                 "interval": scales.interval(row["low"], row["high"], change),
                 "relative": percent(row["relative"]) if math.isfinite(row["relative"]) else "",
                 "": row["verdict"],
+            }
+        )
+    return shown
+
+
+def compact(found: Comparison, table: pd.DataFrame) -> list[Row]:
+    """Return the rows of the table in words for a terminal: one column for the difference and its interval.
+
+    The difference is relative to the baseline if that is not 0.
+    """
+    shown = []
+    for index, row in table.iterrows():
+        outcome = _outcome(index)
+        how = scale(found, outcome, [row["baseline"], row["other"]])
+        if math.isfinite(row["relative"]) and _quantity(found, outcome).values.most != 1.0:
+            change, factor = Scale(0.01, "%"), 1 / row["baseline"]
+        else:
+            change, factor = scale(found, outcome, [row["difference"]]), 1.0
+        interval = scales.interval(factor * row["low"], factor * row["high"], change)
+        place = {} if found.single else {"where": _place(found, index)}
+        shown.append(
+            place
+            | {
+                "quantity": name(found, outcome),
+                "baseline": _with(row["baseline"], how),
+                "other": _with(row["other"], how),
+                "difference": f"{_with(factor * row['difference'], change, sign=True)} {interval}".strip(),
             }
         )
     return shown

@@ -35,7 +35,10 @@ def errors(tmp_path):
         assert found.exit_code == 2, found.output
         said = [line for line in found.stderr.splitlines() if not line.startswith("note: ")]
         assert all(line.startswith("error: ") for line in said), found.stderr
-        return [line.removeprefix("error: ").replace(f"{file}:", "") for line in said]
+        return [
+            line.removeprefix("error: ").replace(f"{file}: ", "FILE: ").replace(f"{file}:", "")
+            for line in said
+        ]
 
     return lines
 
@@ -68,6 +71,26 @@ shared:
     )  # fmt: skip
 
 
+def test_an_unknown_protocol_hides_no_other_fault(errors):
+    text = "duration: 1 s\ntransport: {FIELDS}\nhops: [{rate: 1 Mbit/s, delay: 1 ms}]\n"
+    for protocol in ("protocol: quic, ", "protocol: linx, ", ""):
+        found = errors("estimate", text.replace("FIELDS", protocol + """
+  window: 0, payload: 1460 B, slow_start: hystart, congestion_control: bbr,
+  min_rto: 5,
+  windw: 3,
+  messages: {size: 1}"""))  # fmt: skip
+        begin(
+            found, "2: transport.protocol", "3: transport.window = 0 is below the limit; expected 1 to",
+            "4: transport.min_rto = 5 has no unit", "5: transport.windw is an unknown field; did you mean",
+            "6: transport.messages.size = 1 has no unit",
+        )  # fmt: skip
+    found = errors("estimate", text.replace("FIELDS", "protocol: rtp,\n  rate: 1,\n  jitter: 2"))
+    begin(
+        found, "2: transport.protocol = 'rtp' is not supported", "3: transport.rate = 1 has no unit",
+        "4: transport.jitter = 2 is above the limit",
+    )  # fmt: skip
+
+
 def test_faults_that_concern_several_fields(errors):
     found = errors("estimate", """duration: 1 s
 warm_up: 2 s
@@ -81,7 +104,7 @@ def test_a_misspelt_field_is_not_missing_too(errors):
     found = errors(
         "estimate", "duration: 1 s\ntransport: {protocol: reno}\nhops: [{rate: 1 Mbit/s, dealy: 1 ms}]\n"
     )
-    begin(found, "3: paths.0.hops.0.dealy is an unknown field; did you mean 'delay'?")
+    begin(found, "3: hops.0.dealy is an unknown field; did you mean 'delay'?")
 
 
 def test_all_faults_of_a_sweep(errors):
@@ -99,7 +122,7 @@ axes:
         found, "5: hops.0.rate is an unknown field; hops is a field of the scenario; write it under",
         "6: replicaitons is an unknown field; did you mean 'replications'?", "7: seed = -1 is out of range",
         "9: axes.loss.valeus is an unknown field; did you mean 'values'?",
-        "4: paths.0.hops.0.rate = 1 has no unit", "4: paths.0.hops.0.delay = 1 has no unit",
+        "4: hops.0.rate = 1 has no unit", "4: hops.0.delay = 1 has no unit",
     )  # fmt: skip
 
 
@@ -152,7 +175,7 @@ requirements: {a: {goal: [], probability: []}}
         "6: quantity.linaer is an unknown field; did you mean 'linear'?",
         "7: requirements.a.goal = [] is not a text",
         "7: requirements.a.probability = [] is not allowed; write a text or a number",
-        "4: paths.0.hops.0.delay = 1 has no unit",
+        "4: hops.0.delay = 1 has no unit",
     )  # fmt: skip
     text = (
         SCENARIO
@@ -164,8 +187,8 @@ requirements: {a: {goal: gdput > 1, probability: 2}, b: {goal: goodput_bps > 1 m
     found = errors("plan", text)
     begin(
         found,
-        "6: confidence = 2.0; allowed is between",
-        "7: requirements.a.probability = 2.0; allowed is between",
+        "6: confidence = 2.0 is out of range; expected more than 0 and less than 1",
+        "7: requirements.a.probability = 2.0 is out of range; expected more than 0",
     )
     text = text.replace("confidence: 2\n", "").replace("probability: 2", "probability: 0.5")
     begin(errors("plan", text), "6: requirements: a: ", "6: requirements: b: ")
@@ -180,8 +203,8 @@ def test_errors_of_options_name_option_and_value(errors):
     found = errors("estimate", text, *options[:2], *options[4:6])
     begin(
         found,
-        "--set transport.windw=3: 2: transport.windw is",
-        "--set hops.0.rate=5: 3: paths.0.hops.0.rate = 5 has",
+        "--set transport.windw=3: FILE: transport.windw is",
+        "--set hops.0.rate=5: FILE: hops.0.rate = 5 has",
     )
     found = errors("estimate", text, "--set", "seed=-1")
     assert found[0].startswith("--set seed=-1: ") and ":1: " not in found[0] and " 1: " not in found[0]
@@ -196,7 +219,7 @@ def test_options_of_sweeps_look_inside_the_axis(errors, tmp_path):
         "axes.loss.values.1=x": "axes.loss: hops.0.loss = 'x' is not a fraction",
         "axes.hops.0.delay.values=[1, 2]": "axes.hops.0.delay: hops.0.delay = 1 has no unit",
         "axes.loss.feild=hops.0.delay": "axes.loss.feild is an unknown field; did you mean 'field'?",
-        "scenario.hops.0.rate=3": "paths.0.hops.0.rate = 3 has no unit",
+        "scenario.hops.0.rate=3": "hops.0.rate = 3 has no unit",
         "hops.0.rate=3": "hops is a field of the scenario; write --set scenario.hops.0.rate=3",
         "draw.cuont=3": "draw.cuont is an unknown field",
     }.items():

@@ -231,7 +231,7 @@ def test_new_never_writes_to_what_is_there(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("nothing")
     for out in ("pipe", "link", "."):
-        refused(run("new", "path", "--out", tmp_path / out), "is there already")
+        refused(run("new", "path", "--out", tmp_path / out), "exists already")
     assert not (tmp_path / "nothing").exists()
 
 

@@ -133,8 +133,8 @@ def test_all_faults_of_a_file_are_listed(tmp_path):
     lines = found.stderr.splitlines()
     assert all(line.startswith(f"error: {file}:") for line in lines)
     for name in (
-        "2: replicatons", "3: transport.windw", "3: transport.foo", "4: paths.0.hops.0.rate",
-        "4: paths.0.hops.0.delay", "4: paths.0.hops.0.queue", "4: paths.0.hops.1.delay is missing",
+        "2: replicatons", "3: transport.windw", "3: transport.foo", "4: hops.0.rate",
+        "4: hops.0.delay", "4: hops.0.queue", "4: hops.1.delay is missing",
     ):  # fmt: skip
         assert sum(f":{name}" in line for line in lines) == 1, (name, lines)
     assert len(lines) == 7
@@ -143,7 +143,7 @@ def test_all_faults_of_a_file_are_listed(tmp_path):
 def test_options_are_named(tmp_path):
     file = WORDS / "adsl.yaml"
     found = run("estimate", file, "--set", "shared.dumbbell.reverse.loss=2").stderr
-    assert found.startswith(f"error: --set shared.dumbbell.reverse.loss=2: {file}:7: shared.dumbbell")
+    assert found.startswith(f"error: --set shared.dumbbell.reverse.loss=2: {file}: shared.dumbbell")
     found = run("estimate", file, "--set", "nothing=2").stderr
     assert found.startswith(f"error: --set nothing=2: {file}: nothing is an unknown field")
     for name, more in (("plan", "quantity: {field: transport.window, values: [1, 2]}\n"
@@ -236,7 +236,7 @@ def test_errors_in_a_data_file_name_the_file(tmp_path):
         "hops:\n  - {rate: 1 Mbit/s, delay: 1 ms, reverse: {trace: up.trace, repeat: true}}\n"
     )
     found = run("estimate", file)
-    where = "4: paths.0.hops.0.reverse.trace = up.trace has a decreasing time in line 3; sort the lines"
+    where = "4: hops.0.reverse.trace = up.trace has a decreasing time in line 3; sort the lines"
     assert found.exit_code == 2 and found.stderr == f"error: {file}:{where}\n"
     (tmp_path / "up.trace").write_text("0\n4\n5\n9\n")
     load_scenario(file)

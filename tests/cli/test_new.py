@@ -41,7 +41,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     path.write_text("mine")
     done = CliRunner().invoke(app, ["new", "path", "--out", str(path)])
     assert (done.exit_code, path.read_text()) == (2, "mine")
-    assert "is there already" in done.output
+    assert "exists already" in done.output
 
 
 @pytest.mark.parametrize(

@@ -135,4 +135,4 @@ def test_defaults_are_written_as_users_write_them() -> None:
     tcp = made("scenario")["$defs"]["Tcp"]["properties"]
     assert tcp["min_rto"]["default"] == "0.2 s"
     assert tcp["window"]["default"] == 20
-    assert "1 packets to 4096 packets" in tcp["window"]["description"]
+    assert "1 to 4096 packets" in tcp["window"]["description"]

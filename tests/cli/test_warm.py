@@ -51,7 +51,7 @@ def test_the_second_time_nothing_is_left() -> None:
 def test_other_files_are_refused(tmp_path: Path) -> None:
     mapping = CONFIGS / "references" / "ns2_lossy.yaml"
     done = runner.invoke(app, ["warm", str(mapping)])
-    assert done.exit_code == 2 and "is a mapping; allowed are a scenario" in done.stderr
+    assert done.exit_code == 2 and "is a mapping; expected a scenario" in done.stderr
     assert runner.invoke(app, ["warm", str(tmp_path / "none.yaml")]).exit_code == 2
 
 

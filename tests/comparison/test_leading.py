@@ -53,7 +53,7 @@ def test_what_is_asked_for_leads() -> None:
     found = compared([side("a", BEFORE, ("timeouts",)), side("b", AFTER)])
     assert found.leading == ("timeouts",) and outcomes(found)[0] == "timeouts"
     found = compared([side("a", BEFORE), side("b", {**AFTER, "timeouts": 1.0})], of=["timeouts"])
-    assert words.headline(found).startswith("Timeouts: no difference beyond chance. ")
+    assert words.headline(found).startswith("Timeouts: no difference by more than chance. ")
 
 
 def test_sizes_are_on_one_scale() -> None:

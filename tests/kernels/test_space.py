@@ -69,13 +69,13 @@ def test_an_address_has_a_model_unless_the_tables_say_why_not(
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        (Address("ring", "udp"), "there is no packet model of ring; allowed is path, shared, wireless, adh"),
-        (Address("path", "elfn"), "packet models of path do not know elfn; allowed is tahoe, reno, newr"),
-        (Address("path", "vegas", "bic"), "vegas does not have the congestion control bic; allowed is its"),
-        (Address("shared", "tahoe", mobile=True), "have no option mobile; allowed is aqm, arrivals"),
-        (Address("path", "tahoe", autotuning=True), "autotuning is for linux only"),
-        (Address("path", "tahoe", mobile=True, varying=True), "mobile and varying do not go together"),
-        (Address("path", "sctp", fluid=True, delays=True), "delays and sctp do not go together"),
+        (Address("ring", "udp"), "there is no packet model of ring; known: path, shared, wireless, adh"),
+        (Address("path", "elfn"), "packet models of path do not support elfn; supported: tahoe, reno, newr"),
+        (Address("path", "vegas", "bic"), "vegas does not support the congestion control bic; supported: i"),
+        (Address("shared", "tahoe", mobile=True), "have no option mobile; supported: aqm, arrivals"),
+        (Address("path", "tahoe", autotuning=True), "autotuning is supported only with linux"),
+        (Address("path", "tahoe", mobile=True, varying=True), "mobile and varying cannot be combined"),
+        (Address("path", "sctp", fluid=True, delays=True), "delays and sctp cannot be combined"),
     ],
 )
 def test_what_has_no_model_is_refused_with_a_reason(address: Address, reason: str) -> None:

@@ -50,7 +50,7 @@ def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> No
         (["bad.yaml"], "error: bad.yaml:2: transport.window = 0 is below the limit"),
         (
             ["good.yaml", "--set", "hops.0.rate=3"],
-            "error: --set hops.0.rate=3: good.yaml:3: paths.0.hops.0.rate = 3 has no unit",
+            "error: --set hops.0.rate=3: good.yaml: hops.0.rate = 3 has no unit",
         ),
         (["sweep.yaml"], "error: sweep.yaml: this is a sweep, not a scenario: netcarlo sweep"),
         (["good.yaml", "--port", "busy"], "error: --port {port} at 127.0.0.1 cannot be used"),

@@ -270,7 +270,7 @@ REFUSED = [
     ({"mobility": {"model": "static", "speed": "1 m/s"}}, "adhoc.mobility.speed is an unknown field"),
     ({"mobility": {**WALK, "speed": "5 km"}}, "adhoc.mobility.speed = '5 km' has the wrong unit 'km'"),
     ({"mobility": {**WALK, "speed": 5}}, "adhoc.mobility.speed = 5 has no unit; write a speed"),
-    ({"mobility": {**WALK, "speed": "0 m/s"}}, "is below the limit; expected 0.001 m/s to 300 m/s"),
+    ({"mobility": {**WALK, "speed": "0 m/s"}}, "is below the limit; expected 0.001 to 300 m/s"),
     ({"mobility": {**WALK, "pause": {"min": "3 s", "max": "2 s"}}}, "mobility.pause.min can be above max"),
     ({"mobility": {**WALK, "pause": {"min": "3 s"}}}, "adhoc.mobility.pause.max is missing; add it"),
     ({"mobility": {**WALK, "start": {}}}, "adhoc.mobility.start.apart is missing; add it"),

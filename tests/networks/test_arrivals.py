@@ -136,7 +136,7 @@ def test_sizes_are_those_of_the_distribution():
         ({"count": 4, "arrivals": {}, "size": "1 kB"}, "poisson and think are both missing; write one"),
         ({"count": 4, "arrivals": {"poisson": "1 /s", "think": "1 s"}, "size": "1 kB"}, "are both given"),
         ({"arrivals": {"poisson": "1 /s"}, "size": "1 kB"}, "count is missing; add it"),
-        (web("0", "1 kB"), "is below the limit; expected 0.0001 /s to 1000000 /s"),
+        (web("0", "1 kB"), "is below the limit; expected 0.0001 to 1000000 /s"),
         ({"count": 4, "arrivals": {"poisson": "1 s"}, "size": "1 kB"}, "has the wrong unit 's'"),
         ({"count": 4, "arrivals": {"think": "0 s"}, "size": "1 kB"}, "is below the limit"),
         (web(1, "0 B"), "is below the limit"),

@@ -206,7 +206,7 @@ def test_no_other_outcome_has_the_name_of_one_of_a_class():
     [
         ({"flows": [{"class": "Video"}]}, "shared.flows.0.class = 'Video' is not a word"),
         ({"flows": [{"class": "a" * 25}]}, "is not a word of up to 24"),
-        ({"flows": [{"late": "0 s"}]}, "expected 1e-06 s to 3600 s"),
+        ({"flows": [{"late": "0 s"}]}, "expected 1 us to 3600 s"),
         ({"flows": [{"class": f"c{k}"} for k in range(8)] + [{}]}, "shared.flows have 9 classes"),
         ({"count": 2, "class": "video"}, "class belongs to each flow; write each: {class: video}"),
     ],

@@ -238,7 +238,7 @@ BURSTS = {"apart": 90, "length": 9}
     [
         ({"red": {}, "codel": {}}, {}, "red and codel are both given; keep one"),
         ({"queue": "pie", "fq_codel": {}}, {}, "pie and fq_codel are both given; keep one"),
-        ({"queue": "codl"}, {}, "paths.0.hops.0.queue = 'codl' is not a number of packets"),
+        ({"queue": "codl"}, {}, "hops.0.queue = 'codl' is not a number of packets"),
         ({"codel": {"interval": "4 s"}}, {}, "hops.0.codel.interval = '4 s' is above the limit"),
         ({"queue": "pie", "outages": {"up": "9 s", "down": "1 s"}}, {}, f"pie {NEEDS} outages"),
         ({"queue": "pie", "jitter": {"uniform": ["0 s", "1 ms"]}}, {}, f"pie {NEEDS} jitter"),

@@ -87,7 +87,7 @@ def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
     [
         ({"size": "1 MB"}, {}, "pause and every are both missing; write one of them"),
         ({**MESSAGES, "every": "1 s"}, {}, "pause and every are both given"),
-        ({"size": "0 B", "pause": "1 s"}, {}, "messages.size = '0 B' is below the limit; expected 1 B to"),
+        ({"size": "0 B", "pause": "1 s"}, {}, "messages.size = '0 B' is below the limit; expected 1"),
         ({"size": "1 MB", "pause": "2 h"}, {}, "messages.pause = '2 h' is above the limit; expected"),
         (MESSAGES, {"transport": {"packets": 10}}, "packets and messages are both given; keep one"),
         (MESSAGES, {"transport": {"protocol": "newreno"}}, "transport.messages is an unknown field"),

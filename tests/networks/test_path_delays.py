@@ -118,7 +118,7 @@ def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
     ("change", "said"),
     [
         ({"transport": {**CALL, "class": "Call"}}, "transport.class = 'Call' is not a word"),
-        ({"transport": {**CALL, "late": "0 s"}}, "expected 1e-06 s to 3600 s"),
+        ({"transport": {**CALL, "late": "0 s"}}, "expected 1 us to 3600 s"),
         ({"fidelity": "formula"}, "does not support delays of classes (transport.class); write packet"),
         ({"fidelity": "fluid", "transport": {"protocol": "sctp", "late": "1 s"}}, "sctp (transport.late)"),
         ({"paths": [], "shared": {"dumbbell": HOP, "flows": [{}]}}, "class is supported only with paths"),

@@ -68,8 +68,10 @@ def found() -> dict[str, Comparison]:
 
 
 def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
-    assert words.headline(found["seed"]) == "Nothing differs by more than chance."
-    assert words.explanation(found["seed"]).startswith("24 are within chance. 24 differences were judged")
+    assert words.headline(found["seed"]) == "No result differs by more than chance."
+    assert words.explanation(found["seed"]).startswith(
+        "24 results are within chance. 24 differences were judged together"
+    )
     head = words.headline(found["constant"])
     assert re.fullmatch(
         r"after against results/with a very long name of a folder: goodput −\d\d(\.\d)? % "

@@ -179,10 +179,10 @@ def test_counts_that_are_not_even_give_no_warning():
     ("wrong", "message"),
     [
         ({"method": "sobel"}, "did you mean 'sobol'"),
-        ({"count": 3}, "draw = 3 is out of range; allowed is 4 to 10000000"),
+        ({"count": 3}, "draw = 3 is out of range; expected 4 to 10000000"),
         ({"count": 10_000_001}, "draw = 10000001"),
-        ({"blocks": 51}, "blocks = 51 is out of range; allowed is 2 to 50"),
-        ({"method": "plain", "blocks": 16}, "allowed is 100 to 100 for 100 plain draws"),
+        ({"blocks": 51}, "blocks = 51 is out of range; expected 2 to 50"),
+        ({"method": "plain", "blocks": 16}, "expected 100 to 100 for 100 plain draws"),
         ({"blocks": 1}, "blocks = 1"),
         ({"dimensions": 21_202}, "21202 random fields are too many"),
         ({"method": "saltelli", "dimensions": 10_601}, "10601 random fields are too many"),

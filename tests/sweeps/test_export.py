@@ -155,7 +155,7 @@ def test_unknown_formats_and_empty_stores_are_refused(tmp_path: Path) -> None:
     store = filled(GRID, range(20))
     for name, format in (("a.xls", None), ("a", None), ("a.csv", "excel")):
         with pytest.raises(
-            InputError, match=r"allowed are csv, parquet, netcdf, or a file name .* \.csv, \.parquet, \.nc"
+            InputError, match=r"expected csv, parquet, netcdf, or a file name .* \.csv, \.parquet, \.nc"
         ):
             export(store, tmp_path / name, format=format)
     for name in ("a.csv", "a.parquet", "a.nc"):

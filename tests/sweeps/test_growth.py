@@ -325,8 +325,8 @@ def protocols(*names: str, **other: Any) -> dict[str, Any]:
 SCENARIO = DRAWN["scenario"]
 REFUSED = [
     ({}, {"replications": 9}, r"9, but the store has only statistics of 4 .*keep: replications"),
-    ({}, {"replications": 2}, "replications = 2 is too small; allowed is 4 or more"),
-    ({"keep": "replications"}, {"replications": 3}, "replications = 3 is too small; allowed is 4"),
+    ({}, {"replications": 2}, "replications = 2 is too small; expected 4 or more"),
+    ({"keep": "replications"}, {"replications": 3}, "replications = 3 is too small; expected 4"),
     ({"precision": "5 %"}, {"precision": "5 %", "replications": 9}, "with precision the number of repl"),
     ({}, {"keep": "replications"}, "the sweeps differ in keep; only draws, values of axes and replications"),
     ({}, {"seed": 2}, "the sweeps differ in scenario.seed"),
@@ -336,7 +336,7 @@ REFUSED = [
     ({}, drawing(count=16), r"larger blocks .*; write draw: \{count: 16, method: sobol, blocks: 4\}"),
     ({}, drawing(count=9), r"write draw: \{count: 12, method: sobol, blocks: 3\}"),
     ({}, drawing(method="latin"), "draw.method = latin, but the store has sobol"),
-    ({}, drawing(count=4, blocks=1 + 1), "draw.count = 4 is too small; allowed is 8 or more"),
+    ({}, drawing(count=4, blocks=1 + 1), "draw.count = 4 is too small; expected 8 or more"),
     ({}, drawing(blocks=4), r"draw: \{count: 8, method: sobol, blocks: 2\}"),
     ({}, protocols("newreno", "vegas"), "axes.protocol lacks sack of the store; keep all"),
     ({}, protocols("newreno", "sack", "vegas"), "axes.protocol has the values in another order"),

@@ -182,7 +182,7 @@ axes:
         (
             "axes:\n",
             "derive: {hops.0.queue: 0 * loss}\naxes:\n",
-            "derive.hops.0.queue = 0 in cell 0; allowed is 1 ",
+            "derive.hops.0.queue = 0 in cell 0 is out of range; expected 1 ",
         ),
         ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis already"),
         ("axes:\n", "axes:\n  hops.0.loss: [0, 1 %]\n", "is set by axes.hops.0.loss and axes.loss|keep one"),

@@ -86,7 +86,7 @@ def open_workers(
     if target not in TARGETS:
         resolve_target(target)  # raises
     if workers is not None and workers < 1:
-        raise InputError(f"--workers = {workers} is below the limit; allowed is 1 or more; use --workers 1")
+        raise InputError(f"--workers {workers} is out of range; expected 1 or more; write --workers 1")
     if workers is not None and scheduler is not None:
         raise InputError(
             f"--workers {workers} and --scheduler {scheduler} cannot be combined: a scheduler has its own "

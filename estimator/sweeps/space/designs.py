@@ -73,7 +73,7 @@ class Design:
         least = 1 if self.method == "plain" else 4
         if not least <= self.count <= MAX_DRAWS:
             raise InputError(
-                f"draw = {self.count} is out of range; allowed is {least} to {MAX_DRAWS} for {self.method}"
+                f"draw = {self.count} is out of range; expected {least} to {MAX_DRAWS} for {self.method}"
             )
         least, most = (2, self.count // 2) if self.method != "plain" else (self.count, self.count)
         if not self.blocks:
@@ -81,7 +81,7 @@ class Design:
             object.__setattr__(self, "blocks", max(least, min(enough, most)))
         if not least <= self.blocks <= most:
             raise InputError(
-                f"blocks = {self.blocks} is out of range; allowed is {least} to {most} for {self.count} "
+                f"blocks = {self.blocks} is out of range; expected {least} to {most} for {self.count} "
                 f"{self.method} draws; change it, or remove it for the default"
             )
         if not 0 <= self._coordinates <= MAX_DIMENSIONS:

@@ -142,7 +142,7 @@ class Sweep:
         self.shape = (self.design.size if self.design else 1, *(len(axis.labels) for axis in self._order))
         self.n_cells = math.prod(self.shape)
         if self.n_cells > MAX_CELLS:
-            remedy = f"allowed is 1 to {MAX_CELLS}; write fewer points"
+            remedy = f"expected at most {MAX_CELLS}; write fewer points"
             raise self._error((), f"the sweep has {self.n_cells} cells; {remedy}")
         self.group = len(self.compare.labels) if self.compare else 1
         for name, goal in self.goals.items():
@@ -387,11 +387,9 @@ class Sweep:
             inside |= values == np.inf
         if not inside.all():
             i = int(np.flatnonzero(~inside)[0])
-            remedy = "limit it with min(...) and max(...)"
-            raise self._error(
-                where,
-                f"derive.{name} = {values[i]:g} in cell {cells[i]}; allowed is {limits.allowed}; {remedy}",
-            )
+            what = f"derive.{name} = {values[i]:g} in cell {cells[i]} is out of range"
+            remedy = f"expected {limits.allowed}; limit it with min(...) and max(...)"
+            raise self._error(where, f"{what}; {remedy}")
         return values
 
     def _axis(self, name: str, found: Mapping[str, Points]) -> Axis:
@@ -486,7 +484,7 @@ class Sweep:
         choices = [axis for axis in self.axes if axis.makes_variants]
         if math.prod(len(axis.labels) for axis in choices) > MAX_VARIANTS:
             count = math.prod(len(axis.labels) for axis in choices)
-            remedy = f"allowed is {MAX_VARIANTS} or fewer; remove values, or use axes of numbers"
+            remedy = f"expected at most {MAX_VARIANTS}; remove values, or use axes of numbers"
             raise self._error(("axes",), f"axes of words have {count} combinations; {remedy}")
         found = []
         for combination in product(*(range(len(axis.labels)) for axis in choices)):

@@ -35,7 +35,7 @@ def export(store: Store, path: str | os.PathLike[str], *, format: str | None = N
     if chosen not in WRITERS:
         raise InputError(
             f"export {target}: format '{chosen or target.suffix}' is not supported; "
-            f"allowed are {', '.join(WRITERS)}, or a file name with one of the suffixes {', '.join(SUFFIXES)}"
+            f"expected {', '.join(WRITERS)}, or a file name with one of the suffixes {', '.join(SUFFIXES)}"
         )
     destination.write(target, lambda scratch: WRITERS[chosen](store, scratch))
 

@@ -116,10 +116,13 @@ def _replications(old: SweepEntry, new: SweepEntry) -> str:
     if old.replications == new.replications:
         return ""
     if old.precision is not None:
-        return "with precision the number of replications cannot change; leave replications as it was"
+        return (
+            "with precision the number of replications cannot change; restore "
+            f"replications: {old.replications}"
+        )
     if new.replications < old.replications:
         return (
-            f"replications = {new.replications} is too small; allowed is {old.replications} or more "
+            f"replications = {new.replications} is too small; expected {old.replications} or more "
             "(with keep: replications)"
         )
     if not old.keep_replications:
@@ -135,12 +138,15 @@ def _axes(old: SweepEntry, new: SweepEntry) -> str:
     if names[0] != names[1]:
         return f"its axes are {', '.join(names[0]) or 'none'}; keep them and their order, and only add values"
     if old.compare != new.compare:
-        remedy = f"write compare: {old.compare}" if old.compare else "leave that axis as it was"
+        remedy = f"write compare: {old.compare}" if old.compare else "undo the change of that axis"
         return f"it compares {old.compare or 'nothing'}, not {new.compare}; {remedy}"
     for a, b in zip(old.axes, new.axes, strict=True):
         shown = [f"{value:g}" if isinstance(value, float) else value for value in a.values]
         if (a.numeric, a.unit) != (b.numeric, b.unit):
-            return f"axes.{a.name} has values of another kind; the store has {', '.join(shown)}, add to those"
+            return (
+                f"axes.{a.name} has values of another kind; the store has {', '.join(shown)}; keep these "
+                "and add more"
+            )
         if gone := [text for value, text in zip(a.values, shown, strict=True) if value not in b.values]:
             return (
                 f"axes.{a.name} lacks {', '.join(gone)} {a.unit}".rstrip() + " of the store; keep all values"
@@ -155,13 +161,14 @@ def _axes(old: SweepEntry, new: SweepEntry) -> str:
 def _draws(old: SweepEntry, new: SweepEntry) -> str:
     if old.draw is None or new.draw is None:
         same = old.draw == new.draw
-        return "" if same else f"draw was {'added' if new.draw else 'removed'}; leave it as it was"
+        return "" if same else f"draw was {'added' if new.draw else 'removed'}; undo this change"
     if old.draw.method != new.draw.method:
-        return f"draw.method = {new.draw.method}, but the store has {old.draw.method}; leave it as it was"
+        method = old.draw.method
+        return f"draw.method = {new.draw.method}, but the store has {method}; write method: {method}"
     if old.inputs != new.inputs:
-        return f"other fields are drawn; the store has {', '.join(old.inputs)}, leave them as they were"
+        return f"other fields are random; the store has {', '.join(old.inputs)}; make the same fields random"
     if new.draw.count < old.draw.count:
-        return f"draw.count = {new.draw.count} is too small; allowed is {old.draw.count} or more"
+        return f"draw.count = {new.draw.count} is too small; expected {old.draw.count} or more"
     return _blocks(old.draw, new.draw)
 
 

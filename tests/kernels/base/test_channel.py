@@ -145,5 +145,5 @@ def test_cheap_models_refuse_bursts(fidelity: str) -> None:
 
 
 def test_a_burst_has_a_length() -> None:
-    with pytest.raises(InputError, match=r"hops.0.bursts.length = 0 is below the limit; expected 1 packet"):
+    with pytest.raises(InputError, match=r"hops.0.bursts.length = 0 is below the limit; expected 1 to"):
         Scenario.check({**SCENARIO, "hops": [{**SCENARIO["hops"][0], "bursts": {"apart": 5, "length": 0}}]})
