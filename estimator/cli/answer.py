@@ -15,6 +15,7 @@ from netcarlo.reports.parts.simulated import simulated
 from netcarlo.reports.parts.write import write_all
 from netcarlo.scenario import Scenario
 from netcarlo.schema.output import csv_text
+from netcarlo.sweeps.execution.rerun import Rerun
 
 LONGEST_NAMES = (40, 24, 20, 16)
 """Characters of a name beside its numbers: the most that fit. A longer name has a line of its own."""
@@ -52,6 +53,23 @@ def print_trace(scenario: Scenario, frame: pd.DataFrame, *, replication: int, ev
     """Print one replication: a sentence, the headline outcomes, and all outcomes."""
     said = answer_of(Found(scenario, frame, summary(frame)), every=every)
     console.echo(wrapped(f"{simulated(scenario)}, replication {replication} of seed {scenario.seed}"))
+    print_lines(said.lines)
+    print_groups(said.groups)
+
+
+def print_rerun(found: Rerun, *, replication: int | None, every: bool) -> None:
+    """Print a cell that was simulated again: whether it equals the store, headline and all outcomes."""
+    what = f"Cell {found.stored['cell']}" if replication is None else f"Replication {replication} of cell "
+    what += "" if replication is None else str(found.stored["cell"])
+    verdicts = {
+        True: f"{what} is bit-identical to the store.",
+        False: f"{what} is NOT equal to the store.",
+        None: f"{what} cannot be compared: the store has no results of it.",
+    }
+    console.echo(wrapped(f"{verdicts[found.equal]} Key {found.stored['key']}."))
+    table = found.table if replication is None else summary(found.frame)
+    said = answer_of(Found(found.scenario, found.frame, table), every=every)
+    console.echo(wrapped(said.sentence))
     print_lines(said.lines)
     print_groups(said.groups)
 

@@ -129,7 +129,7 @@ def _print(found: "Comparison", rest: str) -> None:
         equal = table[table["verdict"] == "equal"]
         if found.single and 0 < len(equal) < len(table):
             names = ", ".join(row["quantity"] for row in words.compact(found, equal))
-            console.echo(console.wrapped(f"Equal{of}: {names}.") + "\n")
+            console.echo(console.wrapped(f"Equal{of.replace(':', ',')}: {names}.") + "\n")
     if left:
         console.echo(f"{left} more rows; {rest} all rows.")
     for note in found.notes:

@@ -44,10 +44,6 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field of the file; repeatable.")
 ]
 
-STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
-"""Columns of an estimate that are printed."""
-
-
 def _trusted(named: list[str] | None) -> list[str]:
     from netcarlo.transport import congestion as control
 
@@ -172,10 +168,10 @@ def print_table(
 
     Texts of all columns may wrap; with `wrap` false only those of the first column and the headers.
     """
+    above = Text(plain(title), "table.title") if title else None
     table = Table(
-        title=Text(plain(title), "table.title"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )  # fmt: skip
+        title=above, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     table.add_column(Text(plain(frame.index.name or "")), no_wrap=wrap, overflow="fold")
     rows = [[show(name, value) if show else number(value) for name, value in row.items()]
             for _, row in frame.iterrows()]  # fmt: skip

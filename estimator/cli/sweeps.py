@@ -26,8 +26,11 @@ LINE_S = 60.0
 """Seconds between lines of progress where there is no terminal."""
 
 MOST_TABLES = 24
+"""Maximum number of points of the axes whose sensitivity is printed."""
+MOST_RECORDS = 20
+"""Maximum number of rows of a query that are printed with a line per value if they are too wide."""
 MOST_ANSWERED = 200_000
-"""Cells of a sweep whose answer is printed after the run; the report has that of any sweep."""
+"""Maximum number of cells of a sweep whose answer is printed after the run; its report has it always."""
 
 StoreUrl = Annotated[
     str, typer.Argument(metavar="STORE", help="Folder of a simulated sweep, or its fsspec URL.")
@@ -230,7 +233,11 @@ def query(
     elif as_csv:
         typer.echo(csv_text(frame), nl=False)
     else:
-        console.echo(frame.to_string(index=False, float_format=console.number))
+        text = frame.to_string(index=False, float_format=console.number)
+        if 0 < len(frame) <= MOST_RECORDS and max(map(len, text.splitlines())) > console.width():
+            records = (frame.iloc[[k]].T for k in range(len(frame)))
+            text = "\n\n".join(one.to_string(header=False, float_format=console.number) for one in records)
+        console.echo(text)
 
 
 def export(
@@ -261,10 +268,14 @@ def rerun(
         Path | None,
         typer.Option(metavar="SCENARIO.yaml", help="Write the scenario of the cell, for netcarlo trace."),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
+    ] = False,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate one cell again and compare it with the store, bit by bit. Exit 1 if it fails or differs."""
+    from netcarlo.cli import answer
     from netcarlo.schema import destination, output
     from netcarlo.schema import document as files
     from netcarlo.simulation.provenance import resolved
@@ -288,18 +299,11 @@ def rerun(
             }
         )
     elif found.error:
-        console.echo(f"cell {found.stored['cell']} fails: {found.error}")
+        console.echo(f"Cell {found.stored['cell']} fails: {found.error}")
     else:
-        which = "" if replication is None else f", replication {replication}"
-        table = found.table.dropna(how="all")
-        if replication is None:
-            table = table[table["n"] > 0]
-            table = table[list(console.STATISTICS)]
-        console.print_table(f"cell {found.stored['cell']}, key {found.stored['key']}{which}", table)
-        compared = {True: "equal to the store, bit by bit", False: "NOT equal to the store", None: ""}
-        console.echo(compared[found.equal] or "nothing in the store to compare it with")
+        answer.print_rerun(found, replication=replication, every=every)
     if out is not None:
-        console.say(f"see every packet: netcarlo trace {out} --replication {replication or 0}")
+        console.say(f"next: netcarlo trace {out} --replication {replication or 0} shows every packet")
     if found.error or found.equal is False:
         raise typer.Exit(1)
 
@@ -313,7 +317,7 @@ def sensitivity(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print which drawn inputs matter: Sobol indices of an outcome, at every point of the axes."""
+    """Print which random inputs matter: Sobol indices of an outcome, at every point of the axes."""
     from netcarlo.sweeps.analysis.sensitivity import indices
     from netcarlo.sweeps.store.store import Store
 
@@ -321,7 +325,7 @@ def sensitivity(
     about = opened.manifest["sweep"]
     if about["draw"] is None:
         raise InputError(
-            "the store has no drawn inputs; sensitivity needs a sweep with draw; use query instead"
+            "the store has no random inputs; sensitivity needs a sweep with draw; use query instead"
         )
     of = _outcome(of, about["outcomes"])
     axes = [axis["name"] for axis in about["axes"]]
@@ -342,10 +346,12 @@ def sensitivity(
             [{"of": of, "where": at, **t.attrs, "indices": t.to_dict("index")} for at, t in found]
         )
         return
+    from netcarlo.reports.sweep import ranking
+
     for at, table in found:
-        words = ", ".join(f"{name} = {value}" for name, value in at.items())
-        title = f"{of}{', ' if words else ''}{words}: {table.attrs['used']} networks"
-        console.print_table(title, table.dropna(axis=1, how="all"))
+        console.echo(wrapped(ranking.sentence(table, of=of, where=at)))
+        console.print_table("", ranking.rows(table), lambda _, text: str(text), wrap=False)
+    console.echo(wrapped(ranking.explanation(found[0][1])))
 
 
 def report(

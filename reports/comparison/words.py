@@ -239,13 +239,15 @@ def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
 def compact(found: Comparison, table: pd.DataFrame) -> list[Row]:
     """Return the rows of the table in words for a terminal: one column for the difference and its interval.
 
-    The difference is relative to the baseline if that is not 0.
+    The difference is relative to the baseline if that is not 0; that of a share is in percentage points.
     """
     shown = []
     for index, row in table.iterrows():
         outcome = _outcome(index)
         how = scale(found, outcome, [row["baseline"], row["other"]])
-        if math.isfinite(row["relative"]) and _quantity(found, outcome).values.most != 1.0:
+        if _quantity(found, outcome).values.most == 1.0:
+            change, factor = Scale(0.01, "points"), 1.0
+        elif math.isfinite(row["relative"]):
             change, factor = Scale(0.01, "%"), 1 / row["baseline"]
         else:
             change, factor = scale(found, outcome, [row["difference"]]), 1.0

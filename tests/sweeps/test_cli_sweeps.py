@@ -130,7 +130,7 @@ def test_rerun_a_cell_and_trace_it(tmp_path):
     key = first_key()
     found = run("rerun", "store", key[:12], "--out", tmp_path / "cell.yaml")
     assert found.exit_code == 0, found.output
-    assert "equal to the store, bit by bit" in found.stdout
+    assert " is bit-identical to the store" in found.stdout
     assert "netcarlo trace" in found.stderr
     one = json.loads(run("rerun", "store", key, "--replication", 1, "--json").stdout)
     traced = run("trace", tmp_path / "cell.yaml", "--replication", 1, "--out", tmp_path)
@@ -147,7 +147,10 @@ def test_sensitivity_of_a_protocol():
     assert data["of"] == "goodput_bps"
     assert data["where"] == {"transport.protocol": "vegas"}
     assert data["indices"]["paths.0.hops.0.rate"]["first"] > 0.5
-    assert run("sensitivity", "store").stdout.count("goodput_bps, transport.protocol = ") == 2
+    said = run("sensitivity", "store").stdout
+    starts = [line for line in said.splitlines() if line.startswith("Goodput with transport.protocol = ")]
+    assert len(starts) == 2 and all("hops.0.rate matters most, it" in line for line in starts)
+    assert len(re.findall(r"^ hops\.0\.rate +\d+ % \[-?\d+, \d+\] *$", said, re.MULTILINE)) == 2
 
 
 def test_report_is_a_page(tmp_path):

@@ -27,6 +27,8 @@ class Rerun:
     """Row of the store."""
     table: pd.DataFrame
     """A row for each outcome: as in `Estimate.table`; for one replication its `value`."""
+    frame: pd.DataFrame
+    """A row for each replication, see `Outcomes.frame`."""
     equal: bool | None
     """True if every stored statistic is equal to the bit; None if the store has none to compare with."""
     error: str
@@ -62,7 +64,8 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
         )
     try:
         if replication is None:
-            table = estimate(scenario, target=target, large=True).table
+            estimated = estimate(scenario, target=target, large=True)
+            frame, table = estimated.outcomes.frame, estimated.table
             equal = _same_statistics(sweep, stored, table) if stored["status"] == "ok" else None
         else:
             frame = simulate(scenario, first=replication, replications=1, target=target, large=True).frame
@@ -71,8 +74,9 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
     except InputError:
         raise
     except Exception as error:  # the cell fails
-        return Rerun(scenario, stored, pd.DataFrame(), None, f"{type(error).__name__}: {error}")
-    return Rerun(scenario, stored, table, equal, "")
+        nothing = pd.DataFrame()
+        return Rerun(scenario, stored, nothing, nothing, None, f"{type(error).__name__}: {error}")
+    return Rerun(scenario, stored, table, frame, equal, "")
 
 
 def find(store: Store, key: str) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""Wording of `netcarlo sensitivity`: which input explains most of the variance of an outcome."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.words import capital
+
+MEANINGS = {
+    "first": "Alone: share of the variance that disappears if the input is known (first-order Sobol index).",
+    "total": "With others: share that remains if all other inputs are known (total index).",
+}
+"""Explanations of the indices."""
+HEADS = {"first": "alone", "total": "with others"}
+"""Headers of the columns of indices."""
+
+
+def sentence(table: pd.DataFrame, *, of: str, where: Mapping[str, Any]) -> str:
+    """Return which input matters most for an outcome at one point of the axes.
+
+    `table` has the indices of each input, see `sensitivity.indices`.
+    """
+    at = ", ".join(f"{name.removeprefix('paths.0.')} = {value}" for name, value in where.items())
+    point = f" with {at}" if at else ""
+    networks = f"({scales.count(int(table.attrs['used']))} networks)"
+    ranked = ordered(table)
+    top = ranked.iloc[0]
+    name = _input(ranked.index[0])
+    if not top["first_low"] > 0:
+        remedy = "no input alone has a clear effect; draw more networks"
+        return f"{capital(scales.name_of(of))}{point}: {remedy} {networks}."
+    text = f"{capital(scales.name_of(of))}{point}: {name} matters most, it explains {_share(top, 'first')}"
+    rivals = ranked.index[1:][(ranked["first_high"].iloc[1:] > top["first_low"]).to_numpy()]
+    doubt = f" The interval of {_input(rivals[0])} overlaps; draw more networks." if len(rivals) else ""
+    return f"{text} of the variance {networks}.{doubt}"
+
+
+def explanation(table: pd.DataFrame) -> str:
+    """Return the meaning of the columns of `rows`."""
+    return " ".join([*(MEANINGS[kind] for kind in _kinds(table)), "Brackets: 95 % intervals."])
+
+
+def _kinds(table: pd.DataFrame) -> list[str]:
+    """Return the indices that have values."""
+    return [kind for kind in HEADS if table[kind].notna().any()]
+
+
+def rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the indices in percent with their intervals as texts, the largest first."""
+    ranked = ordered(table)
+    texts = {HEADS[kind]: [_share(row, kind) for _, row in ranked.iterrows()] for kind in _kinds(table)}
+    return pd.DataFrame(texts, index=pd.Index([_input(name) for name in ranked.index], name="input"))
+
+
+def ordered(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the inputs ordered by their index alone, largest first."""
+    return table.sort_values("first", ascending=False, kind="stable")
+
+
+def _input(name: Any) -> str:
+    """Return the field of an input as a scenario file has it."""
+    return str(name).removeprefix("paths.0.")
+
+
+def _share(row: Any, kind: str) -> str:
+    """Return an index in percent with its 95 % interval."""
+    if not math.isfinite(row[kind]):
+        return ""
+    low, high = (f"{100 * row[f'{kind}_{end}']:.0f}" for end in ("low", "high"))
+    return f"{100 * row[kind]:.0f} % [{low}, {high}]"
