@@ -42,6 +42,7 @@ __all__ = [
     "due_at_receiver",
     "in_order",
     "next_segment",
+    "note_first_sent",
     "note_timestamp",
     "note_transmission",
     "on_ack",
@@ -164,7 +165,11 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     trace[n, Trace.ACKED] = s[Tcp.SND_UNA] - FIRST
 
 
-# No-ops for ECN and probe segments.
+# No-ops for delay statistics, ECN and probe segments.
+
+
+def note_first_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
+    """Do nothing: nobody asks for the delay of packets (`first_sent`)."""
 
 
 def carries_cwr(s: Any, packet: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import (
     EVENT_LOST,
@@ -22,7 +21,7 @@ from netcarlo.kernels.base.layout import (
     Rows,
 )
 from netcarlo.kernels.path import hops, reordering, timed_queue
-from netcarlo.kernels.path.engine import OUT, init, note, record_arrival, record_delay, send_packet
+from netcarlo.kernels.path.engine import OUT, init, note, record_arrival, send_packet
 from netcarlo.kernels.path.hops import ARRIVED, IN_QUEUE
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, Path
@@ -33,9 +32,10 @@ from netcarlo.kernels.udp.source import first, following, size_of
 MOBILE: Any = slot("mobile")
 REORDERS: Any = slot("reorders")
 OUT_OF_ORDER: Any = slot("out_of_order")
-DELAYS: Any = slot("delays")
 forwarding: Any = slot("forwarding")
 """Module that forwards reordered packets, see `engine`."""
+observer: Any = slot("observer")
+"""Functions that record what happens (`observers.events`)."""
 
 
 def scratch_words(rows: Rows, *, mobile: bool, reorders: bool) -> tuple[int, int]:
@@ -60,8 +60,7 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
     record_arrival(m, out, t, sent)
     if what == sink.NEW:
         out[Out.DELIVERED] += 1
-        if DELAYS:
-            record_delay(p, m, t - sent)
+        observer.on_delay(p, m, t - sent)
         if out[Out.DELIVERED] == p[P.LIMIT]:
             out[Out.COMPLETED] = t
 
@@ -104,8 +103,7 @@ def simulate(
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     if MOBILE:
         out[Out.IN_FLIGHT] += access.in_flight(p, m)
-    if DELAYS:
-        delays.report(m, m[Path.DELAYS], out, np.int64(OUT))
+    observer.report(m, out, np.int64(OUT))
     if m[Path.OVERFLOW] != 0:
         out[Out.STATUS] = STATUS_RING_FULL
         events = np.int64(0)

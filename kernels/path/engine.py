@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import global_memory, loop_header, noinline
 from netcarlo.kernels.base.layout import (
@@ -29,7 +28,6 @@ from netcarlo.kernels.base.layout import (
     STATUS_TRACE_FULL,
     Out,
     P,
-    Queues,
     Rows,
 )
 from netcarlo.kernels.base.sums import add
@@ -43,6 +41,8 @@ from netcarlo.kernels.tcp.state import NONE
 
 association: Any = slot("association")
 fast_path: Any = slot("fast_path")
+observer: Any = slot("observer")
+"""Functions that record what happens (`observers.events`)."""
 
 HAS_FAST_PATH: Any = slot("has_fast_path")
 """True if there is a fast path (`fast_path`)."""
@@ -63,15 +63,7 @@ TYPED_PACKETS: Any = slot("typed_packets")
 These timers expire before a packet that arrives in the same nanosecond is processed.
 """
 
-QUEUES: Any = slot("queues")
-"""True if the time that packets spend on hops is measured."""
-DELAYS: Any = slot("delays")
-"""True if delays of data are measured; their outcomes follow those of queues."""
-MESSAGES: Any = slot("messages")
-"""True if the application writes messages; their outcomes follow all others."""
-
 OUT = len(Out)
-QUEUED = len(Queues)
 
 PROBE = FULL - 1
 """Number of the first probe segment and of the reply to it; further ones count downwards."""
@@ -109,9 +101,7 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> A
     m[Path.NEXT_SAMPLE] = p[P.SAMPLE] // 2
     m[Path.NEWEST_SENT] = NEVER
     m[Path.RECORD_AFTER] = NEVER
-    if DELAYS:
-        m[Path.DELAYS] = free
-        free = delays.prepare(m, np.int64(Path.LATEST), free)
+    free = observer.prepare(m, free)
     outage = np.int64(FOREVER)
     fixed = hops.hop_count(m, MAIN, FORWARD)
     if MOBILE:
@@ -228,18 +218,13 @@ def send_delayed_ack(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any
 def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
     """Count a packet sent at `sent` that arrives at time t [ns]."""
     if association.is_data(p, s, packet):
-        if not fresh:
+        if fresh:
+            observer.on_delivered(p, m, s, t, packet)
+        else:
             m[Path.DUPLICATES] += 1
-        if DELAYS and fresh:
-            record_delay(p, m, association.delay_of(p, s, t, packet))
         record_arrival(m, out, t, sent)
     if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
-
-
-def record_delay(p: Any, m: Any, delay: Any) -> None:
-    """Record the delay [ns] of data since they were first sent, at their first arrival."""
-    delays.arrived(p, m, np.int64(Path.LATEST), m[Path.DELAYS], delay)
 
 
 def record_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
@@ -352,13 +337,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.RTT_SUM_HIGH] = m[Path.RTT_SUM_HIGH]
     out[Out.SAMPLES] = m[Path.SAMPLES]
     out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
-    if QUEUES:
-        out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
-    if DELAYS:
-        delays.report(m, m[Path.DELAYS], out, OUT + (QUEUED if QUEUES else 0))
-    if MESSAGES:
-        behind = (QUEUED if QUEUES else 0) + (delays.WORDS if DELAYS else 0)
-        association.report(s, out, OUT + behind)
+    observer.report(m, out, np.int64(OUT))
 
 
 def queue_is_next(p: Any, m: Any, s: Any, arrival: Any) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
@@ -25,8 +24,9 @@ from netcarlo.kernels.tcp.timer import measure_rtt
 from netcarlo.kernels.tcp.window import row_of
 
 PAUSES: Any = slot("pauses")
-DELAYS: Any = slot("delays")
 
+association: Any = slot("association")
+observer: Any = slot("observer")
 variant: Any = slot("variant")
 kind: Any = slot("kind")
 
@@ -167,10 +167,7 @@ def run(
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
     if first <= allowed and acked == first - 1:  # nothing is in flight
         deadline = now + rto
-    steady = True
-    if DELAYS:
-        state, outcomes, late = np.int64(Path.LATEST), m[Path.DELAYS], p[P.LATE]
-        accumulator = delays.accumulator_of(m, state)
+    series, steady = observer.begin_series(m), True
     while steady:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
@@ -219,8 +216,8 @@ def run(
                 steady = fate == ARRIVED and t <= horizon and can_enqueue(m, backward, backward_hop, t)
                 if delayed:
                     steady = steady and t <= s[Tcp.DELACK_EXPIRY]
-                if DELAYS and steady:
-                    accumulator = delays.accumulate(m, outcomes, state, accumulator, t - now, late)
+                if steady:
+                    series = observer.on_delay_in_series(p, m, series, t - now)
                 if not steady:
                     missing = np.int64(1)
                     if fate == ARRIVED:
@@ -251,10 +248,9 @@ def run(
                         tail += 1
                     elif t <= end:
                         out[Out.ACK_DROPS] += 1
-    if DELAYS:
-        delays.flush(m, outcomes, state, accumulator, late)
-        if missing > 0:
-            s[s[Tcp.SEND_TIMES] + ((snd_nxt - 1) & mask)] = now
+    observer.end_series(p, m, series)
+    if missing > 0:
+        association.note_first_sent(p, s, snd_nxt - 1, now)
     store(m, forward.at, forward_hop)
     store(m, backward.at, backward_hop)
     m[Path.LAST_RX] = last_rx

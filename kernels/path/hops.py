@@ -21,16 +21,15 @@ from netcarlo.kernels.base import varying
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.channel import begin, lost
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
-from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
 
 BASE: Any = slot("hops_base")
 """Word of scratch where the state of the hops begins."""
 
 FIRST_HOP_SPECIALISED: Any = slot("first_hop_specialised")
 """True if the first hop has its own code, with constant addresses (`HOT_WORDS`)."""
-QUEUES: Any = slot("queues")
-"""True if the time that packets spend on hops is measured."""
+observer: Any = slot("observer")
+"""Functions that record what happens (`observers.events`)."""
 ARRIVAL_BEFORE_DEPARTURE: Any = slot("arrival_before_departure")
 """True if a packet that departs at the time of an arrival is still in the queue, as in ns-2.
 
@@ -224,9 +223,7 @@ def _traverse(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: An
     free = _enqueue(m, at, t, time)
     if free < 0:
         return np.int64(QUEUE_FULL), t
-    if QUEUES:
-        until = min(min(free, m[at + HopWord.DOWN_AT]), parameters[P.END])
-        add(m, at + HopWord.HELD, at + HopWord.HELD_HIGH, max(until - t, np.int64(0)))
+    observer.on_enqueued(parameters, m, at, t, free)
     t = free + m[at + HopWord.DELAY]
     if m[at + HopWord.SAFE_UNTIL] < t:
         is_lost: Any = False

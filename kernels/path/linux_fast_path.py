@@ -14,7 +14,7 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.linux import clocks, fast_path, first_sent, receiver, rtt, timer, tso
+from netcarlo.kernels.linux import clocks, fast_path, receiver, rtt, timer, tso
 from netcarlo.kernels.linux.state import FIRST, FULL, NONE, Ack, CaState, Rexmit, Tcp
 from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.fast_path import (
@@ -32,8 +32,8 @@ from netcarlo.kernels.path.state import ENTRY, Path
 
 __all__ = ["is_simple", "is_steady", "is_worthwhile", "run"]
 
-QUEUES: Any = slot("queues")
-DELAYS: Any = slot("delays")
+association: Any = slot("association")
+observer: Any = slot("observer")
 
 IDLE = (tso.DEFER_US + 1) * clocks.US
 """Idle time [ns] after which a burst is not deferred (TSO deferral)."""
@@ -260,14 +260,7 @@ def can_enqueue_two(m: Any, hop: Any, state: Any, t: Any, later: Any) -> Any:
 def send(p: Any, s: Any, route: Any, packet: Any, now: Any, now_us: Any, push: Any) -> None:
     """Send a new packet."""
     fast_path.send(s, route.rings, packet, now_us, push)
-    if DELAYS:
-        first_sent.note_first_sent(p, s, packet, now)
-
-
-def record_arrival_delay(p: Any, m: Any, now: Any, t: Any) -> None:
-    """Record the delay of a packet sent at `now` that arrives at time t [ns]."""
-    if DELAYS:
-        engine.record_delay(p, m, t - now)
+    association.note_first_sent(p, s, packet, now)
 
 
 def send_pair(p: Any, m: Any, s: Any, route: Any, flow: Any, now: Any, now_us: Any) -> Any:
@@ -276,8 +269,7 @@ def send_pair(p: Any, m: Any, s: Any, route: Any, flow: Any, now: Any, now_us: A
     send(p, s, route, flow.nxt, now, now_us, False)
     send(p, s, route, flow.nxt + 1, now, now_us, True)
     forward_hop = enqueue(m, route.forward, enqueue(m, route.forward, flow.forward_hop, now), now)
-    queue_time = 2 * (forward_hop.free - now) - route.forward.time if QUEUES else np.int64(0)
-    return forward_hop, queue_time
+    return forward_hop, 2 * (forward_hop.free - now) - route.forward.time
 
 
 def send_small_burst(
@@ -301,8 +293,8 @@ def send_small_burst(
             backward_hop = enqueue(m, backward, backward_hop, landing)
             arrival = backward_hop.free + backward.delay
             tail = store_ack(p, m, out, route, receiving.next_ack_id, np.int64(ARRIVED), arrival, tail)
-            record_arrival_delay(p, m, now, landing - forward.time)
-            record_arrival_delay(p, m, now, landing)
+            observer.on_delay(p, m, landing - forward.time - now)
+            observer.on_delay(p, m, landing - now)
             receiving = fast_path.receive_pair(s, rings, receiving, landing, now)
             flow = Flow(
                 nxt + 2,
@@ -317,8 +309,8 @@ def send_small_burst(
         if not is_full(m, forward, forward_hop, now):
             send(p, s, route, nxt, now, now_us, False)
             forward_hop = enqueue(m, forward, forward_hop, now)
-            queue_time = forward_hop.free - now if QUEUES else np.int64(0)
-            record_arrival_delay(p, m, now, landing)
+            queue_time = forward_hop.free - now
+            observer.on_delay(p, m, landing - now)
             receiving = fast_path.receive(s, rings, receiving, landing, now, False)
             receiving = fast_path.delay_ack(receiving, landing + route.delay)
             flow = Flow(
@@ -332,7 +324,7 @@ def send_small_burst(
                 backward_hop = enqueue(m, backward, backward_hop, landing)
                 arrival = backward_hop.free + backward.delay
                 tail = store_ack(p, m, out, route, receiving.next_ack_id, np.int64(ARRIVED), arrival, tail)
-                record_arrival_delay(p, m, now, landing)
+                observer.on_delay(p, m, landing - now)
                 receiving = fast_path.receive(s, rings, receiving, landing, now, True)
                 landing += forward.time
             flow = Flow(
@@ -359,8 +351,7 @@ def send_one(
     send(p, s, route, nxt, now, now_us, push)
     forward_hop = enqueue(m, route.forward, forward_hop, now)
     fate, t = np.int64(ARRIVED), forward_hop.free + route.forward.delay
-    if QUEUES:
-        queue_time += min(forward_hop.free, p[P.END]) - now
+    queue_time += min(forward_hop.free, p[P.END]) - now
     if not single:
         fate, t = forward_rest(p, outages, losses, m, FORWARD, t, p[P.DATA] + p[P.HEADER])
         if fate != ARRIVED and t <= p[P.END]:
@@ -372,7 +363,7 @@ def send_one(
         plain = can_enqueue(m, route.backward, backward_hop, t)
     if plain:
         ack_id = receiving.next_ack_id
-        record_arrival_delay(p, m, now, t)
+        observer.on_delay(p, m, t - now)
         receiving = fast_path.receive(s, route.rings, receiving, t, now, at_once)
         if at_once:
             waiting = np.int64(NONE)
@@ -500,7 +491,6 @@ def run(
     store(m, backward.at, flow.backward_hop)
     store_receiving(m, s, fast_path.with_delayed_ack(p, s, flow.receiving, flow.waiting), consumed)
     fast_path.store_sender(p, s, now, sending, una, flow.nxt)
-    if QUEUES:
-        add(m, forward.at + HopWord.HELD, forward.at + HopWord.HELD_HIGH, flow.queue_time)
+    add(m, forward.at + HopWord.HELD, forward.at + HopWord.HELD_HIGH, flow.queue_time)  # `observers.queues`
     finish(p, s, una, now, first, flow.nxt, remaining, large, flow.nxt == before)
     return now, head, flow.tail, np.int64(NONE), now

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
-from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.layout import Messages, Out, Queues
+from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.model import Model, failovers
+from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.path import (
     cost,
     datagrams,
@@ -21,6 +22,7 @@ from netcarlo.kernels.path import (
 )
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
+from netcarlo.kernels.path.observers import delays, events, messages, queues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +33,6 @@ class HopSlots(Slots):
     """Word of scratch where the state of the hops begins."""
     first_hop_specialised: bool = False
     """True if the first hop has its own code, with constant addresses."""
-    queues: bool = False
-    """True if the time that packets spend on hops is measured."""
     arrival_before_departure: bool
     """True if a packet that departs at the time of an arrival is still in the queue."""
     varying: bool
@@ -41,8 +41,18 @@ class HopSlots(Slots):
     """True if the table of time-varying links is one-dimensional, as for shared links."""
     reorders: bool
     """True if jitter may reorder packets."""
-    delays: bool
-    """True if delays of data are measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObserverSlots(Slots):
+    """Slots for what is measured."""
+
+    optional: ClassVar = frozenset({"delay_state"})
+
+    observer: Any
+    """Functions that record what happens (`observers.events`)."""
+    delay_state: int = int(state.Path.LATEST)
+    """Word of scratch where the state of delays begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +79,6 @@ class PathSlots(Slots):
     """True if the sender may pause and send probe segments."""
     typed_packets: bool
     """True if packets carry their type, and the receiver has timers of its own."""
-    messages: bool
-    """True if the application writes messages."""
     has_fast_path: bool
     """True if there is a fast path."""
     fast_path: Any
@@ -85,14 +93,35 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     return _multihomed(address, endpoint) if two_paths else _one(address, endpoint)
 
 
+def _observers(address: Address) -> tuple[ModuleType, ...]:
+    """Return the observers of an address, in the order of their outcomes."""
+    wanted = {
+        queues: address.sender == "linux" and not address.mobile, delays: address.delays,
+        messages: address.messages,
+    }  # fmt: skip
+    return tuple(module for module, there in wanted.items() if there)
+
+
+def _words(address: Address) -> int:
+    """Return the words of scratch of the observers."""
+    return sum(observer.WORDS for observer in _observers(address))
+
+
+def _columns(address: Address) -> int:
+    """Return the number of columns of outcomes, without those of failovers."""
+    return len(Out) + sum(observer.COLUMNS for observer in _observers(address))
+
+
+def _observed(address: Address, **others: Any) -> ObserverSlots:
+    return ObserverSlots(observer=composed(events, *_observers(address)), **others)
+
+
 def _hops(
-    address: Address, base: int, *, specialised: bool = False, queues: bool = False,
-    arrival_before_departure: bool = True,
-) -> HopSlots:  # fmt: skip
+    address: Address, base: int, *, specialised: bool = False, arrival_before_departure: bool = True
+) -> HopSlots:
     return HopSlots(
-        hops_base=base, first_hop_specialised=specialised, queues=queues,
-        arrival_before_departure=arrival_before_departure,
-        varying=address.varying or address.reordering, reorders=address.reordering, delays=address.delays,
+        hops_base=base, first_hop_specialised=specialised, arrival_before_departure=arrival_before_departure,
+        varying=address.varying or address.reordering, reorders=address.reordering,
     )  # fmt: skip
 
 
@@ -100,12 +129,6 @@ def _route(address: Address) -> RouteSlots:
     forwarding = access if address.mobile else reordering
     out_of_order = address.mobile or address.reordering
     return RouteSlots(mobile=address.mobile, out_of_order=out_of_order, forwarding=forwarding)
-
-
-def _columns(address: Address, *, queues: bool = False) -> int:
-    """Return the number of columns of outcomes, without those of failovers."""
-    of_queues, of_messages = len(Queues) * queues, Messages.COLUMNS * address.messages
-    return len(Out) + of_queues + of_messages + one_flow.WORDS * address.delays
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -116,7 +139,6 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _one(address: Address, endpoint: Endpoint) -> Model:
     """Return the model of one association over one path."""
     out_of_order = address.mobile or address.reordering
-    queues = address.sender == "linux" and not address.mobile
     base = state.ASSOCIATION + endpoint.state_words
 
     def make(step: Step) -> Any:
@@ -124,29 +146,28 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
         module = linux_fast_path if endpoint.typed_packets else fast_path
         specialised = is_lockstep(step) and not out_of_order
         hops = _hops(
-            address, base, specialised=specialised, queues=queues,
+            address, base, specialised=specialised,
             arrival_before_departure=endpoint.arrival_before_departure,
         )  # fmt: skip
         filled = PathSlots(
             first=endpoint.first, pauses=endpoint.pauses, typed_packets=endpoint.typed_packets,
-            messages=address.messages, has_fast_path=fast, fast_path=module if fast else None,
+            has_fast_path=fast, fast_path=module if fast else None,
         )  # fmt: skip
         inlined = endpoint.inlined + (endpoint.inlined_with_fast_path if fast else ())
-        records = hops, _route(address), filled, endpoint.slots(step)
+        records = hops, _route(address), _observed(address), filled, endpoint.slots(step)
         return bind(engine.simulate, step, *records, inlined=inlined)
 
     def scratch(rows: Any) -> tuple[int, int]:
         words = engine.scratch_words(
             rows, endpoint.words, mobile=address.mobile, reorders=address.reordering
         )
-        return words + one_flow.WORDS * address.delays, endpoint.floats
+        return words + _words(address), endpoint.floats
 
 # With reordering, the code addresses hops from many places, and no address is constant.
     hot_words = () if out_of_order else state.hot_words(endpoint.hot_words, endpoint.state_words)
-    columns = _columns(address, queues=queues)
     return Model(
-        address=address, make=make, scratch=scratch, outcomes=lambda rows: columns, window=endpoint.window,
-        cost=_packets(endpoint.window), noalias=True, hot_words=hot_words,
+        address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),
+        window=endpoint.window, cost=_packets(endpoint.window), noalias=True, hot_words=hot_words,
     )  # fmt: skip
 
 
@@ -154,11 +175,12 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
     """Return the model of SCTP over one or two paths."""
 
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, _hops(address, multihomed.HOPS))
+        observed = _observed(address, delay_state=multihomed.DELAY_STATE)
+        return bind(multihomed.simulate, step, _hops(address, multihomed.HOPS), observed)
 
     def scratch(rows: Any) -> tuple[int, int]:
         words, floats = multihomed.scratch_words(rows)
-        return words + one_flow.WORDS * address.delays, floats
+        return words + _words(address), floats
 
     return Model(
         address=address, make=make, scratch=scratch,
@@ -171,11 +193,12 @@ def _datagrams(address: Address) -> Model:
     """Return the model of UDP over one path."""
 
     def make(step: Step) -> Any:
-        return bind(datagrams.simulate, step, _hops(address, state.ASSOCIATION), _route(address))
+        hops = _hops(address, state.ASSOCIATION)
+        return bind(datagrams.simulate, step, hops, _route(address), _observed(address))
 
     def scratch(rows: Any) -> tuple[int, int]:
         words, floats = datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
-        return words + one_flow.WORDS * address.delays, floats
+        return words + _words(address), floats
 
     return Model(
         address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),

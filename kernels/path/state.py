@@ -29,7 +29,7 @@ class Path(IntEnum):
     FIRST_OUTAGE = auto()
     """Start of the first outage [ns]."""
     LATEST = auto()
-    """First of the words of `delays.DelayState`."""
+    """First word of the state of delays (`observers.delays`)."""
     JITTER = auto()
     OCTAVE = auto()
     DELAYS = auto()

@@ -5,6 +5,7 @@ that an engine uses.
 """
 
 from enum import IntEnum
+from typing import Any
 
 from netcarlo.kernels.tcp.acks import (
     FULL,
@@ -78,6 +79,7 @@ __all__ = [
     "is_last",
     "may_send",
     "next_segment",
+    "note_first_sent",
     "note_timestamp",
     "note_transmission",
     "on_ack",
@@ -118,3 +120,7 @@ class Counter(IntEnum):
     PROBES = Tcp.PROBES
     PROBE_CYCLES = Tcp.PROBE_CYCLES
     PROBE_TIME = Tcp.PROBE_TIME
+
+
+def note_first_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
+    """Do nothing: nobody asks for the delay of packets (`first_sent`)."""

@@ -67,9 +67,9 @@ def of_senders(step: Step, *, delays: bool) -> TcpSlots:
     kind.first_of, kind.sack_of = facts.function(first_of), facts.function(sack_of)  # type: ignore[attr-defined]
     scheme = slots.whole(LARGEST)
     return TcpSlots(
-        variant=variant, kind=kind, clock=rto, pauses=scheme.PAUSES,
-        loss_marks=scheme.LOSS_MARKS, timestamps=scheme.TIMESTAMPS,
-        ack_words=slots.ack_words(scheme), acks_are_implicit=False, delays=delays,
+        association=slots.association_of(delays=delays), variant=variant, kind=kind, clock=rto,
+        pauses=scheme.PAUSES, loss_marks=scheme.LOSS_MARKS, timestamps=scheme.TIMESTAMPS,
+        ack_words=slots.ack_words(scheme), acks_are_implicit=False,
     )  # fmt: skip
 
 

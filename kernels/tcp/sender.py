@@ -46,9 +46,8 @@ FLOATS = 1 + CONTROL_WORDS
 
 PAUSES: Any = slot("pauses")
 TIMESTAMPS: Any = slot("timestamps")
-DELAYS: Any = slot("delays")
-"""True if the engine measures the delay of packets."""
 
+association: Any = slot("association")
 variant: Any = slot("variant")
 kind: Any = slot("kind")
 
@@ -154,8 +153,7 @@ def note_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
         s[Tcp.HANDSHAKES] += 1
     if packet > s[Tcp.SND_MAX]:
         s[Tcp.SND_MAX] = packet
-        if DELAYS:
-            global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[P.RING] - 1))] = now
+        association.note_first_sent(p, s, packet, now)
         if s[Tcp.RTT_SEQ] == ENDLESS:
             s[Tcp.RTT_SEQ] = packet
             s[Tcp.RTT_TS] = now

@@ -8,6 +8,7 @@ from netcarlo.kernels.base.bind import UNFILLED, Namespace, Slots, stacked
 from netcarlo.kernels.congestion import aimd, defaults
 from netcarlo.kernels.tcp import (
     association,
+    first_sent,
     linux26,
     new_probing,
     one_kind,
@@ -34,7 +35,7 @@ class TcpSlots(Slots):
 
     optional: ClassVar = frozenset({"inner"})
 
-    association: Any = association
+    association: Any
     """Functions that an engine calls."""
     variant: Any
     """Loss recovery scheme (`recovery`)."""
@@ -62,28 +63,34 @@ class TcpSlots(Slots):
     """True if an ACK carries only the next expected packet: no reordering, no SACK."""
     has_transmission_ids: Any = UNFILLED
     """True if packets carry transmission ids; UNFILLED without timestamps."""
-    delays: bool
-    """True if the engine measures the delay of packets."""
 
 
 def of_sender(
     scheme: ModuleType, control: ModuleType, *,
     in_order: bool = False, delays: bool = True, has_transmission_ids: bool = True,
 ) -> TcpSlots:  # fmt: skip
-    """Return the slots of flows of one kind. `in_order`: packets do not overtake each other."""
+    """Return the slots of flows of one kind.
+
+    `in_order`: packets do not overtake each other. `delays`: the engine asks for the delay of packets.
+    """
     control = stacked(control.__name__, aimd, defaults, control)
     inner = control
     if scheme is new_probing:
         control = stacked(control.__name__, control, _only(new_probing, "reduce"))
     variant = whole(scheme)
     return TcpSlots(
-        variant=variant, control=control, inner=inner, kind=one_kind,
-        clock=linux26 if variant.TIMESTAMPS else rto,
+        association=association_of(delays=delays), variant=variant, control=control, inner=inner,
+        kind=one_kind, clock=linux26 if variant.TIMESTAMPS else rto,
         first=variant.FIRST, sack=variant.SACK, pauses=variant.PAUSES,
         loss_marks=variant.LOSS_MARKS, timestamps=variant.TIMESTAMPS, ack_words=ack_words(variant),
         acks_are_implicit=in_order and not variant.SACK,
-        has_transmission_ids=has_transmission_ids if variant.TIMESTAMPS else UNFILLED, delays=delays,
+        has_transmission_ids=has_transmission_ids if variant.TIMESTAMPS else UNFILLED,
     )  # fmt: skip
+
+
+def association_of(*, delays: bool) -> Any:
+    """Return the functions of an association; with `delays` it knows when packets were first sent."""
+    return stacked("timed", association, first_sent) if delays else association
 
 
 def ack_words(variant: Any) -> int:

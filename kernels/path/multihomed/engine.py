@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayState
 from netcarlo.kernels.base.inline import noinline
@@ -55,11 +54,11 @@ from netcarlo.kernels.sctp.state import (
 )
 
 _HALF = 1 << (BYTE_TIME_BITS - 1)
-DELAYS: Any = slot("delays")
-"""True if delays of data are measured; their outcomes follow all others."""
+observer: Any = slot("observer")
+"""Functions that record what happens (`path.observers.events`)."""
 
 DELAY_STATE = STATE_SIZE
-"""First word of the delay statistics, followed by the word where their outcomes begin."""
+"""First word of the state of delays (`path.observers.delays`)."""
 HOPS = DELAY_STATE + DelayState.SIZE + 1
 """First word of the state of the hops."""
 
@@ -74,10 +73,7 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
 def init(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Initialise the state."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
-    free = state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
-    if DELAYS:
-        s[DELAY_STATE + DelayState.SIZE] = free
-        delays.prepare(s, np.int64(DELAY_STATE), free)
+    observer.prepare(s, state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s)))
     s[Event.T1] = p[P.START]
     s[Word.FIRST_OUTAGE] = FOREVER
     for hop in range(of_hops.shape[1]):
@@ -123,8 +119,7 @@ def simulate(
         samples(p, s, next_sample, p[P.END])
     for column in range(OUT):
         out[column] = s[OUTCOMES + column]
-    if DELAYS:
-        delays.report(s, s[DELAY_STATE + DelayState.SIZE], out, np.int64(OUT))
+    observer.report(s, out, np.int64(OUT))
     if p[P.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = s[Word.FAILOVER]
     out[Out.DELIVERED] = s[Word.ACCEPTED]
@@ -198,9 +193,8 @@ def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
         record.count_arrival(s, now, s[at + Packet.SENT])
     tsn = s[at + Packet.NUMBER]
     ends.at_receiver(p, s, now, way + PATHS, at)
-    if DELAYS and s[Word.ACCEPTED] > accepted:
-        born = s[chunk_at(p, s, tsn) + Chunk.BORN]
-        delays.arrived(p, s, np.int64(DELAY_STATE), s[DELAY_STATE + DelayState.SIZE], now - born)
+    if s[Word.ACCEPTED] > accepted:
+        observer.on_delay(p, s, now - s[chunk_at(p, s, tsn) + Chunk.BORN])
 
 
 def send_waiting(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:

@@ -1,0 +1,1 @@
+"""Observers of the engines of paths, see `events`; `path.model` chooses them."""
