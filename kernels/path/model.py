@@ -104,12 +104,12 @@ def _observers(address: Address) -> tuple[ModuleType, ...]:
 
 def _words(address: Address) -> int:
     """Return the words of scratch of the observers."""
-    return sum(observer.WORDS for observer in _observers(address))
+    return sum(int(observer.WORDS) for observer in _observers(address))
 
 
 def _columns(address: Address) -> int:
     """Return the number of columns of outcomes, without those of failovers."""
-    return len(Out) + sum(observer.COLUMNS for observer in _observers(address))
+    return len(Out) + sum(int(observer.COLUMNS) for observer in _observers(address))
 
 
 def _observed(address: Address, **others: Any) -> ObserverSlots:
