@@ -150,3 +150,27 @@ def test_intervals_leave_the_page_with_the_differences(
     table = list(csv.reader(taken(page, tmp_path, "differences", "CSV").decode().splitlines()))
     assert table[0][-2:] == ["low", "high"]
     assert all(float(row[-2]) < float(row[1]) < float(row[-1]) for row in table[1:])
+
+
+def several(label: str, mean: float, drops: float) -> Side:
+    """Return one cell with five outcomes of the same mean, and drops of another."""
+    names = ("goodput_bps", "throughput_bps", "retransmitted", "fast_retransmits", "sent")
+    tables = {name: from_sd(cells([()]), [20], [mean], [1.0]) for name in names}
+    tables["drops_queue"] = from_sd(cells([()]), [20], [drops], [1.0])
+    return Side(label, "store", {"seed": "1"}, {}, {name: BY_NAME[name] for name in tables}, tables)
+
+
+def test_a_difference_far_beyond_the_others_is_named_at_the_edge() -> None:
+    drawn = figures.differences(compared([several("before", 100, 100), several("after", 110, 6000)]))
+    assert drawn is not None
+    low, high = drawn["layout"]["xaxis"]["range"]
+    assert low < 0 and 10 < high < 100  # the others have +10 %
+    [note] = drawn["layout"]["annotations"]
+    assert (note["y"], note["text"], note["x"]) == ("Queue drops", "+5\N{NARROW NO-BREAK SPACE}900 % →", 1)
+    assert 5900 in [x for trace in drawn["data"] for x in trace["x"]]  # the data are complete
+
+
+def test_similar_differences_need_no_edge() -> None:
+    drawn = figures.differences(compared([several("before", 100, 100), several("after", 110, 130)]))
+    assert drawn is not None
+    assert "range" not in drawn["layout"]["xaxis"] and drawn["layout"]["annotations"] == []

@@ -139,6 +139,27 @@ def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
     assert f"holds from {smallest.holds:.0f} packets on" in words.explanation(smallest)
 
 
+class FailsByChance(Made):
+    """Trials that fail at the first value in 6 % of the replications, and at no other value up to 20."""
+
+    def of(self, scenario: Scenario, n: int) -> dict[str, np.ndarray[Any, Any]]:
+        hop: Any = scenario.paths[0].hops[0]
+        numbers = np.arange(n)
+        failing = numbers % 17 == 0 if hop.queue == 1 else np.full(n, hop.queue > 20)
+        return {"goodput_bps": np.where(failing, 5e6, 8e6 - 0.05e6 * hop.queue)}
+
+
+def test_point_estimate_is_not_before_the_value_that_is_known_to_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "ReplicationRunner", FailsByChance)
+    asked = {"goodput": {"goal": "goodput_bps >= 6 Mbit/s", "probability": "95 %"}}
+    found = answered(requirements=asked, resources={}, replications=300)
+    assert found.holds == 20 and found.fails == 21
+    assert found.likely is not None and 20 <= found.likely <= 21
+    assert words.alone(found, "goodput").startswith("20.")
+
+
 @pytest.mark.full
 def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer]) -> None:
     faster, much_faster = answers["both"].gains
