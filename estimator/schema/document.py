@@ -5,10 +5,13 @@ texts, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
 """
 
 import csv
+import gzip
+import io
 import os
 import re
 import stat
 import sys
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +28,8 @@ Location = tuple[str | int, ...]
 
 MAX_BYTES = 1 << 26
 """Maximum size of a text file [byte] (64 MiB)."""
+_GZIP = b"\x1f\x8b"
+"""First bytes of a gzip file (RFC 1952, section 2.3.1)."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 MAX_NODES = 200_000
 """Maximum number of keys and values of a YAML file; those that an alias repeats count each time."""
@@ -83,12 +88,29 @@ class Document:
 
 
 def read_text(path: str | Path) -> str:
-    """Return the text of a UTF-8 file. Raises InputError if it cannot be read."""
+    """Return the text of a UTF-8 file, which may be compressed by gzip. Raises InputError if it cannot be
+    read."""
+    content = read_bytes(path)
+    if content[:2] == _GZIP:
+        content = _expanded(path, content)
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _expanded(path: str | Path, content: bytes) -> bytes:
+    """Return the content of a gzip file, at most MAX_BYTES. Raises InputError."""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            found = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{path}: is a damaged gzip file; compress it again") from None
+    if len(found) > MAX_BYTES:
+        limit = f"{MAX_BYTES >> 20} MiB"
+        raise InputError(f"{path}: has over {limit} when expanded, the most that is read; name another file")
+    return found
 
 
 def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
@@ -116,11 +138,11 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
     return content
 
 
-def csv_rows(lines: Iterable[str]) -> list[list[str]]:
+def csv_rows(lines: Iterable[str], separator: str = ",") -> list[list[str]]:
     """Return the rows of CSV lines, with cells of any length. Raises InputError without the file name."""
     csv.field_size_limit(sys.maxsize)
     try:
-        return list(csv.reader(lines))
+        return list(csv.reader(lines, delimiter=separator))
     except csv.Error as error:
         raise InputError(f"is not CSV ({error}); check its quotes") from None
 

@@ -107,6 +107,9 @@ def inline(document: Document) -> None:
     def walk(value: Any, at: Location) -> None:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             here = (*at, key)
+            if key == "trace" and isinstance(item, dict) and "file" in item:
+                item["file"] = content(key, item["file"], here)
+                continue
             if at == ("axes",):
                 value[key] = item = _cases(item, str(key))
             kind = _kind(key)

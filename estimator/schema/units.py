@@ -116,6 +116,14 @@ def _factor(unit: str, dimension: Dimension) -> Decimal | None:
     return Decimal(one.to(wanted).magnitude) if one.is_compatible_with(wanted) else None
 
 
+def factor(unit: str, dimension: Dimension) -> Decimal | None:
+    """Return one `unit` in the SI unit of a dimension; None if `parse` refuses it."""
+    try:
+        return None if _meant(unit) else _factor(unit, dimension)
+    except Exception:  # pint raises many types of errors for invalid units
+        return None
+
+
 def parse(value: object, dimension: Dimension) -> float:
     """Return the float in SI units of a user's value: a number or a text such as `200 ms`.
 

@@ -1,0 +1,60 @@
+"""Commands that read files of other programs and write what a scenario names."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netcarlo.cli import console, help
+from netcarlo.errors import InputError, prefixed
+
+app = typer.Typer(no_args_is_help=True)
+
+
+def import_trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table, Mahimahi trace or dish history; may be .gz.")],
+    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of times, as in 'Timestamp'.")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of rates and its unit: 'DL_bitrate kbit/s'.")
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of one-way delays: 'ping ms / 2'.")
+    ] = None,
+    loss: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of losses: 'loss %'.")] = None,
+    gap: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Rate 0 when no row follows for so long; default: never.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the trace here; without it, only say what is in it.")
+    ] = None,
+) -> None:
+    """Read a trace of a link, say what is in it, and write it as a table that `trace:` accepts.
+
+    `trace:` of a hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
+    """
+    from netcarlo.networks.traces import trace
+    from netcarlo.schema import document, output
+
+    options = {"time": time, "rate": rate, "delay": delay, "loss": loss, "gap": gap}
+    try:
+        found = trace({"file": document.read_text(file).rstrip("\n") + "\n", **options})
+    except InputError as error:
+        raise (error if str(file) in str(error) else prefixed(error, f"{file}: ")) from None
+    typer.echo(f"{file}: {found.summary()}.")
+    for note in found.notes:
+        typer.echo(f"  {note[:1].upper()}{note[1:]}.")
+    if out is None:
+        written = {name: text for name, text in options.items() if text is not None}
+        use = "{" + ", ".join(f"{k}: {v}" for k, v in {"file": str(file), **written}.items()) + "}"
+        typer.echo(f"Use it in a hop: trace: {use if written else file}, repeat: true")
+        return
+    if os.path.lexists(out):
+        raise InputError(f"{out}: exists already; name another file with --out, or remove it")
+    output.write_text(out, found.text)
+    typer.echo(f"Written to {out}. Use it in a hop: trace: {out.name}, repeat: true")
+
+
+app.command("trace", cls=help.Command, epilog="Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s'")(
+    import_trace
+)
