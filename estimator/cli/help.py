@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 SCENARIO = "Simulate one scenario"
 SWEEP = "Simulate many networks (sweeps)"
@@ -32,6 +32,14 @@ class Command(TyperCommand):
         """Return the parts of the line `Usage:`, with plain names of the arguments."""
         pieces = [piece.replace("...]...", "...]") for piece in super().collect_usage_pieces(ctx)]
         return [re.sub(r"^\{(.*)\}(\.\.\.)?$", r"\1", piece) for piece in pieces]
+
+
+class Group(TyperGroup):
+    """A group of commands, whose help shows no types of Python either."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, without types."""
+        return hide_types(super().get_params(ctx))
 
 
 def hide_types(parameters: list[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import typer
 from netcarlo.cli import console, help
 from netcarlo.errors import InputError, prefixed
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=help.Group, no_args_is_help=True)
 
 
 def import_trace(

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
 from netcarlo.cli import compare as cli_compare
 from netcarlo.cli import console, help
 from netcarlo.cli import devices as cli_devices
+from netcarlo.cli import importing as cli_importing
 from netcarlo.cli import live as cli_live
 from netcarlo.cli import new as cli_new
 from netcarlo.cli import plan as cli_plan
@@ -30,12 +30,8 @@ from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
 
 
-class _Commands(TyperGroup):
+class _Commands(help.Group):
     """The commands. Bad input is reported in lines on stderr, with exit code 2."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options of `netcarlo` itself, flags without a type."""
-        return help.hide_types(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -53,7 +49,8 @@ class _Commands(TyperGroup):
             if not hasattr(error, "format_message"):  # not about the command line
                 raise
             text = error.format_message().replace("\n", " ").rstrip(".")
-            console.say(f"error: {text}; see netcarlo --help")
+            if text:  # else the help has been printed
+                console.say(f"error: {text}; see netcarlo --help")
         raise typer.Exit(2)
 
 
@@ -202,6 +199,7 @@ def estimate(
     from netcarlo import load_scenario
     from netcarlo.cli import answer
     from netcarlo.estimation import goals as goal_texts
+    from netcarlo.networks.traces import loaded as loaded_traces
     from netcarlo.simulation import fidelity, validated
 
     if out is not None:
@@ -229,6 +227,8 @@ def estimate(
         )
     elif not quiet:
         answer.print_estimate(found, every=every, out=out)
+        for text in loaded_traces.sentences(found.scenario):
+            console.say(text)
         if found.saving is not None:
             console.print_table(f"Control variate: {control}", found.saving.table)
             console.say(found.saving.sentence(of))
@@ -356,6 +356,9 @@ GROUPS = {
 """Commands by panel of `netcarlo --help`."""
 for panel, entries in GROUPS.items():
     help.register(app, panel, entries)
+app.add_typer(
+    cli_importing.app, name="import", rich_help_panel=help.TOOLS, help="Read files of other programs: traces."
+)
 
 
 def main() -> None:

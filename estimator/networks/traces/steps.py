@@ -55,6 +55,9 @@ def steps(
     end = float(times[-1])
     if ends:
         times, table, missing = times[:-1], table[:, :-1], missing[:-1]
+    for name, empty in zip(columns, np.isnan(table).all(axis=1), strict=True):
+        if empty:
+            raise InputError(f"has no {name} in any row; choose another column, or leave the {name} out")
     first = int(np.argmin(missing))
     if first:
         notes.append(f"{first} {'row' if first == 1 else 'rows'} before the first value left out")
