@@ -47,7 +47,8 @@ quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCh
 
 def scenario(*hops: Any, transport: Any = SACK, ecn: bool = False, **fields: Any) -> Scenario:
     """Return a path over hops with these fields."""
-    path = {"hops": [{**HOP, **hop} if "each" not in hop else hop for hop in hops], "ecn": ecn}
+    given = [{**HOP, **hop} if "each" not in hop else hop for hop in hops]
+    path = {"hops": [{k: v for k, v in hop.items() if v is not None} for hop in given], "ecn": ecn}
     return Scenario.check({"duration": "20 s", "transport": transport, "paths": [path], **fields})
 
 
@@ -188,6 +189,54 @@ def test_without_a_target_in_reach_it_is_the_path(
         assert tail[name].equals(other[name]), name
 
 
+STEPS = "time,rate\n0 s,4 Mbit/s\n300 ms,0\n400 ms,1 Mbit/s\n1 s\n"
+VARYING: dict[str, dict[str, Any]] = {
+    "steps": {"rate": None, "trace": STEPS, "repeat": True},
+    "opportunities": {"rate": None, "trace": "0\n1\n1\n7\n12\n13\n", "repeat": True},
+    "delays": {"delay": None, "trace": "time,delay\n0 s,30 ms\n200 ms,8 ms\n500 ms\n", "repeat": True},
+    "jitter": {"jitter": {"uniform": ["0 s", "9 ms"]}},
+    "policer": {"policer": {"rate": "1 Mbit/s", "burst": "20 kB"}},
+    "trace of acknowledgements": {"reverse": {"trace": "0\n2\n9\n", "repeat": True}},
+}
+
+
+@pytest.mark.parametrize("varying", VARYING.values(), ids=VARYING.keys())
+@pytest.mark.parametrize("protocol", ["newreno", "udp"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_a_hop_that_varies_is_that_of_the_path(varying: dict[str, Any], protocol: str) -> None:
+    """Where CoDel never acts, its path gives the packets and times of the path engine, uncompiled.
+
+    Jitter is drawn from other random streams, so its counts are only near.
+    """
+    tcp = {"protocol": protocol, "window": "30 packets", "clock_phase": "0 s"}
+    transport = tcp if protocol != "udp" else {"protocol": "udp", "rate": "2 Mbit/s", "payload": "1400 B"}
+    hops = {"queue": "unlimited", **varying}, {"rate": "6 Mbit/s", "queue": "unlimited"}
+    one = scenario(*hops, transport=transport, duration="0.8 s", seed=3)
+    other = scenario({**hops[0], "codel": FAR}, hops[1], transport=transport, duration="0.8 s", seed=3)
+    found, wanted = (
+        each.network.named(run_as_python(model_of(each), build(each, replications=1).rows),
+                           build(each, replications=1).rows)
+        for each in (other, one)
+    )  # fmt: skip
+    assert model_of(other).startswith("shared_") and model_of(other).endswith("_varying")
+    assert wanted["received"][0] > 30
+    for name in (*COUNTS, "goodput_bps", "throughput_bps"):
+        near = {"rel": 0.05, "abs": 3} if "jitter" in varying else {"rel": 1e-12}
+        assert found[name] == pytest.approx(wanted[name], nan_ok=True, **near), name
+
+
+@pytest.mark.full
+def test_codel_follows_a_recorded_link() -> None:
+    """The queue of a recorded link stays short with CoDel, at nearly the same goodput."""
+    link = {"rate": None, "trace": STEPS, "repeat": True, "delay": "10 ms"}
+    tail, codel = (
+        simulate(scenario({**link, "queue": queue}, duration="30 s"), replications=1).frame
+        for queue in (300, "codel")
+    )
+    assert tail["mean_rtt_s"][0] > 2 * codel["mean_rtt_s"][0]
+    assert codel["goodput_bps"][0] > 0.7 * tail["goodput_bps"][0]
+
+
 @given(st.integers(0, 1 << 30), st.sampled_from(["codel", "pie", "fq_codel"]), st.floats(0.0, 0.02))
 @quick
 def test_every_packet_is_in_one_place(seed: int, queue: str, loss: float) -> None:
@@ -241,7 +290,9 @@ BURSTS = {"apart": 90, "length": 9}
         ({"queue": "codl"}, {}, "hops.0.queue = 'codl' is not a number of packets"),
         ({"codel": {"interval": "4 s"}}, {}, "hops.0.codel.interval = '4 s' is above the limit"),
         ({"queue": "pie", "outages": {"up": "9 s", "down": "1 s"}}, {}, f"pie {NEEDS} outages"),
-        ({"queue": "pie", "jitter": {"uniform": ["0 s", "1 ms"]}}, {}, f"pie {NEEDS} jitter"),
+        ({"queue": "pie", "jitter": {"uniform": ["0 s", "1 ms"], "reorder": True}}, {}, "keeps the order"),
+        ({"queue": "pie", "rate": None, "trace": STEPS, "repeat": True}, {}, "pie needs a rate that stays"),
+        ({"queue": "codel", "rate": None, "trace": STEPS}, {}, "hops.trace ends at 1 s, before duration"),
         ({"red": {}, "cross_traffic": {"rate": "1 Mbit/s"}}, {}, f"red {NEEDS} cross_traffic"),
         ({"queue": "codel", "tick": "1 ms"}, {}, f"codel {NEEDS} tick; remove it"),
         ({"reverse": {"queue": "codel"}, "bursts": BURSTS}, {}, f"codel {NEEDS} bursts"),

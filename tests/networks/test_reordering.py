@@ -147,7 +147,7 @@ REFUSED = [
     ({"hops": [HOP | {"jitter": {"reorder": True}}]}, "is not a distribution; write one of"),
     (TWO, "jitter with reorder needs one path, but there are two; remove one, or reorder"),
     (MOBILE, "mobility needs hops without jitter"),
-    ({"hops": [REORDERS | {"queue": "codel"}]}, "codel needs a path whose hops have no jitter"),
+    ({"hops": [REORDERS | {"queue": "codel"}]}, "codel needs a path whose jitter keeps the order"),
     (CABLES, "shared.dumbbell.jitter cannot reorder, as links keep the order of packets; remove reorder"),
     (BACK, "shared.dumbbell.reverse.jitter cannot reorder"),
     ({"hops": [REORDERS], "fidelity": "fluid"}, "the fluid model does not support jitter of a hop"),

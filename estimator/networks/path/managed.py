@@ -13,13 +13,14 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import Hop, P
+from netcarlo.kernels.base.layout import Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
     MAX_HOPS,
     NOWHERE,
     PERIOD,
+    TABLE,
     Flow,
     FlowOut,
     Link,
@@ -35,15 +36,16 @@ from netcarlo.networks.path import managed_outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.managed_outcomes import ManagedOutput
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import varying
+from netcarlo.networks.path.varying import most_pairs, reorders, varying
 from netcarlo.networks.ring_sizes import flow_rings, link_rings
 from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import number
 
 UNKNOWN = "bursts", "ack_bursts", "outages", "cross_traffic", "tick"
-"""Fields of hops that the engine of shared links does not support, besides time-varying ones."""
+"""Fields of hops that the engine of shared links does not support."""
 
 _BACK = int(Hop.R_BYTE_TIME)  # offset from a column of a hop to that of its reverse direction
 
@@ -70,11 +72,10 @@ class ManagedPath(Routed):
         if self.mobility is not None:
             raise InputError(f"{name} and mobility are both given; remove one")
         for hop in hops:
-            if field := next((field for field in UNKNOWN if getattr(hop, field)), "") or varying(hop):
-                remedy = f"remove it, or remove {name}"
-                if field == hop.varies and len(hops) == 1:
-                    remedy += ", or write these fields of the hop as shared: {dumbbell: {...}, flows: [{}]}"
-                raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
+            if field := next((field for field in UNKNOWN if getattr(hop, field)), ""):
+                raise InputError(f"{name} needs a path whose hops have no {field}; remove it, or remove {name}")
+        _check_varying(hops, name)
+        workload.check_traces(self.routes, bounds(run.duration)[1])
         most = sum(map(most_hops, self.routes[0].hops))
         if most > MAX_HOPS:
             allowed = f"expected 1 to {MAX_HOPS} with {name}"
@@ -93,7 +94,8 @@ class ManagedPath(Routed):
         """Return the address of the model of shared links whose flows all use this transport."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
-        links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word)}
+        varies = any(map(varying, every_hop(self.routes)))
+        links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word), "varying": varies}
         if transport.datagrams:
             return Address("shared", "tahoe", **links)  # without TCP the sender does not matter
         return Address("shared", transport.protocol, transport.control, **links)
@@ -122,7 +124,8 @@ class ManagedPath(Routed):
         links = 2 * sum(map(most_hops, self.routes[0].hops))
         columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
         columns += DelayOut.COLUMNS if self.word else 0
-        return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS))
+        longest = max(map(most_pairs, self.routes[0].hops))
+        return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * longest))
 
     # One replication.
 
@@ -187,6 +190,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, Flow.BACK_HOPS] = np.where(answers, count, 0)
     links[np.arange(2 * most) >= 2 * count[:, None]] = 0
     links[:, :, Link.ROOM] = link_rings(flows, links)
+    links = _with_pairs(links, path)
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = row_parameters(run, draws)
     table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
@@ -205,6 +209,34 @@ def _links(hops: Ints) -> Ints:
         for column in (Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE, Hop.LOSS):
             links[:, back::2, Link[column.name]] = hops[:, :, column + _BACK * back]
     links[links[:, :, Link.BYTE_TIME] == 0, Link.QUEUE] = 0  # an unlimited rate has no queue
+    return links
+
+
+def _check_varying(hops: list[HopSpec], name: str) -> None:
+    """Raise InputError for jitter that reorders packets, and for PIE on a hop whose rate changes."""
+    for hop in hops:
+        if reorders(hop):
+            raise InputError(f"{name} needs a path whose jitter keeps the order; remove reorder, or {name}")
+        rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in (hop, hop.reverse))
+        if rates and (hop.pie is not None or hop.reverse.pie is not None):
+            remedy = "write codel or fq_codel, or remove one of them"
+            raise InputError(f"pie needs a rate that stays, and the trace has rates; {remedy}")
+
+
+def _with_pairs(links: Ints, path: Rows) -> Ints:
+    """Return the links [n, 2 H, Link.COLUMNS] followed by the pairs of each, if hops vary in time."""
+    hops, tables = path.hops[:, 0], path.outages[:, 0]
+    first = hops[:, :, [Hop.VARIES, Hop.R_VARIES]]  # [n, H, 2]
+    if not first.any():
+        return links
+    longest = tables.shape[2] - int(first[first > 0].min())
+    links = np.pad(links, [(0, 0), (0, 0), (0, 2 * longest)])
+    for k in range(hops.shape[1]):
+        for back in range(2):
+            who = np.flatnonzero(first[:, k, back])
+            at = np.minimum(first[who, k, back, None] + np.arange(longest), tables.shape[2] - 1)
+            links[who, 2 * k + back, Link.VARIES] = TABLE
+            links[who, 2 * k + back, Link.COLUMNS :] = tables[who[:, None], k, at].reshape(len(who), 2 * longest)
     return links
 
 
