@@ -6,15 +6,17 @@ from typing import Annotated
 
 import typer
 
-from netcarlo.cli import console, help
+from netcarlo.cli import help
 from netcarlo.errors import InputError, prefixed
 
 app = typer.Typer(cls=help.Group, no_args_is_help=True)
 
 
 def import_trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table, Mahimahi trace or dish history; may be .gz.")],
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of times, as in 'Timestamp'.")] = None,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A table, a Mahimahi trace or a dish history; also as .gz.")
+    ],
+    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of times: 'Timestamp'.")] = None,
     rate: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of rates and its unit: 'DL_bitrate kbit/s'.")
     ] = None,
@@ -23,15 +25,15 @@ def import_trace(
     ] = None,
     loss: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of losses: 'loss %'.")] = None,
     gap: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rate 0 when no row follows for so long; default: never.")
+        str | None, typer.Option(metavar="TIME", help="Rate 0 when no row follows for so long.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the trace here; without it, only say what is in it.")
+        Path | None, typer.Option(metavar="FILE", help="Write the trace here; default: only describe it.")
     ] = None,
 ) -> None:
     """Read a trace of a link, say what is in it, and write it as a table that `trace:` accepts.
 
-    `trace:` of a hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
+    A hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
     """
     from netcarlo.networks.traces import trace
     from netcarlo.schema import document, output
@@ -55,6 +57,5 @@ def import_trace(
     typer.echo(f"Written to {out}. Use it in a hop: trace: {out.name}, repeat: true")
 
 
-app.command("trace", cls=help.Command, epilog="Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s'")(
-    import_trace
-)
+_EXAMPLE = "Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s' --out drive.trace.csv"
+app.command("trace", cls=help.Command, epilog=_EXAMPLE)(import_trace)

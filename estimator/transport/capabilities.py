@@ -114,7 +114,7 @@ class Capabilities:
 
     @property
     def traffic(self) -> str:
-        """Its senders with their load in text: `UDP at 1 Mbit/s`, `NewReno transfer of 1 MB`."""
+        """Senders of the scenario with their load in text: `UDP at 1 Mbit/s`, `NewReno transfer of 1 MB`."""
         text = self.title
         for field, unit in (("bytes", "B"), ("packets", "packets")):
             if self.given(field) is not None:

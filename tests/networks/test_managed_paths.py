@@ -204,7 +204,7 @@ VARYING: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("protocol", ["newreno", "udp"])
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_a_hop_that_varies_is_that_of_the_path(varying: dict[str, Any], protocol: str) -> None:
-    """Where CoDel never acts, its path gives the packets and times of the path engine, uncompiled.
+    """A path whose CoDel never acts gives the packets and times of the path engine, uncompiled.
 
     Jitter is drawn from other random streams, so its counts are only near.
     """

@@ -73,7 +73,8 @@ class ManagedPath(Routed):
             raise InputError(f"{name} and mobility are both given; remove one")
         for hop in hops:
             if field := next((field for field in UNKNOWN if getattr(hop, field)), ""):
-                raise InputError(f"{name} needs a path whose hops have no {field}; remove it, or remove {name}")
+                remedy = f"remove it, or remove {name}"
+                raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
         _check_varying(hops, name)
         workload.check_traces(self.routes, bounds(run.duration)[1])
         most = sum(map(most_hops, self.routes[0].hops))
@@ -124,7 +125,7 @@ class ManagedPath(Routed):
         links = 2 * sum(map(most_hops, self.routes[0].hops))
         columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
         columns += DelayOut.COLUMNS if self.word else 0
-        longest = max(map(most_pairs, self.routes[0].hops))
+        longest = max(map(most_pairs, every_hop(self.routes)))
         return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * longest))
 
     # One replication.
@@ -236,7 +237,8 @@ def _with_pairs(links: Ints, path: Rows) -> Ints:
             who = np.flatnonzero(first[:, k, back])
             at = np.minimum(first[who, k, back, None] + np.arange(longest), tables.shape[2] - 1)
             links[who, 2 * k + back, Link.VARIES] = TABLE
-            links[who, 2 * k + back, Link.COLUMNS :] = tables[who[:, None], k, at].reshape(len(who), 2 * longest)
+            pairs = tables[who[:, None], k, at]
+            links[who, 2 * k + back, Link.COLUMNS :] = pairs.reshape(len(who), 2 * longest)
     return links
 
 

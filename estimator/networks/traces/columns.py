@@ -16,7 +16,8 @@ from netcarlo.schema.units import Dimension
 
 _WORDS = {
     "time": {
-        "time", "times", "timestamp", "timestamps", "t", "ts", "date", "datetime", "epoch", "unixtime", "elapsed"
+        "time", "times", "timestamp", "timestamps", "t", "ts", "date", "datetime", "epoch", "unixtime",
+        "elapsed",
     },
     "loss": {"loss", "losses", "plr", "lossrate", "packetloss", "droprate", "per"},
     "delay": {"delay", "owd", "onewaydelay"},
@@ -32,7 +33,7 @@ class Column(NamedTuple):
     """A column of a table."""
 
     at: int
-    """Its number, from 0."""
+    """Number of the column, from 0."""
     unit: str
     """Unit of its cells that have none; empty if there is no such unit."""
     divisor: float = 1.0

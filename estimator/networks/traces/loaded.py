@@ -1,4 +1,4 @@
-"""What the traces of a scenario hold, for its answer."""
+"""Sentences about the traces of a scenario, for its answer."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -28,7 +28,7 @@ def parse(text: str, lines: list[tuple[int, str]]) -> Trace:
             raise InputError(f"has '{line[:20]}' in line {number}; {expected}")
     every = np.array([float(line) for _, line in lines])
     if (falls := np.flatnonzero(np.diff(every) < 0)).size:
-        raise InputError(f"has times that fall in line {lines[falls[0] + 1][0]}; sort them")
+        raise InputError(f"has a decreasing time in line {lines[falls[0] + 1][0]}; sort the lines")
     if every[-1] == 0:
         raise InputError("is a trace that ends at 0 ms; write a later last line")
     times, packets = np.unique(every, return_counts=True)

@@ -40,7 +40,7 @@ def trace(given: Any) -> Trace:
             raise InputError(f"has the key {others[0]!r}; expected {', '.join(OPTIONS)}")
         given = options.pop("file", "")
     if not isinstance(given, str) or not given.strip():
-        raise InputError(f"is no trace; name a file, and there {SHAPE}")
+        raise InputError(f"is not a trace; name a file, and in it {SHAPE}")
     if "\n" not in given:
         trusted.check(Path(given), Path())
         given = read_text(given)

@@ -1,7 +1,7 @@
 """History of a Starlink dish (`dishGetHistory` of its gRPC interface, as JSON): delay and loss per second.
 
-The values are a ring; `current` counts those written so far. The latency of a ping is halved. A second in which
-all pings were dropped has loss 1 and the delay of the second before.
+The values are a ring; `current` counts those written so far. The latency of a ping is halved. A second in
+which all pings were dropped has loss 1 and the delay of the second before.
 """
 
 import json

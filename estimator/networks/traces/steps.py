@@ -45,7 +45,7 @@ def steps(
     trace keeps it.
     """
     if (falls := np.flatnonzero(np.diff(times) < 0)).size:
-        raise InputError(f"has times that fall in line {lines[falls[0] + 1]}; sort the rows by time")
+        raise InputError(f"has a decreasing time in line {lines[falls[0] + 1]}; sort the rows by time")
     table, notes = np.array([columns[name] for name in columns]), list[str]()
     missing = np.isnan(table).all(axis=0)
     ends = len(times) > 1 and bool(missing[-1])
@@ -83,7 +83,7 @@ def steps(
             notes.append(f"{int(low.sum())} rates below 100 bit/s are 0")
             found["rate"] = np.where(low, 0.0, found["rate"])
         if not found["rate"].any():
-            raise InputError("is a trace whose rate is 0 all along; raise one")
+            raise InputError("is a trace whose rate is always 0; raise one")
     if len(times) > MAX_LINES:
         longer = "write the mean rate, delay and loss of longer steps, so that the trace lasts as long"
         raise InputError(f"has {len(times)} steps; expected at most {MAX_LINES}; {longer}")
@@ -136,7 +136,7 @@ def _filled(table: Floats) -> tuple[Floats, int]:
 def _silenced(
     times: Floats, columns: Mapping[str, Floats], end: float, gap: float
 ) -> tuple[Floats, dict[str, Floats], int]:
-    """Return the steps with a rate of 0 from `gap` [s] after each row until the next one, and their number."""
+    """Return the steps with a rate of 0 later than `gap` [s] after each row, and the number of gaps."""
     long = np.flatnonzero(np.diff([*times, end]) > gap)
     at = np.concatenate([times, times[long] + gap])
     order = np.argsort(at, kind="stable")

@@ -37,7 +37,7 @@ class Trace:
     packets: Ints | None = field(default=None, repr=False, compare=False)
     """Number of packets that may leave at each time; None without Mahimahi's format."""
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    """What reading the file assumed or changed, one sentence part each."""
+    """Assumptions and changes when the file was read."""
 
     @functools.cached_property
     def text(self) -> str:
@@ -55,21 +55,18 @@ class Trace:
 
     def summary(self) -> str:
         """Return what the trace holds: steps, span, mean and maximum of its columns, and time at rate 0."""
-        span = f"over {self.end_s:.6g} s"
+        span, rate = f"over {self.end_s:.6g} s", _rate(self.mean("rate") or 0)
         if self.packets is not None:
-            busiest = 8e-6 * PACKET * self.packets_in_a_second()
-            return (
-                f"{int(self.packets.sum())} packets of {PACKET} B {span}; rate {_rate(self.mean('rate') or 0)} "
-                f"on average, {busiest:.4g} Mbit/s at most in a second"
-            )
+            most = f", {8e-6 * PACKET * self.packets_in_a_second():.4g} Mbit/s at most in a second"
+            text = f"{int(self.packets.sum())} packets of {PACKET} B {span}; rate {rate} on average"
+            return text + most * (self.end_s > 1)
         parts = [f"{len(self.times_s)} steps {span}"]
         lengths = np.diff([*self.times_s, self.end_s])
         if "rate" in self.columns:
             rates = np.array(self.columns["rate"])
             silent = lengths[rates == 0].sum() / self.end_s
             parts.append(
-                f"rate {_rate(self.mean('rate') or 0)} on average, {_rate(rates.max())} at most, 0 in "
-                f"{100 * silent:.3g} % of the time"
+                f"rate {rate} on average, {_rate(rates.max())} at most, 0 in {100 * silent:.3g} % of the time"
             )
         if "delay" in self.columns:
             delays = self.columns["delay"]
