@@ -14,7 +14,13 @@ from typer.testing import CliRunner
 from netcarlo.cli import console, help
 from netcarlo.cli.main import GROUPS, app
 
-COMMANDS = get_command(app).commands
+TOP = get_command(app).commands
+COMMANDS = {
+    f"{name} {inner}".strip(): command
+    for name, each in TOP.items()
+    for inner, command in getattr(each, "commands", {"": each}).items()
+}
+"""Commands by name, those of groups as `import trace`."""
 PANELS = [help.SCENARIO, help.SWEEP, help.PLAN, help.EVIDENCE, help.TOOLS]
 
 
@@ -28,7 +34,9 @@ def test_commands_are_in_groups():
     text = printed()
     places = [text.index(panel) for panel in PANELS]
     assert places == sorted(places)
-    assert sum(len(entries) for entries in GROUPS.values()) == len(COMMANDS)
+    groups = [name for name, each in TOP.items() if hasattr(each, "commands")]
+    assert sum(len(entries) for entries in GROUPS.values()) + len(groups) == len(TOP)
+    assert all(text.index(PANELS[-1]) < text.index(f"│ {name} ") for name in groups)
     for panel, entries in GROUPS.items():
         for entry in entries:
             assert text.index(panel) < text.index(f"│ {entry.run.__name__} ")
@@ -36,12 +44,14 @@ def test_commands_are_in_groups():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_an_example_that_the_parser_accepts(name):
-    text = printed(name)
+    text = printed(*name.split())
     assert "<bool>" not in text and max(map(len, text.splitlines())) <= 80
     command, example = COMMANDS[name], COMMANDS[name].epilog.removeprefix("Example: ")
     assert " ".join(example.split()) in " ".join(text.split())
-    program, called, *arguments = shlex.split(example)
-    assert (program, called) == ("netcarlo", name)
+    program, *arguments = shlex.split(example)
+    called = len(name.split())
+    assert (program, " ".join(arguments[:called])) == ("netcarlo", name)
+    arguments = arguments[called:]
     with command.make_context(name, arguments, resilient_parsing=True) as context:
         assert context.params
 
