@@ -29,15 +29,13 @@ from netcarlo.kernels.adhoc.state import (
     Phase,
     Word,
     hosts,
+    observer,
 )
 from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
-from netcarlo.kernels.adhoc.trace import trace_leg, trace_link, trace_packet, trace_start
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
-    EVENT_LOST,
-    EVENT_SEND,
     NEVER,
     STATUS_NO_START,
     STATUS_OK,
@@ -72,14 +70,13 @@ def simulate(
         out[ManetOut.STATUS] = STATUS_NO_START
         return np.int64(0)
     hosts.first_event(m, f, constants, trace)
-    if trace.shape[0] > 0:
-        trace_start(m, trace)
+    observer.on_start(m, trace)
     end = _run(m, f, constants, times, places, losses, trace)
     topology.integrate(m, end)
     write_out(m, end, out)
     if m[Word.FULL] != 0:
         out[ManetOut.STATUS] = STATUS_RING_FULL
-    elif m[Word.TRACED] > trace.shape[0] and trace.shape[0] > 0:
+    elif m[Word.TRACED] > trace.shape[0]:
         out[ManetOut.STATUS] = STATUS_TRACE_FULL
     else:
         out[ManetOut.STATUS] = STATUS_OK
@@ -118,11 +115,10 @@ def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
     comes = what == Change.LINK and m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
     if comes and m[Manet.ROUTING] == IDEAL:
         discovery.link_comes(m, t)
-    if trace.shape[0] > 0:
-        if what == Change.LEG:
-            trace_leg(m, trace, t, i)
-        elif what == Change.LINK:
-            trace_link(m, trace, t, i, j)
+    if what == Change.LEG:
+        observer.on_leg(m, trace, t, i)
+    elif what == Change.LINK:
+        observer.on_link(m, trace, t, i, j)
 
 
 @noinline
@@ -145,12 +141,7 @@ def _at_node(m: Any, f: Any, constants: Any, losses: Any, i: Any, key: Any, trac
 @noinline
 def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
     """Node i, and whose backoff ends with its, go on the air."""
-    starters = medium.start(m, losses, i, t)
-    if trace.shape[0] > 0:
-        for k in range(m[Manet.NODES]):
-            head = m[NODES + k * NODE_WORDS + Node.FRAME]
-            if starters >> k & 1:
-                trace_packet(m, f, trace, t, np.int64(EVENT_SEND), head, np.int64(k))
+    observer.on_frames(m, f, trace, t, medium.start(m, losses, i, t))
 
 
 @noinline
@@ -217,8 +208,7 @@ def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None
     frame = frames.read(m, at + Node.FRAME)
     j = medium.next_node(m, i)
     m[at + Node.SERVING] = 0
-    if trace.shape[0] > 0:
-        trace_packet(m, f, trace, t, np.int64(EVENT_LOST), frame.head, i)
+    observer.on_retry_limit(m, f, trace, t, frame.head, i)
     routing.broken(m, i, j, t, frame, m[at + Node.RECEIVED] != 0)
     if m[at + Node.SERVING] == 0:
         next_frame(m, i, t)

@@ -1,7 +1,7 @@
 """Events and packets of the flow as the engine passes them to its source and its sink.
 
 `m` is scratch, `f` the sender's floats, `constants` those of a user's congestion control, `t` the time [ns];
-`trace`: see `trace`.
+`trace` are the rows of the trace (`observers.trace`).
 """
 
 from typing import Any
@@ -22,11 +22,10 @@ from netcarlo.kernels.adhoc.frames import (
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.port import event, schedule
 from netcarlo.kernels.adhoc.residual import Error, residual_error
-from netcarlo.kernels.adhoc.state import COUNTS, Word
-from netcarlo.kernels.adhoc.trace import trace_packet
+from netcarlo.kernels.adhoc.state import COUNTS, Word, observer
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.endpoints import host
 
 ONE_WAY: Any = slot("one_way")
@@ -83,9 +82,8 @@ def at_sink(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, trac
         send(m, m[Manet.SINK], t, head_of(np.int64(Kind.REPLY), packet, np.int64(0)))
     else:
         host.on_data(e, packet, transmission_id(head), data, False)
-    if data and trace.shape[0] > 0:
-        happened = np.int64(EVENT_LOST) if lost else np.int64(EVENT_RECEIVE)
-        trace_packet(m, f, trace, t, happened, head, m[Manet.SINK])
+    if data:
+        observer.on_arrival(m, f, trace, t, head, lost)
 
 
 @noinline

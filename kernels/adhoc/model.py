@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
-from netcarlo.kernels.adhoc import delays, engine, hosts, port
+from netcarlo.kernels.adhoc import engine, hosts, port
 from netcarlo.kernels.adhoc.frames import TRANSMISSION_SHIFT
-from netcarlo.kernels.base import one_flow
+from netcarlo.kernels.adhoc.observers import delays, events, trace
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import Slots, Step, bind
+from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
+from netcarlo.kernels.base.observers import composed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +27,23 @@ class AdhocSlots(Slots):
     """True if nothing is acknowledged or retransmitted."""
     packet_shift: int
     """Number of the lowest bit of the number of a frame's packet."""
-    delays: bool
-    """True if delays of data are measured."""
+    observer: Any
+    """Functions that record what happens (`observers.events`)."""
+
+
+def _observers(address: Address, step: Step) -> tuple[ModuleType, ...]:
+    """Return the observers of an address. Only CPUs write traces, so a device has no code for them."""
+    wanted = {trace: not is_lockstep(step), delays: address.delays}
+    return tuple(module for module, there in wanted.items() if there)
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
     """Return the model of an address with this endpoint."""
     shift = TRANSMISSION_SHIFT + endpoint.transmission_bits
-    filled = AdhocSlots(one_way=endpoint.one_way, packet_shift=shift, delays=address.delays)
 
     def make(step: Step) -> Any:
+        observer = composed(events, *_observers(address, step))
+        filled = AdhocSlots(one_way=endpoint.one_way, packet_shift=shift, observer=observer)
         return bind(engine.simulate, step, filled, endpoint.slots(step))
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -43,6 +52,6 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
 
     return Model(
         address=address, make=make, scratch=scratch,
-        outcomes=lambda rows: engine.outcomes(rows) + one_flow.WORDS * address.delays,
+        outcomes=lambda rows: engine.outcomes(rows) + delays.COLUMNS * address.delays,
         dimensions=(2, 2, 3, 4, 2),
     )  # fmt: skip

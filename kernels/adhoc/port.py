@@ -4,15 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.adhoc import delays
 from netcarlo.kernels.adhoc.discovery import send
 from netcarlo.kernels.adhoc.frames import CONTROL, Kind, head_of
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
-from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
-from netcarlo.kernels.adhoc.trace import trace_acked, trace_flow, trace_route
+from netcarlo.kernels.adhoc.state import COUNTS, NO_KEY, PHASE_BITS, Phase, Word, observer
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_STATE, EVENT_TIMEOUT, FOREVER, NEVER
+from netcarlo.kernels.base.layout import FOREVER, NEVER
 from netcarlo.kernels.endpoints import host
 
 ONE_WAY: Any = slot("one_way")
@@ -76,33 +74,26 @@ def on_overflow(e: Any) -> None:
 
 
 def on_sent(e: Any) -> None:
-    """Trace a change of the route of the data or of the state of the sender."""
-    if e.trace.shape[0] > 0:
-        trace_route(e.m, e.trace, e.t)
-        probing = np.int64(0) if ONE_WAY else e.s[association.Counter.PROBING]
-        if probing != e.m[Word.SHOWN_PROBING]:
-            e.m[Word.SHOWN_PROBING] = probing
-            trace_flow(e.m, e.g, e.trace, e.t, np.int64(EVENT_STATE), probing, e.m[Manet.SOURCE])
+    """Let observers record what the source did."""
+    observer.on_sent(e)
 
 
 def on_retransmission_timeout(e: Any) -> None:
-    """Trace a retransmission timeout."""
-    if e.trace.shape[0] > 0:
-        trace_acked(e.m, e.g, e.trace, e.t, np.int64(EVENT_TIMEOUT), np.int64(1))
+    """Let observers record a retransmission timeout."""
+    observer.on_timeout(e)
 
 
 def on_acknowledged(e: Any, is_ack: Any) -> None:
-    """Note when all data are acknowledged, and trace the acknowledgement."""
+    """Note when all data are acknowledged, and let observers record the acknowledgement."""
     if e.m[COUNTS + ManetOut.FINISHED] == NEVER and association.finished(e.s):
         e.m[COUNTS + ManetOut.FINISHED] = e.t
-    if e.trace.shape[0] > 0 and is_ack:
-        trace_acked(e.m, e.g, e.trace, e.t, np.int64(EVENT_ACK), np.int64(0))
+    if is_ack:
+        observer.on_ack(e)
 
 
 def on_delivered(e: Any, packet: Any) -> None:
-    """Record the delay of a packet that has arrived for the first time."""
-    if DELAYS:
-        delays.arrived(e.m, association.delay_of(e.p, e.s, e.t, packet))
+    """Let observers record a packet that has arrived for the first time."""
+    observer.on_delivered(e, packet)
 
 
 def on_complete(e: Any) -> None:

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.adhoc import delays
 from netcarlo.kernels.adhoc.frames import is_data
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
-    DELAYS,
     FRAME_WORDS,
     NO_TIME,
     NODE_COUNTS,
@@ -20,6 +18,7 @@ from netcarlo.kernels.adhoc.state import (
     Waiting,
     Word,
     hosts,
+    observer,
 )
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.ring import Ring, entry
@@ -45,8 +44,7 @@ def write_out(m: Any, end: Any, out: Any) -> None:
         for column in range(_NODE_COLUMNS):
             out[to + column] = m[at + column]
         to += _NODE_COLUMNS
-    if DELAYS:
-        delays.report(m, out)
+    observer.report(m, out, np.int64(out.shape[0]))
 
 
 @noinline

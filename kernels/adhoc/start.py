@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.adhoc import delays, topology
+from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, ManetRows
 from netcarlo.kernels.adhoc.medium import first_gap
 from netcarlo.kernels.adhoc.state import (
     BUFFER,
     CACHE,
     COUNTS,
-    DELAYS,
     FRAME_WORDS,
     NO_KEY,
     NO_TIME,
@@ -25,6 +24,7 @@ from netcarlo.kernels.adhoc.state import (
     Tap,
     Word,
     hosts,
+    observer,
 )
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import noinline
@@ -71,8 +71,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
     m[COUNTS + ManetOut.FINISHED] = NEVER
     for i in range(n):
         free = _lay_out_node(m, losses, np.int64(i), free)
-    if DELAYS:
-        free = delays.lay(m, free)
+    free = observer.prepare(m, free)
     topology.begin(m, times, places)
     hosts.prepare(m, f, free)
 

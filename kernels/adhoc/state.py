@@ -27,7 +27,7 @@ class Word(IntEnum):
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
     ASSOCIATION = auto()  # the association
-    DELAYS = auto()  # how long data take, see `delays`
+    DELAYS = auto()  # delays of data, see `observers.delays`
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
     TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
@@ -201,8 +201,8 @@ class Phase(IntEnum):
     START = 6  # of an exchange
 
 
-DELAYS: Any = slot("delays")
-"""True if delays of data are measured, see `delays`."""
+observer: Any = slot("observer")
+"""Functions that record what happens (`observers.events`)."""
 
 hosts: Any = slot("hosts")
 """Source and sink of the flow (`hosts`)."""
