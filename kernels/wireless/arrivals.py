@@ -7,12 +7,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless.layout import DELAY_BINS, DELAY_LOW, FlowOut, Radio
 from netcarlo.kernels.wireless.state import FLOW_COUNTS, FlowState
 
-GAUGED: Any = slot("gauged")
-"""True if delays of classes of flows are measured, see `delays`."""
+observer: Any = slot("observer")
 
 
 @noinline
@@ -23,8 +21,7 @@ def count(m: Any, at: Any, t: Any, delay: Any) -> None:
     m[counts + FlowOut.DELAY_SUM] += m[at + FlowState.DELAY_NS] // 1000
     m[at + FlowState.DELAY_NS] %= 1000
     m[counts + FlowOut.DELAYS + _delay_bin(delay)] += 1
-    if GAUGED:
-        delays.arrived(m, at, t, delay)
+    observer.on_delivered(m, at, t, delay)
     length = m[Radio.BIN]
     if length > 0 and t >= m[Radio.WARM_UP]:
         number = (t - m[Radio.WARM_UP]) // length

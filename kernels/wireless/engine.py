@@ -14,7 +14,7 @@ from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
+from netcarlo.kernels.base.layout import FOREVER, STATUS_TRACE_FULL, P
 from netcarlo.kernels.wireless import exchange, outages, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
@@ -32,10 +32,11 @@ from netcarlo.kernels.wireless.layout import (
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
 from netcarlo.kernels.wireless.state import START_OF_KEYS, Phase, Word, flow_at
-from netcarlo.kernels.wireless.trace import record, record_notes, record_sent
 
 hosts: Any = slot("hosts")
 senders: Any = slot("senders")
+observer: Any = slot("observer")
+"""Functions that record what happens (`observers.events`)."""
 ONE_WAY: Any = slot("one_way")
 
 FAILING: Any = slot("failing")
@@ -66,7 +67,6 @@ def simulate(
 ) -> Any:  # fmt: skip
     """Simulate one row, see `models.Model`; `m` is scratch, `f` the floats of the associations."""
     set_up(parameters, nodes, network, losses, m, f)
-    tracing = trace.shape[0] > 0
     end = m[P.END]
     warm_up = m[Radio.WARM_UP] if m[Radio.WARM_UP] > 0 else np.int64(FOREVER)
     n = m[Radio.NODES]
@@ -89,12 +89,11 @@ def simulate(
             _on_outage(m, f, constants, nodes, network, t)
         else:
             hosts.on_event(m, who - n - n_legs, f, constants, t)
-        if tracing and m[Word.NOTES] > 0:
-            record_notes(m, f, trace, t)
+        observer.on_event_end(m, f, trace, t)
     if warm_up <= end:
         end_warm_up(m, warm_up)
     report(m, nodes, out)
-    if tracing and m[Word.TRACED] > trace.shape[0]:
+    if m[Word.TRACED] > trace.shape[0]:
         out[WifiOut.STATUS] = STATUS_TRACE_FULL
     return m[Word.TRACED]
 
@@ -103,19 +102,15 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
     """The next event of a node is now."""
     t = key >> 2
     phase = key & 3
-    tracing = trace.shape[0] > 0
     left = np.int64(NOBODY)
     if phase == Phase.START:
         station.begin(m, node, t)
-        if tracing:
-            record_sent(m, f, trace, t, node)
+        observer.on_transmission(m, f, trace, t, node)
     elif phase == Phase.END:
         left, reached, frame = exchange.end(m, losses, node, t)
         if frame != NOBODY:
             _forward(m, f, constants, t, frame)
-            if tracing:
-                event = EVENT_ACK if frame & BACKWARD else EVENT_RECEIVE
-                record(m, f, trace, t, event, frame, reached)
+            observer.on_received(m, f, trace, t, frame, reached)
     else:
         left, frame = exchange.time_out(m, node, t)
         if frame != NOBODY:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_DROP, EVENT_LOST
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.frame import (
     BACKWARD,
@@ -21,7 +21,8 @@ from netcarlo.kernels.wireless.frame import (
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link
 from netcarlo.kernels.wireless.state import FLOW_COUNTS, FlowState, flow_at
 from netcarlo.kernels.wireless.station import enqueue
-from netcarlo.kernels.wireless.trace import note
+
+observer: Any = slot("observer")
 
 
 @noinline
@@ -61,7 +62,7 @@ def drop(m: Any, frame: Any) -> None:
 @noinline
 def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
     """A frame is lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
-    note(m, EVENT_LOST if cause == FlowOut.RETRY_LOST else EVENT_DROP, frame, node)
+    observer.on_lost(m, frame, node, cause)
     at = flow_at(m, frame & FLOW_MASK)
     if is_ack(frame):
         m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1

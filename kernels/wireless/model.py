@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from netcarlo.kernels import senders
 from netcarlo.kernels.base import by_kind
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import Slots, Step, bind
+from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
+from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.udp import endpoint as udp
 from netcarlo.kernels.wireless import cost, engine, hosts, port
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
+from netcarlo.kernels.wireless.observers import delays, events, trace
 from netcarlo.kernels.wireless.state import OWN_WORDS
 
 OF_EACH: by_kind.Chosen = {
@@ -45,10 +48,16 @@ class WirelessSlots(Slots):
     """True if flows have transports of their own, whose columns precede the association."""
     packet_shift: int
     """Number of the lowest bit of the number of a frame's packet."""
-    gauged: bool
-    """True if delays of classes of flows are measured."""
+    observer: Any
+    """Functions that record what happens (`observers.events`)."""
     failing: bool
     """True if the gateway may go down."""
+
+
+def _observers(address: Address, step: Step) -> tuple[ModuleType, ...]:
+    """Return the observers of an address. Only CPUs write traces, so a device has no code for them."""
+    wanted = {trace: not is_lockstep(step), delays: address.delays}
+    return tuple(module for module, there in wanted.items() if there)
 
 
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
@@ -61,17 +70,18 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         others = {senders.UDP: udp.of(address), **others}
     each = endpoint, *others.values()
 
-    def slots_of(one: Endpoint) -> WirelessSlots:
+    def slots_of(one: Endpoint, observer: Any) -> WirelessSlots:
         return WirelessSlots(
             one_way=one.one_way, own_transports=own and not one.one_way,
             packet_shift=TRANSMISSION_SHIFT + max(other.transmission_bits for other in each),
-            gauged=address.delays, failing=address.varying,
+            observer=observer, failing=address.varying,
         )  # fmt: skip
 
     def make(step: Step) -> Any:
-        filled, asked = slots_of(endpoint), set[str]()
+        observer, asked = composed(events, *_observers(address, step)), set[str]()
+        filled = slots_of(endpoint, observer)
         if others:
-            of = {number: (slots_of(one), one.slots(step)) for number, one in others.items()}
+            of = {number: (slots_of(one, observer), one.slots(step)) for number, one in others.items()}
             of[by_kind.REST] = filled, endpoint.slots(step)
             found = by_kind.choose(step, of, OF_EACH, hosts.kind_of, asked=asked)
             del of[senders.UDP]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_TIMEOUT, NEVER
+from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.endpoints import host
 from netcarlo.kernels.wireless import arrivals
 from netcarlo.kernels.wireless import leg as legs
@@ -23,10 +23,10 @@ from netcarlo.kernels.wireless.state import (
     node_at,
     set_key,
 )
-from netcarlo.kernels.wireless.trace import note
 
 ONE_WAY: Any = slot("one_way")
 association: Any = slot("association")
+observer: Any = slot("observer")
 
 Count = FlowOut
 
@@ -114,8 +114,8 @@ def on_sent(e: Any) -> None:
 
 
 def on_retransmission_timeout(e: Any) -> None:
-    """Trace a retransmission timeout."""
-    note(e.m, EVENT_TIMEOUT, e.flow, first_node(e.m, e.at))
+    """Let observers record a retransmission timeout."""
+    observer.on_timeout(e.m, e.flow, first_node(e.m, e.at))
 
 
 def on_acknowledged(e: Any, is_ack: Any) -> None:

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.ring import entry
-from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import (
@@ -27,8 +25,7 @@ from netcarlo.kernels.wireless.state import (
 hosts: Any = slot("hosts")
 senders: Any = slot("senders")
 ONE_WAY: Any = slot("one_way")
-
-GAUGED: Any = slot("gauged")
+observer: Any = slot("observer")
 
 
 @noinline
@@ -62,27 +59,11 @@ def report(m: Any, nodes: Any, out: Any) -> None:
     for flow in range(m[Radio.FLOWS]):
         _report_flow(m, flow, out, to)
         to += FlowOut.COLUMNS
-    to = out.shape[0] - nodes.shape[0] * NodeOut.COLUMNS
-    if GAUGED:
-        classes = _classes(m, to)
-        delays.report(m, out[out.shape[0] - classes * DelayOut.COLUMNS :])
-        to -= classes * DelayOut.COLUMNS
+    to = observer.report(m, nodes, out, np.int64(out.shape[0])) - nodes.shape[0] * NodeOut.COLUMNS
     for j in range(m[Radio.NODES]):
         _report_node(m, j, out, to)
         to += NodeOut.COLUMNS
     out[WifiOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] != 0 else STATUS_OK
-
-
-def _classes(m: Any, columns: Any) -> Any:
-    """Classes of the widest row of the launch, by the columns of all but the nodes.
-
-    Of how many flows that has outcomes a row does not know, but a flow's columns and a class's have no
-    common factor: the number is the only one below FlowOut.COLUMNS that leaves whole flows.
-    """
-    found = m[Radio.DELAY_CLASSES]
-    while (columns - WifiOut.COLUMNS - found * DelayOut.COLUMNS) % FlowOut.COLUMNS != 0:
-        found += 1
-    return found
 
 
 @noinline

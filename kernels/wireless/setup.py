@@ -8,7 +8,7 @@ from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.senders import ALONE, UDP
-from netcarlo.kernels.wireless import delays, outages
+from netcarlo.kernels.wireless import outages
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
@@ -35,8 +35,8 @@ from netcarlo.kernels.wireless.state import (
 )
 
 hosts: Any = slot("hosts")
+observer: Any = slot("observer")
 
-GAUGED: Any = slot("gauged")
 FAILING: Any = slot("failing")
 
 _ANSWER_BYTES = 14  # of a CTS or an ACK
@@ -55,8 +55,7 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
     _set_up_links(m, network, losses)
     free = _set_up_legs(m, network, free)
     free = _set_up_flows(m, network, f, free)
-    if GAUGED:
-        delays.lay(m, free)
+    observer.prepare(m, free)
     if FAILING:
         outages.lay(m, network)
 

@@ -33,7 +33,7 @@ class Word(IntEnum):
     LEGS = auto()
     FLOWS = auto()
     PATHS = auto()  # as in the row
-    DELAYS = auto()  # outcomes of classes of flows, see `delays`
+    DELAYS = auto()  # outcomes of classes of flows, see `observers.delays`
     OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
     # What happens.
     FRAMES = auto()  # frames put on the air

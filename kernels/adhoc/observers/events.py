@@ -1,7 +1,7 @@
 """Events of an ad hoc network that observers may record (`base.observers`). Here nothing is recorded.
 
 `m` is scratch, `f` are the sender's floats, `t` is the time [ns], `e` is an event of the flow (`port.Event`).
-`trace` are the rows of the trace; there are none if no trace is written.
+`trace` are the rows of the trace; it has none if no trace is written.
 """
 
 from typing import Any
