@@ -34,11 +34,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress an
 Target = Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to simulate.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Replications = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of replications; default: as the file says.")
+    int | None, typer.Option(metavar="N", help="Number of replications; default: as in the file.")
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Random seed; default: as the file says.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Random seed; default: as in the file.")]
 Yes = Annotated[
-    bool, typer.Option("--yes", help="Start even if the forecast is days of computing or much memory.")
+    bool, typer.Option("--yes", help="Start even if the forecast is days of computing or too much memory.")
 ]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field of the file; repeatable.")
@@ -76,7 +76,7 @@ def values(settings: list[str] | None) -> dict[str, Any]:
     for setting in settings or []:
         name, equals, text = setting.partition("=")
         if not equals or not name.strip():
-            raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
+            raise InputError(f"--set '{setting}' has no value; write it as a.b=value")
         found[name.strip()] = read_value(text)
     note_bare(found, "--set")
     return found
@@ -250,10 +250,10 @@ UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%/])")
 """Space between a number and its unit."""
 
 
-def wrapped(text: str) -> str:
-    """Return a text in lines that fit the terminal; numbers stay beside their units."""
+def wrapped(text: str, *, margin: int = 0) -> str:
+    """Return a text in lines that fit the terminal less a margin; numbers stay beside their units."""
     kept = UNIT.sub("\N{NO-BREAK SPACE}", text)
-    lines = textwrap.wrap(kept, max(width(), 40), break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(kept, max(width() - margin, 40), break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 

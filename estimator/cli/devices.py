@@ -75,7 +75,7 @@ def _check(found: list[Row], as_json: bool, quiet: bool) -> None:
             raise InputError(str(error)) from None
     equal, rows = (sum(getattr(one, field) for one in seen) for field in ("equal", "rows"))
     good = equal == rows and len(seen) == len(agreement.EXAMPLES)
-    verdict = f"the GPU's outcomes equal the CPU's to the bit, all {rows} rows"
+    verdict = f"outcomes of GPU and CPU are bit-identical in all {rows} rows"
     if not good:
         left = len(agreement.EXAMPLES) - len(seen)
         verdict = f"NOT EQUAL: {rows - equal} of {rows} rows differ or failed, {left} engines were not run"

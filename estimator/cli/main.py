@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 
 from netcarlo.cli import compare as cli_compare
-from netcarlo.cli import console, help
+from netcarlo.cli import console, help, usage
 from netcarlo.cli import devices as cli_devices
 from netcarlo.cli import importing as cli_importing
 from netcarlo.cli import live as cli_live
@@ -33,6 +33,16 @@ from netcarlo.schema import destination
 class _Commands(help.Group):
     """The commands. Bad input is reported in lines on stderr, with exit code 2."""
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Return the context of a call; a wrong option of `netcarlo` itself is one line."""
+        try:
+            return super().make_context(*args, **extra)
+        except Exception as error:
+            if not hasattr(error, "format_message") or "NoArgs" in type(error).__name__:  # prints the help
+                raise
+            console.say(f"error: {usage.said(error)}")
+            sys.exit(2)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -42,15 +52,14 @@ class _Commands(help.Group):
             for line in error.lines:
                 console.say(f"error: {line}")
         except (MachineError, MemoryError) as error:
-            short = "not enough memory; take fewer replications, or a machine with more"
+            short = "not enough memory; reduce replications, or use a machine with more memory"
             console.say(f"error: {error if isinstance(error, MachineError) else short}")
             raise typer.Exit(3) from None
         except Exception as error:
             if not hasattr(error, "format_message"):  # not about the command line
                 raise
-            text = error.format_message().replace("\n", " ").rstrip(".")
-            if text:  # else the help has been printed
-                console.say(f"error: {text}; see netcarlo --help")
+            if error.format_message():  # else the help has been printed
+                console.say(f"error: {usage.said(error)}")
         raise typer.Exit(2)
 
 
@@ -88,10 +97,10 @@ def reproduce(
     ),
     replications: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Replications per cell; default: as the study says."),
+        typer.Option(min=1, metavar="N", help="Replications per cell; default: as in the study."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Seed; default: as the study says.")
+        int | None, typer.Option(min=0, metavar="N", help="Seed; default: as in the study.")
     ] = None,
     target: Target = "auto",
     check: Annotated[

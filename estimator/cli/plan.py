@@ -2,6 +2,7 @@
 
 import json
 import signal
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
-from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes
+from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes, wrapped
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def plan(
     else:
         _print(found, None if quiet else out, tables=not quiet)
     if found.stopped and out is not None:
-        console.say(f"what was simulated is in {out}; the same command goes on from there")
+        console.say(f"finished simulations are in {out}; the same command resumes")
     if found.stopped == INTERRUPTED:
         console.leave(130)
     if not found.decided:
@@ -145,35 +146,46 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
     from netcarlo.reports.plan import words
 
     if isinstance(found, Frontier):
-        console.echo(of_two.headline(found))
-        console.echo(of_two.explanation(found))
+        console.echo(wrapped(of_two.headline(found)))
+        console.echo(wrapped(of_two.explanation(found)))
     else:
-        console.echo(words.headline(found))
-        console.echo(words.explanation(found))
+        console.echo(wrapped(words.headline(found)))
+        console.echo(wrapped(words.explanation(found)))
     for text in found.warnings:
-        console.echo(f"Warning: {text}")
+        console.echo(wrapped(f"Warning: {text}"))
     if found.outside:
-        console.echo(found.outside)
+        console.echo(wrapped(found.outside))
     if not tables:
         return
     if isinstance(found, Frontier):
         _table("Designs", of_two.rows(found))
     else:
         rows = [{k: v for k, v in row.items() if k != "requirement"} for row in words.requirements(found)]
-        _table("Requirements", rows)
+        _table("Requirements", rows, wrap=False)
         if gains := words.gains(found):
-            _table("Effect of more of each resource", gains)
+            _gains(gains)
     console.echo(words.spent(found.cost))
     if out is not None:
         console.say(f"{out / 'report.html'} and result.json")
 
 
-def _table(title: str, rows: "list[dict[str, str]]") -> None:
-    """A table whose rows are named by their first column."""
+def _gains(rows: "list[dict[str, str]]") -> None:
+    """Print the effect of more of each resource: a heading for each, and below it what changes."""
+    console.echo("Effect of more of each resource")
+    for row in rows:
+        (_, name), (_, change), *rest = row.items()
+        console.echo(f"\n  {name}: {change}")
+        texts = "; ".join(f"{head}: {text}" for head, text in rest if text)
+        console.echo(textwrap.indent(console.wrapped(texts, margin=4), "    "))
+    console.echo("")
+
+
+def _table(title: str, rows: "list[dict[str, str]]", *, wrap: bool = True) -> None:
+    """Print a table whose rows are named by their first column."""
     import pandas as pd
 
     frame = pd.DataFrame(rows)
-    console.print_table(title, frame.set_index(frame.columns[0]), _as_is)
+    console.print_table(title, frame.set_index(frame.columns[0]), _as_is, wrap=wrap)
 
 
 def _as_is(column: str, value: Any) -> str:

@@ -105,7 +105,7 @@ def sweep(
                 if simulated.beyond.text and not as_json:
                     console.say(simulated.beyond.text)
                 if simulated is not loaded:
-                    console.say("a dry run does not run your Python: costs are those of the standard control")
+                    console.say("the forecast uses the standard congestion control in place of your file")
                 return
             store = there or Store.create(str(out), loaded.manifest())
             growth.keep(store)
@@ -189,7 +189,7 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     )
     console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
     for was in history:
-        words = "as it was" if was["intact"] else "NOT as it was"
+        words = "unchanged" if was["intact"] else "which has CHANGED"
         console.echo(f"grown from {was['cells']} cells; digest {was['digest']}, {words}")
     console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
     if found.get("answered"):

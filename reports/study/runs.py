@@ -27,7 +27,7 @@ MOST_RUNS = 300
 Events = NDArray[np.float64]
 
 PACKETS = (
-    (EVENT_SEND, Trace.SEQUENCE, "put out", "circle", COLOURS[0], 4),
+    (EVENT_SEND, Trace.SEQUENCE, "sent", "circle", COLOURS[0], 4),
     (EVENT_RECEIVE, Trace.SEQUENCE, "arrived", "circle-open", COLOURS[2], 5),
     (EVENT_LOST, Trace.SEQUENCE, "lost", "x-thin-open", COLOURS[3], 7),
     (EVENT_ACK, Trace.ACKED, "acknowledged", "line-ew-open", COLOURS[4], 6),

@@ -48,7 +48,7 @@ def _answer(results: Results) -> str:
     unit = scales.unit_of(column)
     where = _where(results)
     if not np.isfinite(values.mean).any():
-        return f"{name.capitalize()}: it happened in no cell."
+        return f"{name.capitalize()}: 0 in all cells."
     shown = scales.scale(np.abs(values.mean).ravel(), unit)
     order = np.argsort(np.where(np.isnan(values.mean[0]), np.inf, -results.sign(column) * values.mean[0]))
     first = int(order[0]) if outcomes else 0

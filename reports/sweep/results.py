@@ -72,8 +72,8 @@ class Results:
         if not (known := frame["key"].astype(str).str.fullmatch("[0-9a-f]+")).all():
             odd = frame[~known].iloc[0]
             raise InputError(
-                f"cell {odd['cell']} of the store has the key {odd['key']!r}; keys are hexadecimal digits: "
-                "the store was changed; do not run what it says"
+                f"cell {odd['cell']} of the store has the key {odd['key']!r}; expected hexadecimal digits; "
+                "the store was altered: do not run its commands, get an unaltered copy"
             )
         self.frame = frame
         definition = manifest.get("definition") or {}

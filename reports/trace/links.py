@@ -143,7 +143,7 @@ def _stairs(edges_s: Floats, values: Floats, name: str, colour: str, dash: str =
 
 
 def _rows(flows: Flows) -> str:
-    most = f", of {len(flows.names)} the {MOST_ROWS} that took most"
+    most = f"; of {len(flows.names)} flows the {MOST_ROWS} with most data"
     return most if len(flows.names) > MOST_ROWS else ""
 
 
@@ -229,8 +229,8 @@ def _of_links(frame: pd.DataFrame, flows: Flows) -> list[tuple[str, str, Plot]]:
     most = settled.groupby("link")["held"].max()
     busy = most[(most > 1) | most.index.isin(lossy)]
     links = sorted(busy.sort_values(ascending=False, kind="stable").index[:MOST_LINES].tolist())
-    some = f"; of {len(busy)} links the {len(links)} with most" * (len(links) < len(busy))
-    some += "; links that neither held two nor lost one are left out" * (len(busy) < len(most))
+    some = f"; of {len(busy)} links the {len(links)} with the longest queues" * (len(links) < len(busy))
+    some += "; links without queueing and losses are not shown" * (len(busy) < len(most))
     queues, losses = [], []
     gone = passed[passed["event"].isin(DROPPED) & passed["link"].isin(links)]
     for k, link in enumerate(links):
@@ -247,7 +247,7 @@ def _of_links(frame: pd.DataFrame, flows: Flows) -> list[tuple[str, str, Plot]]:
         ("down", "lost: link down", "triangle-down", COLOURS[4]),
     ):
         queues += markers(gone[gone["cause"] == cause], "held", what, symbol, colour, 6)
-    caption = f"Packets in the queues of links, those in transmission included{some}"
+    caption = f"Packets in the queues of links, including those in transmission{some}"
     found = [("queues", caption, over_time(end_s, queues, "queue [packets]", showlegend=True))]
     if losses:
         caption = f"Packets dropped or lost by links in each {flows.width}{some}"

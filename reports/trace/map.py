@@ -98,7 +98,7 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
         for name, caption, drawn in (
             ("sequence", "Packet and acknowledgement numbers", sequence(frame[~relayed])),
             ("cwnd", f"{WINDOW}{beyond(senders)}", window(end_s, senders, _lost(frame))),
-            ("hops", "Hops of the route in use, and of the shortest way there is", _hops(frame)),
+            ("hops", "Hops of the route in use and of the shortest path", _hops(frame)),
             ("rto", "Retransmission timeout", rto(end_s, senders)),
         )
     ]
@@ -140,11 +140,11 @@ class _Sender:
         if any(a <= t < b for a, b in self._stopped):
             state = "probing or frozen"
         elif quiet_s > QUIET_S:
-            state = f"silent for {quiet_s:.0f} s"
+            state = f"no packet sent for {quiet_s:.0f} s"
         else:
             state = "sending"
         if broken:
-            route += " (a link is gone)"
+            route += " (a link is broken)"
         return [state, f"{self._cwnd[k]:.1f}", f"{max(self._acked[k], 0):.0f}", route]
 
 
@@ -167,13 +167,13 @@ def _through(pairs: list[history.Link]) -> list[int]:
 
 
 def _map(frame: pd.DataFrame, first: Plot, x: Floats, y: Floats) -> Plot:
-    """Links, the route, its links that are gone, the nodes, and on top those at the ends of the flow."""
+    """Links, the route, its broken links, the nodes, and on top those at the ends of the flow."""
     n = x.shape[1]
     ends = history.ends(frame) or ()
     styles = (
         ("link", {"color": LINK, "width": 1}),
         ("route in use", {"color": ROUTE, "width": 4}),
-        ("its links that are gone", {"color": BROKEN, "width": 4, "dash": "dot"}),
+        ("broken links of the route", {"color": BROKEN, "width": 4, "dash": "dot"}),
     )
     data: list[Plot] = [
         {**_drawn(first, nodes), "mode": "lines", "name": name, "line": style, "hoverinfo": "skip",
@@ -240,7 +240,7 @@ def _hops(frame: pd.DataFrame) -> Plot:
     used = np.array([len(nodes) - 1 if nodes else np.nan for nodes in route.nodes])
     data = []
     for (since_s, hops), name, colour, dash in (
-        (history.shortest(frame), "shortest way", COLOURS[2], "dot"),
+        (history.shortest(frame), "shortest path", COLOURS[2], "dot"),
         ((route.since_s, used), "route in use", ROUTE, "solid"),
     ):
         if len(since_s):

@@ -28,7 +28,7 @@ def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot
     """The figures of the page; `rates` are those of `traces.per_second`."""
     end_s = end_of(frame)
     most = int(frame.groupby(["event", "carries"]).size().max()) if len(frame) else 0
-    some = f"; some of them, as there are {most}" if most > MOST_MARKERS else ""
+    some = f" (a sample: up to {most} of a kind)" if most > MOST_MARKERS else ""
     found = [
         {
             "name": "frames",
@@ -37,7 +37,7 @@ def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot
         },
         {
             "name": "arrivals",
-            "caption": "Packets of each flow that reached the last node of its way, counted up",
+            "caption": "Packets delivered to the last node, by flow (cumulative)",
             "plot": _arrivals(frame),
         },
     ]
@@ -45,7 +45,7 @@ def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot
         found.append(
             {
                 "name": "rates",
-                "caption": "Payload of each flow that reached the last node of its way in each second",
+                "caption": "Goodput at the last node, by flow, in each second",
                 "plot": _rates(rates),
             }
         )

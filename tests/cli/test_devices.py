@@ -55,7 +55,7 @@ def test_equal_rows_are_exit_0_and_a_report_to_paste(simulated: Callable[..., No
     assert "driver 13.0" in found.stdout and "cupy pretended" in found.stdout
     assert "compute capability 9.0" in found.stdout
     assert found.stdout.count("300 of 300") == 2
-    assert found.stdout.endswith("the GPU's outcomes equal the CPU's to the bit, all 600 rows\n")
+    assert found.stdout.endswith("outcomes of GPU and CPU are bit-identical in all 600 rows\n")
     data = json.loads(check("--json").stdout)
     assert data["equal"] and [one["model"] for one in data["engines"]] == ["tcp_sack"] * 2
     assert check("--quiet").stdout == ""

@@ -64,6 +64,38 @@ def test_flags_have_no_type_and_values_have_one():
                 assert (one.display_type_rich(context) == "") == one.is_flag, one.name
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("", ""),
+        ("--foo", "there is no option --foo; see netcarlo --help"),
+        ("estimat", "there is no command 'estimat'; did you mean estimate, status? See netcarlo --help"),
+        ("estimate", "SCENARIO.yaml is missing; add it; see netcarlo estimate --help"),
+        ("estimate a b", "too many arguments: b; remove them; see netcarlo estimate --help"),
+        ("estimate a --sed 3", "there is no option --sed; did you mean --seed, --set, --yes? See netcarlo "),
+        ("estimate a --seed x", "--seed is not a whole number; write one such as 3; see netcarlo estim"),
+        ("estimate a --seed", "--seed has no value; add one; see netcarlo"),
+        ("export s", "--to is missing; choose one of csv, parquet, netcdf; see netcarlo export --help"),
+        ("schema x", "KIND: 'x' is not allowed; expected one of scenario, sweep, plan, study, mapping; see"),
+        ("live a --port 99999", "--port is out of range; expected 65535 or less; see netcarlo live --help"),
+        ("trace a --replication -1", "--replication is out of range; expected 0 or more; see netcarlo trace"),
+    ],
+)
+def test_wrong_command_lines_are_one_line(arguments: str, said: str):
+    found = CliRunner().invoke(app, shlex.split(arguments))
+    assert found.exit_code == 2
+    if said:
+        assert found.stderr.startswith(f"error: {said}") and found.stderr.count("\n") == 1, found.stderr
+    else:
+        assert "Usage: " in found.output
+
+
+def test_arguments_have_names_and_no_types():
+    for name in COMMANDS:
+        text = printed(name)
+        assert not re.search(r"<(path|str|int|list)|\{|\[x", text), name
+
+
 def test_progress_tells_elapsed_from_remaining_time():
     assert console.clock(4.2, 3.4) == "4 s elapsed, about 3 s left"
     assert console.clock(4.2, None) == console.clock(4.2, float("nan")) == "4 s elapsed"

@@ -288,7 +288,7 @@ def test_a_result_that_cannot_be_fetched_is_an_error_at_once(error):
 
 
 REFUSED = [
-    ({"workers": 0}, "--workers = 0 is below the limit"),
+    ({"workers": 0}, "--workers 0 is out of range"),
     ({"workers": 2, "scheduler": "tcp://h:1"}, "cannot be combined"),
     ({"scheduler": "tcp://127.0.0.1:9"}, r"'tcp://127.0.0.1:9' cannot be reached .*; start one with"),
     ({"scheduler": "nonsense://h:1"}, "cannot be reached"),

@@ -439,7 +439,7 @@ replications: 2
         assert sum(launched.values()) == 100 - 32
     told = command("status", "store").stdout
     assert "20 of 20 cells done" in told
-    assert f"grown from 16 cells; digest {status['digest']}, as it was" in told
+    assert f"grown from 16 cells; digest {status['digest']}, unchanged" in told
     (was,) = json.loads(command("status", "store", "--json").stdout)["grown_from"]
     assert was == {"cells": 16, "digest": status["digest"], "intact": True}
     assert command("sweep", "small.yaml", "--out", "whole").exit_code == 0

@@ -212,7 +212,7 @@ def _cuda_cluster(n: int) -> Any:
     found = len(device.devices())
     if n > found:
         raise InputError(
-            f"--workers = {n} is too large: with target cuda there is one worker for each GPU, and this "
+            f"--workers {n} is too large: with target cuda there is one worker for each GPU, and this "
             f"machine has {found}; use --workers {found}"
         )
     _quiet_distributed()
