@@ -447,7 +447,7 @@ def test_a_store_without_a_finished_chunk_has_a_page() -> None:
 def test_a_key_that_is_none_is_refused() -> None:
     manifest, frame = made(failed=(3,))
     frame.loc[3, "key"] = "a; touch x #"
-    with pytest.raises(InputError, match=r"cell 3 of the store has the key 'a; touch x #'; keys are"):
+    with pytest.raises(InputError, match=r"cell 3 of the store has the key 'a; touch x #'; expected hex"):
         sweep_page(manifest, frame, store="results/it")
 
 

@@ -87,7 +87,7 @@ def test_moments_say_what_happens() -> None:
     assert at[0]["says"][1:] == ["not started", "–", "–", "none"]
     assert at[5]["says"][1:] == ["sending", "20.0", "41", "0 → 2 → 1"]
     assert at[5]["lines"][1:] == [[-1, 0, 2, -1, 2, 1, -1], [-1], [0, 1]]
-    assert at[20.2]["says"][4] == "0 → 2 → 1 (a link is gone)"
+    assert at[20.2]["says"][4] == "0 → 2 → 1 (a link is broken)"
     assert at[20.2]["lines"] == [[-1], [-1], [-1, 0, 2, -1, 2, 1, -1], [0, 1]]
     assert at[25]["says"][1] == "probing or frozen"
     assert at[25]["says"][4] == "none"

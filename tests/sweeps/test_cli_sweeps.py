@@ -168,7 +168,7 @@ BAD = [
     (["sweep", "small.yaml", "--out", "s", "--target", "gpu"], "target = 'gpu' is unknown"),
     (["status", "nowhere"], "store nowhere: does not exist"),
     (["query", "store", "SELEC 1"], "query: "),
-    (["export", "store", "--to", "xls"], "'xls' is not one of"),
+    (["export", "store", "--to", "xls"], "'xls' is not allowed; expected one of csv, parquet, netcdf"),
     (["rerun", "store", "zz"], "no cell has the key 'zz'"),
     (["sensitivity", "store", "--of", "speed"], "--of speed is not an outcome of the sweep"),
     (["sensitivity", "store", "--where", "loss=3"], "does not name an axis"),
