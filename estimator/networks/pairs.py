@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
 from netcarlo.kernels.base.varying import HEAD, JITTER_BITS, OPPORTUNITIES, STEPS
 from netcarlo.networks.jitter import Jitter
-from netcarlo.networks.traces import PACKET, Trace
+from netcarlo.networks.traces import PACKET, Trace, Traces
 from netcarlo.networks.varying import Policer, Varying
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -20,7 +20,9 @@ ALL = frozenset(("rate", "delay", "loss"))
 class Direction(NamedTuple):
     """Time-varying properties of one direction of a hop or cable."""
 
-    trace: Trace | None
+    trace: Trace | Traces | None
+    which: Ints
+    """Member of the traces that each row has [n]."""
     repeat: bool
     used: frozenset[str]
     """Columns of the trace that are used."""
@@ -31,7 +33,17 @@ class Direction(NamedTuple):
 
 def forward(of: Varying, name: str, draws: Draws) -> Direction:
     """Return the time-varying properties of a hop, or of one direction of a cable, whose field is `name`."""
-    return Direction(of.trace, bool(of.repeat), ALL, policed(of.policer, f"{name}.policer", draws), of.jitter)
+    which = chosen(of.trace, f"{name}.trace", draws)
+    policer = policed(of.policer, f"{name}.policer", draws)
+    return Direction(of.trace, which, bool(of.repeat), ALL, policer, of.jitter)
+
+
+def chosen(trace: Trace | Traces | None, name: str, draws: Draws) -> Ints:
+    """Return the member of the traces that each row has [n]; 0 for a single trace."""
+    if not isinstance(trace, Traces):
+        return np.zeros(len(draws.replications), np.int64)
+    draws.drawn[name] = np.floor(draws.uniform(name) * len(trace.members))
+    return draws.drawn[name].astype(np.int64)
 
 
 def policed(policer: Policer | None, name: str, draws: Draws) -> Ints:
@@ -51,9 +63,9 @@ def byte_times(rates: Floats) -> Ints:
     return np.rint(found).astype(np.int64)
 
 
-def most_pairs(trace: Trace | None, jitter: Jitter | None) -> int:
+def most_pairs(trace: Trace | Traces | None, jitter: Jitter | None) -> int:
     """Return the maximum number of pairs of a direction."""
-    entries = 0 if trace is None else 2 * len(trace.times_s)
+    entries = 0 if trace is None else 2 * max(len(one.times_s) for one in trace.members)
     return entries + (0 if jitter is None else 1 << JITTER_BITS) + HEAD
 
 
@@ -63,28 +75,36 @@ def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints
     Byte time and delay are the means of the trace where it has these columns.
     """
     n = len(of.policer)
-    head = np.zeros((n, HEAD, 2), np.int64)
-    head[:, 0] = of.policer
-    parts = [head]
-    given = {name: mean for name in of.used if of.trace and (mean := of.trace.mean(name)) is not None}
-    if of.trace is not None and given:
-        if "rate" in given:
-            byte_time = byte_times(np.full(n, given["rate"]))
-        if "delay" in given:
-            delay = np.full(n, round(given["delay"] * NS))
-        parts.append(_entries(of.trace, of.used, byte_time, delay))
-        head[:, 1] = OPPORTUNITIES if of.trace.packets is not None else STEPS, len(of.trace.times_s)
-        head[:, 2, 0] = round(of.trace.end_s * NS) if of.repeat else 0
+    members = () if of.trace is None else of.trace.members
+    columns = [name for name in of.used if of.trace is not None and of.trace.mean(name) is not None]
+    if not columns and of.jitter is None and not of.policer.any():
+        return np.zeros((n, 0, 2), np.int64), byte_time, delay
+    if "rate" in columns:
+        byte_time = byte_times(np.array([one.mean("rate") for one in members])[of.which])
+    if "delay" in columns:
+        delay = np.rint(np.array([one.mean("delay") for one in members])[of.which] * NS).astype(np.int64)
+    jitter = np.zeros((0, 2), np.int64)
     if of.jitter is not None:
         points = np.rint(of.jitter.quantiles() * NS).astype(np.int64)
         jitter = np.stack([points[:-1], points[1:]], axis=1)
-        parts.append(np.broadcast_to(jitter, (n, *jitter.shape)))
-        head[:, 2, 1] = -len(jitter) if of.jitter.reorder else len(jitter)
-    if len(parts) == 1 and not of.policer.any():
-        return head[:, :0], byte_time, delay
-    found = np.concatenate(parts, axis=1)
+    longest = max(map(_length, members)) if columns else 0
+    found = np.zeros((n, HEAD + longest + len(jitter), 2), np.int64)
+    found[:, 0] = of.policer
+    found[:, 2, 1] = -len(jitter) if of.jitter is not None and of.jitter.reorder else len(jitter)
+    found[:, HEAD : HEAD + len(jitter)] = jitter
+    for number, one in enumerate(members if columns else ()):
+        rows, end = np.flatnonzero(of.which == number), HEAD + _length(one)
+        found[rows, 1] = OPPORTUNITIES if one.packets is not None else STEPS, len(one.times_s)
+        found[rows, 2, 0] = round(one.end_s * NS) if of.repeat else 0
+        found[rows, HEAD:end] = _entries(one, of.used, byte_time[rows], delay[rows])
+        found[rows, end : end + len(jitter)] = jitter
     found[..., 0] += FOREVER
     return found, byte_time, delay
+
+
+def _length(one: Trace) -> int:
+    """Return the number of pairs of the entries of a trace."""
+    return len(one.times_s) * (1 if one.packets is not None else 2)
 
 
 def _entries(given: Trace, used: frozenset[str], byte_time: Ints, delay: Ints) -> Ints:
@@ -100,4 +120,4 @@ def _entries(given: Trace, used: frozenset[str], byte_time: Ints, delay: Ints) -
     entries[:, :, 0, 1] = byte_times(columns["rate"]) if "rate" in columns else byte_time[:, None]
     entries[:, :, 1, 0] = np.rint(columns["delay"] * NS) if "delay" in columns else delay[:, None]
     entries[:, :, 1, 1] = np.rint(columns.get("loss", np.zeros(1)) * 2.0**32)
-    return entries.reshape(len(delay), -1, 2)
+    return entries.reshape(len(delay), 2 * len(times), 2)

@@ -6,7 +6,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer, model_vali
 
 from netcarlo.errors import InputError
 from netcarlo.networks.jitter import Jitter
-from netcarlo.networks.traces import Trace, trace
+from netcarlo.networks.traces import AnyTrace, Trace, trace
 from netcarlo.networks.traffic import whole_ns, wire_ns
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Quantity
@@ -31,7 +31,7 @@ class Varying(Record):
     `delay` are then their means.
     """
 
-    trace: Trace | None = None
+    trace: AnyTrace | None = None
     """Trace of rate, delay and loss over time: a file name, or its text. Default: constant."""
     repeat: bool | None = None
     """True if the trace starts again at its end; otherwise the run must not last longer than the trace."""
@@ -83,9 +83,15 @@ class Varying(Record):
 def min_transit_ns(line: Any, size: float) -> int:
     """Return the minimum time of a packet of `size` bytes on a hop or link [ns], rounded as in the
     kernels."""
-    given = line.trace
-    if given is not None and given.packets is not None:
+    if line.trace is None:
+        return wire_ns(line.rate, size) + whole_ns(line.delay)
+    return min(_fastest(one, line, size) for one in line.trace.members)
+
+
+def _fastest(given: Trace, line: Any, size: float) -> int:
+    """Return the minimum time of a packet on a link with this trace [ns]."""
+    if given.packets is not None:
         return 1 + whole_ns(line.delay)
-    columns = {} if given is None else given.columns
+    columns = given.columns
     on_wire = wire_ns(max(columns["rate"]) if "rate" in columns else line.rate, size)
     return on_wire + whole_ns(min(columns["delay"]) if "delay" in columns else line.delay)

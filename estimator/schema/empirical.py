@@ -104,11 +104,22 @@ def inline(document: Document) -> None:
             faults.lines += prefixed(error, f"{document.where(at)}: {field}: ").lines
             return name
 
+    def traces(value: Any, at: Location) -> Any:
+        """Return a trace, a mapping of its columns, a folder or a choice of traces with texts for names."""
+        if isinstance(value, str) and "\n" not in value and (source.parent / value).is_dir():
+            value = {"choice": [str(Path(value) / name) for name in _names(source.parent / value)]}
+        if isinstance(value, dict) and isinstance(value.get("choice"), list):
+            every = enumerate(value["choice"])
+            return value | {"choice": [traces(one, (*at, "choice", k)) for k, one in every]}
+        if isinstance(value, dict) and "file" in value:
+            return value | {"file": content("trace", value["file"], at)}
+        return content("trace", value, at)
+
     def walk(value: Any, at: Location) -> None:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             here = (*at, key)
-            if key == "trace" and isinstance(item, dict) and "file" in item:
-                item["file"] = content(key, item["file"], here)
+            if key == "trace" and not isinstance(item, list):
+                value[key] = traces(item, here)
                 continue
             if at == ("axes",):
                 value[key] = item = _cases(item, str(key))
@@ -124,6 +135,11 @@ def inline(document: Document) -> None:
 
     walk(document.data, ())
     faults.refuse()
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of the files in a folder, in order, without hidden ones."""
+    return sorted(file.name for file in folder.iterdir() if file.is_file() and file.name[:1] != ".")
 
 
 def _kind(field: Any) -> str | None:

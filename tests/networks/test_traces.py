@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netcarlo import Scenario
 from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import Hop
 from netcarlo.networks.traces import parse, trace
+from netcarlo.scenario import load_scenario
+from netcarlo.simulation.ensemble import build
 
 HEADERS = {
     "time_s,rate_kbps": 1e3, "time (s),rate (kbit/s)": 1e3, "Time [s];Throughput [kbit/s]": 1e3,
@@ -145,3 +149,42 @@ def test_an_import_carries_what_the_rows_carry(rows: list, ends: bool) -> None:
     again = parse(found.text)
     assert (again.times_s, again.columns, again.end_s) == (found.times_s, found.columns, found.end_s)
     assert again.text == found.text
+
+
+def test_each_replication_draws_one_of_several_traces(tmp_path) -> None:
+    """A folder is a choice of its files; each row has the pairs and means of the trace that it draws."""
+    steps = "time,rate,delay\n0 s,5 Mbit/s,10 ms\n1 s,7 Mbit/s,20 ms\n2 s\n"
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "a.csv").write_text(steps)
+    (tmp_path / "traces" / "b.csv").write_text("time_s,rate_mbps,delay_ms\n0,3,4\n1,1,4\n3,9,4\n4,,\n")
+    file = tmp_path / "scenario.yaml"
+    file.write_text("""duration: 1 s
+replications: 40
+transport: {protocol: udp, rate: 1 Mbit/s}
+hops: [{trace: traces, repeat: true, jitter: {uniform: [0 s, 1 ms]}}, {rate: 10 Mbit/s, delay: 1 ms}]
+""")
+    loaded = load_scenario(file)
+    again = Scenario.check(loaded.model_dump(mode="json", exclude_none=True))
+    made, same = (build(one, replications=40) for one in (loaded, again))
+    assert (made.rows.outages == same.rows.outages).all()
+    which = made.drawn["paths.0.hops.0.trace"].astype(int)
+    assert {*which} == {0, 1} and 10 < which.sum() < 30
+    for number, name in enumerate(("a.csv", "b.csv")):
+        of = loaded.with_values({"hops.0.trace": (tmp_path / "traces" / name).read_text()})
+        alone, rows = build(of, replications=40).rows, np.flatnonzero(which == number)
+        begin, end = alone.hops[0, 0, 0, [Hop.VARIES, Hop.R_VARIES]]
+        for column, length in ((Hop.VARIES, end - begin), (Hop.R_VARIES, alone.outages.shape[3] - end)):
+            found, wanted = (
+                of.outages[rows, 0, 0, of.hops[0, 0, 0, column] :][:, :length] for of in (made.rows, alone)
+            )
+            assert found.shape == wanted.shape and (found == wanted).all()
+        assert (made.rows.hops[rows][..., Hop.BYTE_TIME] == alone.hops[rows][..., Hop.BYTE_TIME]).all()
+        assert (made.rows.hops[rows][..., Hop.DELAY] == alone.hops[rows][..., Hop.DELAY]).all()
+
+
+def test_traces_to_choose_from_have_the_same_columns() -> None:
+    rate, delay = "time_s,rate_mbps\n0,4\n5,4\n", "time_s,rate_mbps,delay_ms\n0,4,1\n5,4,1\n"
+    with pytest.raises(InputError, match="has rate in trace 1 and rate, delay in trace 2; give all the same"):
+        trace({"choice": [rate, delay]})
+    with pytest.raises(InputError, match="needs a list of traces"):
+        trace({"choice": []})

@@ -9,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.outages import AVAILABILITY, Outages
-from netcarlo.networks.traces import Trace
+from netcarlo.networks.traces import AnyTrace
 from netcarlo.networks.varying import Varying
 from netcarlo.schema.quantity import (
     Count,
@@ -44,7 +44,7 @@ class Reverse(Managed):
     """One-way propagation delay. Default: that of the data direction."""
     queue: Queue | None = None
     """Queue limit, including the packet in transmission. Default: that of the data direction."""
-    trace: Trace | None = None
+    trace: AnyTrace | None = None
     """Trace of rate, delay and loss over time in this direction. Default: that of the data direction."""
     repeat: bool | None = None
     """True if that trace starts again at its end."""

@@ -47,9 +47,11 @@ def tables(hop: HopSpec, name: str, draws: Draws, columns: dict[Hop, Ints]) -> T
     reverse = hop.reverse
     forth = pairs.forward(hop, name, draws)
     used = ALL - {"loss"} - {name for name in ("rate", "delay") if getattr(reverse, name) is not None}
-    back = Direction(hop.trace, bool(hop.repeat), used, np.zeros_like(forth.policer), hop.ack_jitter)
+    none = np.zeros_like(forth.policer)
+    back = Direction(hop.trace, forth.which, bool(hop.repeat), used, none, hop.ack_jitter)
     if reverse.trace is not None:
-        back = back._replace(trace=reverse.trace, repeat=bool(reverse.repeat), used=ALL)
+        which = pairs.chosen(reverse.trace, f"{name}.reverse.trace", draws)
+        back = back._replace(trace=reverse.trace, which=which, repeat=bool(reverse.repeat), used=ALL)
     return (
         _filled(forth, columns, Hop.BYTE_TIME, Hop.DELAY),
         _filled(back, columns, Hop.R_BYTE_TIME, Hop.R_DELAY),

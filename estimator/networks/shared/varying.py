@@ -51,7 +51,8 @@ def fill(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse |
         of = pairs.forward(reverse, f"{name}.reverse", draws)
         if reverse.trace is None and line.trace is not None:
             given = {column for column in ("rate", "delay") if getattr(reverse, column) is not None}
-            of = of._replace(trace=line.trace, repeat=bool(line.repeat), used=ALL - {"loss"} - given)
+            which, used = pairs.chosen(line.trace, f"{name}.trace", draws), ALL - {"loss"} - given
+            of = of._replace(trace=line.trace, which=which, repeat=bool(line.repeat), used=used)
     found, byte_time, delay = pairs.pairs(of, table[:, Link.BYTE_TIME], table[:, Link.DELAY])
     table[:, Link.BYTE_TIME], table[:, Link.DELAY] = byte_time, delay
     return found

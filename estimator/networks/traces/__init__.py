@@ -10,6 +10,6 @@ A table is piecewise constant (`steps`); numbers, one on each line, are Mahimahi
 """
 
 from netcarlo.networks.traces.read import parse, trace
-from netcarlo.networks.traces.trace import MAX_LINES, PACKET, Trace, check_end
+from netcarlo.networks.traces.trace import MAX_LINES, PACKET, AnyTrace, Trace, Traces, check_end
 
-__all__ = ["MAX_LINES", "PACKET", "Trace", "check_end", "parse", "trace"]
+__all__ = ["MAX_LINES", "PACKET", "AnyTrace", "Trace", "Traces", "check_end", "parse", "trace"]

@@ -13,9 +13,12 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.networks.traces import columns, mahimahi, starlink, times
 from netcarlo.networks.traces.steps import COLUMNS, steps
-from netcarlo.networks.traces.trace import UNITS, Trace
+from netcarlo.networks.traces.trace import UNITS, Trace, Traces
 from netcarlo.schema import table, trusted, units
 from netcarlo.schema.document import read_text
+
+CHOICE = "choice"
+"""Key of a list of traces of which each replication draws one."""
 
 OPTIONS = ("file", *UNITS, "gap")
 """Keys of a trace that names a file and its columns."""
@@ -26,13 +29,30 @@ SHAPE = (
 )
 
 
-def trace(given: Any) -> Trace:
+def trace(given: Any) -> Trace | Traces:
     """Return the trace in a file of this name, in a text of several lines, or in a mapping with OPTIONS.
 
-    Raises InputError.
+    A mapping with the key CHOICE gives several. Raises InputError.
     """
-    if isinstance(given, Trace):
+    if isinstance(given, Trace | Traces):
         return given
+    return _several(given) if isinstance(given, Mapping) and CHOICE in given else _one(given)
+
+
+def _several(given: Mapping[Any, Any]) -> Traces:
+    every = given[CHOICE]
+    if len(given) > 1 or not isinstance(every, list) or not every:
+        raise InputError("needs a list of traces as its only key; write {choice: [a.csv, b.csv]}")
+    members = tuple(_one(one) for one in every)
+    columns = [", ".join(name for name in COLUMNS if one.mean(name) is not None) for one in members]
+    for number, have in enumerate(columns, 1):
+        if have != columns[0]:
+            found = f"has {columns[0]} in trace 1 and {have} in trace {number}"
+            raise InputError(f"{found}; give all the same columns")
+    return Traces(members)
+
+
+def _one(given: Any) -> Trace:
     options: dict[str, str] = {}
     if isinstance(given, Mapping):
         options = {str(key): str(value) for key, value in given.items() if value is not None}

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic_core import CoreSchema, core_schema
@@ -44,6 +44,11 @@ class Trace:
         """Text from which `read.parse` makes an equal trace."""
         return self.source or text_of(self.times_s, self.columns, self.end_s)
 
+    @property
+    def members(self) -> tuple["Trace", ...]:
+        """This trace alone, as `Traces.members`."""
+        return (self,)
+
     def mean(self, column: str) -> float | None:
         """Return the time average of a column in SI units; None if the trace does not have it."""
         if self.packets is not None:
@@ -83,6 +88,36 @@ class Trace:
         total = np.concatenate([[0], np.cumsum(self.packets)])
         return int((total[np.searchsorted(at, at + 1.0)] - total[:-1]).max())
 
+    def written(self) -> Any:
+        """Return the trace as YAML data."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Several traces with the same columns; each replication draws one, all equally likely."""
+
+    members: tuple[Trace, ...]
+    """The traces."""
+
+    @property
+    def end_s(self) -> float:
+        """End of the shortest trace [s]."""
+        return min(one.end_s for one in self.members)
+
+    def mean(self, column: str) -> float | None:
+        """Return the mean of the time averages of a column in SI units; None if the traces do not have it."""
+        means = [one.mean(column) for one in self.members]
+        return None if None in means else float(np.mean([mean or 0.0 for mean in means]))
+
+    def written(self) -> Any:
+        """Return the traces as YAML data."""
+        return {"choice": [one.text for one in self.members]}
+
+
+class _Field:
+    """Schemas of a field with a trace."""
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
         """Return the schema by which pydantic checks and writes such a field."""
@@ -91,26 +126,34 @@ class Trace:
         return core_schema.no_info_plain_validator_function(
             trace,
             serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda value: None if value is None else value.text
+                lambda value: None if value is None else value.written()
             ),
         )
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """Return the JSON Schema: a file name, the text of a trace, or a file with the columns to use."""
+        """Return the JSON Schema: a file name, a text, a file and its columns, or a choice of them."""
         from netcarlo.networks.traces.read import OPTIONS
 
         text = {"type": "string"}
-        chosen = {
-            "type": "object",
-            "properties": dict.fromkeys(OPTIONS, text),
-            "required": ["file"],
-            "additionalProperties": False,
-        }
+        one = [text, _mapping(dict.fromkeys(OPTIONS, text), "file")]
+        several = {"choice": {"type": "array", "items": {"anyOf": one}}}
         return {
-            "anyOf": [text, chosen],
-            "description": "a file of time, rate, delay and loss, or Mahimahi's; or {file, time, rate, ...}",
+            "anyOf": [*one, _mapping(several, "choice")],
+            "description": "a file of time, rate, delay and loss, or Mahimahi's; {file, time, rate, ...}; or "
+            "{choice: [...]}",
         }
+
+
+def _mapping(properties: dict[str, Any], required: str) -> dict[str, Any]:
+    """Return the JSON Schema of a mapping with these keys."""
+    return {
+        "type": "object", "properties": properties, "required": [required], "additionalProperties": False
+    }  # fmt: skip
+
+
+AnyTrace = Annotated[Trace | Traces, _Field]
+"""Field with a trace, or several of which each replication draws one."""
 
 
 def text_of(times: Sequence[float], columns: Mapping[str, Sequence[float]], end: float) -> str:
@@ -124,7 +167,7 @@ def text_of(times: Sequence[float], columns: Mapping[str, Sequence[float]], end:
     return "\n".join([",".join(names), *rows, units.show(end, units.TIME), ""])
 
 
-def check_end(given: Trace | None, repeat: bool | None, name: str, duration_s: float) -> None:
+def check_end(given: Trace | Traces | None, repeat: bool | None, name: str, duration_s: float) -> None:
     """Raise InputError if a run lasts longer than its trace, which does not repeat."""
     if given is not None and not repeat and given.end_s < duration_s:
         ends = f"ends at {units.show(given.end_s, units.TIME)}, before duration"
