@@ -9,7 +9,7 @@ from pydantic import BaseModel, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from netcarlo.networks.jitter import Jitter
-from netcarlo.networks.traces import Trace
+from netcarlo.networks.traces import Trace, Traces
 from netcarlo.schema.quantity import UNLIMITED, Quantity
 from netcarlo.schema.record import Record
 from tests.reference.markdown import slug
@@ -20,7 +20,12 @@ Form = tuple[str, str]
 
 PLAIN: dict[Any, Form] = {
     Jitter: ("s", "a distribution, with `reorder: true` if packets may overtake each other"),
-    Trace: ("file or text", "lines of `time,rate,delay,loss`, or milliseconds at which a packet may leave"),
+    Trace: (
+        "file or folder",
+        "a table of time, rate, delay and loss; milliseconds at which a packet may leave; "
+        "`{file: FILE, time: COLUMN, rate: COLUMN, ...}`; or `{choice: [...]}`",
+    ),
+    Traces: ("", ""),
     Path: ("file", "a path relative to the scenario"),
     str: ("text", "any"),
     bool: ("true or false", "any"),
