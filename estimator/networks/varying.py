@@ -32,7 +32,8 @@ class Varying(Record):
     """
 
     trace: AnyTrace | None = None
-    """Trace of rate, delay and loss over time; a folder or `choice` gives each replication one. Default: constant."""
+    """Trace of rate, delay and loss over time; a folder or `choice` gives one to each replication. Default:
+    constant."""
     repeat: bool | None = None
     """True if the trace starts again at its end; otherwise the run must not last longer than the trace."""
     jitter: Jitter | None = None
