@@ -197,6 +197,7 @@ def _numbers(enumeration: type[IntEnum]) -> Namespace:
     return space
 
 
+@functools.cache
 def _looked_up(code: CodeType) -> dict[str, set[str]]:
     """Return the globals to which a function's code refers, with the attributes that it reads of each."""
     found: dict[str, set[str]] = {}

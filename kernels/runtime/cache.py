@@ -31,7 +31,10 @@ first."""
 Update = Callable[[bytes], object]
 """Method `update` of a hash."""
 
-_COMPILERS = "compile.py", "numba_pipeline.py", "numba_cache.py", "cuda.py", "shared_memory.py", "mlir.py"
+_COMPILERS = (
+    "compile.py", "numba_pipeline.py", "numba_cache.py", "numba_shortcuts.py", "cuda.py",
+    "shared_memory.py", "mlir.py",
+)  # fmt: skip
 
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # a key includes their versions, not their sources
 

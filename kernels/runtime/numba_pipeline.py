@@ -8,6 +8,7 @@ LLVM code is needed, and some passes never find anything to do.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 from llvmlite.binding import Linkage
@@ -15,10 +16,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, PassManager
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.untyped_passes import InlineClosureLikes
 from numba.cpython import slicing
 from numba.np import arrayobj
 
-from netcarlo.kernels.runtime import garbage, indices, numba_cache
+from netcarlo.kernels.runtime import garbage, indices, numba_cache, numba_shortcuts
 
 _ONE_AT_A_TIME = threading.RLock()
 """Lock held while Numba is modified; an abandoned compilation may still be running."""
@@ -50,11 +52,14 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     codegen = _Nowhere()
 
     def _optimize_final_module(self) -> None:
-# Roughly: the code is optimised again with each caller into which it is linked.
+        # Roughly: the code is optimised again with each caller into which it is linked.
         _optimize(self, opt=self._codegen._opt_level, cost="cheap")
 
     def _finalize_final_module(self) -> None:
-        self._finalized = True
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.external and not function.is_declaration:
+                function.linkage = Linkage.linkonce_odr
+        self._shared_module, self._finalized = self._final_module, True
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return 0: there is no machine code."""
@@ -66,7 +71,7 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
     """LLVM code of a function that Python calls, and of everything that it calls."""
 
     def _optimize_final_module(self) -> None:
-# LLVM may then remove unused arguments, which are six of the seven words of every array.
+        # LLVM may then remove unused arguments, which are six of the seven words of every array.
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
@@ -92,6 +97,16 @@ class _OuterLowering(_Lowering):
     _library = _Whole
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Closures(InlineClosureLikes):  # type: ignore[misc]
+    _name = "netcarlo_closures"
+
+    def run_pass(self, state: Any) -> bool:
+        """Run Numba's pass if the function contains another one."""
+        contains = any(isinstance(each, CodeType) for each in state.func_id.code.co_consts)
+        return contains and bool(super().run_pass(state))
+
+
 class _Passes(PassManager):  # type: ignore[misc]
     """Sequence of passes, without the checks and timings of Numba's own."""
 
@@ -113,6 +128,8 @@ class Compiler(CompilerBase):  # type: ignore[misc]
         for a_pass, name in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
             if a_pass.__name__ == NativeLowering.__name__:
                 ours.add_pass(self._lowering, name)
+            elif a_pass.__name__ == InlineClosureLikes.__name__:
+                ours.add_pass(_Closures, name)
             elif a_pass.__name__ not in _FOR_OTHERS:
                 ours.add_pass(a_pass, name)
         ours.finalize()
@@ -127,8 +144,8 @@ class OuterCompiler(Compiler):
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make Numba use indices without support for negative values (`indices`)."""
-    with _ONE_AT_A_TIME, garbage.paused(), numba_cache.enabled():
+    """Make Numba use indices without support for negative values (`indices`), caches and shortcuts."""
+    with _ONE_AT_A_TIME, garbage.paused(), numba_cache.enabled(), numba_shortcuts.enabled():
         originals = arrayobj.fix_integer_index, slicing.fix_slice
         arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.clip
         try:
