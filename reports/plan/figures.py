@@ -1,4 +1,4 @@
-"""The figures of a plan's page: the curve with its bands, what the measures reach, what resources buy."""
+"""Figures of the page of a plan: probability curve, quantiles of the measures, effect of resources."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The headline of a sweep's report: verdict, tiles, means with intervals, and who wins how often."""
+"""Headline of the report of a sweep: verdict, tiles, means with intervals, and shares of wins."""
 
 import math
 from typing import Any, NamedTuple
