@@ -307,7 +307,7 @@ def _class(row: str, classes: Classes, columns: dict[str, Value]) -> str:
         if condition is True or (condition and evaluate(condition, columns)):
             return str(fill(name, columns))
     raise InputError(
-        f"row {row} is in none of the mapping's classes; end them with one whose condition is true"
+        f"row {row} matches no class of the mapping; add a last class with the condition true"
     )
 
 

@@ -31,11 +31,11 @@ class Saving:
     def sentence(self, outcome: str) -> str:
         """Return a sentence about the saving for an outcome."""
         if outcome not in self.table.index:
-            return f"{outcome} has no control: {self.control} does not know it, or it is always the same"
+            return f"{outcome} has no control variate: {self.control} does not model it, or it is constant"
         ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
         return (
-            f"{outcome}: {self.packet_runs} packet runs and {self.draws} draws by {self.control} are worth "
-            f"{ratio:.3g} times as many runs; {saved:.0f} runs saved, {self.seconds(outcome):.3g} s"
+            f"{outcome}: {self.packet_runs} packet runs with {self.draws} draws of {self.control} are as "
+            f"precise as {ratio:.3g} times as many; {saved:.0f} runs and {self.seconds(outcome):.3g} s saved"
         )
 
     def record(self) -> dict[str, Any]:

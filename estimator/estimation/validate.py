@@ -74,7 +74,7 @@ class Validation:
         for metric, rows in once.groupby("metric", sort=False):
             found = error_distribution(rows)
             if not found["compared"]:
-                texts.append(f"{metric}: nothing to compare")
+                texts.append(f"{metric}: no values to compare")
                 continue
             errors = [f"{_percent(found[name])} {words}" for name, words in _ERRORS.items()]
             texts.append(f"{metric}: error {', '.join(errors)}, bias {_percent(found['bias'], '+')}")

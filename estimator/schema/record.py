@@ -68,7 +68,7 @@ class Record(BaseModel):
     def elsewhere(cls, key: str) -> str | None:
         """Return the remedy for a known name that is not a field of this record; None for other names."""
         if cls.of_each is not None and key in cls.of_each.model_fields:
-            return "it belongs to each of them; write it under each:"
+            return "write it under each:"
         return cls.absent.get(key)
 
     @classmethod

@@ -27,8 +27,8 @@ def plan_page(found: Answer) -> str:
         measures=[
             {
                 "name": f"measure-{k}",
-                "caption": f"{requirement.name}: what {words.share(requirement.probability)} of replications "
-                "reach, and the bound (dashed); behind it where it is known to hold or to fail by itself",
+                "caption": f"{requirement.name}: value that {words.share(requirement.probability)} of "
+                "replications reach, and the bound (dashed). Green: this requirement holds; red: it fails.",
                 "plot": figures.measure(found, k),
             }
             for k, requirement in enumerate(plan.requirements)

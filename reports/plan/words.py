@@ -317,5 +317,5 @@ def undecided(found: Answer, stopped: str) -> str:
     verb = "is" if len(some) == 1 else "are"
     if found.exhausted or not stopped:
         spent = f"{scales.count(plan.max_replications)} replications{'' if len(some) == 1 else ' each'}"
-        return f"{named} {verb} undecided after {spent}; more of them decide."
+        return f"{named} {verb} undecided after {spent}; raise replications to decide."
     return f"{named} {verb} not decided {'within the time limit' if _by_time(stopped) else 'yet'}."

@@ -42,7 +42,7 @@ def read(given: Table, at: int, unit: str) -> Floats:
         times = table.column(given, at, units.TIME, unit or _epoch(first))
     if not np.isfinite(times).all():
         line = given.lines[int(np.argmin(np.isfinite(times)))]
-        raise InputError(f"has a time that is no number in line {line}; correct it")
+        raise InputError(f"has a time in line {line} that is not a number; correct it")
     since = times - times[0]
     return np.asarray(since if abs(times[0]) < _LARGE else np.round(since, 6))
 

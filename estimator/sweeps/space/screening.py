@@ -80,9 +80,9 @@ def make_screening(
     if "goals" in decide and not goals:
         raise InputError("decide = goals, but the sweep has no goals; write goals:, or remove decide")
     if "winner" in decide and not winner:
-        needs = "compare: with an axis, and an outcome of which more or less is better"
         raise InputError(
-            f"decide = winner, but there is no winner to decide; write {needs}, or remove decide"
+            "decide = winner needs compare: with an axis, and an outcome that has a direction, such as "
+            "goodput_bps; add them, or remove decide"
         )
     names = tuple(goals) if "goals" in decide else ()
     winner = winner if "winner" in decide else None
