@@ -33,10 +33,12 @@ class Saving:
         if outcome not in self.table.index:
             return f"{outcome} has no control variate: {self.control} does not model it, or it is constant"
         ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
-        return (
-            f"{outcome}: {self.packet_runs} packet runs with {self.draws} draws of {self.control} are as "
-            f"precise as {ratio:.3g} times as many; {saved:.0f} runs and {self.seconds(outcome):.3g} s saved"
-        )
+        if saved <= 0:
+            return f"{outcome}: the control variate does not narrow the interval; use more runs without it"
+        time_s = self.seconds(outcome)
+        cost = f"{time_s:.3g} s saved" if time_s > 0 else f"{-time_s:.3g} s lost"
+        without = f"{self.packet_runs * ratio:.0f} without the control variate"
+        return f"{outcome}: {self.packet_runs} packet runs are as precise as {without} ({cost})"
 
     def record(self) -> dict[str, Any]:
         """Return the savings as data for JSON."""
