@@ -338,7 +338,7 @@ def _check_claims(claims: list[Claim]) -> Check:
         text,
         f"{sum(claim.passed for claim in held)} of {len(held)}"
         + "".join(f", {claim.id} {claim.verdict}" for claim in open_ if claim.passed)
-        + (f", not {', '.join(against)}" if against else "")
+        + (f"; failed: {', '.join(against)}" if against else "")
         + (f"; not required: {', '.join(others)}" if others else ""),
         every(claim.verdict for claim in claims if not claim.passed),
     )

@@ -20,7 +20,7 @@ SHIPPED = "calibration.json"
 """The result that a study carries in its folder."""
 
 RESISTS = 2.0
-"""A number this many standard deviations off is listed as one that resists."""
+"""Numbers that are at least this many standard deviations off are listed as those that do not fit."""
 
 TONE = {
     "identified": "good",
@@ -29,6 +29,10 @@ TONE = {
     "not identified": "plain",
     "acts on nothing": "plain",
 }
+
+
+NAMES = {"acts on nothing": "no effect"}
+"""Verdicts as they are shown, if that is not their name in the result."""
 
 
 def calibration_page(result: Calibrated, study: Study) -> str:
@@ -146,7 +150,7 @@ def _parameter(result: Calibrated, one: Parameter) -> dict[str, Any]:
         "value": f"{one.value:g} {declared.unit}".strip(),
         "allowed": allowed(result, one),
         "searched": f"{declared.low:g} to {declared.high:g} by {declared.step:g}",
-        "verdict": one.verdict,
+        "verdict": NAMES.get(one.verdict, one.verdict),
         "tone": TONE[one.verdict],
         "numbers": one.numbers,
     }
@@ -154,7 +158,7 @@ def _parameter(result: Calibrated, one: Parameter) -> dict[str, Any]:
 
 def _caption(result: Calibrated, one: Parameter) -> str:
     declared = result.declared.parameters[one.name]
-    return f"{declared.label}: {one.verdict}, {allowed(result, one)}"
+    return f"{declared.label}: {NAMES.get(one.verdict, one.verdict)}, {allowed(result, one)}"
 
 
 def _profile(result: Calibrated, one: Parameter) -> Plot:
@@ -287,7 +291,7 @@ def summary(result: Calibrated, study: Study) -> RenderableType:
     parameters = Table("parameter", "fitted", "allowed by the tables", "", title=result.study)
     for one in result.parameters:
         line = _parameter(result, one)
-        parameters.add_row(one.name, line["value"], line["allowed"], one.verdict)
+        parameters.add_row(one.name, line["value"], line["allowed"], line["verdict"])
     errors = Table("errors", "", "mean", "median", "worst", "at", title="On fresh random numbers")
     for line in _errors(result, study):
         for cell in line["cells"]:

@@ -71,7 +71,7 @@ def headline(evaluation: Evaluation) -> str:
     met, all_ = sum(check.passed for check in evaluation.checks), len(evaluation.checks)
     changed = sum(bool(check.history) for check in evaluation.checks)
     changed += sum(bool(claim.changed) for claim in evaluation.claims)
-    noted = f" ({changed} demands and claims are judged otherwise than first declared)" if changed else ""
+    noted = f" (tests of {changed} demands and claims changed after the first results)" if changed else ""
     return (
         f"{n.held} of {n.claims} claims held, {n.near} of {n.numbers} published numbers within "
         f"{NEAR * 100:g} %; {met} of {all_} demands met{noted}."
@@ -85,21 +85,21 @@ def verdict(evaluation: Evaluation) -> str:
         met = ""
     elif n.apart:
         met = (
-            f", {n.met} of {n.judged} judged are as near as demanded ({n.apart} more may be off by half, and "
-            "count apart)"
+            f", {n.met} of {n.judged} tested are within their tolerance ({n.apart} more have a tolerance of "
+            "half their value and are counted separately)"
         )
     else:
-        met = f", {n.met} of {n.judged} judged are as near as demanded"
+        met = f", {n.met} of {n.judged} tested are within their tolerance"
     fitted = f", {n.fitted} of them fitted" if n.fitted else ""
     return (
-        f"{n.numbers} published numbers compared{fitted}: {n.digits} show the printed digits, {n.near} are "
-        f"within {NEAR * 100:g} %{met}. {_of_claims(n)} The report lists what does not match, and why."
+        f"{n.numbers} published numbers compared{fitted}: {n.digits} match to the printed digits, {n.near} "
+        f"are within {NEAR * 100:g} %{met}. {_of_claims(n)} The report lists what does not match, and why."
     )
 
 
 def _of_claims(n: Counts) -> str:
     parts = [
-        f"{n.held} held" + (f" ({n.in_view} of them with something set for it)" if n.in_view else ""),
+        f"{n.held} held" + (f" ({n.in_view} of them with a parameter chosen for this)" if n.in_view else ""),
         f"{n.missed} not held" if n.missed else "",
         f"{n.undecided} undecided" if n.undecided else "",
         f"{n.untestable} not testable" if n.untestable else "",
@@ -128,7 +128,7 @@ def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
     rows = [row for row in printed(evaluation) if match(evaluation, row) is not None]
     return {
         **asdict(counts(evaluation)),
-        "demanded": "with the printed digits" if evaluation.study.description.exact else "near enough",
+        "demanded": "with the printed digits" if evaluation.study.description.exact else "within tolerance",
         **_errors(evaluation, rows),
         "open": [
             {"id": claim.id, "text": claim.text, "standing": claim.standing}

@@ -198,7 +198,7 @@ def test_claims_are_compared_with_what_is_expected() -> None:
     assert found.reached == "1 of 1; not required: A2 known miss, A3 held, expected: not held"
     for kind in ("not held", "undecided"):
         found = check(study, [], [*claims, Claim("A4", "", "", kind, "")], cells(study, []))[0]
-        assert not found.passed and f"1 of 2, not A4 {kind}" in found.reached
+        assert not found.passed and f"1 of 2; failed: A4 {kind}" in found.reached
 
 
 def test_a_claim_expected_to_be_undecided_can_fail() -> None:
