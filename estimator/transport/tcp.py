@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -73,7 +74,7 @@ class Transport(Classed, Capabilities):
     ack_delay: Interval
     """Maximum delay of a delayed acknowledgement."""
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         "start": (P.START, NS),
         "payload": (P.DATA, 1),
         "header": (P.HEADER, 1),
@@ -147,7 +148,7 @@ class Tcp(Transport):
     marked: ClassVar[bool] = True
     reads_late: ClassVar[bool] = True
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Transport.fills,
         "window": (P.WINDOW, 1),
         "handshake": (P.HANDSHAKE, 1),
@@ -267,7 +268,7 @@ class Vegas(Tcp):
     gamma: Count = 1.0
     """Number of its packets in the queue above which slow start ends."""
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Tcp.fills,
         "alpha": (P.VEGAS_ALPHA, 1),
         "beta": (P.VEGAS_BETA, 1),
@@ -472,7 +473,7 @@ class Sctp(Transport):
     heartbeat_interval: Time = 30.0
     """Interval between heartbeats on an idle path, in addition to its timeout."""
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Transport.fills,
         "chunk_header": (P.CHUNK_HEADER, 1),
         "receiver_window": (P.RWND, 1),

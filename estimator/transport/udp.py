@@ -1,5 +1,6 @@
 """UDP at a constant bit rate: datagrams at regular intervals, without feedback."""
 
+from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import model_validator
@@ -53,7 +54,7 @@ class Datagrams(Record, Capabilities):
     datagrams: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not supported with udp; remove it"}
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         "start": (P.START, NS),
         "payload": (P.DATA, 1),
         "header": (P.HEADER, 1),

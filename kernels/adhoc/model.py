@@ -51,6 +51,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return found + delays.WORDS * address.delays, floats
 
     return Model(
+        blocks=endpoint.blocks,
         address=address, make=make, scratch=scratch,
         outcomes=lambda rows: engine.outcomes(rows) + delays.COLUMNS * address.delays,
         dimensions=(2, 2, 3, 4, 2),

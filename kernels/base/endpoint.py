@@ -7,6 +7,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import Slots, Step
 from netcarlo.kernels.base.model import window_of
+from netcarlo.kernels.base.parameters import Block
 
 
 def no_words(window: Any, ring: Any) -> Any:
@@ -18,6 +19,8 @@ def no_words(window: Any, ring: Any) -> Any:
 class Endpoint:
     """Sender and receiver of a flow."""
 
+    blocks: tuple[Block, ...]
+    """Blocks of parameters that the endpoint reads (`base.parameters`)."""
     slots: Callable[[Step], Slots] = lambda step: Slots()
     """Slots of the endpoint, for an engine and the modules below it."""
     words: Callable[[Any, Any], Any] = no_words

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.histogram import bins
+from netcarlo.kernels.base.parameters import P as P
 from netcarlo.kernels.base.rows import Table
 
 NS = 1e9
@@ -34,87 +35,6 @@ BYTE_TIME_BITS = 20
 
 PATHS = 2
 """Number of paths in `Rows.hops`; transports with one path use the first."""
-
-
-class P(IntEnum):
-    """Parameters of one replication (columns of `Rows.parameters`, int64)."""
-
-    SEED = 0  # key of every random stream
-    SCENARIO = 1  # second part of the stream address
-    REPLICATION = 2  # third part of the stream address
-    START = 3  # start of the application [ns]
-    END = 4  # end of the observation [ns]
-    LIMIT = 5  # data packets to send, or ENDLESS
-    WINDOW = 6  # receive window (TCP): maximum packets in flight
-    DATA = 7  # payload of a data packet [bytes]
-    HEADER = 8  # header of a data packet [bytes]
-    ACK = 9  # size of an ACK [bytes]
-    SACK_BLOCK = 10  # size of a SACK block [bytes]
-    HANDSHAKE = 11  # size of a SYN [bytes]; 0: no handshake
-    INITIAL_WINDOW = 12  # cwnd after the handshake [packets]
-    INITIAL_SSTHRESH = 13  # [packets]; SCTP: [bytes]
-    TICK = 14  # granularity of the sender's RTT clock [ns]
-    MIN_RTO = 15  # [ns]
-    MAX_RTO = 16  # [ns]
-    INITIAL_RTO = 17  # [ns]
-    DUPACKS = 18  # duplicate ACKs (SCTP: missing reports) that trigger fast retransmit
-    ACK_EVERY = 19  # in-order packets per ACK: 1, or 2 (delayed ACK)
-    ACK_DELAY = 20  # maximum delay of an ACK [ns]
-    SAMPLE = 21  # cwnd and RTT are sampled at (k + 1/2) of this interval [ns]
-    RING = 22  # capacity of the in-flight rings, a power of two (set by the launcher)
-    VEGAS_ALPHA = 23  # [packets]
-    VEGAS_BETA = 24  # [packets]
-    VEGAS_GAMMA = 25  # [packets]
-    N_PATHS = 26  # SCTP: paths in use, 1 or 2
-    RWND = 27  # SCTP: receive window [bytes]
-    CHUNK_HEADER = 28  # SCTP: header of a DATA chunk, part of its size [bytes]
-    PATH_MAX_RETRANS = 29  # SCTP: consecutive timeouts after which a path is still active
-    HEARTBEAT = 30  # SCTP: heartbeat interval [ns]; 0: none
-    INITIAL_CWND = 31  # SCTP: initial cwnd of a path [bytes]
-    SSTHRESH_FLOOR = 32  # SCTP: minimum ssthresh after a timeout [bytes]
-    PROBE_FIRST = 33  # SCTP: 1 if a heartbeat exchange precedes the first data
-    SACK_FIRST = 34  # SCTP: 1 if the first DATA packet is acknowledged at once
-    MAX_BURST = 35  # SCTP: maximum packets sent for a SACK
-    RESPONSE_ALTERNATE = 36  # SCTP: 1 if retransmissions use the other path
-    CLOCK_PHASE = 37  # offset of the sender's RTT clock from the start of a tick at time 0 [ns]
-    HANDOVER = 38  # handover protocol, see below; the columns up to SIGNAL_LOSS are for mobile hosts
-    HANDOVERS = 39  # maximum number of handovers of a run
-    SCHEDULE = 40  # schedule of handovers, one of the SCHEDULE_ constants
-    FIRST_HANDOVER = 41  # periodic: time of the first handover [ns]
-    EVERY = 42  # periodic: interval; random: time to cross a cell along its diameter [ns]
-    LEAST_STAY = 43  # minimum time at an access router [ns]
-    DOMAIN_SIZE = 44  # access routers per MAP; 0: all
-    OUTAGE = 45  # duration for which the radio link is down in a handover [ns]
-    OUTAGE_JITTER = 46  # half-width of the uniform variation of OUTAGE [ns]
-    ANTICIPATION = 47  # time from the earliest signalling to link down [ns]
-    PREPARATION = 48  # time that the new access router needs to accept the host (address check) [ns]
-    ANNOUNCE = 49  # from link up to the host's first message at a prepared router [ns]
-    DETECTION = 50  # the same delay at an unprepared router: movement detection, new address [ns]
-    MAP_TO_AR = 51  # one-way delay between a MAP and its access routers [ns]
-    MAP_TO_MAP = 52  # one-way delay between two MAPs [ns]
-    HOME_AGENT = 53  # one-way delay from the home agent to a MAP, and to the sender [ns]
-    BUFFER = 54  # packets that an access router buffers for a host
-    SETTLE = 55  # HIMIPv6: idle time of the tunnel before the n-buffer is released [ns]
-    PING_PONG = 56  # probability that the host soon returns, times 2**32
-    PING_PONG_STAY = 57  # time at the new router before the return [ns]
-    FALSE_ALARM = 58  # probability that an anticipated handover does not take place, times 2**32
-    FALSE_ALARM_TIME = 59  # time from the anticipated handover to its cancellation [ns]
-    MARGIN = 60  # minimum time from the reply at the host to link down in a prepared handover [ns]
-    SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
-    SEND_BUFFER = 62  # socket buffer of the sender, packets in flight included; 0: unlimited
-    SEND_WAKE = 63  # maximum packets in SEND_BUFFER at which a blocked application resumes writing
-    INTERVAL = 64  # UDP: interval of datagrams [ns]; 0 for all other transports
-    STOP = 65  # UDP: time from which nothing is sent [ns]
-    QUEUES = 66  # 1 if `Queues` follows the outcomes
-    SLOW_START = 67  # today's Linux: one of `linux.slow_start.SlowStart`
-    MESSAGES = 68  # today's Linux: mode of writing messages, one of the MESSAGES_ constants; 0: none
-    MESSAGE_SIZES = 69  # word of the constants where the points of message sizes begin [bytes]
-    MESSAGE_WAITS = 70  # word of the constants where the points of waits between messages begin [ns]
-    IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while the application is idle
-    LATE = 72  # delay above which data are late [ns]; 0: delays are not measured
-    SPREAD = 73  # UDP: width of uniform intervals around INTERVAL, at most 2**31 [ns]; 0: constant
-    SHORT = 74  # bytes by which the last data packet is shorter than DATA
-    FAILBACK = 75  # SCTP: 1 if new data return to the primary path when it is active again
 
 
 class Hop(IntEnum):

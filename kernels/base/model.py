@@ -9,6 +9,7 @@ from netcarlo.kernels.base import compile_time
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step
 from netcarlo.kernels.base.layout import Failover, Out, P
+from netcarlo.kernels.base.parameters import Block
 
 
 def window_of(parameters: Any) -> Any:
@@ -39,6 +40,8 @@ class Model:
 
     address: Address
     make: Callable[[Step], Any]
+    blocks: tuple[Block, ...]
+    """Blocks of parameters that affect the outcomes: those of its endpoints and of its network."""
     scratch: Callable[[Any], tuple[int, int]]
     """Words of scratch and of float64 memory that any of some rows needs."""
     outcomes: Callable[[Any], int] = lambda rows: len(Out)

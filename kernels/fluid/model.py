@@ -10,6 +10,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.model import Model, failovers
+from netcarlo.kernels.base.parameters import Block, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.fluid import cost, path, sctp, shared
 from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
@@ -18,6 +19,9 @@ from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.senders import BY_NAME, NUMBERS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
+
+TCP: tuple[Block, ...] = RowP, ReliableP, TcpP
+"""Blocks of parameters of TCP."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,11 @@ def _window(address: Address) -> int:
     return NUMBERS[BY_NAME[address.control or address.sender].fluid]
 
 
+def _of_path(blocks: tuple[Block, ...], address: Address) -> tuple[Block, ...]:
+    """Return blocks of parameters with those of the receiver's mobility."""
+    return (*blocks, MobileP) if address.mobile else blocks
+
+
 def _path(address: Address) -> Model:
     filled = FluidPathSlots(network=path, kind=_window(address), mobile=address.mobile, delays=address.delays)
 
@@ -87,6 +96,7 @@ def _path(address: Address) -> Model:
         return words + one_flow.WORDS * address.delays, floats
 
     return Model(
+        blocks=_of_path(TCP, address),
         address=address, make=lambda step: bind(path.simulate, step, filled), scratch=scratch,
         outcomes=lambda rows: len(Out) + one_flow.WORDS * address.delays, cost=cost.of_path,
     )  # fmt: skip
@@ -95,6 +105,7 @@ def _path(address: Address) -> Model:
 def _sctp(address: Address) -> Model:
     filled = FluidSctpSlots(mobile=address.mobile)
     return Model(
+        blocks=_of_path((RowP, ReliableP, SctpP), address),
         address=address, make=lambda step: bind(sctp.simulate, step, filled),
         scratch=lambda rows: sctp.scratch_words(rows, mobile=address.mobile),
         outcomes=lambda rows: len(Out) + failovers(rows), cost=cost.of_path,
@@ -104,6 +115,7 @@ def _sctp(address: Address) -> Model:
 def _shared(address: Address) -> Model:
     filled = FluidSharedSlots(delays=address.delays)
     return Model(
+        blocks=(*TCP, UdpP),
         address=address, make=lambda step: bind(shared.simulate, step, filled),
         scratch=lambda rows: shared.scratch_words(rows, delays=address.delays),
         outcomes=outcomes_of_shared, dimensions=(2, 2, 3, 3, 2), cost=cost.of_shared,
@@ -112,6 +124,7 @@ def _shared(address: Address) -> Model:
 
 def _wireless(address: Address) -> Model:
     return Model(
+        blocks=TCP,
         address=address, make=lambda step: bind(wireless.simulate, step), scratch=wireless.scratch_words,
         outcomes=outcomes_of_wireless, dimensions=(2, 2, 3, 2, 2), cost=cost.of_wireless,
     )  # fmt: skip
@@ -125,6 +138,7 @@ def _adhoc(address: Address) -> Model:
         network=UNFILLED if udp else sender, kind=_window(address),
     )  # fmt: skip
     return Model(
+        blocks=(RowP, UdpP) if udp else TCP,
         address=address, make=lambda step: bind(adhoc.simulate, step, filled), scratch=adhoc.scratch_words,
         outcomes=outcomes_of_adhoc, dimensions=(2, 2, 3, 4, 2),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from netcarlo.kernels import senders
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.parameters import LinuxP, ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import defaults
 from netcarlo.kernels.linux import (
     association,
@@ -86,6 +87,7 @@ def of(address: Address, own: ModuleType | None) -> Endpoint:
         without_autotuning=inner, below=below,
     )  # fmt: skip
     return Endpoint(
+        blocks=(RowP, ReliableP, TcpP, LinuxP),
         slots=lambda step: filled, words=all_words, state_words=found.WORDS,
         floats=association.FLOATS if own is None else own_association.FLOATS, transmission_bits=STAMP_BITS,
         typed_packets=True, arrival_before_departure=False,

@@ -11,6 +11,7 @@ from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.observers import composed
+from netcarlo.kernels.base.parameters import Block, MobileP
 from netcarlo.kernels.path import (
     cost,
     datagrams,
@@ -88,7 +89,7 @@ class PathSlots(Slots):
 def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) -> Model:
     """Return the model of an address with this endpoint."""
     if address.sender == "udp":
-        return _datagrams(address)
+        return _datagrams(address, endpoint)
     two_paths = address.sender == "sctp" and not (address.mobile or address.reordering)
     return _multihomed(address, endpoint) if two_paths else _one(address, endpoint)
 
@@ -131,6 +132,11 @@ def _route(address: Address) -> RouteSlots:
     return RouteSlots(mobile=address.mobile, out_of_order=out_of_order, forwarding=forwarding)
 
 
+def _blocks(address: Address, endpoint: Endpoint) -> tuple[Block, ...]:
+    """Return the blocks of parameters of an endpoint and of the receiver's mobility."""
+    return (*endpoint.blocks, MobileP) if address.mobile else endpoint.blocks
+
+
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that estimates the cost of rows from the maximum packets in flight."""
     return lambda rows: cost.cost(rows, window(rows.parameters))
@@ -166,6 +172,7 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
 # With reordering, the code addresses hops from many places, and no address is constant.
     hot_words = () if out_of_order else state.hot_words(endpoint.hot_words, endpoint.state_words)
     return Model(
+        blocks=_blocks(address, endpoint),
         address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),
         window=endpoint.window, cost=_packets(endpoint.window), noalias=True, hot_words=hot_words,
     )  # fmt: skip
@@ -183,13 +190,14 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
         return words + _words(address), floats
 
     return Model(
+        blocks=_blocks(address, endpoint),
         address=address, make=make, scratch=scratch,
         outcomes=lambda rows: _columns(address) + failovers(rows), window=endpoint.window,
         cost=_packets(endpoint.window), noalias=True,
     )  # fmt: skip
 
 
-def _datagrams(address: Address) -> Model:
+def _datagrams(address: Address, endpoint: Endpoint) -> Model:
     """Return the model of UDP over one path."""
 
     def make(step: Step) -> Any:
@@ -201,6 +209,7 @@ def _datagrams(address: Address) -> Model:
         return words + _words(address), floats
 
     return Model(
+        blocks=_blocks(address, endpoint),
         address=address, make=make, scratch=scratch, outcomes=lambda rows: _columns(address),
         cost=_packets(lambda parameters: 1), noalias=True,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
+from netcarlo.kernels.base.parameters import UdpP, unique
 from netcarlo.kernels.shared import by_kind, cost, ends, engine, event_log, hosts
 from netcarlo.kernels.shared.layout import outcomes
 from netcarlo.kernels.shared.state import scratch_words
@@ -75,6 +76,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         ), floats
 
     return Model(
+        blocks=unique(*(one.blocks for one in each), (UdpP,)),
         address=address, make=make, scratch=scratch, outcomes=outcomes, dimensions=(2, 2, 3, 3, 2),
         cost=cost.cost,
     )  # fmt: skip

@@ -7,8 +7,12 @@ from types import ModuleType
 from netcarlo.kernels import senders
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.tcp import acks, association, heterogeneous, sender, slots, state, timer
 from netcarlo.kernels.tcp.transmissions import TRANSMISSION_BITS
+
+BLOCKS = RowP, ReliableP, TcpP
+"""Blocks of parameters of a TCP of ns-2."""
 
 IN_ORDER = "path", "shared"
 """Networks in which packets of a flow do not overtake each other."""
@@ -28,6 +32,7 @@ def of(address: Address, own: ModuleType | None) -> Endpoint:
     )  # fmt: skip
     hot_words = state.hot_words(found.variant.HOT_WORDS, acks=bool(found.sack or found.loss_marks))
     return Endpoint(
+        blocks=BLOCKS,
         slots=lambda step: found, words=functools.partial(slots.scratch_words, scheme),
         state_words=association.WORDS, floats=association.FLOATS, hot_words=hot_words,
         transmission_bits=TRANSMISSION_BITS, first=found.first, pauses=found.pauses,
@@ -39,6 +44,7 @@ def of_any_sender(address: Address) -> Endpoint:
     """Return the endpoint of flows of any kind in `heterogeneous`."""
     scheme = heterogeneous.LARGEST
     return Endpoint(
+        blocks=BLOCKS,
         slots=lambda step: heterogeneous.of_senders(step, delays=_delays(address)),
         words=functools.partial(slots.scratch_words, scheme), state_words=association.WORDS,
         floats=association.FLOATS, transmission_bits=TRANSMISSION_BITS, lookahead=True, inlined=INLINED,

@@ -7,6 +7,7 @@ from typing import Any
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots
 from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.udp import association
 
 
@@ -25,7 +26,9 @@ def of(address: Address, own: ModuleType | None = None) -> Endpoint:
     overtakes = address.family != "wireless"
     words = association.scratch_words if overtakes else _words_in_order
     filled = UdpSlots(overtakes=overtakes)
+    blocks = (RowP, UdpP) if overtakes else (RowP,)  # flows of 802.11 have columns of their own
     return Endpoint(
+        blocks=blocks,
         slots=lambda step: filled, words=words, state_words=association.WORDS, floats=association.FLOATS,
         one_way=True,
     )  # fmt: skip

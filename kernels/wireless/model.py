@@ -15,6 +15,7 @@ from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
 from netcarlo.kernels.base.observers import composed
+from netcarlo.kernels.base.parameters import unique
 from netcarlo.kernels.udp import endpoint as udp
 from netcarlo.kernels.wireless import cost, engine, hosts, port
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
@@ -98,6 +99,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return engine.scratch_words(rows, words, max(one.floats for one in each))
 
     return Model(
+        blocks=unique(*(one.blocks for one in each)),
         address=address, make=make, scratch=scratch, outcomes=engine.outcomes, dimensions=(2, 2, 3, 2, 2),
         cost=cost.cost,
     )  # fmt: skip

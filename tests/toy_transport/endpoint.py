@@ -7,6 +7,7 @@ from typing import Any
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.endpoints import defaults
 from tests.toy_transport import association
 
@@ -25,6 +26,7 @@ class ToySlots(Slots):
 def of(address: Address, own: ModuleType | None) -> Endpoint:
     """Return the endpoint of stop-and-wait, which is the same in every network."""
     return Endpoint(
+        blocks=(RowP, ReliableP),
         slots=lambda step: ToySlots(), words=lambda window, ring: association.WORDS,
         state_words=association.WORDS, floats=association.FLOATS, typed_packets=True,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Mobility of a host: when it changes its access router, by which protocol, and how long that takes."""
 
 import math
+from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -99,7 +100,7 @@ class Mobility(Record):
     signalling_loss: bool = False
     """True if the loss of the radio hop also applies to signalling messages."""
 
-    fills: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         "least_stay": (P.LEAST_STAY, NS),
         "outage": (P.OUTAGE, NS),
         "outage_jitter": (P.OUTAGE_JITTER, NS),
@@ -150,7 +151,7 @@ class Mobility(Record):
         draws = Draws(0, np.zeros(1, np.int64), np.zeros(1, np.int64), extremes)
         return int(self._schedule(draws, np.array([round(duration_s * NS)]))[P.HANDOVERS][0])
 
-    def parameters(self, draws: Draws, end: Ints) -> dict[P, Ints]:
+    def parameters(self, draws: Draws, end: Ints) -> dict[IntEnum, Ints]:
         """Return the kernel parameters, except SIGNAL_LOSS, of rows [n] whose observation ends at `end`
         [n] [ns]."""
         return {
@@ -166,7 +167,7 @@ class Mobility(Record):
         times = [draws.whole(f"mobility.times.{i}", t, NS) for i, t in enumerate(self.times or [])]
         return np.sort(np.reshape(times, (len(times), len(draws.replications))).T, axis=1)
 
-    def _schedule(self, draws: Draws, end: Ints) -> dict[P, Ints]:
+    def _schedule(self, draws: Draws, end: Ints) -> dict[IntEnum, Ints]:
         """Return the parameters of the handover schedule and the maximum number of handovers. Raises
         InputError if there are too many."""
         every = first = np.zeros_like(end)
