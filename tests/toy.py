@@ -6,19 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import bind
-from netcarlo.kernels.base.layout import (
-    STATUS_OK,
-    STATUS_RING_FULL,
-    STATUS_TRACE_FULL,
-    Hop,
-    Out,
-    P,
-    Rows,
-    Trace,
-)
+from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, STATUS_TRACE_FULL, Hop, Out, Rows, Trace
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.base.philox import draw as draw_block
 
-RING, SEED, REPLICATION, WINDOW = int(P.RING), int(P.SEED), int(P.REPLICATION), int(P.WINDOW)
+RING, SEED, REPLICATION, WINDOW = int(RowP.RING), int(RowP.SEED), int(RowP.REPLICATION), int(RowP.WINDOW)
 STATUS, SENT, ACKED, LENGTH = int(Out.STATUS), int(Out.SENT), int(Out.ACKED), int(Out.SAMPLES)
 EVENTS = 100_000  # recorded by row 1, more than a first trace holds
 
@@ -29,8 +21,8 @@ class Model(NamedTuple):
     scratch: Callable[[Rows], tuple[int, int]]
     outcomes: Callable[[Rows], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
-    window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
-    cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.WINDOW].astype(float)
+    window: Callable[[Any], Any] = lambda parameters: parameters[:, RowP.WINDOW]
+    cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, RowP.WINDOW].astype(float)
     compile_s: float = 1.0
     file: None = None
     noalias: bool = False
@@ -78,9 +70,9 @@ TOY = Model("toy", make, scratch)
 def rows(n: int, *, seed: int = 1, hops: int = 3) -> Rows:
     """Return `n` rows of distinct work, with significant numbers in every array."""
     parameters = np.zeros((n, len(P)), np.int64)
-    parameters[:, P.SEED] = seed
-    parameters[:, P.REPLICATION] = np.arange(n)
-    parameters[:, P.WINDOW] = 100 + np.arange(n) % 500
+    parameters[:, RowP.SEED] = seed
+    parameters[:, RowP.REPLICATION] = np.arange(n)
+    parameters[:, RowP.WINDOW] = 100 + np.arange(n) % 500
     shape = (n, 2, hops, len(Hop))
     return Rows(
         parameters,

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.delays import SHIFT, DelayOut
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.networks.outcome import LESS, MORE, SHARE, Outcome, measured
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
@@ -205,8 +206,8 @@ def named_of_one(
     `rows` are the parameters of the flow [n, len(P)]. `missing` is the number of distinct packets that were
     sent, have not arrived and are not in flight at the end.
     """
-    never = np.where(rows[:, P.INTERVAL] > 0, np.maximum(missing, 0), 0)
-    each = np.ones_like(lost), rows[:, P.LATE] < FOREVER, lost, settled, never, goodput
+    never = np.where(rows[:, UdpP.INTERVAL] > 0, np.maximum(missing, 0), 0)
+    each = np.ones_like(lost), rows[:, RowP.LATE] < FOREVER, lost, settled, never, goodput
     counted = Counted._make(values[:, None] for values in each)
     return named({0: word}, table.reshape(-1, 1, DelayOut.COLUMNS), counted)
 
@@ -225,7 +226,7 @@ def of_flows(names: Mapping[int, str], number: Ints, bounded: Any, lasting: Any 
 def of_one(word: str, rows: Ints) -> list[Class]:
     """Return the class of a network with one flow with these parameters [n, len(P)]; none if it is not
     measured."""
-    return [Class(word, bounded=bool((rows[:, P.LATE] < FOREVER).any()))] if word else []
+    return [Class(word, bounded=bool((rows[:, RowP.LATE] < FOREVER).any()))] if word else []
 
 
 def measured_of(found: Iterable[Class], *, fluid: bool) -> Iterator[str]:

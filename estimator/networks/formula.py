@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.senders import BIC, CUBIC
 from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
@@ -36,26 +37,26 @@ def loss_limited(
     Retransmissions of SCTP are lost with probability `again` (default: `loss`).
     """
     known: dict[str, Any] = {"window": most, "rto_s": first_rto_s(p, rtt_s)}
-    every, of_sctp = np.maximum(p[..., P.ACK_EVERY], 1), p[..., P.RWND] > 0
+    every, of_sctp = np.maximum(p[..., ReliableP.ACK_EVERY], 1), p[..., SctpP.RWND] > 0
     found = formulas.pftk(rtt_s, loss, **known, ack_every=every)
     for number, of_kind in ((CUBIC, formulas.cubic), (BIC, formulas.bic)):
         if np.any(kind == number):
             found = np.where(kind == number, of_kind(rtt_s, loss, **known, ack_every=every), found)
     if of_sctp.any():
-        floor = p[..., P.SSTHRESH_FLOOR] / np.maximum(p[..., P.DATA] + p[..., P.CHUNK_HEADER], 1)
+        floor = p[..., SctpP.SSTHRESH_FLOOR] / np.maximum(p[..., RowP.DATA] + p[..., RowP.CHUNK_HEADER], 1)
         found = np.where(of_sctp, formulas.sctp(rtt_s, loss, **known, floor=floor, again=again), found)
     return found
 
 
 def first_rto_s(p: Ints, rtt_s: Floats) -> Floats:
     """Return the retransmission timeout before back-off [s]."""
-    return np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
+    return np.maximum(p[..., ReliableP.MIN_RTO], rtt_s * NS + 2 * p[..., TcpP.TICK]) / NS
 
 
 def max_in_flight(p: Ints) -> Floats:
     """Return the maximum number of packets in flight by windows and buffers."""
-    buffer = np.where(p[..., P.SEND_BUFFER] > 0, p[..., P.SEND_BUFFER], np.inf)
-    return np.minimum(p[..., P.WINDOW], buffer)
+    buffer = np.where(p[..., TcpP.SEND_BUFFER] > 0, p[..., TcpP.SEND_BUFFER], np.inf)
+    return np.minimum(p[..., RowP.WINDOW], buffer)
 
 
 def byte_s(byte_time: Ints) -> Floats:

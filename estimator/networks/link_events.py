@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import NS, Carries, P, Trace
+from netcarlo.kernels.base.layout import NS, Carries, Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import NAMES
 from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
 from netcarlo.networks.events import SENDER, only, table, whole
@@ -83,7 +84,7 @@ def per_second(rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the new payload of each flow at its receiver [bit/s], one row per whole second of the first
     row."""
     p = rows.parameters[0]
-    edges = np.arange(p[P.END] // NS + 1, dtype=float)
+    edges = np.arange(p[RowP.END] // NS + 1, dtype=float)
     found = carried(frame, int(p[Shared.FLOWS]), edges)
     return pd.DataFrame(found).rename_axis(index="second", columns="flow")
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, Rows
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import byte_s
@@ -27,7 +28,9 @@ def of_paths(rows: Rows) -> Offered:
     """Return the load of the hops of the first path: stream of the transport and cross traffic of each
     hop."""
     p, hops = rows.parameters, rows.hops[:, 0]
-    stream = np.where(p[:, P.LIMIT] >= ENDLESS, _bits(p[:, P.DATA] + p[:, P.HEADER], p[:, P.INTERVAL]), 0.0)
+    stream = np.where(
+        p[:, RowP.LIMIT] >= ENDLESS, _bits(p[:, RowP.DATA] + p[:, RowP.HEADER], p[:, UdpP.INTERVAL]), 0.0
+    )
     load = stream[:, None] + _bits(hops[:, :, Hop.CROSS_SIZE], hops[:, :, Hop.CROSS_EVERY])
     names = [f"hops.{k}" for k in range(hops.shape[1])]
     return Offered(load, _capacity(hops[:, :, Hop.BYTE_TIME], hops[:, :, Hop.VARIES]), names)
@@ -39,9 +42,11 @@ def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
     present = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
     duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
-    rate = duty * _bits(flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, P.INTERVAL])
-    to_the_end = (flows[:, :, P.STOP] == 0) | (flows[:, :, P.STOP] >= rows.parameters[:, P.END, None])
-    to_the_end &= flows[:, :, P.LIMIT] >= ENDLESS
+    rate = duty * _bits(flows[:, :, RowP.DATA] + flows[:, :, RowP.HEADER], flows[:, :, UdpP.INTERVAL])
+    to_the_end = (flows[:, :, UdpP.STOP] == 0) | (
+        flows[:, :, UdpP.STOP] >= rows.parameters[:, RowP.END, None]
+    )
+    to_the_end &= flows[:, :, RowP.LIMIT] >= ENDLESS
     rate = np.where(present & (flows[:, :, Flow.KIND] == UDP) & to_the_end, rate, 0.0)
     load = np.zeros(links.shape[:2])
     for k in range(MAX_HOPS):

@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import philox4x32
 from netcarlo.kernels.shared.layout import PERIOD
 from netcarlo.numerics.arrays import Ints
@@ -171,7 +172,7 @@ def alternating(parameters: Ints, place: int, *, up: Ints, down: Ints) -> Ints:
     * 64 + hop; `parameters` [n, len(P)] are those of the rows.
     """
     times: list[Ints] = []
-    now, end = np.where(down > 0, 0, FOREVER), parameters[:, P.END]
+    now, end = np.where(down > 0, 0, FOREVER), parameters[:, RowP.END]
     while len(times) % 2 or (now < end).any():
         mean = down if len(times) % 2 else up
         steps = _gaps(parameters, STREAM_SWITCH + place, len(times)) + 1  # in units of mean / 1024
@@ -186,7 +187,7 @@ def _gaps(parameters: Ints, stream: int, k: int) -> Ints:
     """Return draw k of a random stream for each row [n]: geometric with mean 1,023, as in `kernels.loss`."""
     table = thresholds(PERIOD)[0].astype(np.uint64)
     seed, scenario, replication = (
-        parameters[:, column].astype(np.uint64) for column in (P.SEED, P.SCENARIO, P.REPLICATION)
+        parameters[:, column].astype(np.uint64) for column in (RowP.SEED, RowP.SCENARIO, RowP.REPLICATION)
     )
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     gaps = np.zeros(len(parameters), np.int64)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import MAX_HOPS, NO_AQM, NOWHERE, Flow, Link, SharedRows
 from netcarlo.numerics.arrays import Ints
 
@@ -17,7 +18,9 @@ FAIR_SHARES = 16
 def link_rings(flows: Ints, links: Ints) -> Ints:
     """Return the maximum number of packets expected on each link [n, L], a power of two. It determines
     memory only."""
-    smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
+    smallest = np.where(
+        flows[:, :, RowP.DATA] > 0, flows[:, :, [RowP.DATA, RowP.HEADER]].sum(axis=2), 1 << 16
+    )
     packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
     wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
     expected = np.clip(_held(links) + wire + 64, 64, 1 << 14)
@@ -38,14 +41,14 @@ def flow_rings(rows: SharedRows) -> Ints:
         route = flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS]
         links, there = links_of_route(rows, route)
         most = np.take_along_axis(share, np.maximum(route, 0), axis=1)
-        size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
+        size = (flow[:, RowP.DATA] + flow[:, RowP.HEADER])[:, None]
         packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
         slowest = packet_ns.max(axis=1, initial=1.0)
         hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
         delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
         held[:, k] = np.where(there, _held(links) * most, 0).sum(axis=1)
         held[:, k] += 2 * delay / slowest * np.where(there, most, 1.0).min(axis=1)
-    least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
+    least = np.minimum(2 * held, 2 * flows[:, :, RowP.WINDOW]) + 64
     return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
 
 

@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field, SerializeAsAny
 
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import P, RowP, UdpP
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration, Interval, Precision, Time
@@ -41,21 +42,21 @@ class Run(Record):
     """Transport: a TCP, SCTP or UDP."""
 
     fills: ClassVar = {
-        "duration": (P.END, NS),
-        "sample_interval": (P.SAMPLE, NS),
+        "duration": (RowP.END, NS),
+        "sample_interval": (RowP.SAMPLE, NS),
     }
 
 
-ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
+ROW = (RowP.SEED, RowP.SCENARIO, RowP.REPLICATION, RowP.END, RowP.SAMPLE)
 """Columns that are equal for all flows of a row."""
 
 
 def row_parameters(run: Run, draws: Draws) -> Ints:
     """Return the parameters [n, len(P)] of rows, except those of the transport."""
     table = np.zeros((len(draws.replications), len(P)), np.int64)
-    table[:, P.SEED] = run.seed
-    table[:, P.SCENARIO] = draws.topology
-    table[:, P.REPLICATION] = draws.replications
+    table[:, RowP.SEED] = run.seed
+    table[:, RowP.SCENARIO] = draws.topology
+    table[:, RowP.REPLICATION] = draws.replications
     draws.fill(table, run, "")
     return table
 
@@ -70,7 +71,7 @@ def parameters(run: Run, draws: Draws) -> Ints:
 def at_random_moments(table: Ints, draws: Draws) -> None:
     """Move the first UDP datagram of rows with these parameters to a random time in its interval."""
     phase = draws.uniform("transport.phase")
-    table[:, P.START] += (table[:, P.INTERVAL] * phase).astype(np.int64)
+    table[:, RowP.START] += (table[:, UdpP.INTERVAL] * phase).astype(np.int64)
 
 
 def constants(run: Run, draws: Draws) -> Floats:

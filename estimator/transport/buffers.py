@@ -7,7 +7,7 @@ is reserved for overhead and not advertised.
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Payload, Probability, Transfer, bounds
@@ -71,12 +71,12 @@ def fill(table: Ints, *, send: SendBuffer | None, receive: ReceiveBuffer | None,
     """
     if receive is not None:
         share = draws.floats("transport.receive_buffer.share", receive.share)
-        packets = receive.stored("transport.receive_buffer", draws) * share / table[:, P.DATA]
-        table[:, P.WINDOW] = np.maximum(np.floor(packets + 1e-9), 1)
+        packets = receive.stored("transport.receive_buffer", draws) * share / table[:, RowP.DATA]
+        table[:, RowP.WINDOW] = np.maximum(np.floor(packets + 1e-9), 1)
     if send is not None:
         name = "transport.send_buffer"
-        charge = draws.either(f"{name}.charge", send.charge, table[:, P.DATA].astype(float))
+        charge = draws.either(f"{name}.charge", send.charge, table[:, RowP.DATA].astype(float))
         packets = send.stored(name, draws) / charge
-        table[:, P.SEND_BUFFER] = np.ceil(packets - 1e-9)
-        table[:, P.SEND_WAKE] = np.floor(packets * draws.floats(f"{name}.wake", send.wake) + 1e-9)
-        table[:, P.WINDOW] = np.minimum(table[:, P.WINDOW], table[:, P.SEND_BUFFER])
+        table[:, TcpP.SEND_BUFFER] = np.ceil(packets - 1e-9)
+        table[:, TcpP.SEND_WAKE] = np.floor(packets * draws.floats(f"{name}.wake", send.wake) + 1e-9)
+        table[:, RowP.WINDOW] = np.minimum(table[:, RowP.WINDOW], table[:, TcpP.SEND_BUFFER])

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import LinuxP, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
@@ -33,32 +34,32 @@ def fill(
         table[:, column] = value(field, factor)
     finite = override is not None and (override.bytes is not None or override.packets is not None)
     limited = (name, override) if finite else (at, transport)
-    table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
-    table[:, P.SHORT] = draws.short(*limited, table[:, P.DATA])
+    table[:, RowP.LIMIT] = draws.limit(*limited, table[:, RowP.DATA])
+    table[:, RowP.SHORT] = draws.short(*limited, table[:, RowP.DATA])
     if transport.datagrams:
-        interval = 8e9 * table[:, P.DATA] / draws.floats(f"{at}.rate", transport.rate)
-        table[:, P.INTERVAL] = np.maximum(np.rint(interval), 1)
-        most = np.rint(table[:, P.INTERVAL] * draws.floats(f"{at}.jitter", transport.jitter))
-        table[:, P.SPREAD] = 2 * most  # width of the distribution of gaps [ns]
-        table[:, P.STOP] = np.iinfo(np.int64).max >> 1
+        interval = 8e9 * table[:, RowP.DATA] / draws.floats(f"{at}.rate", transport.rate)
+        table[:, UdpP.INTERVAL] = np.maximum(np.rint(interval), 1)
+        most = np.rint(table[:, UdpP.INTERVAL] * draws.floats(f"{at}.jitter", transport.jitter))
+        table[:, UdpP.SPREAD] = 2 * most  # width of the distribution of gaps [ns]
+        table[:, UdpP.STOP] = np.iinfo(np.int64).max >> 1
         if transport.stop is not None:
-            table[:, P.STOP] = draws.whole(f"{at}.stop", transport.stop, NS)
+            table[:, UdpP.STOP] = draws.whole(f"{at}.stop", transport.stop, NS)
         return
     if isinstance(transport, Sctp):
-        table[:, P.RESPONSE_ALTERNATE] = 1
-        table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
+        table[:, SctpP.RESPONSE_ALTERNATE] = 1
+        table[:, RowP.WINDOW] = table[:, SctpP.RWND] // (table[:, RowP.DATA] + table[:, RowP.CHUNK_HEADER])
         return
     receive = None if where("window")[1] is override else transport.receive_buffer
     buffers.fill(table, send=transport.send_buffer, receive=receive, draws=draws)
-    table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
+    table[:, ReliableP.INITIAL_SSTHRESH] = table[:, RowP.WINDOW]
     if transport.initial_ssthresh is not None:
-        table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")
+        table[:, ReliableP.INITIAL_SSTHRESH] = value("initial_ssthresh")
     if isinstance(transport, Linux) and transport.slow_start is not None:
-        table[:, P.SLOW_START] = SLOW_STARTS[transport.slow_start]
+        table[:, LinuxP.SLOW_START] = SLOW_STARTS[transport.slow_start]
     if isinstance(transport, Linux) and transport.messages is not None:
-        table[:, P.IDLE_RESTART] = transport.idle_restart
+        table[:, LinuxP.IDLE_RESTART] = transport.idle_restart
     if transport.clock_phase is None:
-        span = table[:, P.TICK] * transport.phases
-        table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")
+        span = table[:, TcpP.TICK] * transport.phases
+        table[:, TcpP.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")
     else:
-        table[:, P.CLOCK_PHASE] = value("clock_phase", NS)
+        table[:, TcpP.CLOCK_PHASE] = value("clock_phase", NS)

@@ -6,7 +6,8 @@ import numpy as np
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import MESSAGES_EVERY, MESSAGES_PAUSE, NS, P
+from netcarlo.kernels.base.layout import MESSAGES_EVERY, MESSAGES_PAUSE, NS
+from netcarlo.kernels.base.parameters import LinuxP
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
@@ -51,7 +52,7 @@ class Messages(Record):
         field, way = ("pause", MESSAGES_PAUSE) if self.every is None else ("every", MESSAGES_EVERY)
         sizes = points("transport.messages.size", self.size, 1.0, draws)
         waits = points(f"transport.messages.{field}", self.wait, NS, draws)
-        table[:, P.MESSAGES] = way
-        table[:, P.MESSAGE_SIZES] = at
-        table[:, P.MESSAGE_WAITS] = at + sizes.shape[1]
+        table[:, LinuxP.MESSAGES] = way
+        table[:, LinuxP.MESSAGE_SIZES] = at
+        table[:, LinuxP.MESSAGE_WAITS] = at + sizes.shape[1]
         return np.concatenate([sizes, waits], axis=1)

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from netcarlo.errors import InputError, suggest
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.senders import OWN
 from netcarlo.schema import units, unsupported
@@ -75,17 +76,17 @@ class Transport(Classed, Capabilities):
     """Maximum delay of a delayed acknowledgement."""
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
-        "start": (P.START, NS),
-        "payload": (P.DATA, 1),
-        "header": (P.HEADER, 1),
-        "ack": (P.ACK, 1),
-        "sack_block": (P.SACK_BLOCK, 1),
-        "min_rto": (P.MIN_RTO, NS),
-        "max_rto": (P.MAX_RTO, NS),
-        "initial_rto": (P.INITIAL_RTO, NS),
-        "duplicate_acks": (P.DUPACKS, 1),
-        "ack_every": (P.ACK_EVERY, 1),
-        "ack_delay": (P.ACK_DELAY, NS),
+        "start": (RowP.START, NS),
+        "payload": (RowP.DATA, 1),
+        "header": (RowP.HEADER, 1),
+        "ack": (ReliableP.ACK, 1),
+        "sack_block": (ReliableP.SACK_BLOCK, 1),
+        "min_rto": (ReliableP.MIN_RTO, NS),
+        "max_rto": (ReliableP.MAX_RTO, NS),
+        "initial_rto": (ReliableP.INITIAL_RTO, NS),
+        "duplicate_acks": (ReliableP.DUPACKS, 1),
+        "ack_every": (ReliableP.ACK_EVERY, 1),
+        "ack_delay": (ReliableP.ACK_DELAY, NS),
     }
 
     @model_validator(mode="after")
@@ -150,10 +151,10 @@ class Tcp(Transport):
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Transport.fills,
-        "window": (P.WINDOW, 1),
-        "handshake": (P.HANDSHAKE, 1),
-        "initial_window": (P.INITIAL_WINDOW, 1),
-        "tick": (P.TICK, NS),
+        "window": (RowP.WINDOW, 1),
+        "handshake": (TcpP.HANDSHAKE, 1),
+        "initial_window": (TcpP.INITIAL_WINDOW, 1),
+        "tick": (TcpP.TICK, NS),
     }
 
     @model_validator(mode="wrap")
@@ -270,9 +271,9 @@ class Vegas(Tcp):
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Tcp.fills,
-        "alpha": (P.VEGAS_ALPHA, 1),
-        "beta": (P.VEGAS_BETA, 1),
-        "gamma": (P.VEGAS_GAMMA, 1),
+        "alpha": (TcpP.VEGAS_ALPHA, 1),
+        "beta": (TcpP.VEGAS_BETA, 1),
+        "gamma": (TcpP.VEGAS_GAMMA, 1),
     }
 
     @model_validator(mode="after")
@@ -475,17 +476,17 @@ class Sctp(Transport):
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Transport.fills,
-        "chunk_header": (P.CHUNK_HEADER, 1),
-        "receiver_window": (P.RWND, 1),
-        "initial_cwnd": (P.INITIAL_CWND, 1),
-        "initial_ssthresh": (P.INITIAL_SSTHRESH, 1),
-        "ssthresh_floor": (P.SSTHRESH_FLOOR, 1),
-        "probe_first": (P.PROBE_FIRST, 1),
-        "sack_first": (P.SACK_FIRST, 1),
-        "max_burst": (P.MAX_BURST, 1),
-        "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
-        "failback": (P.FAILBACK, 1),
-        "heartbeat_interval": (P.HEARTBEAT, NS),
+        "chunk_header": (RowP.CHUNK_HEADER, 1),
+        "receiver_window": (SctpP.RWND, 1),
+        "initial_cwnd": (SctpP.INITIAL_CWND, 1),
+        "initial_ssthresh": (ReliableP.INITIAL_SSTHRESH, 1),
+        "ssthresh_floor": (SctpP.SSTHRESH_FLOOR, 1),
+        "probe_first": (SctpP.PROBE_FIRST, 1),
+        "sack_first": (SctpP.SACK_FIRST, 1),
+        "max_burst": (SctpP.MAX_BURST, 1),
+        "path_max_retrans": (SctpP.PATH_MAX_RETRANS, 1),
+        "failback": (SctpP.FAILBACK, 1),
+        "heartbeat_interval": (SctpP.HEARTBEAT, NS),
     }
 
     implied: ClassVar = frozenset(RULES["ns2-2.35"])
@@ -524,9 +525,7 @@ class Sctp(Transport):
         chunk = [p + h for p, h in zip(bounds(self.payload), bounds(self.chunk_header), strict=True)]
         low, high = bounds(self.receiver_window)
         if low < chunk[1]:
-            raise InputError(
-                f"receiver_window is smaller than a packet; expected {chunk[1]:.0f} B or more"
-            )
+            raise InputError(f"receiver_window is smaller than a packet; expected {chunk[1]:.0f} B or more")
         if math.floor(high / chunk[0]) > CAPACITY:
             raise InputError(
                 f"receiver_window holds over {CAPACITY} packets, the maximum in flight; expected "

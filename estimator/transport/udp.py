@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Number,
@@ -55,9 +56,9 @@ class Datagrams(Record, Capabilities):
     not_of_flows: ClassVar = {"ecn": "is not supported with udp; remove it"}
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
-        "start": (P.START, NS),
-        "payload": (P.DATA, 1),
-        "header": (P.HEADER, 1),
+        "start": (RowP.START, NS),
+        "payload": (RowP.DATA, 1),
+        "header": (RowP.HEADER, 1),
     }
 
     @property

@@ -37,7 +37,8 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue, rekey
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 
 REQUEST_PERIOD = 500 * MS
@@ -84,7 +85,7 @@ def _random_part(m: Any, i: Any, span: Any) -> Any:
     at = NODES + i * NODE_WORDS
     number = m[at + Node.DRAWN]
     m[at + Node.DRAWN] = number + 1
-    a, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_ROUTING + i, number)
+    a, _, _, _ = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_ROUTING + i, number)
     return (np.int64(a) * span) >> 32
 
 

@@ -41,8 +41,8 @@ from netcarlo.kernels.base.layout import (
     STATUS_OK,
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
-    P,
 )
+from netcarlo.kernels.base.parameters import RowP
 
 
 def outcomes(rows: ManetRows) -> int:
@@ -55,7 +55,7 @@ def scratch_words(rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: 
 
     The hosts need `floats`, and `of_hosts` words of a window and ring.
     """
-    window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
+    window, ring = (int(rows.parameters[:, column].max()) for column in (RowP.WINDOW, RowP.RING))
     return words(rows, int(of_hosts(window, ring))), max(floats, 1)
 
 
@@ -88,7 +88,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
 
     Returns when the run ends: at once when it has become worthless.
     """
-    end = m[P.END]
+    end = m[RowP.END]
     n = m[Manet.NODES]
     completion = m[Manet.OBSERVE] == OBSERVE_COMPLETION
     while True:

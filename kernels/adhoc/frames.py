@@ -9,7 +9,7 @@ from netcarlo.kernels.adhoc.routes import LENGTH_MASK
 from netcarlo.kernels.adhoc.state import hosts
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 
 
 class Kind(IntEnum):
@@ -123,12 +123,12 @@ def size_of(m: Any, frame: Any) -> Any:
     """Return the size of the packet of a frame [byte]."""
     kind = kind_of(frame.head)
     if is_data(frame.head):
-        whole = m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER]
-        return whole - (m[P.SHORT] if hosts.is_last(m, frame.head) else 0)
+        whole = m[RowP.DATA] + m[RowP.CHUNK_HEADER] + m[RowP.HEADER]
+        return whole - (m[RowP.SHORT] if hosts.is_last(m, frame.head) else 0)
     if kind <= Kind.ACK:
         return hosts.size_of(m, frame.head)
     if kind <= Kind.REPLY:
-        return m[P.HEADER]
+        return m[RowP.HEADER]
     length = frame.route & LENGTH_MASK
     if kind == Kind.REQUEST:
         return _REQUEST_BYTES + _HOP_BYTES * length

@@ -25,7 +25,8 @@ from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, Word, observer
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.endpoints import host
 
 ONE_WAY: Any = slot("one_way")
@@ -37,8 +38,8 @@ association: Any = slot("association")
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Set up the association from word `free` on, before the run."""
     m[Word.ASSOCIATION] = free
-    m[Word.FLOW_AT] = m[P.START]
-    association.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE], 0, association.WORDS)
+    m[Word.FLOW_AT] = m[RowP.START]
+    association.prepare(m, m[free:], f, m[RowP.LIMIT], m[TcpP.CLOCK_PHASE], 0, association.WORDS)
 
 
 @noinline

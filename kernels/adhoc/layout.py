@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.base.rows import Table
 
 MOST_NODES = 64
@@ -216,6 +217,6 @@ class ManetRows(NamedTuple):
         """See `rows`: those of the nodes, and of the flow's class if delays are measured."""
         nodes = self.times.shape[1]
         found = [Table("nodes", NodeOut.COLUMNS, nodes, nodes)]
-        if (self.parameters[:, P.LATE] > 0).any():
+        if (self.parameters[:, RowP.LATE] > 0).any():
             found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
         return ManetOut.COLUMNS, tuple(found)

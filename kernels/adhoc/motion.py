@@ -27,7 +27,8 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 
 _MICROSECOND = 1000
@@ -62,7 +63,7 @@ def set_out(m: Any, times: Any, places: Any) -> None:
 @noinline
 def _set_apart(m: Any, times: Any, places: Any) -> None:
     """Source and sink are drawn together until they fit; their legs do not depend on those of others."""
-    source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[P.START]
+    source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[RowP.START]
     least, most = m[Manet.APART_MIN], m[Manet.APART_MAX]
     m[Word.NO_START] = 1
     for k in range(MOST_ATTEMPTS):
@@ -93,7 +94,9 @@ def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) 
         m[at + Node.T1] = times[i, 0]
         m[at + Node.LEG] = -1
     else:
-        a, b, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + Node.STREAM], np.int64(0))
+        a, b, _, _ = draw(
+            m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], m[at + Node.STREAM], np.int64(0)
+        )
         m[at + Node.X] = _even(np.int64(0), m[Manet.WIDTH], a)
         m[at + Node.Y] = _even(np.int64(0), m[Manet.HEIGHT], b)
         m[at + Node.T0] = -m[Manet.MOTION_BEFORE]
@@ -146,7 +149,9 @@ def _random_waypoint(m: Any, at: Any) -> Any:
         m[at + Node.VY] = 0
         return us
     m[at + Node.LEG] += 1
-    a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + Node.STREAM], m[at + Node.LEG])
+    a, b, c, d = draw(
+        m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], m[at + Node.STREAM], m[at + Node.LEG]
+    )
     dx = _even(np.int64(0), m[Manet.WIDTH], a) - m[at + Node.X]
     dy = _even(np.int64(0), m[Manet.HEIGHT], b) - m[at + Node.Y]
     speed = _even(m[Manet.SPEED_MIN], m[Manet.SPEED_MAX], c)
@@ -194,7 +199,7 @@ def _random_direction(m: Any, at: Any) -> Any:
     ux, uy, square = np.int64(1 << 23), np.int64(0), np.int64(_LONGEST)
     for attempt in range(_TRIES):
         number = m[at + Node.LEG] * _TRIES + attempt
-        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + Node.STREAM], number)
+        a, b, c, d = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], m[at + Node.STREAM], number)
         tx = (np.int64(a) - _HALF) >> 8
         ty = (np.int64(b) - _HALF) >> 8
         if _SHORTEST <= tx * tx + ty * ty <= _LONGEST:
@@ -211,7 +216,9 @@ def _random_direction(m: Any, at: Any) -> Any:
 def _gauss_markov(m: Any, at: Any) -> Any:
     """Draws the velocity of a step; returns how long it is to last [us]."""
     m[at + Node.LEG] += 1
-    a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + Node.STREAM], m[at + Node.LEG])
+    a, b, c, d = draw(
+        m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], m[at + Node.STREAM], m[at + Node.LEG]
+    )
     vx = m[Manet.SPEED_MAX] * _normal(a, b) >> 10
     vy = m[Manet.SPEED_MAX] * _normal(c, d) >> 10
     if m[at + Node.LEG] > 1:

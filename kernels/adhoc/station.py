@@ -24,7 +24,7 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import Ring
 
@@ -58,7 +58,7 @@ def back_off(m: Any, i: Any, t: Any) -> None:
     at = NODES + i * NODE_WORDS
     number = m[at + Node.BACKOFFS]
     m[at + Node.BACKOFFS] = number + 1
-    a, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + i, number)
+    a, _, _, _ = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_BACKOFF + i, number)
     m[at + Node.SLOTS] = (np.int64(a) * (m[at + Node.CW] + 1)) >> 32
     m[at + Node.SINCE] = max(t, m[at + Node.BUSY]) + _difs(m)
     rekey(m, i)

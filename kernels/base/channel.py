@@ -13,7 +13,8 @@ import numpy as np
 
 from netcarlo.kernels.base.countdown import Countdown, draw_gap
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import CHANCE_BITS, STREAM_CHANNEL, P
+from netcarlo.kernels.base.layout import CHANCE_BITS, STREAM_CHANNEL
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 
 
@@ -58,7 +59,7 @@ def _happens(p: Any, losses: Any, m: Any, at: Any, stream: Any) -> Any:
     chances = m[at + Channel.CHANCES]
     if chances > 0:
         k = m[at + Channel.GAPS] - 1
-        w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_CHANNEL + stream, k)
+        w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_CHANNEL + stream, k)
         gone = np.int64(w0) >> (32 - _BITS) < chances >> _BITS
         if not gone or np.int64(w1) >> (32 - _BITS) < (chances & _MASK):
             row = m[at + Channel.ROW]

@@ -3,8 +3,8 @@
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 
 
 class Countdown(IntEnum):
@@ -30,5 +30,7 @@ def lost(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> Any:
 def draw_gap(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> None:
     """Draw the next gap: before the first packet, and after a loss."""
     number = m[at + Countdown.GAPS]
-    m[at + Countdown.GAP] = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
+    m[at + Countdown.GAP] = gap(
+        losses, row, p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, number
+    )
     m[at + Countdown.GAPS] = number + 1

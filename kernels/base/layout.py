@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.histogram import bins
-from netcarlo.kernels.base.parameters import P as P
+from netcarlo.kernels.base.parameters import LinuxP, RowP, SctpP
 from netcarlo.kernels.base.rows import Table
 
 NS = 1e9
@@ -22,7 +22,7 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 ENDLESS = 1 << 62
-"""Value of `P.LIMIT` for an unlimited transfer. (An unlimited queue has `Hop.QUEUE` 0.)"""
+"""Value of `RowP.LIMIT` for an unlimited transfer. (An unlimited queue has `Hop.QUEUE` 0.)"""
 
 NEVER = -1
 """Value in `Out` of the time of an event that did not occur."""
@@ -171,7 +171,7 @@ class Carries(IntEnum):
     CONTROL = 2  # handshake, heartbeat, probe
 
 
-# Handover protocols (`P.HANDOVER`).
+# Handover protocols (`MobileP.HANDOVER`).
 MIPV6 = 1
 HMIPV6 = 2
 FMIPV6 = 3
@@ -197,7 +197,7 @@ If the present one is not acknowledged by then, the next one follows its acknowl
 
 STATUS_OK = 0
 STATUS_RING_FULL = 1
-"""Status if more packets are in flight than `P.RING`: run the row again with a larger ring."""
+"""Status if more packets are in flight than `RowP.RING`: run the row again with a larger ring."""
 STATUS_TRACE_FULL = 2
 """Status if the trace is full: run the row again with a longer trace."""
 STATUS_NO_START = 3
@@ -266,12 +266,12 @@ class Rows(NamedTuple):
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
         """Return the tables of outcomes (`rows.AnyRows`)."""
-        measured = (self.parameters[:, P.QUEUES] > 0).any()
+        measured = (self.parameters[:, RowP.QUEUES] > 0).any()
         found = [Table("queues", len(Queues), 1, 1)] if measured else []
-        if (self.parameters[:, P.LATE] > 0).any():
+        if (self.parameters[:, RowP.LATE] > 0).any():
             found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
-        if (self.parameters[:, P.MESSAGES] > 0).any():
+        if (self.parameters[:, LinuxP.MESSAGES] > 0).any():
             found.append(Table("messages", Messages.COLUMNS, 1, 1))
-        two = int((self.parameters[:, P.N_PATHS] == PATHS).any())
+        two = int((self.parameters[:, SctpP.N_PATHS] == PATHS).any())
         found.append(Table("failover", Failover.COLUMNS, two, two))
         return len(Out), tuple(found)

@@ -8,23 +8,23 @@ from typing import Any
 from netcarlo.kernels.base import compile_time
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step
-from netcarlo.kernels.base.layout import Failover, Out, P
-from netcarlo.kernels.base.parameters import Block
+from netcarlo.kernels.base.layout import Failover, Out
+from netcarlo.kernels.base.parameters import Block, RowP, SctpP
 
 
 def window_of(parameters: Any) -> Any:
     """Return the windows of rows with these parameters [packet]."""
-    return parameters[:, P.WINDOW]
+    return parameters[:, RowP.WINDOW]
 
 
 def end_of(rows: Any) -> Any:
     """Return how long each row is simulated [ns], as float64[n]."""
-    return rows.parameters[:, P.END].astype(float)
+    return rows.parameters[:, RowP.END].astype(float)
 
 
 def failovers(rows: Any) -> int:
     """Return the columns of outcomes of SCTP over two paths; 0 where all rows have one."""
-    return Failover.COLUMNS if (rows.parameters[:, P.N_PATHS] > 1).any() else 0
+    return Failover.COLUMNS if (rows.parameters[:, SctpP.N_PATHS] > 1).any() else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 
 WORDS = int(DelayOut.COLUMNS)
 """Words of scratch for the outcomes."""
@@ -25,7 +25,7 @@ def prepare(m: Any, state: Any, at: Any) -> Any:
 
 def arrived(p: Any, m: Any, state: Any, at: Any, delay: Any) -> None:
     """Record the `delay` [ns] of data since they were first sent, at their first arrival."""
-    delays.arrived(m, at, state, delay, p[P.LATE], True)
+    delays.arrived(m, at, state, delay, p[RowP.LATE], True)
 
 
 @noinline

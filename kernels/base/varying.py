@@ -32,7 +32,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 
 FLAT_TABLE: Any = slot("flat_table")
@@ -159,7 +160,7 @@ def arrival(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
     if REORDERS:
         jitters = abs(jitters)
     if jitters + chance > 0:
-        w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_VARYING + stream, k)
+        w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_VARYING + stream, k)
         lost = np.int64(w1) < chance
         if jitters > 0:
             word = np.int64(w0)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.state import ONE_BITS, PACKET, FlowWord
 
 
@@ -48,7 +49,7 @@ def settle(p: Any, m: Any, out: Any, each: Any, forth: Any, begin: Any, until: A
     more = through - m[FlowWord.COUNTED]
     m[FlowWord.COUNTED] = through
     until = max(until, begin + served(more, each))
-    after = until + forth - p[P.END]
+    after = until + forth - p[RowP.END]
     if more > 0 and after > 0:
         length = until - begin
         late = more

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 
 FRACTION_BITS = 40
@@ -19,7 +19,7 @@ _LN2 = 744_261_118  # times 2**30
 
 def exponential(p: Any, stream: Any, k: Any) -> Any:
     """Draw `k` of a stream of the row with the columns `p`: of mean 1, with FRACTION_BITS fraction bits."""
-    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, k)
+    word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, k)
     mantissa = np.int64(word) | 1  # of a uniform number in (0, 1), times 2**32
     exponent = np.int64(1)
     while mantissa < 1 << 31:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from netcarlo.kernels.base.cost import Floats
-from netcarlo.kernels.base.layout import Hop, P, Rows
+from netcarlo.kernels.base.layout import Hop, Rows
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
 from netcarlo.kernels.wireless.layout import Radio, WifiRows
 
@@ -12,16 +13,16 @@ def of_path(rows: Rows) -> Floats:
     """Return the approximate steps of each row, float64[n]."""
     p, hops = rows.parameters, rows.hops[:, 0]
     rtt = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
-    return (p[:, P.END] - p[:, P.START]) / np.maximum(rtt, 1)  # type: ignore[no-any-return]
+    return (p[:, RowP.END] - p[:, RowP.START]) / np.maximum(rtt, 1)  # type: ignore[no-any-return]
 
 
 def of_shared(rows: SharedRows) -> Floats:
     """Return the approximate steps of each row times its flows and links, float64[n]."""
     p, flows = rows.parameters, rows.flows
     used = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
-    hosts = np.where(used, flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY], p[:, P.END, None])
+    hosts = np.where(used, flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY], p[:, RowP.END, None])
     rtt = 2.0 * hosts.min(axis=1, initial=1 << 62) + 1e6
-    return p[:, P.END] / rtt * (p[:, Shared.FLOWS] + p[:, Shared.LINKS])  # type: ignore[no-any-return]
+    return p[:, RowP.END] / rtt * (p[:, Shared.FLOWS] + p[:, Shared.LINKS])  # type: ignore[no-any-return]
 
 
 def of_wireless(rows: WifiRows) -> Floats:

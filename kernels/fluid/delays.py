@@ -14,7 +14,8 @@ import numpy as np
 from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.delays import BINS, SHIFT, DelayOut
 from netcarlo.kernels.base.histogram import bin_of
-from netcarlo.kernels.base.layout import NEVER, Hop, P
+from netcarlo.kernels.base.layout import NEVER, Hop
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add_times
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord, words_of_flow
@@ -24,7 +25,7 @@ from netcarlo.kernels.shared.layout import Flow, Link, Shared
 
 def one_way(flow: Any, links: Any) -> Any:
     """Return the one-way delay of the data of a flow without queues [ns]."""
-    data = flow[P.DATA] + flow[P.HEADER]
+    data = flow[RowP.DATA] + flow[RowP.HEADER]
     total = flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY]
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
     for hop in range(flow[Flow.HOPS]):
@@ -45,7 +46,7 @@ def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
 def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: Any) -> None:
     """Count packets that get `through`, sent from `begin` on, with a queueing delay of `wait` [ns]."""
     delay, at = s[FlowWord.ONE_WAY] + wait, s[FlowWord.OUTCOMES]
-    if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[P.END]:
+    if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[RowP.END]:
         part = s[FlowWord.REMAINDER] + through
         packets = part >> ONE_BITS
         s[FlowWord.REMAINDER] = part & (ONE - 1)
@@ -75,7 +76,7 @@ def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
     packets = distinct - m[FlowWord.REMAINDER]
     if packets > 0:
         m[FlowWord.REMAINDER] = distinct
-        _count(m, m[FlowWord.OUTCOMES], packets, m[FlowWord.ONE_WAY] + wait, p[P.LATE])
+        _count(m, m[FlowWord.OUTCOMES], packets, m[FlowWord.ONE_WAY] + wait, p[RowP.LATE])
 
 
 def report_path(m: Any, out: Any) -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.base.layout import FOREVER, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.fluid.arrivals import lost
 from netcarlo.kernels.fluid.route import find_outage, is_down, rewind, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowWord
@@ -91,7 +92,7 @@ def measure(p: Any, q: Any, rtt: Any) -> None:
         q[PathWord.RTTVAR] = (3 * q[PathWord.RTTVAR] + abs(q[PathWord.SRTT] - rtt)) // 4
         q[PathWord.SRTT] = (7 * q[PathWord.SRTT] + rtt) // 8
     wanted = q[PathWord.SRTT] + 4 * q[PathWord.RTTVAR]
-    q[PathWord.RTO] = min(max(wanted, p[P.MIN_RTO]), p[P.MAX_RTO])
+    q[PathWord.RTO] = min(max(wanted, p[ReliableP.MIN_RTO]), p[ReliableP.MAX_RTO])
 
 
 def window_of(m: Any, f: Any) -> Any:
@@ -118,7 +119,7 @@ def at_most_missing(row: Row, packets: Any) -> Any:
 def target(row: Row, path: Any, t: Any) -> Any:
     """Return the path on which chunks that were lost on `path` are retransmitted at `t`."""
     p = row.p
-    if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and is_active(row, path, t)):
+    if p[SctpP.N_PATHS] == 1 or (p[SctpP.RESPONSE_ALTERNATE] == 0 and is_active(row, path, t)):
         return path
     return other(row, path, t)
 
@@ -127,7 +128,7 @@ def other(row: Row, path: Any, t: Any) -> Any:
     """Return the next path that is not inactive at `t`."""
     p = row.p
     found = 1 - path
-    if p[P.N_PATHS] == 1 or (not is_active(row, found, t) and is_active(row, path, t)):
+    if p[SctpP.N_PATHS] == 1 or (not is_active(row, found, t) and is_active(row, path, t)):
         found = path
     return found
 
@@ -139,15 +140,15 @@ def is_active(row: Row, path: Any, t: Any) -> Any:
 
 
 def return_to_primary(row: Row, t: Any) -> None:
-    """Make the first path current if it is active, with `P.FAILBACK`; otherwise the other path, if only that
-    is active.
+    """Make the first path current if it is active, with `SctpP.FAILBACK`; otherwise the other path, if only
+    that is active.
 
     The first path begins with its present window, without a stream of SACKs.
     """
     p, m = row.p, row.m
-    if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
+    if p[SctpP.FAILBACK] == 0 or p[SctpP.N_PATHS] == 1:
         return
-    for path in range(p[P.N_PATHS]):
+    for path in range(p[SctpP.N_PATHS]):
         if is_active(row, path, t):
             if path != m[Word.CURRENT]:
                 m[Word.CURRENT] = path
@@ -159,14 +160,14 @@ def until_revived(row: Row, t: Any, end: Any) -> Any:
     """Return when a path becomes active that new data then use, after `t` and before `end`; otherwise `end`
     [ns].
 
-    With `P.FAILBACK` this is the first path, or any path while the current one is inactive. Without it, it is
-    always `end`.
+    With `SctpP.FAILBACK` this is the first path, or any path while the current one is inactive. Without it,
+    it is always `end`.
     """
     p, hops, m = row.p, row.hops, row.m
-    if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
+    if p[SctpP.FAILBACK] == 0 or p[SctpP.N_PATHS] == 1:
         return end
     stranded = not is_active(row, m[Word.CURRENT], t)
-    for path in range(p[P.N_PATHS]):
+    for path in range(p[SctpP.N_PATHS]):
         revives = m[place_of(hops, path) + PathWord.ACTIVE_AT]
         if t < revives < end and (path == 0 or stranded):
             end = revives
@@ -205,7 +206,7 @@ def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, mea
 def halved(row: Row, f: Any) -> Any:
     """Return ssthresh after a loss [packet]."""
     p = row.p
-    floor = float(p[P.SSTHRESH_FLOOR]) / float(p[P.DATA] + p[P.CHUNK_HEADER])
+    floor = float(p[SctpP.SSTHRESH_FLOOR]) / float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
     return max(f[PathFloat.CWND] / 2.0, floor)
 
 
@@ -220,17 +221,17 @@ def expire(row: Row, path: Any, t: Any) -> None:
         f[PathFloat.CWND] = 1.0
     if q[PathWord.ERRORS] == 0:
         q[PathWord.SILENT_SINCE] = t - q[PathWord.RTO]
-    q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
+    q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[ReliableP.MAX_RTO])
     q[PathWord.ERRORS] += 1
     if q[PathWord.ACTIVE_AT] <= t:
         m[Word.ERRORS] += 1
-        if q[PathWord.ERRORS] > p[P.PATH_MAX_RETRANS]:
+        if q[PathWord.ERRORS] > p[SctpP.PATH_MAX_RETRANS]:
             q[PathWord.ACTIVE_AT] = FOREVER
             if path == m[Word.CURRENT]:
                 m[Word.CURRENT] = other(row, path, t)
                 if m[Word.CURRENT] != path:
                     m[Word.FAILOVER] = max(m[Word.FAILOVER], t - q[PathWord.SILENT_SINCE])
-            if p[P.HEARTBEAT] > 0 and p[P.N_PATHS] > 1:
+            if p[SctpP.HEARTBEAT] > 0 and p[SctpP.N_PATHS] > 1:
                 _probe(row, q, path, t)
 
 
@@ -239,9 +240,9 @@ def _probe(row: Row, q: Any, path: Any, t: Any) -> None:
     p, hops, outages = row.p, row.hops, row.outages
     w, timer = q[PathWord.ROUTE :], q[PathWord.RTO]
     find_outage(hops, outages, w, path, t)
-    while is_down(w, t) and t < p[P.END]:
+    while is_down(w, t) and t < p[RowP.END]:
         t += timer
-        timer = min(2 * timer, p[P.MAX_RTO])
+        timer = min(2 * timer, p[ReliableP.MAX_RTO])
         find_outage(hops, outages, w, path, t)
     q[PathWord.ACTIVE_AT] = t + q[PathWord.BASE_RTT]
     q[PathWord.ERRORS] = 0

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.base.layout import ENDLESS, NEVER
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.fluid import delays, loss, window
@@ -46,7 +47,7 @@ class Step(NamedTuple):
 
 def round_trip(flow: Any, links: Any) -> Any:
     """Return the round trip of a flow without queues [ns]."""
-    data, ack = flow[P.DATA] + flow[P.HEADER], flow[P.ACK]
+    data, ack = flow[RowP.DATA] + flow[RowP.HEADER], flow[ReliableP.ACK]
     total = 2 * (flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY])
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
     total += on_wire(ack, flow[Flow.ACCESS_BACK]) + on_wire(ack, flow[Flow.SINK_BACK])
@@ -65,13 +66,13 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     Returns the first word behind that; `step` is the length of a step [ns].
     """
     s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
-    start, size = flow[P.START], flow[P.DATA] + flow[P.HEADER]
+    start, size = flow[RowP.START], flow[RowP.DATA] + flow[RowP.HEADER]
     base = round_trip(flow, links)
     s[FlowWord.NUMBER] = i
     s[FlowWord.KIND] = flow[Flow.KIND]
     s[FlowWord.DATA] = size
-    s[FlowWord.ACK] = flow[P.ACK]
-    s[FlowWord.LIMIT] = flow[P.LIMIT] << ONE_BITS if flow[P.LIMIT] < ENDLESS else ENDLESS
+    s[FlowWord.ACK] = flow[ReliableP.ACK]
+    s[FlowWord.LIMIT] = flow[RowP.LIMIT] << ONE_BITS if flow[RowP.LIMIT] < ENDLESS else ENDLESS
     s[FlowWord.ECN] = flow[Flow.ECN]
     s[FlowWord.BACKOFF] = 1
     s[FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
@@ -82,7 +83,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         m[free] = flow[Flow.ROUTE + hop]
         free += 1
     if flow[Flow.KIND] == UDP:
-        s[FlowWord.RATE] = np.int64(float(step) / float(flow[P.INTERVAL]) * ONE)
+        s[FlowWord.RATE] = np.int64(float(step) / float(flow[UdpP.INTERVAL]) * ONE)
         s[FlowWord.TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
         s[FlowWord.SILENT] = 1 if flow[Flow.ON] > 0 else 0
     else:
@@ -90,10 +91,10 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         for hop in range(flow[Flow.BACK_HOPS]):
             m[free] = flow[Flow.BACK + hop]
             free += 1
-        if flow[P.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
+        if flow[TcpP.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
             start += base
-        s[FlowWord.DELAYED] = 1 if flow[P.ACK_EVERY] > 1 else 0
-        s[FlowWord.MIN_RTO] = (flow[P.MIN_RTO] + step - 1) // step
+        s[FlowWord.DELAYED] = 1 if flow[ReliableP.ACK_EVERY] > 1 else 0
+        s[FlowWord.MIN_RTO] = (flow[ReliableP.MIN_RTO] + step - 1) // step
         window.begin(g, flow, step)
         loss.draw_first(s, p)
     s[FlowWord.ONE_WAY] = delays.one_way(flow, links)
@@ -143,7 +144,7 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
             _grow(s, g, rtt, sent - (lost >> ONE_BITS), step.clock)
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
             if step.sampled:
-                _sample(s, g, np.int64(rtt * float(step.length)), p[P.END] - flow[P.START])
+                _sample(s, g, np.int64(rtt * float(step.length)), p[RowP.END] - flow[RowP.START])
 
 
 def delivered(s: Any) -> Any:
@@ -171,7 +172,7 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
         first, last = _due(m, f, s, LinkFloat.DUE_BEFORE), _due(m, f, s, LinkFloat.DUE)
         begin = step.begin + s[FlowWord.ONE_WAY] + np.int64(first * float(step.length))
         end = step.begin + step.length + s[FlowWord.ONE_WAY] + np.int64(last * float(step.length))
-        s[FlowWord.AFTER_END] += _later(s[FlowWord.THROUGH], begin, end, p[P.END])
+        s[FlowWord.AFTER_END] += _later(s[FlowWord.THROUGH], begin, end, p[RowP.END])
         if step.begin < p[Shared.WARM_UP]:
             s[FlowWord.AFTER_WARM_UP] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
 
@@ -210,14 +211,14 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
     counts[FlowOut.RECEIVED] = received
     counts[FlowOut.SENT] = sent
     counts[FlowOut.IN_FLIGHT] = counts[FlowOut.SENT] - lost - received
-    if counts[FlowOut.COMPLETED] > p[P.END]:
+    if counts[FlowOut.COMPLETED] > p[RowP.END]:
         counts[FlowOut.COMPLETED] = NEVER
-    if counts[FlowOut.FINISHED] > p[P.END]:
+    if counts[FlowOut.FINISHED] > p[RowP.END]:
         counts[FlowOut.FINISHED] = NEVER
     counts[FlowOut.DELIVERED] = distinct
     useful = arrived(s, later)
-    part = (useful & (ONE - 1)) * flow[P.DATA] >> ONE_BITS
-    counts[FlowOut.USEFUL] = (useful >> ONE_BITS) * flow[P.DATA] + part
+    part = (useful & (ONE - 1)) * flow[RowP.DATA] >> ONE_BITS
+    counts[FlowOut.USEFUL] = (useful >> ONE_BITS) * flow[RowP.DATA] + part
     if s[FlowWord.KIND] != UDP:
         counts[FlowOut.RETRANSMITTED] = lost + received - distinct
         counts[FlowOut.IN_ORDER] = distinct
@@ -250,12 +251,12 @@ def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
         s[FlowWord.SILENT] = 1 - s[FlowWord.SILENT]
         mean = flow[Flow.OFF] if s[FlowWord.SILENT] else flow[Flow.ON]
         length = gap(
-            losses, flow[Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
+            losses, flow[Flow.PERIODS], p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION],
             STREAM_PERIOD + s[FlowWord.NUMBER], s[FlowWord.PERIOD],
         )  # fmt: skip
         s[FlowWord.PERIOD] += 1
         s[FlowWord.TOGGLE] += max(((length + 1) * mean) >> 10, 1)
-    if now >= flow[P.STOP] or s[FlowWord.SILENT]:
+    if now >= flow[UdpP.STOP] or s[FlowWord.SILENT]:
         return np.int64(0)
     return min(s[FlowWord.RATE], s[FlowWord.LIMIT] - s[FlowWord.SENT])
 

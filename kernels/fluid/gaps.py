@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, STREAM_LOSS, Hop, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_LOSS, Hop
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.route import HopWord, RouteWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
 
@@ -27,7 +28,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, before: Any) -> N
 def _draw(p: Any, hops: Any, losses: Any, w: Any, path: Any, hop: Any) -> None:
     times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
     stream, row = STREAM_LOSS + (path * 64 + hop) * 2, hops[path, hop, Hop.LOSS]
-    left = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, times[HopWord.GAPS])
+    left = gap(losses, row, p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, times[HopWord.GAPS])
     times[HopWord.GAP] = min(left, np.int64(_LONGEST)) << ONE_BITS
     times[HopWord.GAPS] += 1
 

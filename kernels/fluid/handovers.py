@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, S_BINDING, S_MIP, Hop, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, S_BINDING, S_MIP, Hop, Rows
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.fluid.route import HopWord, Route, RouteWord
 from netcarlo.kernels.path.mobility import handovers
@@ -37,7 +38,7 @@ _TABLE = Word.STATE + handovers.STATE_WORDS
 
 def scratch_words(rows: Rows) -> int:
     """Return the words of the journey of a mobile host that any row of `rows` needs."""
-    return _TABLE + WORDS * int(rows.parameters[:, P.HANDOVERS].max(initial=0))
+    return _TABLE + WORDS * int(rows.parameters[:, MobileP.HANDOVERS].max(initial=0))
 
 
 def radio_of(hops: Any) -> Any:
@@ -58,14 +59,14 @@ def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, route: Ro
     j[Word.RADIO] = radio
     j[Word.TO_MAP] = times[HopWord.ENTERS]
     j[Word.ON_AIR] = times[HopWord.LEAVES] - times[HopWord.ENTERS]
-    j[Word.BACK] = times[HopWord.RETURNS] + p[P.MAP_TO_AR]
-    size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
+    j[Word.BACK] = times[HopWord.RETURNS] + p[MobileP.MAP_TO_AR]
+    size = p[RowP.DATA] + p[RowP.CHUNK_HEADER] + p[RowP.HEADER]
     j[Word.WIRED] = 1 if float(on_wire(size, hops[0, radio, Hop.BYTE_TIME])) < route.service else 0
     state, table = np.int64(Word.STATE), np.int64(_TABLE)
     j[Word.COUNT] = handovers.plan_all(p, hops, outages, j, out, state, table, radio)
-    base = route.base_rtt + 2 * p[P.MAP_TO_AR]
-    more = np.int64(float(2 * p[P.MAP_TO_AR]) / route.service)
-    capacity, one_way = route.capacity + more, route.one_way + p[P.MAP_TO_AR]
+    base = route.base_rtt + 2 * p[MobileP.MAP_TO_AR]
+    more = np.int64(float(2 * p[MobileP.MAP_TO_AR]) / route.service)
+    capacity, one_way = route.capacity + more, route.one_way + p[MobileP.MAP_TO_AR]
     return Route(base, route.service, capacity, route.loss, route.loss_odds, one_way)
 
 
@@ -89,10 +90,10 @@ def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> N
 
 def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     # DOWN, UP and RESUME of a handover [ns], for packets at this rate [1 / ns].
-    j[Word.ROOM] = p[P.BUFFER]
+    j[Word.ROOM] = p[MobileP.BUFFER]
     queued = wait if j[Word.WIRED] == 1 else np.int64(0)
     to_map = j[Word.TO_MAP] + queued
-    to_router = to_map + p[P.MAP_TO_AR]
+    to_router = to_map + p[MobileP.MAP_TO_AR]
     if j[at + Handover.UP] == j[at + Handover.DOWN]:  # a false alarm: only misrouted packets are lost
         if j[at + Handover.ASTRAY] == FOREVER:
             return np.int64(0), np.int64(0), np.int64(0)
@@ -102,7 +103,7 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     saved, comes = j[at + Handover.AT_CN], j[at + Handover.AT_CN] + to_router
     if j[at + Handover.AT_MAP] - to_map < saved:
         saved = j[at + Handover.AT_MAP] - to_map
-        comes = j[at + Handover.AT_MAP] + p[P.MAP_TO_AR] + j[at + Handover.DETOUR]
+        comes = j[at + Handover.AT_MAP] + p[MobileP.MAP_TO_AR] + j[at + Handover.DETOUR]
     if j[at + Handover.FORWARD] - to_router < saved:
         saved = j[at + Handover.FORWARD] - to_router
         comes = j[at + Handover.FORWARD] + j[at + Handover.TUNNEL]
@@ -110,17 +111,20 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     if j[at + Handover.KEPT] < FOREVER and j[at + Handover.DOWN] - to_router < saved:
         saved = j[at + Handover.DOWN] - to_router
         comes = j[at + Handover.KEPT] + j[at + Handover.TUNNEL]
-    copied = j[at + Handover.COPY] - (to_router if p[P.HANDOVER] == S_BINDING else to_map)
+    copied = j[at + Handover.COPY] - (to_router if p[MobileP.HANDOVER] == S_BINDING else to_map)
     if copied < saved:
         later = to_router + j[at + Handover.DETOUR]
-        if p[P.HANDOVER] in (S_BINDING, S_MIP):  # copies of packets that the old one delivered take room
+        if p[MobileP.HANDOVER] in (
+            S_BINDING,
+            S_MIP,
+        ):  # copies of packets that the old one delivered take room
             j[Word.ROOM] -= min(np.int64(float(max(last - copied, 0)) * rate), j[Word.ROOM])
             if j[Word.ROOM] == 0:
                 copied = j[at + Handover.RELEASE] - later
         if copied < saved:
             saved = copied
             comes = max(last, copied) + later
-            if p[P.HANDOVER] == S_MIP:
+            if p[MobileP.HANDOVER] == S_MIP:
                 comes = max(comes, j[at + Handover.HOLD])
     arrival = max(comes, j[at + Handover.RELEASE]) + j[Word.ON_AIR]
     return down, max(saved, down), arrival + j[Word.BACK]

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP
 from netcarlo.kernels.fluid import gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
@@ -55,7 +56,7 @@ def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: A
     last = sent_before(w[RouteWord.DOWN], t, route, goes) if ends_in_it else goes
     last_sack = again + np.int64(float(last) * route.service)  # when the last SACK would arrive
     if m[FlowWord.DELAYED] == 1 and last & 1 == 1:
-        last_sack += p[P.ACK_DELAY]
+        last_sack += p[ReliableP.ACK_DELAY]
     hits += also + at_random
     if last > 0 and (last_sack >= w[RouteWord.RESUME] or last_sack < w[RouteWord.STOP]):
         m[Word.ACK_CLOCKED] = 1
@@ -100,7 +101,7 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
         over = max(late - room, np.int64(0))
         out[Out.DROPS_BUFFER] += over
     late -= over
-    out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
+    out[Out.DROPS_BUFFER if room == 0 and p[MobileP.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
     send_on(row, path, goes << ONE_BITS)
     at_random = gaps.lose(p, hops, losses, w, path, (early + late) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
@@ -123,7 +124,7 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
         return wait_for_timer(row, path, expires)
     m[Word.ACK_CLOCKED] = 1
     if expires < comes:  # the timer has gone off, for nothing
-        while expires < min(comes, p[P.END]) and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
+        while expires < min(comes, p[RowP.END]) and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
             expire(row, path, expires)
             send_on(row, path, np.int64(ONE))
             m[FlowWord.DUPLICATES] += ONE

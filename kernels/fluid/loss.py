@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.fluid import window
 from netcarlo.kernels.fluid.chance import exponential
@@ -198,6 +198,6 @@ def is_recovered(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
     if follow < needed:
         return False
     stream = STREAM_REPAIR + s[FlowWord.NUMBER]
-    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, t)
+    word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, t)
     chance = lost // max(sent, 1)
     return np.int64(word) >> (32 - ONE_BITS) >= chance

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import NEVER, Out, P, Rows
+from netcarlo.kernels.base.layout import NEVER, Out, Rows
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, TcpP
 from netcarlo.kernels.fluid import arrivals, delays, gaps, handovers, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.round import (
@@ -85,18 +86,18 @@ def simulate(
     for column in range(len(out)):
         out[column] = 0
     out[Out.COMPLETED] = NEVER
-    w, j, size = m[WAY:], m[end:], p[P.DATA] + p[P.HEADER]
+    w, j, size = m[WAY:], m[end:], p[RowP.DATA] + p[RowP.HEADER]
     route = prepare(p, hops, losses, w, PATH, size)
     if MOBILE:
         route = handovers.prepare(p, hops, outages, w, j, out, route)
-        gaps.prepare(p, hops, losses, w, PATH, np.int64(1 if p[P.HANDSHAKE] > 0 and KIND != VEGAS else 0))
+        gaps.prepare(p, hops, losses, w, PATH, np.int64(1 if p[TcpP.HANDSHAKE] > 0 and KIND != VEGAS else 0))
     prepare_flow(p, m, g)
     loss.draw_first(m, p)
     if DELAYS:
         delays.prepare_path(hops, m, np.int64(end), size)
     row = Row(p, m, g, w, j, hops, losses, outages, out, route)
     t = _connect(row)
-    while t < p[P.END] and out[Out.COMPLETED] == NEVER:
+    while t < p[RowP.END] and out[Out.COMPLETED] == NEVER:
         t = _step(row, t)
     report(p, m, out)
     if DELAYS:
@@ -107,17 +108,17 @@ def simulate(
 def _connect(row: Row) -> Any:
     # Perform the handshake, if there is one: when the first data are sent [ns].
     p, w, s = row.p, row.w, row.s
-    t = p[P.START]
+    t = p[RowP.START]
     _find_outage(row, t)
-    if p[P.HANDSHAKE] > 0 and KIND != VEGAS:
-        rto = p[P.INITIAL_RTO]
-        while is_down(w, t) and t < p[P.END]:
+    if p[TcpP.HANDSHAKE] > 0 and KIND != VEGAS:
+        rto = p[ReliableP.INITIAL_RTO]
+        while is_down(w, t) and t < p[RowP.END]:
             t += rto
-            rto = min(2 * rto, p[P.MAX_RTO])
+            rto = min(2 * rto, p[ReliableP.MAX_RTO])
             _find_outage(row, t)
         t += row.route.base_rtt
-        if t == p[P.START] + row.route.base_rtt:
-            timer.measure(s, p, p[P.START], t)
+        if t == p[RowP.START] + row.route.base_rtt:
+            timer.measure(s, p, p[RowP.START], t)
     return t
 
 
@@ -134,7 +135,7 @@ def _step(row: Row, t: Any) -> Any:
     p, s, route = row.p, row.s, row.route
     begin, rtt = t, _round_trip(row)
     t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
-    sample(p, row.g[FlowFloat.CWND], row.out, begin, min(t, p[P.END]), rtt)
+    sample(p, row.g[FlowFloat.CWND], row.out, begin, min(t, p[RowP.END]), rtt)
     if s[FlowWord.STATE] == State.RTO_WAIT:
         t = max(t, s[FlowWord.UNTIL])
         s[FlowWord.STATE] = State.OPEN
@@ -259,7 +260,7 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     if w[RouteWord.UP] > t:
         hits = max(hits, np.int64(1))
     room = row.j[handovers.Word.ROOM]
-    out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
+    out[Out.DROPS_BUFFER if room == 0 and p[MobileP.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
     resume = w[RouteWord.RESUME]
     over = np.int64(0)
     if resume > t + np.int64(rtt):  # the others wait

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.fluid import gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
@@ -64,8 +65,8 @@ def round_trip(p: Any, route: Route, packets: Any) -> Any:
     Of two that a SACK answers the first waits for the second, and a single one for the timer.
     """
     base = float(route.base_rtt)
-    if p[P.ACK_EVERY] > 1:
-        base += route.service if packets > 1 else float(p[P.ACK_DELAY])
+    if p[ReliableP.ACK_EVERY] > 1:
+        base += route.service if packets > 1 else float(p[ReliableP.ACK_DELAY])
     return max(base, float(min(packets, route.capacity)) * route.service)
 
 
@@ -111,9 +112,9 @@ def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
     # gap lets another packet out, unless the receiver has no more room.
     p, m = row.p, row.m
     follow = packets - hits
-    if follow < (p[P.DUPACKS] if packets >= m[Word.RECEIVE_WINDOW] else 1):
+    if follow < (p[ReliableP.DUPACKS] if packets >= m[Word.RECEIVE_WINDOW] else 1):
         return np.int64(-1)
-    rounds = (p[P.DUPACKS] + follow - 1) // follow - 1
+    rounds = (p[ReliableP.DUPACKS] + follow - 1) // follow - 1
     return np.int64(rtt) * rounds
 
 
@@ -137,7 +138,7 @@ def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
     becomes current; returns when that is [ns]."""
     p, hops, m, out = row.p, row.hops, row.m, row.out
     waits = True
-    while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
+    while waits and t < p[RowP.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         expire(row, path, t)
         m[Word.LOST_ON] = path
         path = target(row, path, t)

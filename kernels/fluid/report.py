@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out, P
+from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add_times
 from netcarlo.kernels.fluid.arrivals import lost
 from netcarlo.kernels.fluid.state import ONE_BITS, FlowWord
@@ -16,18 +17,18 @@ def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None
 
     Those from `before` to `now` [ns].  A round trip that takes longer than the whole run is never measured.
     """
-    half = p[P.SAMPLE] >> 1
-    count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
+    half = p[RowP.SAMPLE] >> 1
+    count = (now + half) // p[RowP.SAMPLE] - (before + half) // p[RowP.SAMPLE]
     out[Out.SAMPLES] += count
     add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(cwnd * 1024.0))
-    if rtt <= p[P.END] - p[P.START]:
+    if rtt <= p[RowP.END] - p[RowP.START]:
         out[Out.RTT_SAMPLES] += count
         add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
 
 
 def report(p: Any, m: Any, out: Any) -> None:
     """Write the outcomes of a flow with the words `m` to `out`, which has the drops already."""
-    if out[Out.COMPLETED] > p[P.END]:
+    if out[Out.COMPLETED] > p[RowP.END]:
         out[Out.COMPLETED] = NEVER
     dropped = lost(out)
     through = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.route import Route
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
@@ -84,8 +85,8 @@ def until_event(
         length = max(down - t, np.int64(0))
         part = float(length) / rtt
         cause = Cause.OUTAGE
-    if t + length > p[P.END]:
-        length = p[P.END] - t
+    if t + length > p[RowP.END]:
+        length = p[RowP.END] - t
         part = float(length) / rtt
         cause = Cause.NOTHING
     return Span(packets, rtt, length, part, cause)
@@ -94,10 +95,10 @@ def until_event(
 def prepare(p: Any, s: Any, g: Any) -> None:
     """Initialise the words and floats of a flow with the columns `p`."""
     s[FlowWord.KIND] = KIND
-    s[FlowWord.MIN_RTO] = p[P.MIN_RTO]
+    s[FlowWord.MIN_RTO] = p[ReliableP.MIN_RTO]
     s[FlowWord.STATE] = State.OPEN
-    s[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
-    s[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
+    s[FlowWord.LIMIT] = p[RowP.LIMIT] << ONE_BITS if p[RowP.LIMIT] < ENDLESS else ENDLESS
+    s[FlowWord.DELAYED] = 1 if p[ReliableP.ACK_EVERY] > 1 else 0
     window.begin(g, p, 1)
     timer.begin(s, p)
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.fluid.chance import survival
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
@@ -88,7 +89,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
         if h[Hop.PRESENT] != 0:
             times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
             times[HopWord.BACK] = back
-            back += h[Hop.R_DELAY] + on_wire(p[P.ACK], h[Hop.R_BYTE_TIME])
+            back += h[Hop.R_DELAY] + on_wire(p[ReliableP.ACK], h[Hop.R_BYTE_TIME])
             times[HopWord.RETURNS] = back
     base += back
     room = np.int64(float(base) / slowest) + limit if limit > 0 else np.int64(ENDLESS)

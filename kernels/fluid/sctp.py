@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Failover, Out, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Failover, Out, Rows
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, SctpP
 from netcarlo.kernels.fluid import arrivals, gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
@@ -65,24 +66,24 @@ def simulate(
     for column in range(len(out)):
         out[column] = 0
     out[Out.COMPLETED] = NEVER
-    chunk = p[P.DATA] + p[P.CHUNK_HEADER]
-    m[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
-    m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
-    m[Word.RECEIVE_WINDOW] = p[P.RWND] // chunk
+    chunk = p[RowP.DATA] + p[RowP.CHUNK_HEADER]
+    m[FlowWord.LIMIT] = p[RowP.LIMIT] << ONE_BITS if p[RowP.LIMIT] < ENDLESS else ENDLESS
+    m[FlowWord.DELAYED] = 1 if p[ReliableP.ACK_EVERY] > 1 else 0
+    m[Word.RECEIVE_WINDOW] = p[SctpP.RWND] // chunk
     m[Word.FAILOVER] = NEVER
     row = Row(p, hops, outages, losses, m, g, out)
     t = _connect(row)
-    for path in range(p[P.N_PATHS]):
+    for path in range(p[SctpP.N_PATHS]):
         _prepare_path(row, path, float(chunk))
-        before = (2 if path == 0 else 0) + p[P.PROBE_FIRST]
+        before = (2 if path == 0 else 0) + p[SctpP.PROBE_FIRST]
         gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.ROUTE :], path, before)
-    while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
+    while t < p[RowP.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(row, t)
     report(p, m, out)
     out[Out.SENT_ALTERNATE] = min(
         out[Out.SENT_ALTERNATE], out[Out.SENT]
     )  # without packets sent after the end
-    if p[P.N_PATHS] == PATHS:
+    if p[SctpP.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = m[Word.FAILOVER]
     return 0
 
@@ -91,21 +92,21 @@ def _connect(row: Row) -> Any:
     # Two exchanges on the first path, and a heartbeat on each if they are to be confirmed: when the first
     # data are sent [ns].
     p, hops, losses, m = row.p, row.hops, row.losses, row.m
-    t, probed = p[P.START], np.int64(0)
-    for path in range(p[P.N_PATHS]):
+    t, probed = p[RowP.START], np.int64(0)
+    for path in range(p[SctpP.N_PATHS]):
         q = m[place_of(hops, path) :]
-        q[PathWord.RTO] = p[P.INITIAL_RTO]
+        q[PathWord.RTO] = p[ReliableP.INITIAL_RTO]
         base = prepare(p, hops, losses, q[PathWord.ROUTE :], path, np.int64(HEARTBEAT_BYTES)).base_rtt
         if MOBILE:
-            base += 2 * p[P.MAP_TO_AR]
+            base += 2 * p[MobileP.MAP_TO_AR]
         find_fixed_outage(row, path, t)
         if path == 0:
-            while is_down(q[PathWord.ROUTE :], t) and t < p[P.END]:
+            while is_down(q[PathWord.ROUTE :], t) and t < p[RowP.END]:
                 t += q[PathWord.RTO]
-                q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
+                q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[ReliableP.MAX_RTO])
                 find_fixed_outage(row, path, t)
             t += 2 * base
-        if p[P.PROBE_FIRST] == 1:
+        if p[SctpP.PROBE_FIRST] == 1:
             measure(p, q, base)
             probed = max(probed, base)
     return t + probed
@@ -114,7 +115,7 @@ def _connect(row: Row) -> Any:
 def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
     p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
-    size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
+    size = p[RowP.DATA] + p[RowP.CHUNK_HEADER] + p[RowP.HEADER]
     route = prepare(p, hops, losses, q[PathWord.ROUTE :], path, size)
     if MOBILE:
         route = handovers.prepare(p, hops, outages, q[PathWord.ROUTE :], m[journey_of(hops) :], out, route)
@@ -122,8 +123,8 @@ def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
     q[PathWord.BASE_RTT], q[PathWord.CAPACITY], q[PathWord.LOSS] = route.base_rtt, route.capacity, route.loss
     q[PathWord.ONE_WAY] = route.one_way
     f[PathFloat.SERVICE] = route.service
-    f[PathFloat.CWND] = float(p[P.INITIAL_CWND]) / chunk
-    f[PathFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH]) / chunk
+    f[PathFloat.CWND] = float(p[SctpP.INITIAL_CWND]) / chunk
+    f[PathFloat.SSTHRESH] = float(p[ReliableP.INITIAL_SSTHRESH]) / chunk
 
 
 def _advance(row: Row, t: Any) -> Any:
@@ -152,7 +153,7 @@ def _advance(row: Row, t: Any) -> Any:
         find_interruption(row, path, t, np.int64(rtt), packets)
     wanted = packets
     if t < m[Word.REFILLED_AT]:
-        packets = min(packets, m[Word.WINDOW_LEFT] + (p[P.MAX_BURST] if t >= m[Word.RECOVERED_AT] else 0))
+        packets = min(packets, m[Word.WINDOW_LEFT] + (p[SctpP.MAX_BURST] if t >= m[Word.RECOVERED_AT] else 0))
     else:
         packets = _answered(p, route, packets)
     burst = np.int64(
@@ -163,12 +164,12 @@ def _advance(row: Row, t: Any) -> Any:
         if w[RouteWord.DOWN] < t + burst:
             after = hand_over(row, route, path, packets, t, rtt)
             after = _settle(row, path, before, after)
-            sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
+            sample(p, f[PathFloat.CWND], out, before, min(after, p[RowP.END]), rtt)
             return after
     elif meets and w[RouteWord.RESUME] > t and gaps.until_loss(hops, w, path) >= packets << ONE_BITS:
         after = cross_outage(row, route, path, packets, t, rtt)
         after = _settle(row, path, before, after)
-        sample(p, f[PathFloat.CWND], out, before, min(after, p[P.END]), rtt)
+        sample(p, f[PathFloat.CWND], out, before, min(after, p[RowP.END]), rtt)
         return after
     span = until_event(
         p, route, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, gaps.until_loss(hops, w, path),
@@ -192,7 +193,7 @@ def _advance(row: Row, t: Any) -> Any:
         t = _lose_window(row, route, path, cause, t, rtt)
     m[Word.ACK_CLOCKED] = 0 if m[Word.SINGLE_PACKET] == 1 else 1
     t = _settle(row, path, before, t)
-    sample(p, f[PathFloat.CWND], out, before, min(t, p[P.END]), rtt)
+    sample(p, f[PathFloat.CWND], out, before, min(t, p[RowP.END]), rtt)
     return t
 
 
@@ -210,7 +211,7 @@ def _answered(p: Any, route: Route, packets: Any) -> Any:
     # Packets in flight whose SACK arrives within the round trip: where the path becomes idle the odd
     # one waits for the next.
     idle = float(packets) * route.service < float(route.base_rtt)
-    return packets - (packets & 1) if p[P.ACK_EVERY] > 1 and packets > 1 and idle else packets
+    return packets - (packets & 1) if p[ReliableP.ACK_EVERY] > 1 and packets > 1 and idle else packets
 
 
 def _lose_window(row: Row, route: Route, path: Any, cause: Any, t: Any, rtt: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import STATUS_OK, P
+from netcarlo.kernels.base.layout import STATUS_OK
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid import delays, flow, queue
 from netcarlo.kernels.fluid.state import (
     FlowFloat,
@@ -50,7 +51,7 @@ def simulate(
         delays.prepare(p, flows, links, m, free)
     for column in range(len(out)):
         out[column] = 0
-    steps = (p[P.END] + length - 1) // length
+    steps = (p[RowP.END] + length - 1) // length
     warm = (p[Shared.WARM_UP] - 1) // length  # the step at whose end counting begins
     one_way = np.int64(0)
     for i in range(p[Shared.FLOWS]):
@@ -60,21 +61,21 @@ def simulate(
         begin = k * length
         sampled = begin >= next_sample
         if sampled:
-            next_sample += p[P.SAMPLE]
+            next_sample += p[RowP.SAMPLE]
         step = flow.Step(k, begin, length, clock(begin), sampled)
         for i in range(p[Shared.FLOWS]):
             if flow.is_due(m[words_of_flow(p, i) :], k):
                 flow.advance(p, flows[i], losses, m, f, i, step)
             else:
                 m[words_of_flow(p, i) + FlowWord.THROUGH] = 0
-        inside = min(begin + length, p[P.END]) - max(begin, p[Shared.WARM_UP])
-        left = max(p[P.END] - begin - length, np.int64(0))
+        inside = min(begin + length, p[RowP.END]) - max(begin, p[Shared.WARM_UP])
+        left = max(p[RowP.END] - begin - length, np.int64(0))
         due = 0.0
         for i in range(p[Shared.LINKS]):
             queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside, left)
             due += f[floats_of_link(i) + LinkFloat.DUE]
         latest = begin + length + one_way + np.int64(due * float(length))
-        if latest > p[P.END] or (k <= warm and latest > p[Shared.WARM_UP]):
+        if latest > p[RowP.END] or (k <= warm and latest > p[Shared.WARM_UP]):
             for i in range(p[Shared.FLOWS]):
                 flow.settle(p, m, f, i, step)
         if k == warm and p[Shared.WARM_UP] > 0:

@@ -11,28 +11,30 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, TcpP
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 from netcarlo.kernels.tcp import rto
 
 
 def begin(s: Any, p: Any) -> None:
     """Initialise the timer."""
-    s[FlowWord.RTO] = p[P.INITIAL_RTO]
-    s[FlowWord.PREVIOUS_RTO] = p[P.INITIAL_RTO]
+    s[FlowWord.RTO] = p[ReliableP.INITIAL_RTO]
+    s[FlowWord.PREVIOUS_RTO] = p[ReliableP.INITIAL_RTO]
     s[FlowWord.BACKOFF] = 1
 
 
 def length(s: Any, p: Any) -> Any:
     """Return the present retransmission timeout, backed off [ns]."""
-    return rto.timeout_of(s[FlowWord.RTO], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+    return rto.timeout_of(
+        s[FlowWord.RTO], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[ReliableP.MAX_RTO], p[TcpP.TICK]
+    )
 
 
 @noinline
 def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
     """Measure the round trip of a packet sent at `sent` and acknowledged at `now` [ns]."""
-    tick = max(p[P.TICK], np.int64(1))
-    ticks = rto.measure(sent, now, p[P.CLOCK_PHASE], tick)
+    tick = max(p[TcpP.TICK], np.int64(1))
+    ticks = rto.measure(sent, now, p[TcpP.CLOCK_PHASE], tick)
     s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
     s[FlowWord.PREVIOUS_RTO] = s[FlowWord.RTO]
     s[FlowWord.RTO] = (s[FlowWord.RTTVAR] + (s[FlowWord.SRTT] >> 3)) * tick
@@ -53,5 +55,5 @@ def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
 def back_off(s: Any, p: Any) -> None:
     """Back off the timer after a timeout: double its length."""
     s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.back_off(
-        s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR], length(s, p), p[P.MAX_RTO]
+        s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR], length(s, p), p[ReliableP.MAX_RTO]
     )

@@ -11,7 +11,8 @@ compilers that fuse multiplication and addition change no bit.
 import math
 from typing import Any
 
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import bic, cubic, westwood
 from netcarlo.kernels.fluid.state import FlowFloat
 from netcarlo.kernels.senders import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
@@ -35,15 +36,15 @@ def begin(g: Any, p: Any, unit: Any) -> None:
     """Initialise the floats of a flow with the columns `p`; round trips have a unit of `unit` ns."""
     for word in range(FlowFloat.SIZE):
         g[word] = 0.0
-    g[FlowFloat.CWND] = float(min(p[P.INITIAL_WINDOW], p[P.WINDOW]))
-    g[FlowFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH])
-    g[FlowFloat.RECEIVE_WINDOW] = float(p[P.WINDOW])
+    g[FlowFloat.CWND] = float(min(p[TcpP.INITIAL_WINDOW], p[RowP.WINDOW]))
+    g[FlowFloat.SSTHRESH] = float(p[ReliableP.INITIAL_SSTHRESH])
+    g[FlowFloat.RECEIVE_WINDOW] = float(p[RowP.WINDOW])
     g[FlowFloat.MIN_RTT] = _NO_RTT
-    g[FlowFloat.TICK] = float(max(p[P.TICK], 1)) / float(unit)
+    g[FlowFloat.TICK] = float(max(p[TcpP.TICK], 1)) / float(unit)
     g[FlowFloat.MS] = float(MS) / float(unit)
-    g[FlowFloat.ALPHA] = float(p[P.VEGAS_ALPHA])
-    g[FlowFloat.BETA] = float(p[P.VEGAS_BETA])
-    g[FlowFloat.GAMMA] = float(p[P.VEGAS_GAMMA])
+    g[FlowFloat.ALPHA] = float(p[TcpP.VEGAS_ALPHA])
+    g[FlowFloat.BETA] = float(p[TcpP.VEGAS_BETA])
+    g[FlowFloat.GAMMA] = float(p[TcpP.VEGAS_GAMMA])
 
 
 def clock(t: Any) -> Any:

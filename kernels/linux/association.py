@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.base.layout import Trace
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
@@ -88,8 +89,8 @@ def overfull(s: Any) -> Any:
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """Return the size of a packet of the sender [byte]."""
     if packet >= FIRST:
-        return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
-    return p[P.ACK] if packet == ACK_OF_SYN else p[P.HANDSHAKE]
+        return p[RowP.DATA] + p[RowP.HEADER] - (p[RowP.SHORT] if is_last(p, s, packet) else 0)
+    return p[ReliableP.ACK] if packet == ACK_OF_SYN else p[TcpP.HANDSHAKE]
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:
@@ -104,10 +105,10 @@ OPTION = 4
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Return the size of a packet of the receiver [byte]."""
     if not is_ack(p, s, ack_id):
-        return p[P.HANDSHAKE]
+        return p[TcpP.HANDSHAKE]
     at = ack_at(p, s, ack_id)
     blocks = s[at + Ack.NUM_SACKS] + (s[at + Ack.DSACK] != NONE)
-    return p[P.ACK] + (p[P.SACK_BLOCK] * blocks + OPTION if blocks > 0 else 0)
+    return p[ReliableP.ACK] + (p[ReliableP.SACK_BLOCK] * blocks + OPTION if blocks > 0 else 0)
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Source: Fisk and Feng, "Dynamic right-sizing in TCP" (LACSI 2001), in the form of Linux
 (`tcp_rcv_space_adjust`): the buffer has room for twice the packets read in the latest round trip plus 16, and
-for more if that number grew. The window begins with 64 KiB and is limited by `P.WINDOW` (tcp_rmem). The
+for more if that number grew. The window begins with 64 KiB and is limited by `RowP.WINDOW` (tcp_rmem). The
 advertised window grows by two packets with each packet that arrives, which is acknowledged at once.
 Round-trip times are measured by timestamps: from an ACK to the first packet that was sent after the ACK had
 arrived. The application reads immediately after the ACK of the data that it reads.
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
@@ -38,19 +39,19 @@ packet the time at which the newest ACK received before it was sent [ns]."""
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Prepare the association, as `sender.prepare` does, and the ring of windows and timestamps."""
     free = without_autotuning.prepare(p, s, g, limit, phase, flow, free)
-    window = min(max(INITIAL_WINDOW_BYTES // max(p[P.DATA], 1), 1), p[P.WINDOW])
+    window = min(max(INITIAL_WINDOW_BYTES // max(p[RowP.DATA], 1), 1), p[RowP.WINDOW])
     s[Tcp.AUTOTUNING_RING] = free
     s[Tcp.SND_WND] = s[Tcp.RCV_WND] = s[Tcp.WINDOW_CLAMP] = window
     s[Tcp.SND_WND_END] = FIRST + window
     s[Tcp.RCVQ_SPACE] = min(window, np.int64(INITIAL_RCVQ_SPACE))
     s[Tcp.RCVQ_SEQ] = FIRST
     s[Tcp.RCV_RTT_LAST_TSECR] = s[Tcp.NEWEST_ACK_AT] = NONE
-    return free + ENTRY_WORDS * p[P.RING]
+    return free + ENTRY_WORDS * p[RowP.RING]
 
 
 def _at(p: Any, s: Any, number: Any) -> Any:
     """Return the word of an entry of the ring."""
-    return s[Tcp.AUTOTUNING_RING] + ENTRY_WORDS * (number & (p[P.RING] - 1))
+    return s[Tcp.AUTOTUNING_RING] + ENTRY_WORDS * (number & (p[RowP.RING] - 1))
 
 
 # Sender.
@@ -131,7 +132,7 @@ def _adjust_window(p: Any, s: Any, t: Any) -> None:
     if read > s[Tcp.RCVQ_SPACE]:
         window = 2 * read + EXTRA_PACKETS
         window += 2 * (window * (read - s[Tcp.RCVQ_SPACE]) // s[Tcp.RCVQ_SPACE])
-        s[Tcp.WINDOW_CLAMP] = max(s[Tcp.WINDOW_CLAMP], min(window, p[P.WINDOW]))
+        s[Tcp.WINDOW_CLAMP] = max(s[Tcp.WINDOW_CLAMP], min(window, p[RowP.WINDOW]))
         s[Tcp.RCVQ_SPACE] = read
     s[Tcp.RCVQ_SEQ] = s[Tcp.RCV_NXT]
     s[Tcp.RCVQ_TIME] = t

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import TcpP
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.state import Tcp
 
@@ -27,12 +28,12 @@ def timestamp_of(s: Any, now: Any) -> Any:
 
 def jiffies_of(p: Any, s: Any, now: Any) -> Any:
     """Return the kernel's tick count at `now` [ns]."""
-    return quotient(now + s[Tcp.CLOCK_PHASE], p[P.TICK])
+    return quotient(now + s[Tcp.CLOCK_PHASE], p[TcpP.TICK])
 
 
 def start_of_jiffy(p: Any, s: Any, jiffy: Any) -> Any:
     """Return the time at which a tick count is reached [ns]."""
-    return jiffy * p[P.TICK] - s[Tcp.CLOCK_PHASE]
+    return jiffy * p[TcpP.TICK] - s[Tcp.CLOCK_PHASE]
 
 
 def to_jiffies(s: Any, us: Any) -> Any:
@@ -52,4 +53,4 @@ def timer_expiry(p: Any, s: Any, now: Any, jiffies: Any) -> Any:
     while jiffies >= reach and shift < 24:
         shift += 3
         reach <<= np.int64(3)
-    return ((((expires >> shift) + 1) << shift) * p[P.TICK]) - s[Tcp.CLOCK_PHASE]
+    return ((((expires >> shift) + 1) << shift) * p[TcpP.TICK]) - s[Tcp.CLOCK_PHASE]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.linux import acks, clocks, rack, receiver, rtt
 from netcarlo.kernels.linux.state import ACK_WORDS, NONE, PACKET_WORDS, Flag, Packet, Tcp, packet_at
@@ -30,7 +31,7 @@ class Rings(NamedTuple):
 
 def rings_of(p: Any, s: Any) -> Any:
     """Return the positions of the rings, which do not change."""
-    return Rings(p[P.RING] - 1, s[Tcp.PACKETS], s[Tcp.ACK_RING])
+    return Rings(p[RowP.RING] - 1, s[Tcp.PACKETS], s[Tcp.ACK_RING])
 
 
 def packet_in_ring(rings: Any, packet: Any) -> Any:
@@ -174,7 +175,7 @@ def with_delayed_ack(p: Any, s: Any, rcv: Any, since: Any) -> Any:
 
 def acks_at_once(p: Any, rcv: Any, push: Any) -> Any:
     """Return True if the receiver acknowledges the next packet in order without delay."""
-    return push or rcv.quick_acks > 0 or rcv.rcv_nxt + 1 - rcv.rcv_wup >= p[P.ACK_EVERY]
+    return push or rcv.quick_acks > 0 or rcv.rcv_nxt + 1 - rcv.rcv_wup >= p[ReliableP.ACK_EVERY]
 
 
 def receive(s: Any, rings: Any, rcv: Any, t: Any, sent: Any, at_once: Any) -> Any:

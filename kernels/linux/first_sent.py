@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import sender, state
 from netcarlo.kernels.linux.state import FIRST, PACED, RECORD_WORDS, Tcp
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Return the words of scratch of an association with this `P.RING`, or of many with an array of them."""
+    """Return the words of scratch of an association with this `RowP.RING`, or of many with an array of
+    them."""
     return state.scratch_words(window, ring) + ring
 
 
@@ -29,13 +30,13 @@ def note_first_sent(p: Any, s: Any, packet: Any, now: Any) -> None:
 
 def _word_of(p: Any, s: Any, packet: Any) -> Any:
     """Return the word that holds the time at which a packet was first sent."""
-    begin = s[Tcp.RATE_RECORDS] + (RECORD_WORDS * p[P.RING] if PACED else 0)
-    return begin + (packet & (p[P.RING] - 1))
+    begin = s[Tcp.RATE_RECORDS] + (RECORD_WORDS * p[RowP.RING] if PACED else 0)
+    return begin + (packet & (p[RowP.RING] - 1))
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Prepare the association, as `sender.prepare` does."""
-    return sender.prepare(p, s, g, limit, phase, flow, free) + p[P.RING]
+    return sender.prepare(p, s, g, limit, phase, flow, free) + p[RowP.RING]
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:

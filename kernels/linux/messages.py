@@ -16,7 +16,8 @@ import numpy as np
 from netcarlo.kernels.base import histogram, points
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, MESSAGES_EVERY, STREAM_MESSAGE, Messages, P
+from netcarlo.kernels.base.layout import FOREVER, MESSAGES_EVERY, STREAM_MESSAGE, Messages
+from netcarlo.kernels.base.parameters import LinuxP, RowP, TcpP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, prr, rate, state
 from netcarlo.kernels.linux.sender import WAKE_UP_TIME
@@ -67,7 +68,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     free = below.prepare(p, s, g, np.int64(0), phase, flow, free)
     for word in range(Word.WRITE_AT, WORDS):
         s[word] = 0
-    end = free + Messages.COLUMNS + p[P.RING]
+    end = free + Messages.COLUMNS + p[RowP.RING]
     for word in range(free, end):
         s[word] = 0
     s[Word.WRITE_AT] = FOREVER
@@ -99,20 +100,20 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
 def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     """Write the next message, which consists of full packets except for the last one."""
     k = s[Word.WRITTEN]
-    w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_MESSAGE, k)
-    size = max(points.value(constants, p[P.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
+    w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_MESSAGE, k)
+    size = max(points.value(constants, p[LinuxP.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
     if k > 0:
         _restart_after_idle(p, s, now)
     if PACED:
         rate.mark_app_limited(s)
-    s[Word.WAIT] = points.value(constants, p[P.MESSAGE_WAITS], np.int64(w1))
+    s[Word.WAIT] = points.value(constants, p[LinuxP.MESSAGE_WAITS], np.int64(w1))
     s[Word.WRITE_AT] = FOREVER
     s[Word.WRITTEN] = k + 1
     s[Word.WRITTEN_AT] = now
     s[Word.IN_TRANSIT] = 1
-    packets = (size + p[P.DATA] - 1) // p[P.DATA]
+    packets = (size + p[RowP.DATA] - 1) // p[RowP.DATA]
     s[Tcp.LAST] += packets
-    s[Word.SHORT] = packets * p[P.DATA] - size
+    s[Word.SHORT] = packets * p[RowP.DATA] - size
     s[Tcp.TRY_SEND] = 1
 
 
@@ -121,8 +122,8 @@ def _restart_after_idle(p: Any, s: Any, now: Any) -> None:
     if PACED:
         return
     idle = clocks.jiffies_of(p, s, now) - clocks.jiffies_of(p, s, s[Word.LAST_SENT_AT])
-    if p[P.IDLE_RESTART] != 0 and idle > s[Tcp.RTO]:
-        cwnd, restart_cwnd = s[Tcp.CWND], min(p[P.INITIAL_WINDOW], s[Tcp.CWND])
+    if p[LinuxP.IDLE_RESTART] != 0 and idle > s[Tcp.RTO]:
+        cwnd, restart_cwnd = s[Tcp.CWND], min(p[TcpP.INITIAL_WINDOW], s[Tcp.CWND])
         s[Tcp.SSTHRESH] = prr.current_ssthresh(s)
         left = idle - s[Tcp.RTO]
         while left > 0 and cwnd > restart_cwnd:
@@ -145,9 +146,9 @@ def _pause(p: Any, s: Any, now: Any) -> None:
     if s[Word.WRITTEN] == 0:
         s[Word.WRITE_AT] = now + WAKE_UP_TIME
         return
-    since = s[Word.WRITTEN_AT] if p[P.MESSAGES] == MESSAGES_EVERY else now
+    since = s[Word.WRITTEN_AT] if p[LinuxP.MESSAGES] == MESSAGES_EVERY else now
     s[Word.WRITE_AT] = max(since + s[Word.WAIT], now)
-    s[s[Word.COUNTS] + Messages.IDLE] += max(min(s[Word.WRITE_AT], p[P.END]) - now, 0)
+    s[s[Word.COUNTS] + Messages.IDLE] += max(min(s[Word.WRITE_AT], p[RowP.END]) - now, 0)
 
 
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
@@ -166,7 +167,7 @@ def _short_at(p: Any, s: Any, packet: Any) -> Any:
 
     The word belongs to the packet, because a copy may still be in flight when later messages are written.
     """
-    return s[Word.COUNTS] + Messages.COLUMNS + (packet & (p[P.RING] - 1))
+    return s[Word.COUNTS] + Messages.COLUMNS + (packet & (p[RowP.RING] - 1))
 
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:

@@ -10,7 +10,8 @@ from enum import IntEnum, auto
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import rate
 from netcarlo.kernels.linux.state import Rexmit, Tcp
 
@@ -48,7 +49,7 @@ def min_tso_segs(s: Any) -> Any:
 
 def tso_segs_goal(p: Any, s: Any) -> Any:
     """Return the target size of a burst [packets]: what the rate sends in 1/1024 s (`bbr_tso_segs_goal`)."""
-    size = min(s[Pacing.RATE] >> 10, GSO_MAX_BYTES) // max(p[P.DATA], 1)
+    size = min(s[Pacing.RATE] >> 10, GSO_MAX_BYTES) // max(p[RowP.DATA], 1)
     return min(max(size, min_tso_segs(s)), 127)
 
 
@@ -57,7 +58,7 @@ def tso_autosize(p: Any, s: Any) -> Any:
     (`tcp_tso_autosize`)."""
     near = s[Tcp.MIN_RTT_US] >> MIN_RTT_LOG
     room = (s[Pacing.RATE] >> 10) + (65536 >> near if near < 32 else 0)
-    return max(min(room, 65536) // max(p[P.DATA], 1), min_tso_segs(s))
+    return max(min(room, 65536) // max(p[RowP.DATA], 1), min_tso_segs(s))
 
 
 def may_send(s: Any, now: Any) -> Any:
@@ -79,7 +80,7 @@ def on_send(p: Any, s: Any, now: Any, packets: Any) -> None:
     late = now - s[Pacing.NEXT_SEND]
     s[Pacing.NEXT_SEND] = max(s[Pacing.NEXT_SEND], now)
     if s[Tcp.SENT] + packets >= UNPACED_PACKETS and s[Pacing.RATE] > 0:
-        length = packets * p[P.DATA] * NS_PER_S // s[Pacing.RATE]
+        length = packets * p[RowP.DATA] * NS_PER_S // s[Pacing.RATE]
         s[Pacing.NEXT_SEND] += length - min(length >> 1, max(late, 0))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import clocks, scoreboard
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, CaState, Flag, Packet, Tcp, packet_at
 
@@ -93,7 +93,7 @@ def detect_loss(p: Any, s: Any, now_us: Any) -> Any:
 def _originals(p: Any, s: Any, before: Any) -> Any:
     """Examine packets never retransmitted; those sent by `before` [us] are lost. Returns the longest
     remaining time."""
-    mask, wait, holds = p[P.RING] - 1, np.int64(0), True
+    mask, wait, holds = p[RowP.RING] - 1, np.int64(0), True
     packet = max(s[Tcp.RACK_SCAN_START], s[Tcp.SND_UNA])
     while packet < s[Tcp.SND_NXT]:
         at = packet_at(p, s, packet)
@@ -118,7 +118,7 @@ def _originals(p: Any, s: Any, before: Any) -> Any:
 
 def _retransmissions(p: Any, s: Any, before: Any) -> Any:
     """Examine retransmissions; those sent by `before` [us] are lost. Returns the longest remaining time."""
-    mask, wait, holds = p[P.RING] - 1, np.int64(0), True
+    mask, wait, holds = p[RowP.RING] - 1, np.int64(0), True
     number = s[Tcp.RETRANS_LOG_FIRST]
     while number < s[Tcp.RETRANS_LOG_END]:
         packet = s[s[Tcp.RETRANS_LOG] + (number & mask)]

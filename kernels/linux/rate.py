@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux.rack import sent_after
 from netcarlo.kernels.linux.state import CONTROL, NONE, RECORD_WORDS, Tcp, in_flight
 
@@ -69,7 +69,7 @@ FLIGHT_BITS = 20
 
 def record_at(p: Any, s: Any, packet: Any) -> Any:
     """Return the word at which the record of a packet begins."""
-    return s[Tcp.RATE_RECORDS] + RECORD_WORDS * (packet & (p[P.RING] - 1))
+    return s[Tcp.RATE_RECORDS] + RECORD_WORDS * (packet & (p[RowP.RING] - 1))
 
 
 def prepare(s: Any) -> None:

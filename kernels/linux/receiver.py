@@ -11,7 +11,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bits import clear_bits, run_begin, run_end, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, MS, P
+from netcarlo.kernels.base.layout import FOREVER, MS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.clocks import US, timer_expiry
 from netcarlo.kernels.linux.state import (
@@ -53,7 +54,7 @@ SYNACK_RETRIES = 5
 def make_ack(p: Any, s: Any) -> Any:
     """Make the next acknowledgement, and return its id, or FULL."""
     ack_id = s[Tcp.NEXT_ACK_ID]
-    if ack_id - s[Tcp.ACKS_CONSUMED] >= p[P.RING]:
+    if ack_id - s[Tcp.ACKS_CONSUMED] >= p[RowP.RING]:
         return np.int64(FULL)
     at = ack_at(p, s, ack_id)
     write_ack(s, at, s[Tcp.RCV_NXT], s[Tcp.TS_RECENT])
@@ -106,7 +107,7 @@ def _answer_syn(p: Any, s: Any, t: Any) -> Any:
     ack_id = make_ack(p, s)
     s[Tcp.QUICK_ACKS] = quick
     if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACK_RETRANSMITS] < SYNACK_RETRIES:
-        jiffies = quotient(p[P.INITIAL_RTO], p[P.TICK]) << s[Tcp.SYN_ACK_RETRANSMITS]
+        jiffies = quotient(p[ReliableP.INITIAL_RTO], p[TcpP.TICK]) << s[Tcp.SYN_ACK_RETRANSMITS]
         s[Tcp.ACK_DEADLINE] = timer_expiry(p, s, t, min(jiffies, s[Tcp.MAX_RTO_JIFFIES]))
     return ack_id
 
@@ -130,7 +131,7 @@ def receiver_rto(s: Any) -> Any:
 
 def delayed_ack_deadline(p: Any, s: Any, t: Any) -> Any:
     """Return the latest time of the ACK for a packet that arrives at time t [ns]."""
-    return timer_expiry(p, s, t, quotient(p[P.ACK_DELAY], p[P.TICK]))
+    return timer_expiry(p, s, t, quotient(p[ReliableP.ACK_DELAY], p[TcpP.TICK]))
 
 
 def _on_segment(s: Any, t: Any) -> None:
@@ -172,8 +173,8 @@ def _update_sack_blocks(s: Any, left: Any, right: Any) -> None:
 @noinline
 def _out_of_order(p: Any, s: Any, packet: Any) -> None:
     """Put a packet above a gap into the out-of-order queue."""
-    mask = p[P.RING] - 1
-    if packet - s[Tcp.RCV_NXT] >= p[P.RING]:
+    mask = p[RowP.RING] - 1
+    if packet - s[Tcp.RCV_NXT] >= p[RowP.RING]:
         s[Tcp.OVERFULL] = 1
     elif packet <= s[Tcp.RCV_HIGHEST] and test_bit(s, s[Tcp.OUT_OF_ORDER_BITS], mask, packet):
         s[Tcp.DUPLICATES] += 1
@@ -195,7 +196,7 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
 @noinline
 def _advance_rcv_nxt(p: Any, s: Any) -> None:
     """Advance RCV_NXT to the next gap, after the first missing packet has arrived."""
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     first = s[Tcp.RCV_NXT]
     end = run_end(s, s[Tcp.OUT_OF_ORDER_BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
     clear_bits(s, s[Tcp.OUT_OF_ORDER_BITS], mask, first, end)
@@ -261,7 +262,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     else:
         _out_of_order(p, s, packet)
     fresh = s[Tcp.DUPLICATES] == duplicates
-    at_once = at_once or s[Tcp.QUICK_ACKS] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
+    at_once = at_once or s[Tcp.QUICK_ACKS] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[ReliableP.ACK_EVERY]
     pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PSH != 0 and s[Tcp.OUT_OF_ORDER] == 0
     if at_once or pushed:
         return make_ack(p, s), fresh

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.clocks import US
 from netcarlo.kernels.linux.state import NONE, Tcp
@@ -63,7 +63,7 @@ def on_sample(p: Any, s: Any, estimate: Any, sample: Any, una: Any, nxt: Any) ->
     """Return the estimate after an RTT sample [us], with a timeout without back-off."""
     if estimate.srtt_us == 0:
         mdev = sample << np.int64(1)
-        mdev_max = max(mdev, clocks.us_of(p[P.MIN_RTO]))
+        mdev_max = max(mdev, clocks.us_of(p[ReliableP.MIN_RTO]))
         estimate = Estimate(max(sample << np.int64(3), 1), mdev, mdev_max, mdev_max, nxt, estimate.rto)
     else:
         estimate = update(p, s, estimate, sample, una, nxt)
@@ -87,7 +87,7 @@ def update(p: Any, s: Any, estimate: Any, sample: Any, una: Any, nxt: Any) -> An
         if mdev_max < rttvar:
             rttvar -= (rttvar - mdev_max) >> np.int64(2)
         end = nxt
-        mdev_max = clocks.us_of(p[P.MIN_RTO])
+        mdev_max = clocks.us_of(p[ReliableP.MIN_RTO])
     return Estimate(srtt, mdev, mdev_max, rttvar, end, rto)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bits import clear_bit, run_end, set_bit, span, test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import rack, rate
 from netcarlo.kernels.linux.state import NONE, PACED, Ack, Flag, Packet, Tcp, packet_at
 
@@ -54,7 +54,7 @@ def process_sack_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
     times [us] of the first and last packets reported that were sent only once, or NONE; the lowest of
     these packets that was reordered, or SND_NXT.
     """
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     newly_sacked, original = np.int64(0), np.int64(0)
     first, last, reordered = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
     highest, done = s[Tcp.HIGHEST_SACK], ack
@@ -101,7 +101,7 @@ def clean_rtx_queue(p: Any, s: Any, ack: Any, now_us: Any, echo: Any) -> Any:
     Returns (retransmitted, original, first, last, reordered): 1 if one of the packets had been
     retransmitted; the rest as `process_sack_blocks`.
     """
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     retransmitted, original = np.int64(0), np.int64(0)
     first, last, reordered = np.int64(NONE), np.int64(NONE), s[Tcp.SND_NXT]
     for packet in range(s[Tcp.SND_UNA], ack):

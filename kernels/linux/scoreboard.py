@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, Tcp, packet_at
 
 control: Any = slot("control")
@@ -17,7 +17,7 @@ NOTIFIES_LOSSES: Any = slot("notifies_losses")
 
 def is_sacked(p: Any, s: Any, packet: Any) -> Any:
     """Return True if a SACK block has reported a packet."""
-    return test_bit(s, s[Tcp.SACKED_BITS], p[P.RING] - 1, packet)
+    return test_bit(s, s[Tcp.SACKED_BITS], p[RowP.RING] - 1, packet)
 
 
 def mark_lost(p: Any, s: Any, packet: Any) -> None:
@@ -65,10 +65,10 @@ def mark_retransmitted(p: Any, s: Any, packet: Any) -> None:
         s[Tcp.RETRANS_OUT] += 1
     number = s[Tcp.RETRANS_LOG_END]
     s[at + Packet.FLAGS] = (number << FLAG_BITS) | flags | Flag.RETRANS | Flag.EVER_RETRANS
-    s[s[Tcp.RETRANS_LOG] + (number & (p[P.RING] - 1))] = packet
+    s[s[Tcp.RETRANS_LOG] + (number & (p[RowP.RING] - 1))] = packet
     s[Tcp.RETRANS_LOG_END] = number + 1
     s[Tcp.RETRANS_END] = max(s[Tcp.RETRANS_END], packet + 1)
-    if s[Tcp.RETRANS_LOG_END] - s[Tcp.RETRANS_LOG_FIRST] >= p[P.RING]:
+    if s[Tcp.RETRANS_LOG_END] - s[Tcp.RETRANS_LOG_FIRST] >= p[RowP.RING]:
         s[Tcp.OVERFULL] = 1
 
 

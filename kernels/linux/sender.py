@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.linux import (
     acks,
     clocks,
@@ -65,16 +66,16 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
         s[i] = 0
     free = init_layout(p, s, free)
     s[Tcp.LAST] = FIRST + limit - 1
-    s[Tcp.CWND] = p[P.INITIAL_WINDOW]
+    s[Tcp.CWND] = p[TcpP.INITIAL_WINDOW]
     s[Tcp.SSTHRESH] = INFINITE
     s[Tcp.CLOCK_PHASE] = phase
     s[Tcp.FLOW] = flow
-    s[Tcp.JIFFY_US] = p[P.TICK] // clocks.US
-    s[Tcp.MAX_RTO_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
+    s[Tcp.JIFFY_US] = p[TcpP.TICK] // clocks.US
+    s[Tcp.MAX_RTO_JIFFIES] = p[ReliableP.MAX_RTO] // p[TcpP.TICK]
     s[Tcp.MIN_RTT_US] = INFINITE
     s[Tcp.REORDERING] = rack.DUP_THRESH
     s[Tcp.REO_WND_STEPS] = 1
-    s[Tcp.RTO] = p[P.INITIAL_RTO] // p[P.TICK]
+    s[Tcp.RTO] = p[ReliableP.INITIAL_RTO] // p[TcpP.TICK]
     for word in (
         Tcp.UNDO_MARKER, Tcp.RETRANS_STAMP, Tcp.TLP_HIGH_SEQ, Tcp.FORCED, Tcp.DSACK_PACKET, Tcp.SYN_ACK_AT,
         Tcp.LRCVTIME, Tcp.RCV_HIGHEST,
@@ -83,7 +84,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     for word in Tcp.DEADLINE, Tcp.ACK_DEADLINE, Tcp.COMPRESSED_ACK_DEADLINE:
         s[word] = FOREVER
     s[Tcp.QUICK_ACKS] = INITIAL_QUICK_ACKS
-    if p[P.HANDSHAKE] == 0:
+    if p[TcpP.HANDSHAKE] == 0:
         s[Tcp.ESTABLISHED] = 1
         s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
     control.prepare(s)
@@ -102,7 +103,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 @noinline
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """Return the next packet to send, NONE, or FULL; called repeatedly while packets may be sent."""
-    if s[Tcp.OVERFULL] != 0 or s[Tcp.SND_NXT] - s[Tcp.SND_UNA] >= p[P.RING] - 1:
+    if s[Tcp.OVERFULL] != 0 or s[Tcp.SND_NXT] - s[Tcp.SND_UNA] >= p[RowP.RING] - 1:
         return np.int64(FULL)
     packet = s[Tcp.FORCED]
     if packet != NONE:
@@ -121,7 +122,7 @@ def _is_last(p: Any, s: Any) -> Any:
     """Return True if the window certainly has no room for a packet after the current one."""
     if PACED or s[Tcp.BURST_LEFT] > 0 or s[Tcp.REXMIT] == Rexmit.NEW:
         return False
-    return in_flight(s) >= s[Tcp.CWND] and s[Tcp.SND_NXT] - s[Tcp.SND_UNA] < p[P.RING] - 1
+    return in_flight(s) >= s[Tcp.CWND] and s[Tcp.SND_NXT] - s[Tcp.SND_UNA] < p[RowP.RING] - 1
 
 
 def _select(p: Any, s: Any, now: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 
 PACED: Any = slot("paced")
 """True if the congestion control sets a pacing rate and the window at every ACK, from delivery rate samples.
@@ -23,7 +23,7 @@ AUTOTUNING: Any = slot("autotuning")
 NONE = -1
 """Value that stands for no packet, no time or no measurement."""
 FULL = -2
-"""Value that `next_segment` returns if more packets are in flight than `P.RING` has room for."""
+"""Value that `next_segment` returns if more packets are in flight than `RowP.RING` has room for."""
 
 SYN = np.int64(0)
 """Number of the SYN."""
@@ -391,7 +391,8 @@ ACK_WORDS = Ack.SACK_BLOCKS + 2 * SACK_BLOCKS_SENT
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Return the words of scratch of an association with this `P.RING`, or of many with an array of them."""
+    """Return the words of scratch of an association with this `RowP.RING`, or of many with an array of
+    them."""
     return END + ring // 64 * 2 + ring * (PACKET_WORDS + 1 + int(ACK_WORDS)) + 8
 
 
@@ -402,7 +403,7 @@ def paced_scratch_words(window: Any, ring: Any) -> Any:
 
 def init_layout(p: Any, s: Any, free: Any) -> Any:
     """Lay out the rings from word `free` on, and return the first word behind them."""
-    ring = p[P.RING]
+    ring = p[RowP.RING]
     s[Tcp.PACKETS] = free
     s[Tcp.RETRANS_LOG] = free + PACKET_WORDS * ring
     s[Tcp.SACKED_BITS] = s[Tcp.RETRANS_LOG] + ring
@@ -416,12 +417,12 @@ def init_layout(p: Any, s: Any, free: Any) -> Any:
 
 def packet_at(p: Any, s: Any, packet: Any) -> Any:
     """Return the word at which the words of a packet begin."""
-    return s[Tcp.PACKETS] + PACKET_WORDS * (packet & (p[P.RING] - 1))
+    return s[Tcp.PACKETS] + PACKET_WORDS * (packet & (p[RowP.RING] - 1))
 
 
 def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
     """Return the word at which the words of an acknowledgement begin."""
-    return s[Tcp.ACK_RING] + ACK_WORDS * (ack_id & (p[P.RING] - 1))
+    return s[Tcp.ACK_RING] + ACK_WORDS * (ack_id & (p[RowP.RING] - 1))
 
 
 def in_flight(s: Any) -> Any:
@@ -431,7 +432,7 @@ def in_flight(s: Any) -> Any:
 
 def snd_wnd(p: Any, s: Any) -> Any:
     """Return the receive window known to the sender [packets]."""
-    return s[Tcp.SND_WND] if AUTOTUNING else p[P.WINDOW]
+    return s[Tcp.SND_WND] if AUTOTUNING else p[RowP.WINDOW]
 
 
 def in_cwnd_reduction(s: Any) -> Any:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, TcpP
 from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.state import PACED, CaState, Packet, Tcp, Timer, packet_at
 
@@ -28,7 +29,7 @@ def stop(s: Any) -> None:
 
 def _pacing_jiffies(p: Any, s: Any, now: Any) -> Any:
     """Return the jiffies until pacing permits a transmission (`tcp_pacing_delay`)."""
-    return pacing.time_until_send(s, now) // p[P.TICK] if PACED else np.int64(0)
+    return pacing.time_until_send(s, now) // p[TcpP.TICK] if PACED else np.int64(0)
 
 
 def set_retransmission(p: Any, s: Any, now: Any, jiffies: Any) -> None:
@@ -73,7 +74,7 @@ def probe_timeout(p: Any, s: Any, now: Any, advancing: Any) -> Any:
     wait = np.int64(INITIAL_PROBE_US)
     if s[Tcp.SRTT_US] > 0:
         wait = s[Tcp.SRTT_US] >> np.int64(2)
-        wait += clocks.us_of(p[P.MIN_RTO]) if s[Tcp.SND_NXT] - s[Tcp.SND_UNA] == 1 else TIMER_SLACK_US
+        wait += clocks.us_of(p[ReliableP.MIN_RTO]) if s[Tcp.SND_NXT] - s[Tcp.SND_UNA] == 1 else TIMER_SLACK_US
     left = s[Tcp.RTO] * s[Tcp.JIFFY_US] if advancing else time_until_rto(p, s, now)
     return min(wait, left) if left > 0 else wait
 

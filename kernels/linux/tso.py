@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.state import PACED, CaState, Packet, Tcp, in_flight, packet_at, snd_wnd
@@ -29,8 +29,8 @@ def tso_autosize(p: Any, s: Any) -> Any:
     """Return the size of a full burst [packets]: what the rate sends in 1/1024 s, where the rate is 2
     cwnd / RTT in slow start and 1.2 cwnd / RTT in congestion avoidance (`tcp_tso_autosize`)."""
     percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] >> 1 else 120
-    data, rtt = max(p[P.DATA], 1), max(s[Tcp.SRTT_US], 1)
-    sent = max(s[Tcp.CWND], s[Tcp.SND_NXT] - s[Tcp.SND_UNA]) * p[P.DATA] * percent * 80_000
+    data, rtt = max(p[RowP.DATA], 1), max(s[Tcp.SRTT_US], 1)
+    sent = max(s[Tcp.CWND], s[Tcp.SND_NXT] - s[Tcp.SND_UNA]) * p[RowP.DATA] * percent * 80_000
     if sent < ((MIN_TSO_SEGS + 1) * data << 10) * rtt:  # slow links: avoids the divisions
         return np.int64(MIN_TSO_SEGS)
     return max(

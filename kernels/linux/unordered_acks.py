@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import association
 from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
@@ -15,7 +15,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
     Later ACKs may have arrived earlier, and still later ones need its place in the ring.
     """
-    if s[Tcp.NEXT_ACK_ID] - ack_id > p[P.RING]:
+    if s[Tcp.NEXT_ACK_ID] - ack_id > p[RowP.RING]:
         s[Tcp.OVERFULL] = 1
     return association.size_of_ack(p, s, ack_id)
 

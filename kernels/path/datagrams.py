@@ -17,9 +17,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
     Out,
-    P,
     Rows,
 )
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.path import hops, reordering, timed_queue
 from netcarlo.kernels.path.engine import OUT, init, note, record_arrival, send_packet
 from netcarlo.kernels.path.hops import ARRIVED, IN_QUEUE
@@ -41,7 +41,7 @@ observer: Any = slot("observer")
 def scratch_words(rows: Rows, *, mobile: bool, reorders: bool) -> tuple[int, int]:
     """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     words = hops.scratch_words(rows) + ASSOCIATION
-    ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
+    ring, planned = (int(rows.parameters[:, column].max()) for column in (RowP.RING, MobileP.HANDOVERS))
     if reorders:
         words += timed_queue.scratch_words(ring)
     if mobile:
@@ -61,7 +61,7 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
     if what == sink.NEW:
         out[Out.DELIVERED] += 1
         observer.on_delay(p, m, t - sent)
-        if out[Out.DELIVERED] == p[P.LIMIT]:
+        if out[Out.DELIVERED] == p[RowP.LIMIT]:
             out[Out.COMPLETED] = t
 
 
@@ -70,7 +70,7 @@ def simulate(
 ) -> Any:
     """Simulate one row; return the number of trace rows. `base.model.Model` describes the arguments."""
     free = init(p, of_hops, outages, losses, m, out)
-    traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
+    traced, end, events = trace.shape[0] > 0, p[RowP.END], np.int64(0)
     number, upcoming, due = np.int64(0), first(p), np.int64(FOREVER)
     if MOBILE:
         m[Path.ACK_RING] = free

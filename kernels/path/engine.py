@@ -27,9 +27,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
     Out,
-    P,
     Rows,
 )
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, TcpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin as begin_row
 from netcarlo.kernels.path import hops, reordering, timed_queue
@@ -76,11 +76,11 @@ def scratch_words(
 
     `of_association(window, ring)` returns those of an association.
     """
-    ring = int(rows.parameters[:, P.RING].max())
-    window = int(rows.parameters[:, P.WINDOW].max())
+    ring = int(rows.parameters[:, RowP.RING].max())
+    window = int(rows.parameters[:, RowP.WINDOW].max())
     words = ASSOCIATION + ENTRY * ring + int(of_association(window, ring))
     if mobile:
-        words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
+        words += access.scratch_words(ring, int(rows.parameters[:, MobileP.HANDOVERS].max()))
     if reorders:
         words += timed_queue.scratch_words(ring)
     return hops.scratch_words(rows) + words
@@ -98,7 +98,7 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> A
     out[Out.RESUME_TX] = NEVER
     out[Out.RESUME_RX] = NEVER
     out[Out.COMPLETED] = NEVER
-    m[Path.NEXT_SAMPLE] = p[P.SAMPLE] // 2
+    m[Path.NEXT_SAMPLE] = p[RowP.SAMPLE] // 2
     m[Path.NEWEST_SENT] = NEVER
     m[Path.RECORD_AFTER] = NEVER
     free = observer.prepare(m, free)
@@ -127,7 +127,7 @@ def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
             add(m, Path.RTT_SUM, Path.RTT_SUM_HIGH, rtt)
             m[Path.RTT_SAMPLES] += 1
         m[Path.SAMPLES] += 1
-        m[Path.NEXT_SAMPLE] += p[P.SAMPLE]
+        m[Path.NEXT_SAMPLE] += p[RowP.SAMPLE]
 
 
 @noinline
@@ -164,7 +164,7 @@ def send_ack(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tail: Any
 ) -> Any:
     """Send an ACK from the receiver at time t [ns]; return the new end of the ring of ACKs."""
-    wire = p[P.HEADER]
+    wire = p[RowP.HEADER]
     if not PAUSES or ack_id > PROBE:
         wire = association.size_of_ack(p, s, ack_id)
     if OUT_OF_ORDER:
@@ -182,11 +182,11 @@ def store_ack(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: An
     if REORDERS and fate == IN_QUEUE:
         return tail
     if fate == ARRIVED:
-        ring, at = global_memory(m), m[Path.ACK_RING] + ENTRY * (tail & (p[P.RING] - 1))
+        ring, at = global_memory(m), m[Path.ACK_RING] + ENTRY * (tail & (p[RowP.RING] - 1))
         ring[at] = back
         ring[at + 1] = ack_id
         tail += 1
-    elif back <= p[P.END] and (not PAUSES or ack_id > PROBE) and association.is_ack(p, s, ack_id):
+    elif back <= p[RowP.END] and (not PAUSES or ack_id > PROBE) and association.is_ack(p, s, ack_id):
         out[Out.ACK_DROPS] += 1
     return tail
 
@@ -256,11 +256,11 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     """Return the size of a packet of the sender [bytes]."""
     if TYPED_PACKETS:
         return association.size_of(p, s, packet)
-    size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
+    size = p[RowP.DATA] + p[RowP.HEADER] * FIRST if packet >= FIRST else p[TcpP.HANDSHAKE]
     if association.is_last(p, s, packet):
-        size -= p[P.SHORT]
+        size -= p[RowP.SHORT]
     if PAUSES and packet <= PROBE:
-        size = p[P.HEADER]
+        size = p[RowP.HEADER]
     return size
 
 
@@ -281,11 +281,11 @@ def send_packet(
     else:
         fate, t = hops.transmit(p, outages, losses, m, MAIN, FORWARD, now, wire)
     if counts:
-        if fate > ARRIVED and t <= p[P.END]:
+        if fate > ARRIVED and t <= p[RowP.END]:
             out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
-        elif OUT_OF_ORDER and t > p[P.END]:
+        elif OUT_OF_ORDER and t > p[RowP.END]:
             out[Out.IN_FLIGHT] += 1
-    if MOBILE and fate == ARRIVED and t <= p[P.END]:
+    if MOBILE and fate == ARRIVED and t <= p[RowP.END]:
         ahead, t, tag = access.enter(p, m, out, packet, now, t, np.int64(1) if counts else np.int64(0))
         if not ahead:
             fate = np.int64(IN_QUEUE)
@@ -300,7 +300,7 @@ def receive(
     if TYPED_PACKETS:
         while association.due_at_receiver(s) <= t:
             tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
-    elif p[P.ACK_EVERY] > 1 and association.due_at_receiver(s) < t:
+    elif p[ReliableP.ACK_EVERY] > 1 and association.due_at_receiver(s) < t:
         tail = send_delayed_ack(p, outages, losses, m, s, out, tail)
     if PAUSES and packet <= PROBE:
         tail = send_ack(p, outages, losses, m, s, out, t, packet, tail)
@@ -343,7 +343,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
 def queue_is_next(p: Any, m: Any, s: Any, arrival: Any) -> Any:
     """Return True if the first packet of the queue precedes the next ACK and all timers."""
     timers = min(association.due(s), association.due_at_receiver(s))
-    return forwarding.due(p, m) <= min(min(timers, p[P.END]), arrival)
+    return forwarding.due(p, m) <= min(min(timers, p[RowP.END]), arrival)
 
 
 def next_ack_arrival(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
@@ -355,14 +355,14 @@ def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; return the number of trace rows. `base.model.Model` describes the arguments."""
-    ring, mask, s = init(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
+    ring, mask, s = init(p, of_hops, outages, losses, m, out), p[RowP.RING] - 1, m[ASSOCIATION:]
     m[Path.ACK_RING] = ring
-    free = ring + ENTRY * p[P.RING] - ASSOCIATION
-    association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
-    traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
-    delayed = TYPED_PACKETS or p[P.ACK_EVERY] > 1
+    free = ring + ENTRY * p[RowP.RING] - ASSOCIATION
+    association.prepare(p, s, g, p[RowP.LIMIT], p[TcpP.CLOCK_PHASE], 0, free)
+    traced, end, now, events = trace.shape[0] > 0, p[RowP.END], p[RowP.START], np.int64(0)
+    delayed = TYPED_PACKETS or p[ReliableP.ACK_EVERY] > 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK in flight, and of the next
-    if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
+    if p[RowP.RING] <= p[RowP.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.OVERFLOW] = 1
     sample(p, m, s, g, min(now, end))
     next_sample = min(m[Path.NEXT_SAMPLE], end + 1)  # time of the next sample, or just after the end
@@ -385,8 +385,8 @@ def simulate(
             sent, busy = now, packet != NONE or association.may_send(p, s)
             next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
         if not busy:
-# The next event: an ACK, a timer of the sender, or a timer of the receiver (a delayed ACK), which
-# no packet can precede any more.
+            # The next event: an ACK, a timer of the sender, or a timer of the receiver (a delayed ACK), which
+            # no packet can precede any more.
             arrival = next_ack_arrival(m, ring, mask, head, tail)
             upcoming = min(arrival, association.due(s))
             if delayed and association.due_at_receiver(s) < upcoming:
@@ -418,7 +418,7 @@ def simulate(
                             missing = s[association.Counter.ACKED] + 1
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 
-# At most one packet: a new one, or one of the queue; it is received if it arrives.
+        # At most one packet: a new one, or one of the queue; it is received if it arrives.
         carried = HAS_FAST_PATH and packet != NONE
         busy = now <= end
         if busy and not carried:

@@ -12,7 +12,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, MAIN, QUEUE_FULL, HopWord
@@ -118,7 +119,7 @@ def is_worthwhile(m: Any) -> Any:
 
 def is_simple(p: Any, m: Any) -> Any:
     """Return True for one hop, an ACK per packet and an unlimited socket buffer."""
-    return hops.hop_count(m, MAIN, FORWARD) == 1 and p[P.ACK_EVERY] == 1 and p[P.SEND_BUFFER] == 0
+    return hops.hop_count(m, MAIN, FORWARD) == 1 and p[ReliableP.ACK_EVERY] == 1 and p[TcpP.SEND_BUFFER] == 0
 
 
 def is_steady(p: Any, s: Any) -> Any:
@@ -147,11 +148,14 @@ def run(
     Returns the time, head and tail of the ring of ACKs, and, if a packet is in transit to the receiver that
     the engine must process, its number and arrival time, else NONE.
     """
-    ring, mask, end = m[Path.ACK_RING], p[P.RING] - 1, p[P.END]
+    ring, mask, end = m[Path.ACK_RING], p[RowP.RING] - 1, p[RowP.END]
     horizon = min(m[Path.RECORD_AFTER], end)
-    window, buffered = p[P.WINDOW], not simple and p[P.SEND_BUFFER] > 0
-    delayed, single = not simple and p[P.ACK_EVERY] > 1, simple or hops.hop_count(m, MAIN, FORWARD) == 1
-    size, ack_size = p[P.DATA] + p[P.HEADER] * kind.first_of(p), p[P.ACK]
+    window, buffered = p[RowP.WINDOW], not simple and p[TcpP.SEND_BUFFER] > 0
+    delayed, single = (
+        not simple and p[ReliableP.ACK_EVERY] > 1,
+        simple or hops.hop_count(m, MAIN, FORWARD) == 1,
+    )
+    size, ack_size = p[RowP.DATA] + p[RowP.HEADER] * kind.first_of(p), p[ReliableP.ACK]
     forward, backward = constants_of(m, FORWARD, size), constants_of(m, BACKWARD, ack_size)
     forward_hop, backward_hop = state_of(m, forward.at), state_of(m, backward.at)
     row = row_of(p, s, g, constants)
@@ -159,7 +163,7 @@ def run(
     deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
     next_ack, last_rx = s[Tcp.NEXT_ACK], m[Path.LAST_RX]
     limit, snd_nxt, t, in_transit, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
-# Packets below `bound` meet no random loss on the first hops, have room, and are not the last one.
+    # Packets below `bound` meet no random loss on the first hops, have room, and are not the last one.
     bound = min(min(forward_hop.gap, backward_hop.gap), mask - (tail - head))
     if not ACKS_ARE_IMPLICIT:
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
@@ -226,7 +230,7 @@ def run(
                         out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
                 elif delayed and s[Tcp.DELACK_EXPIRY] == FOREVER:
                     last_rx = t
-                    s[Tcp.DELACK_EXPIRY] = t + p[P.ACK_DELAY]
+                    s[Tcp.DELACK_EXPIRY] = t + p[ReliableP.ACK_DELAY]
                     s[Tcp.DELAYED_PACKET] = packet
                 else:
                     last_rx = t

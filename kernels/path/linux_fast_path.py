@@ -11,7 +11,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.base.layout import FOREVER, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.linux import clocks, fast_path, receiver, rtt, timer, tso
@@ -85,11 +86,20 @@ class Route(NamedTuple):
 
 def route_of(p: Any, m: Any, s: Any, single: Any) -> Any:
     """Return the constants of the path and the receiver. `single`: the path has one hop."""
-    forward = constants_of(m, FORWARD, p[P.DATA] + p[P.HEADER])
-    backward = constants_of(m, BACKWARD, p[P.ACK])
-    delay, receiver_rto, none = p[P.ACK_DELAY] - p[P.TICK], receiver.receiver_rto(s), np.int64(FULL)
-    small = single and p[P.ACK_EVERY] > 1 and forward.time < min(receiver_rto, delay) and forward.limit != 1
-    odd = small and p[P.ACK_EVERY] == 2 and backward.limit != 1
+    forward = constants_of(m, FORWARD, p[RowP.DATA] + p[RowP.HEADER])
+    backward = constants_of(m, BACKWARD, p[ReliableP.ACK])
+    delay, receiver_rto, none = (
+        p[ReliableP.ACK_DELAY] - p[TcpP.TICK],
+        receiver.receiver_rto(s),
+        np.int64(FULL),
+    )
+    small = (
+        single
+        and p[ReliableP.ACK_EVERY] > 1
+        and forward.time < min(receiver_rto, delay)
+        and forward.limit != 1
+    )
+    odd = small and p[ReliableP.ACK_EVERY] == 2 and backward.limit != 1
     return Route(
         forward, backward, fast_path.rings_of(p, s), m[Path.ACK_RING], delay, receiver_rto,
         np.int64(2) if small else none, np.int64(2) if odd else none, np.int64(1) if small else none,
@@ -157,7 +167,7 @@ class TimerBound(NamedTuple):
 def timer_bound_of(p: Any, s: Any) -> Any:
     """Return the lower bound of timers; it is constant."""
     longest = s[Tcp.MAX_RTO_JIFFIES] * s[Tcp.JIFFY_US]
-    return TimerBound(min(clocks.us_of(p[P.MIN_RTO]), timer.TIMER_SLACK_US), longest)
+    return TimerBound(min(clocks.us_of(p[ReliableP.MIN_RTO]), timer.TIMER_SLACK_US), longest)
 
 
 def is_in_time(
@@ -184,7 +194,7 @@ def store_ack(p: Any, m: Any, out: Any, route: Any, ack_id: Any, fate: Any, t: A
         m[at] = t
         m[at + 1] = ack_id
         tail += 1
-    elif t <= p[P.END]:
+    elif t <= p[RowP.END]:
         out[Out.ACK_DROPS] += 1
     return tail
 
@@ -351,10 +361,10 @@ def send_one(
     send(p, s, route, nxt, now, now_us, push)
     forward_hop = enqueue(m, route.forward, forward_hop, now)
     fate, t = np.int64(ARRIVED), forward_hop.free + route.forward.delay
-    queue_time += min(forward_hop.free, p[P.END]) - now
+    queue_time += min(forward_hop.free, p[RowP.END]) - now
     if not single:
-        fate, t = forward_rest(p, outages, losses, m, FORWARD, t, p[P.DATA] + p[P.HEADER])
-        if fate != ARRIVED and t <= p[P.END]:
+        fate, t = forward_rest(p, outages, losses, m, FORWARD, t, p[RowP.DATA] + p[RowP.HEADER])
+        if fate != ARRIVED and t <= p[RowP.END]:
             out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
     plain = fate == ARRIVED and t <= horizon and receiving.rcv_nxt == nxt and t < receiving.ack_deadline
     plain = plain and t - receiving.lrcvtime <= route.receiver_rto
@@ -370,7 +380,7 @@ def send_one(
             backward_hop = enqueue(m, route.backward, backward_hop, t)
             t = backward_hop.free + route.backward.delay
             if not single:
-                fate, t = forward_rest(p, outages, losses, m, BACKWARD, t, p[P.ACK])
+                fate, t = forward_rest(p, outages, losses, m, BACKWARD, t, p[ReliableP.ACK])
             tail = store_ack(p, m, out, route, ack_id, fate, t, tail)
         elif receiving.ack_deadline == FOREVER:
             waiting = t
@@ -388,7 +398,7 @@ def run(
     reception. The outer loop processes the rest: losses, full queues, packets out of order, delayed ACKs and
     samples.
     """
-    end, window, single = p[P.END], p[P.WINDOW], simple or hops.hop_count(m, MAIN, FORWARD) == 1
+    end, window, single = p[RowP.END], p[RowP.WINDOW], simple or hops.hop_count(m, MAIN, FORWARD) == 1
     route, bound = route_of(p, m, s, single), timer_bound_of(p, s)
     forward, backward, rings = route.forward, route.backward, route.rings
     first, una, last = s[Tcp.SND_NXT], s[Tcp.SND_UNA], s[Tcp.LAST]
@@ -453,7 +463,7 @@ def run(
                 nxt += 1
                 send(p, s, route, packet, now, now_us, large and remaining == 0)
                 store(m, forward.at, forward_hop)
-                size = p[P.DATA] + p[P.HEADER]
+                size = p[RowP.DATA] + p[RowP.HEADER]
                 fate, t, _ = engine.send_packet(p, outages, losses, m, out, now, packet, True, size)
                 forward_hop = state_of(m, forward.at)
         elif packet == NONE:

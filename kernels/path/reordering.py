@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.path import hops, timed_queue
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, IN_QUEUE, MAIN, QUEUE_FULL
 from netcarlo.kernels.path.timed_queue import Queue
@@ -68,7 +69,7 @@ def send_ack(p: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, siz
 
 def is_forgotten(p: Any, m: Any, ack_id: Any) -> Any:
     """Return True if a later ACK may have taken the place of an ACK in its ring."""
-    return ack_id >= 0 and m[BASE + Word.NEWEST_ACK] - ack_id >= p[P.RING]
+    return ack_id >= 0 and m[BASE + Word.NEWEST_ACK] - ack_id >= p[RowP.RING]
 
 
 def due(p: Any, m: Any) -> Any:
@@ -101,7 +102,7 @@ def step(
     """
     fate, t = _forward(p, outages, losses, m, FORWARD, t, packet, tag, sent, wire)
     if counts:
-        if t > p[P.END]:
+        if t > p[RowP.END]:
             out[Out.IN_FLIGHT] += 1
         elif fate > ARRIVED:
             out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
@@ -133,7 +134,7 @@ def _forward(
         hop += 1
         tag += 1 << _HOP
         if hops.reorders(outages, m, MAIN, direction, hop - 1):
-            if t <= p[P.END]:
+            if t <= p[RowP.END]:
                 timed_queue.push(p, m, np.int64(BASE + Word.QUEUE), t, packet, tag, sent, np.int64(_PLACE))
             return np.int64(IN_QUEUE), t
     return np.int64(ARRIVED), t

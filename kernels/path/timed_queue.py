@@ -1,4 +1,4 @@
-"""Queue of packets ordered by time, with room for `P.RING` packets.
+"""Queue of packets ordered by time, with room for `RowP.RING` packets.
 
 In all functions `w` is the word of scratch `m` where the words of the queue begin.
 """
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.ring import numbered
 
 
@@ -45,7 +46,7 @@ def init(p: Any, m: Any, w: Any, free: Any) -> Any:
     m[w + Queue.HEAD] = 0
     m[w + Queue.TAIL] = 0
     m[w + Queue.FULL] = 0
-    return free + _ENTRY * p[P.RING]
+    return free + _ENTRY * p[RowP.RING]
 
 
 def is_empty(m: Any, w: Any) -> Any:
@@ -69,7 +70,7 @@ def pop(p: Any, m: Any, w: Any) -> Any:
 
 def entry(p: Any, m: Any, w: Any, i: Any) -> Any:
     """Return the word where the entry of this number begins."""
-    return numbered(m[w + Queue.BEGIN], p[P.RING] - 1, _ENTRY, i)
+    return numbered(m[w + Queue.BEGIN], p[RowP.RING] - 1, _ENTRY, i)
 
 
 @noinline
@@ -77,7 +78,7 @@ def push(p: Any, m: Any, w: Any, t: Any, packet: Any, tag: Any, sent: Any, first
     """Insert a packet by time. Ties are ordered by the bits `first` of their tags, larger first,
     then by age."""
     i, head = m[w + Queue.TAIL], m[w + Queue.HEAD]
-    if i - head >= p[P.RING]:
+    if i - head >= p[RowP.RING]:
         m[w + Queue.FULL] = 1
         return
     m[w + Queue.TAIL] = i + 1

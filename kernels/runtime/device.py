@@ -90,7 +90,7 @@ def mine() -> list[int]:
 def run(
     model: Any, rows: AnyRows, rings: NDArray[np.int64], *, progress: Callable[[int], object] | None
 ) -> NDArray[np.int64]:
-    """Simulate every row with these P.RING, one thread each; return int64[n, model.outcomes(rows)].
+    """Simulate every row with these RowP.RING, one thread each; return int64[n, model.outcomes(rows)].
 
     Costly rows come first, on whichever device is free. An interrupt starts no further launch; launches in
     flight, of a second each or of one replication, are abandoned.

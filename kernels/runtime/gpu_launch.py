@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import AnyRows, replications
 from netcarlo.kernels.runtime import modules
 
@@ -47,7 +47,7 @@ class Run(NamedTuple):
     model: Any
     rows: AnyRows
     rings: NDArray[np.int64]
-    """P.RING of the rows, int64[n]."""
+    """RowP.RING of the rows, int64[n]."""
     columns: int
     """Number of columns of the outcomes."""
     losses: Any
@@ -64,7 +64,7 @@ def start_launch(run: Run, index: NDArray[np.int64], stream: Any) -> GpuLaunch:
     n = len(index)
     index = np.concatenate([index, np.repeat(index[-1:], -n % LANES)])  # every lane needs a row
     fields = [field[index] for field in replications(run.rows)]
-    fields[0][:, P.RING] = run.rings[index]
+    fields[0][:, RowP.RING] = run.rings[index]
     words, floats = run.model.scratch(type(run.rows)(*fields, run.rows.losses))  # type: ignore[call-arg]
     row_bytes = 8 * (words + floats + run.columns) + sum(field[:1].nbytes for field in fields)
     if len(index) * row_bytes > run.room:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P, Trace
+from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import STATUS, AnyRows, Ints, take, widened
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
@@ -84,7 +85,7 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
         if out[0, STATUS] == STATUS_TRACE_FULL:
             length *= 4
         elif out[0, STATUS] == STATUS_RING_FULL:
-            one.parameters[:, P.RING] *= 2
+            one.parameters[:, RowP.RING] *= 2
         else:
             return events[:count], out[0]
 
@@ -98,7 +99,7 @@ def _rings(model: Any, rows: AnyRows) -> Ints:
 def _with_rings(rows: AnyRows, rings: Ints) -> Any:
     """Return contiguous rows with these ring capacities."""
     parameters = np.array(rows.parameters, np.int64, order="C")
-    parameters[:, P.RING] = rings
+    parameters[:, RowP.RING] = rings
     contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in [*rows][1:]]
     return type(rows)(parameters, *contiguous)  # type: ignore[call-arg]
 

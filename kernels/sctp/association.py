@@ -1,8 +1,8 @@
 """An SCTP association of one path as a machine that an engine drives with events, as `tcp.association`.
 
 Each endpoint numbers the packets that it sends, whatever they carry, and keeps their contents in a ring of
-`P.RING`. A packet that is still in flight when its place is needed makes the association `overfull`. Packets
-that an endpoint wants to send wait in its ring until the engine takes them.
+`RowP.RING`. A packet that is still in flight when its place is needed makes the association `overfull`.
+Packets that an endpoint wants to send wait in its ring until the engine takes them.
 
 The receiver may be ahead of the sender: it shares no word with it but TSNs, and SACKs name what it had then.
 """
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P, Trace
+from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, Trace
+from netcarlo.kernels.base.parameters import RowP, SctpP
 from netcarlo.kernels.endpoints.defaults import FULL as FULL
 from netcarlo.kernels.endpoints.defaults import NONE as NONE
 from netcarlo.kernels.sctp import ends, handshake, state
@@ -62,7 +63,7 @@ class Counter(IntEnum):
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this window and `P.RING`, or of many."""
+    """Words of scratch of an association with this window and `RowP.RING`, or of many."""
     return state.scratch_words(2, ring)
 
 
@@ -88,7 +89,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 def place_of(p: Any, s: Any, way: Any, number: Any) -> Any:
     """Return the word where a packet in flight begins."""
     w = way_at(way)
-    if s[w + Way.OLDEST] + s[w + Way.WAITING] - number > p[P.RING]:
+    if s[w + Way.OLDEST] + s[w + Way.WAITING] - number > p[RowP.RING]:
         s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
     return packet_at(p, s, way, number)
 
@@ -215,7 +216,7 @@ def acked(p: Any, s: Any) -> Any:
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
     """Return cwnd or the receiver's window, whichever is smaller [packet / 1024]."""
-    return 1024 * min(s[way_at(_FORTH) + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
+    return 1024 * min(s[way_at(_FORTH) + Way.CWND], p[SctpP.RWND]) // s[Word.CHUNK]
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:

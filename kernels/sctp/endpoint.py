@@ -7,7 +7,6 @@ from typing import Any
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.endpoints import defaults
 from netcarlo.kernels.sctp import association
@@ -34,4 +33,4 @@ def of(address: Address, own: ModuleType | None) -> Endpoint:
 
 
 def _window(parameters: Any) -> Any:
-    return parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
+    return parameters[:, SctpP.RWND] // (parameters[:, RowP.DATA] + parameters[:, RowP.CHUNK_HEADER])

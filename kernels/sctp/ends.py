@@ -3,7 +3,8 @@
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import PATHS, P
+from netcarlo.kernels.base.layout import PATHS
+from netcarlo.kernels.base.parameters import SctpP
 from netcarlo.kernels.sctp import handshake, paths, receiver, sack, sender
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -58,7 +59,7 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         elif kind == Kind.HEARTBEAT_ACK:
             before = s[end_at(SENDER) + End.CURRENT]
             handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
-            if p[P.FAILBACK] == 1 and s[end_at(SENDER) + End.CURRENT] != before:
+            if p[SctpP.FAILBACK] == 1 and s[end_at(SENDER) + End.CURRENT] != before:
                 s[Word.SEND_NEW] = 1
                 if s[Word.MARKED] > 0:  # these first (RFC 9260, section 6.1, rule C)
                     sender.retransmit(p, s, now, False)

@@ -6,7 +6,8 @@ Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import NEVER, PATHS, Out, P
+from netcarlo.kernels.base.layout import NEVER, PATHS, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -41,14 +42,14 @@ def prepare(p: Any, s: Any, paths_in_use: Any, limit: Any, flow: Any) -> None:
     for way in range(WAYS):
         w = way_at(way)
         s[w + Way.STATUS] = Status.ACTIVE
-        s[w + Way.RTO] = p[P.INITIAL_RTO]
-        s[w + Way.CWND] = p[P.INITIAL_CWND]
-        s[w + Way.SSTHRESH] = p[P.INITIAL_SSTHRESH]
+        s[w + Way.RTO] = p[ReliableP.INITIAL_RTO]
+        s[w + Way.CWND] = p[SctpP.INITIAL_CWND]
+        s[w + Way.SSTHRESH] = p[ReliableP.INITIAL_SSTHRESH]
     for end in range(2):
         e = end_at(end)
         s[e + End.PRIMARY] = end * PATHS
         s[e + End.CURRENT] = end * PATHS
-    s[Word.CHUNK] = p[P.DATA] + p[P.CHUNK_HEADER]
+    s[Word.CHUNK] = p[RowP.DATA] + p[RowP.CHUNK_HEADER]
     s[Word.PATHS] = paths_in_use
     s[Word.LIMIT] = limit
     s[Word.FLOW] = flow
@@ -80,7 +81,7 @@ def t1_due(p: Any, s: Any, now: Any) -> None:
     else:
         s[Word.TRIES] += 1
         w = way_at(s[end_at(SENDER) + End.PRIMARY])
-        s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[P.MAX_RTO])
+        s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[ReliableP.MAX_RTO])
         request(p, s, now)
 
 
@@ -93,8 +94,8 @@ def answered(p: Any, s: Any, now: Any) -> None:
         return
     s[end_at(SENDER) + End.STATE] = State.ESTABLISHED
     s[Event.T1] = OFF
-    s[Word.PEER_RWND] = p[P.RWND]
-    if p[P.PROBE_FIRST] == 0:
+    s[Word.PEER_RWND] = p[SctpP.RWND]
+    if p[SctpP.PROBE_FIRST] == 0:
         paths.start_heartbeats(p, s, now, SENDER)
         s[Word.SEND_NEW] = 1
         return

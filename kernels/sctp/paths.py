@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, STREAM_HEARTBEAT, Out, P
+from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, STREAM_HEARTBEAT, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.sctp.state import (
     HEARTBEAT_BYTES,
@@ -46,7 +47,7 @@ def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -
     """
     w = way_at(way)
     held = s[w + Way.FLYING] + s[w + Way.WAITING]
-    if held == p[P.RING]:  # the simulation ends: it does not matter that the oldest packet is overwritten
+    if held == p[RowP.RING]:  # the simulation ends: it does not matter that the oldest packet is overwritten
         s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
     s[w + Way.WAITING] += 1
     at = packet_at(p, s, way, s[w + Way.OLDEST] + held)
@@ -72,7 +73,7 @@ def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
     s[w + Way.RTT] = rtt
     s[w + Way.SRTT] = srtt
     s[w + Way.RTTVAR] = rttvar
-    s[w + Way.RTO] = min(max(srtt + 4 * rttvar, p[P.MIN_RTO]), p[P.MAX_RTO])
+    s[w + Way.RTO] = min(max(srtt + 4 * rttvar, p[ReliableP.MIN_RTO]), p[ReliableP.MAX_RTO])
 
 
 @noinline
@@ -90,13 +91,13 @@ def other(p: Any, s: Any, way: Any) -> Any:
 def recover(p: Any, s: Any, way: Any) -> None:
     """Clear the errors of a path that answered, and use it for new data if it is primary.
 
-    With `P.FAILBACK` the path is also used if the current one is inactive (RFC 9260, section 6.4.1).
+    With `SctpP.FAILBACK` the path is also used if the current one is inactive (RFC 9260, section 6.4.1).
     """
     e, w = end_at(way // PATHS), way_at(way)
     s[w + Way.ERRORS] = 0
     s[w + Way.STATUS] = Status.ACTIVE
     inactive = s[way_at(s[e + End.CURRENT]) + Way.STATUS] == Status.INACTIVE
-    if way == s[e + End.PRIMARY] or (p[P.FAILBACK] == 1 and inactive):
+    if way == s[e + End.PRIMARY] or (p[SctpP.FAILBACK] == 1 and inactive):
         s[e + End.CURRENT] = way
 
 
@@ -107,11 +108,11 @@ def fail(p: Any, s: Any, now: Any, way: Any) -> Any:
     e, w = end_at(end), way_at(way)
     if s[w + Way.ERRORS] == 0:
         s[w + Way.SILENT_SINCE] = now - s[w + Way.RTO]
-    s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[P.MAX_RTO])
+    s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[ReliableP.MAX_RTO])
     s[w + Way.ERRORS] += 1
     if s[w + Way.STATUS] == Status.ACTIVE:
         s[e + End.ERRORS] += 1
-        if s[w + Way.ERRORS] > p[P.PATH_MAX_RETRANS]:
+        if s[w + Way.ERRORS] > p[SctpP.PATH_MAX_RETRANS]:
             s[w + Way.STATUS] = Status.INACTIVE
             if way == s[e + End.CURRENT]:
                 s[e + End.CURRENT] = other(p, s, way)
@@ -128,7 +129,7 @@ def fail(p: Any, s: Any, now: Any, way: Any) -> Any:
             if end == RECEIVER:
                 s[Event.SACK_TIMER] = OFF
             return False
-    if way == s[e + End.PRIMARY] and p[P.FAILBACK] == 0:  # ns-2: new data stay on the other path
+    if way == s[e + End.PRIMARY] and p[SctpP.FAILBACK] == 0:  # ns-2: new data stay on the other path
         s[e + End.PRIMARY] = s[e + End.CURRENT]
     return True
 
@@ -148,18 +149,20 @@ def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
     e = end_at(end)
     rto = s[way_at(way) + Way.RTO]
     stream = STREAM_HEARTBEAT + _STREAMS * s[Word.FLOW]
-    w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, 2 * s[e + End.DRAWS] + end)
+    w0, _, _, _ = draw(
+        p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, 2 * s[e + End.DRAWS] + end
+    )
     s[e + End.DRAWS] += 1
     u = np.int64(w0 >> np.uint64(8))
     jitter = u * (rto >> _BITS) + (u * (rto & _MASK) >> _BITS)  # u rto / 2**24 without overflow
-    s[Event.HEARTBEAT_TIMER + end] = now + p[P.HEARTBEAT] + rto + jitter - rto // 2
+    s[Event.HEARTBEAT_TIMER + end] = now + p[SctpP.HEARTBEAT] + rto + jitter - rto // 2
     s[e + End.TIMER_START] = now
 
 
 @noinline
 def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
     """Start the heartbeat timer of an end whose association has just been established."""
-    if p[P.HEARTBEAT] > 0:
+    if p[SctpP.HEARTBEAT] > 0:
         start_timer(p, s, now, end, s[end_at(end) + End.PRIMARY])
         for way in range(end * PATHS, (end + 1) * PATHS):
             s[way_at(way) + Way.IDLE_SINCE] = now
@@ -183,5 +186,5 @@ def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
     s[Event.HEARTBEAT_TIMEOUT + way] = OFF
     if not fail(p, s, now, way):
         return
-    if p[P.HEARTBEAT] > 0 or s[way_at(way) + Way.STATUS] == Status.UNCONFIRMED:
+    if p[SctpP.HEARTBEAT] > 0 or s[way_at(way) + Way.STATUS] == Status.UNCONFIRMED:
         heartbeat(p, s, now, way)

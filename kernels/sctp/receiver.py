@@ -8,7 +8,8 @@ in that order, which says the same in one word.
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import ReliableP, SctpP
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packet, Word, chunk_at
 
@@ -16,9 +17,9 @@ from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packe
 @noinline
 def sack(p: Any, s: Any, now: Any, tsn: Any, duplicates: Any) -> None:
     """Acknowledge what has arrived, chunk `tsn` last, on the path of the last packet."""
-    size = p[P.ACK] + (s[Word.BLOCKS] + duplicates) * p[P.SACK_BLOCK]
+    size = p[ReliableP.ACK] + (s[Word.BLOCKS] + duplicates) * p[ReliableP.SACK_BLOCK]
     at = paths.put(p, s, now, s[Word.REPLY_WAY], Kind.SACK, size, s[Word.RCV_CUM])
-    s[at + Packet.ROOM] = p[P.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]
+    s[at + Packet.ROOM] = p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]
     s[at + Packet.LATEST] = tsn
     s[at + Packet.SEEN] = s[Word.ACCEPTED] if s[Word.BLOCKS] > 0 else 0
 
@@ -52,16 +53,16 @@ def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
 def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
     """Take in a chunk, and acknowledges it or not yet."""
     duplicates = 0
-    needed = tsn == 1 and p[P.SACK_FIRST] == 1
+    needed = tsn == 1 and p[SctpP.SACK_FIRST] == 1
     if not needed:
         s[Word.UNACKED] += 1
         if s[Word.UNACKED] == 1:
-            s[Event.SACK_TIMER] = now + p[P.ACK_DELAY]
-        if s[Word.UNACKED] == p[P.ACK_EVERY]:
+            s[Event.SACK_TIMER] = now + p[ReliableP.ACK_DELAY]
+        if s[Word.UNACKED] == p[ReliableP.ACK_EVERY]:
             s[Word.UNACKED] = 0
             s[Event.SACK_TIMER] = OFF
             needed = True
-    if s[Word.CHUNK] > p[P.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]:
+    if s[Word.CHUNK] > p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]:
         needed = False  # no room: the chunk is thrown away
     elif tsn <= s[Word.RCV_CUM] or has(p, s, tsn):
         duplicates = 1

@@ -8,7 +8,8 @@ from typing import Any
 
 from netcarlo.kernels.base import bits
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import PATHS, Out, P
+from netcarlo.kernels.base.layout import PATHS, Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.sctp import paths, sender
 from netcarlo.kernels.sctp.state import (
     NONE,
@@ -42,7 +43,7 @@ def credit(p: Any, s: Any, now: Any, at: Any) -> None:
         s[w + Way.TIMING] = 0
     # Which sending of a chunk arrived is told by the path of the SACK, which is that of the latest arrival.
     # ns-2 always takes the last one for it.
-    elsewhere = p[P.FAILBACK] == 1 and s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
+    elsewhere = p[SctpP.FAILBACK] == 1 and s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
     if s[w + Way.ERRORS] != 0 and not ambiguous and not elsewhere:
         paths.recover(p, s, way)
 
@@ -63,7 +64,7 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
         way = s[at + Chunk.WAY]
         w = way_at(way)
         if is_reported(p, s, tsn):
-            bits.clear_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+            bits.clear_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
             s[Word.REPORTED] -= 1
         else:
             s[Word.NEWEST] = tsn
@@ -81,7 +82,7 @@ def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
     """A gap ack block reports a chunk for the first time."""
     at = chunk_at(p, s, tsn)
     w = way_at(s[at + Chunk.WAY])
-    bits.set_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+    bits.set_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
     s[Word.REPORTED] += 1
     s[Word.TOP] = max(s[Word.TOP], tsn)
     s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
@@ -101,7 +102,7 @@ def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
     only then all chunks are looked at.
     """
     seen, latest, first = s[sack + Packet.SEEN], s[sack + Packet.LATEST], s[Word.CUM] + 1
-    more = p[P.RWND] - s[sack + Packet.ROOM] - s[Word.REPORTED] * s[Word.CHUNK]
+    more = p[SctpP.RWND] - s[sack + Packet.ROOM] - s[Word.REPORTED] * s[Word.CHUNK]
     if more == 0:
         return
     at = chunk_at(p, s, latest)
@@ -132,7 +133,7 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
         number = s[at + Chunk.ACCEPT_NUMBER]
         if number == 0 or number > seen:
             if before:  # SACKs out of order: trust the latest to arrive
-                bits.clear_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+                bits.clear_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
                 s[Word.REPORTED] -= 1
                 s[w + Way.OUTSTANDING] += s[Word.CHUNK]
         elif before:
@@ -146,7 +147,7 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
 @noinline
 def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
     """Count a report against the chunks that are missing; returns whether any is to be resent."""
-    limit, mask = s[Word.NEWEST], p[P.RING] - 1
+    limit, mask = s[Word.NEWEST], p[RowP.RING] - 1
     if advanced and limit <= s[Word.RECOVER]:
         limit = max(limit, s[Word.TOP])
     limit = min(limit, s[Word.LAST_TSN] + 1)
@@ -155,7 +156,7 @@ def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
     while tsn < limit:
         at = chunk_at(p, s, tsn)
         s[at + Chunk.MISSING] += 1
-        if s[at + Chunk.MISSING] >= p[P.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
+        if s[at + Chunk.MISSING] >= p[ReliableP.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
             sender.mark(s, at, Mark.FAST)
             s[at + Chunk.FAST_DONE] = 1
             found = True
@@ -174,7 +175,7 @@ def cut(p: Any, s: Any) -> None:
             continue
         done |= 1 << way
         w = way_at(way)
-        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[P.SSTHRESH_FLOOR])
+        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[SctpP.SSTHRESH_FLOOR])
         s[w + Way.CWND] = s[w + Way.SSTHRESH]
         s[w + Way.PARTIAL] = 0
         s[w + Way.TIMING] = 0

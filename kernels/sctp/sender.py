@@ -8,7 +8,8 @@ of data that the rules speak of.
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, Out, P
+from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, Out
+from netcarlo.kernels.base.parameters import RowP, SctpP
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
     CHUNK_SIZE,
@@ -40,7 +41,7 @@ def put_data(p: Any, s: Any, now: Any, way: Any, tsn: Any) -> None:
     """Put a chunk out on a way."""
     s[OUTCOMES + Out.SENT] += 1
     s[OUTCOMES + Out.SENT_ALTERNATE] += way
-    size = s[Word.CHUNK] + p[P.HEADER] - (p[P.SHORT] if tsn == s[Word.LIMIT] else 0)
+    size = s[Word.CHUNK] + p[RowP.HEADER] - (p[RowP.SHORT] if tsn == s[Word.LIMIT] else 0)
     paths.put(p, s, now, way, Kind.DATA, size, tsn)
 
 
@@ -56,7 +57,7 @@ def mark(s: Any, at: Any, why: Any) -> None:
 def target(p: Any, s: Any, at: Any) -> Any:
     """The way that a retransmission of the chunk at `at` takes."""
     way = s[at + Chunk.WAY]
-    if p[P.RESPONSE_ALTERNATE] == 0 and s[way_at(way) + Way.STATUS] == Status.ACTIVE:
+    if p[SctpP.RESPONSE_ALTERNATE] == 0 and s[way_at(way) + Way.STATUS] == Status.ACTIVE:
         return way
     return paths.other(p, s, way)
 
@@ -118,7 +119,7 @@ def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
         more = not one and s[new + Way.OUTSTANDING] < s[new + Way.CWND]
         if s[Word.BURST_LIMITED] == 1:
             s[Word.BURST] += 1
-            if s[Word.BURST] > p[P.MAX_BURST]:
+            if s[Word.BURST] > p[SctpP.MAX_BURST]:
                 s[Word.BURST_LIMITED] = 0
                 more = False
 
@@ -151,13 +152,13 @@ def send_new(p: Any, s: Any, now: Any) -> None:
     w = way_at(way)
     before = s[Word.LAST_TSN]
     while s[w + Way.OUTSTANDING] < s[w + Way.CWND] and s[Word.LAST_TSN] < s[Word.LIMIT]:
-        if s[Word.LAST_TSN] - s[Word.CUM] == p[P.RING]:
+        if s[Word.LAST_TSN] - s[Word.CUM] == p[RowP.RING]:
             s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
             break
         if s[Word.CHUNK] <= s[Word.PEER_RWND]:
             if s[Word.BURST_LIMITED] == 1:
                 s[Word.BURST] += 1
-                if s[Word.BURST] > p[P.MAX_BURST]:
+                if s[Word.BURST] > p[SctpP.MAX_BURST]:
                     s[Word.BURST_LIMITED] = 0
                     break
         elif s[way_at(0) + Way.OUTSTANDING] + s[way_at(1) + Way.OUTSTANDING] > 0:
@@ -179,7 +180,7 @@ def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
     s[Event.DEGRADE + way] = OFF
     s[w + Way.TIMING] = 0
     if s[w + Way.CWND] > s[Word.CHUNK]:
-        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[P.SSTHRESH_FLOOR])
+        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[SctpP.SSTHRESH_FLOOR])
         s[w + Way.CWND] = s[Word.CHUNK]
         s[w + Way.PARTIAL] = 0
     if not paths.fail(p, s, now, way):
@@ -191,7 +192,7 @@ def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
             s[at + Chunk.MISSING] = 0
     if s[Word.MARKED] > 0:
         retransmit(p, s, now, True)
-    if s[w + Way.STATUS] == Status.INACTIVE and p[P.HEARTBEAT] > 0:
+    if s[w + Way.STATUS] == Status.INACTIVE and p[SctpP.HEARTBEAT] > 0:
         paths.heartbeat(p, s, now, way)
 
 
@@ -200,5 +201,5 @@ def degrade_due(p: Any, s: Any, now: Any, way: Any) -> None:
     """Expiry of the timer of a way that sends nothing: its window is halved."""
     w = way_at(way)
     if s[w + Way.CWND] > 2 * s[Word.CHUNK]:
-        s[w + Way.CWND] = max(s[w + Way.CWND] // 2, p[P.SSTHRESH_FLOOR])
+        s[w + Way.CWND] = max(s[w + Way.CWND] // 2, p[SctpP.SSTHRESH_FLOOR])
     s[Event.DEGRADE + way] = now + s[w + Way.RTO]

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import bits
-from netcarlo.kernels.base.layout import FOREVER, PATHS, Out, P
+from netcarlo.kernels.base.layout import FOREVER, PATHS, Out
+from netcarlo.kernels.base.parameters import RowP
 
 OFF = FOREVER
 """The time of an event that is not pending."""
@@ -210,7 +211,7 @@ STATE_SIZE = OUTCOMES + len(Out)
 
 
 def scratch_words(ways: Any, ring: Any) -> Any:
-    """Words of scratch of an association that puts packets out on so many ways, with this `P.RING`."""
+    """Words of scratch of an association that puts packets out on so many ways, with this `RowP.RING`."""
     return STATE_SIZE + ring * (ways * PACKET_SIZE + CHUNK_SIZE) + (ring + 63) // 64
 
 
@@ -221,13 +222,13 @@ def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
     Returns the first free word.
     """
     s[Word.CHUNKS] = free
-    free += p[P.RING] * CHUNK_SIZE
+    free += p[RowP.RING] * CHUNK_SIZE
     for way in range(0, WAYS, WAYS // ways):
         s[way_at(way) + Way.RING] = free
-        free += p[P.RING] * PACKET_SIZE
+        free += p[RowP.RING] * PACKET_SIZE
     s[Word.REPORTS] = free
-    bits.clear_bits(s, free, p[P.RING] - 1, np.int64(0), p[P.RING])
-    return free + (p[P.RING] + 63) // 64
+    bits.clear_bits(s, free, p[RowP.RING] - 1, np.int64(0), p[RowP.RING])
+    return free + (p[RowP.RING] + 63) // 64
 
 
 def end_at(end: Any) -> Any:
@@ -242,14 +243,14 @@ def way_at(way: Any) -> Any:
 
 def packet_at(p: Any, s: Any, way: Any, index: Any) -> Any:
     """Return the first word of entry `index` of the ring of packets of a way."""
-    return s[way_at(way) + Way.RING] + (index & (p[P.RING] - 1)) * PACKET_SIZE
+    return s[way_at(way) + Way.RING] + (index & (p[RowP.RING] - 1)) * PACKET_SIZE
 
 
 def is_reported(p: Any, s: Any, tsn: Any) -> Any:
     """Return whether a chunk beyond CUM is in a gap ack block of the latest SACK."""
-    return bits.test_bit(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+    return bits.test_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
 
 
 def chunk_at(p: Any, s: Any, tsn: Any) -> Any:
     """Return the first word of a chunk."""
-    return s[Word.CHUNKS] + (tsn & (p[P.RING] - 1)) * CHUNK_SIZE
+    return s[Word.CHUNKS] + (tsn & (p[RowP.RING] - 1)) * CHUNK_SIZE

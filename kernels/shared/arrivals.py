@@ -16,8 +16,9 @@ import numpy as np
 from netcarlo.kernels.base import histogram, points
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, classes, delays, event_log, packet
@@ -53,7 +54,7 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
             wait = _interarrival(p, losses, m, b, i)
             if m[b + Flow.GAP] == 0:
                 _, wait = _draw_size(p, constants, m, b, i)
-            m[b + FlowWord.NEXT_ARRIVAL] = m[b + P.START] + wait
+            m[b + FlowWord.NEXT_ARRIVAL] = m[b + RowP.START] + wait
             agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
     for word in range(last_class * ClassOut.COLUMNS):
         m[free + word] = 0
@@ -67,7 +68,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     size, think = _draw_size(p, constants, m, b, i)
     at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
     found = _free_slot(m, i, t)
-    packets = (size + m[b + P.DATA] - 1) // m[b + P.DATA]
+    packets = (size + m[b + RowP.DATA] - 1) // m[b + RowP.DATA]
     if measured:
         m[at + ClassOut.ARRIVALS] += 1
         m[at + ClassOut.BLOCKED] += found < 0
@@ -89,7 +90,7 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
         at = _outcomes(m, b)
         if t >= p[Shared.WARM_UP]:
             m[at + ClassOut.COMPLETED] += 1
-            m[at + ClassOut.PACKETS] += m[b + P.LIMIT]
+            m[at + ClassOut.PACKETS] += m[b + RowP.LIMIT]
         if m[b + FlowWord.STARTED] >= p[Shared.WARM_UP]:
             _count_completion(m, b, at, t - m[b + FlowWord.STARTED])
         if m[b + Flow.GAP] == 0:
@@ -101,7 +102,7 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
 def on_acknowledged(p: Any, m: Any, b: Any, t: Any) -> None:
     """Process the acknowledgement of all data of a flow at its sender at `t` [ns]."""
     if m[b + Flow.CLASS] > 0 and t >= p[Shared.WARM_UP]:
-        m[_outcomes(m, b) + ClassOut.SHORT] += m[b + P.SHORT]
+        m[_outcomes(m, b) + ClassOut.SHORT] += m[b + RowP.SHORT]
 
 
 def on_packet_left(m: Any, b: Any, t: Any) -> None:
@@ -150,8 +151,8 @@ def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any,
     take_samples(p, m, f, i, t)
     if m[b + FlowWord.STARTED] != NEVER:
         ends.count(m, b, np.int64(1))
-    m[b + P.LIMIT] = packets
-    m[b + P.SHORT] = packets * m[b + P.DATA] - size
+    m[b + RowP.LIMIT] = packets
+    m[b + RowP.SHORT] = packets * m[b + RowP.DATA] - size
     ends.prepare(m, b, f, i)
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
@@ -170,7 +171,7 @@ def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any,
 
 def _count_completion(m: Any, b: Any, at: Any, time: Any) -> None:
     """Count a flow that took `time` [ns] in the outcomes of its class, which begin at word `at`."""
-    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
+    ideal = m[b + Flow.LATENCY] + (m[b + RowP.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
     at += ClassOut.SIZE
     limit = np.int64(classes.SMALL)
     for _ in range(classes.SIZES - 1):
@@ -190,8 +191,8 @@ def _time_saved(m: Any, b: Any) -> Any:
     time saved on the links and cables of the route, or, behind full packets, on those from the slowest
     one on.
     """
-    whole = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
-    alone, slowest = m[b + P.LIMIT] == 1, np.int64(-1)
+    whole = m[b + RowP.DATA] + m[b + RowP.CHUNK_HEADER] + m[b + RowP.HEADER]
+    alone, slowest = m[b + RowP.LIMIT] == 1, np.int64(-1)
     total = np.int64(0)
     for k in range(-1, m[b + Flow.HOPS] + 1):
         if k < 0:
@@ -202,14 +203,14 @@ def _time_saved(m: Any, b: Any) -> Any:
             rate = m[m[b + Flow.ROUTE + k] + Link.BYTE_TIME]
         if rate > slowest and not alone:
             slowest, total = rate, np.int64(0)
-        total += on_wire(whole, rate) - on_wire(whole - m[b + P.SHORT], rate)
+        total += on_wire(whole, rate) - on_wire(whole - m[b + RowP.SHORT], rate)
     return total
 
 
 def _interarrival(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
     """Return the exponential time from the latest arrival of a source to the next [ns]."""
     row, k = m[b + Flow.PERIODS], m[b + FlowWord.ARRIVALS]
-    parts = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_ARRIVAL + i, k)
+    parts = gap(losses, row, p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_ARRIVAL + i, k)
     return ((parts + 1) * m[b + Flow.GAP]) >> _GAP_BITS
 
 
@@ -217,7 +218,7 @@ def _draw_size(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
     """Return the size of the latest arrival of a source [byte], and the think time of its user after it
     [ns]."""
     k = m[b + FlowWord.ARRIVALS]
-    w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_SIZE + i, k)
+    w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_SIZE + i, k)
     size, think = points.value(constants, m[b + Flow.SIZES], np.int64(w0)), np.int64(0)
     if m[b + Flow.GAP] == 0:
         think = points.value(constants, m[b + Flow.THINKS], np.int64(w1))

@@ -9,7 +9,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P, Trace
+from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, Trace
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import packet
@@ -27,24 +28,24 @@ def size_of(m: Any, b: Any, word: Any) -> Any:
     """Return the size of a packet [byte]."""
     kind = word & packet.SHORT
     if kind == packet.PROBE:
-        return m[b + P.HEADER]
+        return m[b + RowP.HEADER]
     if word & packet.BACKWARD:
         return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
     if kind == packet.CONTROL:
         return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
-    return payload_of(m, b, word) + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    return payload_of(m, b, word) + m[b + RowP.CHUNK_HEADER] + m[b + RowP.HEADER]
 
 
 def payload_of(m: Any, b: Any, word: Any) -> Any:
     """Return the payload of a data packet [byte]."""
-    return m[b + P.DATA] - (m[b + P.SHORT] if packet.is_short(word) else 0)
+    return m[b + RowP.DATA] - (m[b + RowP.SHORT] if packet.is_short(word) else 0)
 
 
 @noinline
 def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
     """Prepare association `i` before its start, and return the words that it occupies."""
     p, s, g = m[b:], m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
-    return association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], i, np.int64(association.WORDS))
+    return association.prepare(p, s, g, p[RowP.LIMIT], p[TcpP.CLOCK_PHASE], i, np.int64(association.WORDS))
 
 
 @noinline

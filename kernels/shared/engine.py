@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared import agenda, arrivals, delays, detours, event_log, fifo, lookahead, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
@@ -55,7 +55,7 @@ def simulate(
     if TRACED:
         event_log.prepare(m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues (RED)
-    end = p[P.END]
+    end = p[RowP.END]
     events = np.int64(0)  # arrivals at links not included
     key = agenda.earliest(m)
     while m[Word.STATUS] == 0 and agenda.time_of(key) <= end:

@@ -23,9 +23,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_OK,
     STATUS_TRACE_FULL,
     Carries,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import outages, packet
@@ -89,10 +89,10 @@ def log_at_link(
         cut = VARYING and outages.destroys(m, b, departs)
         if cut:
             departs, arrival = min(departs, m[b + LinkWord.DOWN]), m[b + LinkWord.DOWN]
-        if departs <= p[P.END]:
+        if departs <= p[RowP.END]:
             log(m, departs, EVENT_LEAVE, number, word, size, False)
         if fate & Fate.LOST:
-            log(m, min(arrival, p[P.END]), EVENT_LOST, number, word, size, cut)
+            log(m, min(arrival, p[RowP.END]), EVENT_LOST, number, word, size, cut)
 
 
 @noinline

@@ -19,8 +19,8 @@ from netcarlo.kernels.base.layout import (
     EVENT_TIMEOUT,
     FOREVER,
     NEVER,
-    P,
 )
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import (
@@ -82,7 +82,7 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful_payload(p, m, b, link, size, at, word)
         _receive_datagram(p, m, b, t, word)
-        if TRACED and t <= p[P.END]:
+        if TRACED and t <= p[RowP.END]:
             event_log.log(m, t, EVENT_RECEIVE, event_log.AT_HOST, word, ends.payload_of(m, b, word), False)
     elif word & packet.SHORT == packet.PROBE:
         reply, due = _reply_to_probe(p, m, b, i, t, word)
@@ -117,7 +117,7 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
     word = packet.pack_with_time(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
-    if number + 1 == m[b + P.LIMIT]:
+    if number + 1 == m[b + RowP.LIMIT]:
         word |= packet.SHORT
     if TRACED:
         event_log.log(m, t, EVENT_SEND, event_log.AT_HOST, word, ends.size_of(m, b, word), False)
@@ -203,7 +203,7 @@ def _send_to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
 def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     """Count a UDP datagram that arrives at `t` [ns]."""
     counts = b + FlowWord.COUNTS
-    if t > p[P.END]:
+    if t > p[RowP.END]:
         m[b + FlowWord.ARRIVING_AFTER_END] += 1
     else:
         counts_now = t >= p[Shared.WARM_UP]
@@ -212,7 +212,7 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
         m[counts + FlowOut.DELIVERED] += counts_now
         if DELAYS:
             delays.on_delivery(p, m, b, t, packet.age_of(m, word, t))
-        if m[b + FlowWord.ARRIVED] == m[b + P.LIMIT]:
+        if m[b + FlowWord.ARRIVED] == m[b + RowP.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
 
@@ -224,8 +224,8 @@ def _receive_data(
     A packet that arrives after the end is still in flight then; only whether it is new matters.
     """
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
-    number, after_end, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
-    while association.due_at_receiver(s) <= min(t, p[P.END]):
+    number, after_end, counts_now = packet.number_of(m, word), t > p[RowP.END], t >= p[Shared.WARM_UP]
+    while association.due_at_receiver(s) <= min(t, p[RowP.END]):
         _on_receiver_timer(p, m, b, i)
     if word & packet.CWR:
         m[b + FlowWord.ECHOES_CE] = 0
@@ -269,9 +269,9 @@ def _receive_data(
 def _reply_to_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     """Reply to a probe that reaches the sink host at `t` [ns]; returns as `receive`."""
     reply, reply_at = np.int64(NONE), t
-    while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
+    while association.due_at_receiver(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[RowP.END]):
         _on_receiver_timer(p, m, b, i)
-    if t <= p[P.END]:
+    if t <= p[RowP.END]:
         reply = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
         reply_at = _send_to_reverse_link(m, b, t, reply)
     return reply, reply_at
@@ -288,7 +288,7 @@ def _useful_payload(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word:
         duration, until = varying.latest_transmission(m, link, duration, until)
     if on_wire(size, m[b + Flow.SINK]) > duration:
         duration, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
-    inside = min(until, p[P.END]) - max(until - duration, p[Shared.WARM_UP])
+    inside = min(until, p[RowP.END]) - max(until - duration, p[Shared.WARM_UP])
     payload = ends.payload_of(m, b, word)
     if inside == duration:
         return payload

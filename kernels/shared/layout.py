@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.base.rows import Table
 from netcarlo.kernels.shared.classes import ClassOut
 
@@ -203,8 +203,8 @@ STREAM_SIZE = 10 << 20  # + source; draw k: the size of its arrival k, and how l
 class SharedRows(NamedTuple):
     """Input of the shared engine: one row per replication, `n` in all.
 
-    `P.WINDOW` of `parameters` is 0: rings are as large as the windows of the flows require, times
-    `P.RING` / 64.
+    `RowP.WINDOW` of `parameters` is 0: rings are as large as the windows of the flows require, times
+    `RowP.RING` / 64.
     """
 
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`

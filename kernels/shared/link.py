@@ -16,7 +16,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
@@ -101,7 +101,7 @@ def _count_destroyed(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any)
     end."""
     down = m[b + LinkWord.DOWN]
     count_transmission(p, m, b, t, min(begin, down), min(departure, down))
-    m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and p[Shared.WARM_UP] <= down <= p[P.END]
+    m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and p[Shared.WARM_UP] <= down <= p[RowP.END]
     m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
 
 
@@ -176,7 +176,7 @@ def _red_hits(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     rest = 1.0 / probability - float(m[b + LinkWord.RED_COUNT])
     if rest > 1.0:
         w0, _, _, _ = draw(
-            p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[b + LinkWord.DRAWS]
+            p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_RED + number, m[b + LinkWord.DRAWS]
         )
         m[b + LinkWord.DRAWS] += 1
         if float(w0) / _WORD >= 1.0 / rest:
@@ -207,7 +207,7 @@ def _red_mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
 def count_transmission(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     """Measure a packet that arrives at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
-    end, warm_up = p[P.END], p[Shared.WARM_UP]
+    end, warm_up = p[RowP.END], p[Shared.WARM_UP]
     waited = min(begin, end) - t  # a packet that still waits at the end has waited until then
     if t >= warm_up:
         m[counts + LinkOut.WAIT_MAX] = max(m[counts + LinkOut.WAIT_MAX], waited)

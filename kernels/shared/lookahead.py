@@ -18,7 +18,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo
@@ -44,15 +44,15 @@ def prepare(p: Any, m: Any) -> None:
         b = block_of(m, i)
         if m[b + Flow.KIND] != UDP:
             time = on_wire(_smallest(m, b, False), m[b + Flow.ACCESS]) + m[b + Flow.SOURCE_DELAY]
-            m[b + FlowWord.LOOKAHEAD] = m[b + P.ACK_EVERY] == 1 and time > 0
-            m[Word.CONNECTING] += m[b + P.HANDSHAKE] > 0
+            m[b + FlowWord.LOOKAHEAD] = m[b + ReliableP.ACK_EVERY] == 1 and time > 0
+            m[Word.CONNECTING] += m[b + TcpP.HANDSHAKE] > 0
     _find_feeders(p, m, False)
 
 
 @noinline
 def on_first_data(p: Any, m: Any, b: Any) -> None:
     """Process the first data of a flow at its sink: all shorter packets that it sent before have arrived."""
-    if m[b + P.HANDSHAKE] > 0:
+    if m[b + TcpP.HANDSHAKE] > 0:
         m[Word.CONNECTING] -= 1
         if m[Word.CONNECTING] == 0:
             _find_feeders(p, m, True)
@@ -60,14 +60,14 @@ def on_first_data(p: Any, m: Any, b: Any) -> None:
 
 def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
     """Return the size of the shortest packet that a flow still sends [byte]."""
-    size = m[b + P.DATA] - m[b + P.SHORT] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    size = m[b + RowP.DATA] - m[b + RowP.SHORT] + m[b + RowP.CHUNK_HEADER] + m[b + RowP.HEADER]
     if ARRIVALS and m[b + Flow.CLASS] > 0:  # their last packet can have any size
-        size = min(size, 1 + m[b + P.HEADER])
+        size = min(size, 1 + m[b + RowP.HEADER])
     if m[b + Flow.KIND] != UDP and not is_connected:
-        if m[b + P.HANDSHAKE] > 0:
-            size = min(size, m[b + P.HANDSHAKE])
+        if m[b + TcpP.HANDSHAKE] > 0:
+            size = min(size, m[b + TcpP.HANDSHAKE])
         if PAUSES:
-            size = min(size, m[b + P.HEADER])
+            size = min(size, m[b + RowP.HEADER])
     return size
 
 
@@ -80,10 +80,10 @@ def _find_feeders(p: Any, m: Any, is_connected: Any) -> None:
         m[link + LinkWord.IS_FIRST_REVERSE] = 1
     for i in range(p[Shared.FLOWS]):
         b = block_of(m, i)
-        size, ack = _smallest(m, b, is_connected), m[b + P.ACK]
+        size, ack = _smallest(m, b, is_connected), m[b + ReliableP.ACK]
         if PAUSES and m[b + Flow.KIND] != UDP:
-            ack = min(ack, m[b + P.HEADER])
-        at_once = m[b + Flow.KIND] == UDP or m[b + P.ACK_EVERY] == 1
+            ack = min(ack, m[b + RowP.HEADER])
+        at_once = m[b + Flow.KIND] == UDP or m[b + ReliableP.ACK_EVERY] == 1
         before, time = np.int64(_SEVERAL), np.int64(0)
         for hop in range(m[b + Flow.HOPS]):
             link = m[b + Flow.ROUTE + hop]

@@ -18,7 +18,7 @@ CWR = 1 << 7  # data: the sender has reduced its window
 CONTROL = 1 << 8  # neither data nor an acknowledgement of data: a packet of a handshake, or a heartbeat
 PROBE = 1 << 9  # probe segment, or the reply to one
 SHORT = CONTROL | PROBE
-"""Both flags: the last data packet of a flow, `P.SHORT` bytes shorter than the others."""
+"""Both flags: the last data packet of a flow, `RowP.SHORT` bytes shorter than the others."""
 _COPY_SHIFT = 10
 _COPY_MASK = (1 << STAMP_BITS) - 1  # mask of the transmission id
 _FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS

@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.aqm import discipline
@@ -31,13 +31,13 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
         _end_warm_up(p, m)
     for i in range(p[Shared.FLOWS]):
         take_samples(p, m, f, i, t)
-    agenda.set_clock(m, t + p[P.SAMPLE])
+    agenda.set_clock(m, t + p[RowP.SAMPLE])
 
 
 @noinline
 def _end_warm_up(p: Any, m: Any) -> None:
     """Reset all counters at the end of the warm-up."""
-    m[Word.HORIZON] = p[P.END]
+    m[Word.HORIZON] = p[RowP.END]
     for i in range(p[Shared.LINKS]):
         counts = m[m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]

@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import Flow
 from netcarlo.kernels.shared.state import FlowWord, block_of
@@ -24,4 +24,4 @@ def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
     b = block_of(m, i)
     if m[b + Flow.KIND] != UDP:
         ends.sample(m, b, f, i)
-    m[b + FlowWord.SAMPLE] += p[P.SAMPLE]
+    m[b + FlowWord.SAMPLE] += p[RowP.SAMPLE]

@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import FOREVER, NEVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, arrivals, delays, fifo, outages, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
@@ -71,7 +72,7 @@ def _init_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> An
         m[b + word] = link[word]
     for word in range(Link.COLUMNS, LinkWord.SIZE):
         m[b + word] = 0
-    room = link[Link.ROOM] * (p[P.RING] >> 6)
+    room = link[Link.ROOM] * (p[RowP.RING] >> 6)
     fifo.allocate(m, b + LinkWord.FIFO, free, room)
     free += 2 * room
     fifo.allocate(m, b + LinkWord.HEAD, free, room)
@@ -101,16 +102,16 @@ def _init_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -
         m[b + Flow.ROUTE + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
     for hop in range(flow[Flow.BACK_HOPS]):
         m[b + Flow.BACK + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.BACK + hop]
-    ring = flow[P.RING]
+    ring = flow[RowP.RING]
     if ring == 0:
         ring = np.int64(64)
-        while ring < 2 * flow[P.WINDOW] + 64:
+        while ring < 2 * flow[RowP.WINDOW] + 64:
             ring <<= 1
-    ring *= p[P.RING] >> 6
-    m[b + P.RING] = ring
-    for column in range(P.SEED, P.REPLICATION + 1):
+    ring *= p[RowP.RING] >> 6
+    m[b + RowP.RING] = ring
+    for column in range(RowP.SEED, RowP.REPLICATION + 1):
         m[b + column] = p[column]
-    m[b + FlowWord.NEXT] = flow[P.START]
+    m[b + FlowWord.NEXT] = flow[RowP.START]
     if ARRIVALS and flow[Flow.CLASS] > 0:
         m[b + FlowWord.NEXT] = FOREVER
     m[b + FlowWord.SAMPLE] = p[Shared.WARM_UP]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, Flow
 from netcarlo.kernels.shared.state import FlowWord
 from netcarlo.kernels.udp.source import gap as gap_behind
@@ -22,8 +23,8 @@ def prepare_source(p: Any, m: Any, b: Any, losses: Any, i: Any) -> None:
     """Prepare a source before the start; its first datagram is sent at START."""
     m[b + FlowWord.ON_UNTIL] = FOREVER
     if m[b + Flow.ON] > 0:
-        m[b + FlowWord.ON_UNTIL] = m[b + P.START] + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
-    if m[b + P.START] >= m[b + P.STOP] or m[b + P.LIMIT] <= 0:
+        m[b + FlowWord.ON_UNTIL] = m[b + RowP.START] + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
+    if m[b + RowP.START] >= m[b + UdpP.STOP] or m[b + RowP.LIMIT] <= 0:
         m[b + FlowWord.NEXT] = FOREVER
 
 
@@ -31,11 +32,11 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     """Return the number of the datagram sent at `t`, and set the time of the next."""
     number = m[b + FlowWord.NEXT_DATAGRAM]
     m[b + FlowWord.NEXT_DATAGRAM] = number + 1
-    next_time = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
+    next_time = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + UdpP.INTERVAL], m[b + UdpP.SPREAD])
     while next_time > m[b + FlowWord.ON_UNTIL]:
         next_time = m[b + FlowWord.ON_UNTIL] + _draw_period(p, m, b, losses, i, m[b + Flow.OFF])
         m[b + FlowWord.ON_UNTIL] = next_time + _draw_period(p, m, b, losses, i, m[b + Flow.ON])
-    if next_time >= m[b + P.STOP] or number + 1 >= m[b + P.LIMIT]:
+    if next_time >= m[b + UdpP.STOP] or number + 1 >= m[b + RowP.LIMIT]:
         next_time = np.int64(FOREVER)
     m[b + FlowWord.NEXT] = next_time
     return number
@@ -46,5 +47,7 @@ def _draw_period(p: Any, m: Any, b: Any, losses: Any, i: Any, mean: Any) -> Any:
     """Return the length of the next on or off period [ns]."""
     k = m[b + FlowWord.PERIODS]
     m[b + FlowWord.PERIODS] = k + 1
-    slots = gap(losses, m[b + Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_PERIOD + i, k)
+    slots = gap(
+        losses, m[b + Flow.PERIODS], p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_PERIOD + i, k
+    )
     return ((slots + 1) * mean) >> _PERIOD_BITS

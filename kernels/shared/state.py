@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.varying import Varying
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
@@ -131,13 +131,13 @@ def scratch_words(
 
     Each association needs `floats`, and `of_association` words by window and ring.
     """
-    scale = rows.parameters[:, P.RING, None] // 64
+    scale = rows.parameters[:, RowP.RING, None] // 64
     flows = rows.flows
     used = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
-    least = np.maximum(2 * flows[:, :, P.WINDOW] + 64, 64)
+    least = np.maximum(2 * flows[:, :, RowP.WINDOW] + 64, 64)
     ring = 1 << np.ceil(np.log2(least)).astype(np.int64)
-    ring = np.where(flows[:, :, P.RING] > 0, flows[:, :, P.RING], ring) * scale
-    words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, P.WINDOW], ring))
+    ring = np.where(flows[:, :, RowP.RING] > 0, flows[:, :, RowP.RING], ring) * scale
+    words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, RowP.WINDOW], ring))
     per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
     per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)

@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base import varying
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import STREAM_LINK, Link
 from netcarlo.kernels.shared.state import LinkWord
 
@@ -50,7 +50,7 @@ def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time:
     if v == 0:
         return begin, begin + time
     if free >= varying.STALLED:
-        begin = p[P.END] + 1
+        begin = p[RowP.END] + 1
     m[v + BEGAN] = begin
     return begin, varying.transmission_end(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp.receiver import arrive, write_sack_blocks
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 FULL = -2
-"""Value returned when more ACKs are in flight than `P.RING`."""
+"""Value returned when more ACKs are in flight than `RowP.RING`."""
 
 ACKS_ARE_IMPLICIT: Any = slot("acks_are_implicit")
 LOSS_MARKS: Any = slot("loss_marks")
@@ -30,14 +31,14 @@ kind: Any = slot("kind")
 
 def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
     """Return the word of scratch where an ACK begins."""
-    return s[Tcp.ACK_RING] + WORDS * (ack_id & (p[P.RING] - 1))
+    return s[Tcp.ACK_RING] + WORDS * (ack_id & (p[RowP.RING] - 1))
 
 
 def acknowledge(p: Any, s: Any, packet: Any) -> Any:
     """Create the ACK for `packet`; return its id, or FULL."""
     if ACKS_ARE_IMPLICIT:
         return s[Tcp.RCV_NXT]
-    ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
+    ack_id, mask = s[Tcp.NEXT_ACK], p[RowP.RING] - 1
     if ack_id - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
     ring, at, count = global_memory(s), ack_at(p, s, ack_id), np.int64(0)
@@ -93,16 +94,16 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """
     duplicates = s[Tcp.DUPLICATES]
     expected, highest = arrive(
-        s, Tcp.OUT_OF_ORDER, s[Tcp.RCV_BITMAP], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST]
+        s, Tcp.OUT_OF_ORDER, s[Tcp.RCV_BITMAP], p[RowP.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST]
     )
     s[Tcp.RCV_NXT] = expected
     s[Tcp.RCV_HIGHEST] = highest
     fresh = s[Tcp.DUPLICATES] == duplicates
-    if p[P.ACK_EVERY] > 1:
+    if p[ReliableP.ACK_EVERY] > 1:
         first_of_two = s[Tcp.DELACK_EXPIRY] == FOREVER
         if (first_of_two or more) and packet == expected - 1 and packet >= highest and packet > 0:
             if first_of_two:
-                s[Tcp.DELACK_EXPIRY] = t + p[P.ACK_DELAY]
+                s[Tcp.DELACK_EXPIRY] = t + p[ReliableP.ACK_DELAY]
             s[Tcp.DELAYED_PACKET] = packet
             return np.int64(NONE), fresh
         s[Tcp.DELACK_EXPIRY] = FOREVER
@@ -128,12 +129,12 @@ def sack_blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Return the size of an ACK [bytes]."""
-    return p[P.ACK] + p[P.SACK_BLOCK] * sack_blocks_of(p, s, ack_id)
+    return p[ReliableP.ACK] + p[ReliableP.SACK_BLOCK] * sack_blocks_of(p, s, ack_id)
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Return the time since a packet was first sent [ns]."""
-    return t - global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[P.RING] - 1))]
+    return t - global_memory(s)[s[Tcp.SEND_TIMES] + (packet & (p[RowP.RING] - 1))]
 
 
 def complete(p: Any, s: Any) -> Any:

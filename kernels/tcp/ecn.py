@@ -9,7 +9,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, ack_at
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp
 from netcarlo.kernels.tcp.window import clock_of, row_of
@@ -32,7 +32,7 @@ def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> No
         row = row_of(p, s, g, constants)
         s[Tcp.SSTHRESH] = variant.on_mark(row, clock_of(s, now), s[Tcp.SND_MAX], s[Tcp.SSTHRESH])
     else:
-        window = min(g[0], float(p[P.WINDOW]))
+        window = min(g[0], float(p[RowP.WINDOW]))
         half = max(kind.reduce(p, g[1:], constants, now, s[Tcp.RTT], window), 2.0)
         g[0] = half
         s[Tcp.SSTHRESH] = np.int64(half)

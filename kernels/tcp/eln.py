@@ -10,7 +10,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bits import clear_bit, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp import newreno
 from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE, SEND_TWO
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp, Window
@@ -33,7 +33,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the bitmap."""
     m[Eln.BITMAP] = free
     m[Eln.RECEIVED_BELOW] = 0
-    for _ in range(p[P.RING] >> 6):
+    for _ in range(p[RowP.RING] >> 6):
         m[free] = 0
         free += 1
     return free
@@ -42,13 +42,13 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
     """Note a packet that the receiver sees corrupted."""
     if packet >= expected:
-        set_bit(m, m[Eln.BITMAP], p[P.RING] - 1, packet)
+        set_bit(m, m[Eln.BITMAP], p[RowP.RING] - 1, packet)
 
 
 @noinline
 def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
     """Mark the ACK at word `at` if the packet `expected`, which it requests, was seen corrupted."""
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     while m[Eln.RECEIVED_BELOW] < expected:
         clear_bit(m, m[Eln.BITMAP], mask, m[Eln.RECEIVED_BELOW])
         m[Eln.RECEIVED_BELOW] += 1
@@ -57,7 +57,7 @@ def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Retransmit and keep the window at a third duplicate ACK with a mark."""
-    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
+    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[ReliableP.DUPACKS]
     third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
     if third and m[at + Ack.SACK_BLOCK] != 0:
         m[Tcp.PHASE] = Phase.RECOVERY

@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by, once
 from netcarlo.kernels.base.by_kind import chain
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.senders import MIXABLE, Sender
 from netcarlo.kernels.tcp import one_kind, rto, sack, slots
 from netcarlo.kernels.tcp.slots import TcpSlots

@@ -20,7 +20,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.tcp import recovery, scoreboard, transmissions
 from netcarlo.kernels.tcp.recovery import REDUCE
 from netcarlo.kernels.tcp.scoreboard import (
@@ -93,12 +93,12 @@ def reduced_ssthresh(row: Any, clock: Any, timeout: Any) -> Any:
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the scoreboard."""
-    m[Linux26.CWND] = p[P.INITIAL_WINDOW]
-    m[Linux26.HIGHEST_ACK] = NONE if p[P.HANDSHAKE] > 0 else 0
+    m[Linux26.CWND] = p[TcpP.INITIAL_WINDOW]
+    m[Linux26.HIGHEST_ACK] = NONE if p[TcpP.HANDSHAKE] > 0 else 0
     free = scoreboard.prepare(m, p, free)
     if HAS_TRANSMISSION_IDS:
         m[Linux26.TRANSMISSIONS] = free
-        free += transmissions.scratch_words(p[P.RING])
+        free += transmissions.scratch_words(p[RowP.RING])
     return free
 
 
@@ -133,21 +133,19 @@ def update_recovery(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, sst
         m[Tcp.RECOVER] = snd_max
         m[Linux26.RATE_HALVING] = m[Linux26.CWND]
         ssthresh = int(reduced_ssthresh(row, clock, False))
-        m[Linux26.CWND] = max(control.min_cwnd(ssthresh, p[P.DATA], f), 1)
+        m[Linux26.CWND] = max(control.min_cwnd(ssthresh, p[RowP.DATA], f), 1)
         return ssthresh, REDUCE
     return ssthresh, 0
 
 
 def on_mark(row: Any, clock: Any, snd_max: Any, ssthresh: Any) -> Any:
     """Reduce the window for an ECN echo, as after a loss; return the slow start threshold."""
-    here = Clock(clock.now + row.p[P.CLOCK_PHASE], clock.rtt)
+    here = Clock(clock.now + row.p[TcpP.CLOCK_PHASE], clock.rtt)
     after, _ = update_recovery(row, here, True, row.m[Linux26.HIGHEST_ACK], snd_max, ssthresh)
     return after
 
 
-def on_ack(
-    row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, snd_max: Any, ssthresh: Any
-) -> Any:
+def on_ack(row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
     """Process an ACK of `ack` for a packet sent at `echo` [ns].
 
     Returns the window for traces [packets], ssthresh [packets] and the actions.
@@ -160,18 +158,18 @@ def on_ack(
     m[Linux26.HIGHEST_ACK] = ack
     reported, lost = process_ack(m, p, at, ack)
     plain = packets > 0 and not reported and m[Tcp.PHASE] == Phase.NORMAL
-    here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
+    here = Clock(clock.now + p[TcpP.CLOCK_PHASE], clock.rtt)
     if packets > 0 and m[Tcp.PHASE] == Phase.NORMAL:
         control.acked(packets, f)
     control.on_ack(packets, here.now, here.rtt, f)
-    control.on_linux_ack(packets, plain, here.now, srtt, p[P.DATA], f)
+    control.on_linux_ack(packets, plain, here.now, srtt, p[RowP.DATA], f)
     if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux26.CWND]:
         sample = np.int64(0)
         if plain:
-            sent = echo + p[P.CLOCK_PHASE] + MS // 2
+            sent = echo + p[TcpP.CLOCK_PHASE] + MS // 2
             sample = max((here.now // MS - sent // MS) * MS, np.int64(1))
         cwnd = control.grow(float(m[Linux26.CWND]), ssthresh, here.now, sample, row.constants, f)
-        m[Linux26.CWND] = min(np.int64(cwnd), max(m[Linux26.CWND], p[P.WINDOW]))
+        m[Linux26.CWND] = min(np.int64(cwnd), max(m[Linux26.CWND], p[RowP.WINDOW]))
     actions = 0
     if not plain:
         ssthresh, actions = update_recovery(row, here, lost, ack, snd_max, ssthresh)
@@ -184,7 +182,7 @@ def on_ack(
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Mark every packet without a SACK as lost, and restart with one packet."""
     m, p = row.m, row.p
-    here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
+    here = Clock(clock.now + p[TcpP.CLOCK_PHASE], clock.rtt)
     ssthresh = int(reduced_ssthresh(row, here, True))
     m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
     m[Tcp.RECOVER] = snd_max

@@ -22,7 +22,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, TcpP
 from netcarlo.kernels.tcp.recovery import SEND
 from netcarlo.kernels.tcp.rto import timeout_of
 from netcarlo.kernels.tcp.state import NONE, PauseCause, Phase, Tcp
@@ -40,7 +41,7 @@ variant: Any = slot("variant")
 def request_probe(p: Any, s: Any, now: Any) -> None:
     """Start a round trip of probes."""
     s[Tcp.PROBE_WANTED] = 1
-    wait = timeout_of(s[Tcp.RTO_ESTIMATE], 1, p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+    wait = timeout_of(s[Tcp.RTO_ESTIMATE], 1, p[ReliableP.MIN_RTO], p[ReliableP.MAX_RTO], p[TcpP.TICK])
     s[Tcp.TIMER_EXPIRY] = now + (variant.PROBE_INTERVAL if variant.PROBE_INTERVAL > 0 else wait)
     if variant.COMPARES_RTT:
         s[Tcp.OLDEST_PROBE] = s[Tcp.PROBES]
@@ -74,7 +75,7 @@ def resume_sending(p: Any, s: Any, g: Any, now: Any) -> None:
     """Retransmit what is missing, with the earlier window."""
     forced, back = variant.repair_after_pause(s, p, s[Tcp.HIGHEST_ACK], s[Tcp.SND_MAX], s[Tcp.DUPACKS])
     recovers = s[Tcp.PHASE] == Phase.RECOVERY
-    s[Tcp.DUPACKS] = max(s[Tcp.DUPACKS], p[P.DUPACKS]) if recovers else 0
+    s[Tcp.DUPACKS] = max(s[Tcp.DUPACKS], p[ReliableP.DUPACKS]) if recovers else 0
     s[Tcp.RTT_SEQ] = ENDLESS
     s[Tcp.TIMER_EXPIRY] = now + s[Tcp.RTO]
     s[Tcp.SND_NXT] = s[Tcp.HIGHEST_ACK] + 1 if back else max(s[Tcp.SND_NXT], forced + 1)
@@ -95,8 +96,8 @@ def note_ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
     s[Tcp.HIGHEST_ACK] = ack
     s[Tcp.DUPACKS] = 0
     s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], ack + 1)
-    if s[Tcp.LAST_WRITTEN] - ack <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:
-        s[Tcp.LAST_WRITTEN] = min(last, ack + p[P.SEND_BUFFER])
+    if s[Tcp.LAST_WRITTEN] - ack <= p[TcpP.SEND_WAKE] and p[TcpP.SEND_BUFFER] > 0:
+        s[Tcp.LAST_WRITTEN] = min(last, ack + p[TcpP.SEND_BUFFER])
     if ack == last:
         end_pause(s, now)
         s[Tcp.PROBE_WANTED] = 0
@@ -118,7 +119,7 @@ def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> N
     """Process the reply to a probe segment."""
     if PAUSES and s[Tcp.PROBING] != 0 and number >= s[Tcp.OLDEST_PROBE]:
         if variant.COMPARES_RTT:
-            ticks = clock.measure(s[Tcp.PROBE_SENT_AT], now, s[Tcp.CLOCK_PHASE], p[P.TICK])
+            ticks = clock.measure(s[Tcp.PROBE_SENT_AT], now, s[Tcp.CLOCK_PHASE], p[TcpP.TICK])
             if ticks * 64 > s[Tcp.SRTT] * (8 + RTT_TOLERANCE):
                 s[Tcp.RTT_WORSE] = 1
         s[Tcp.PROBE_REPLIES] += 1

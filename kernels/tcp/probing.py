@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp import newreno, reno
 from netcarlo.kernels.tcp.recovery import PAUSE
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, TimeoutAction, Window
@@ -44,7 +44,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Start a pause at the third duplicate ACK, also at the third after a pause for the same packet."""
-    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[P.DUPACKS]
+    m, highest_ack, threshold = row.m, sent.highest_ack, row.p[ReliableP.DUPACKS]
     third = window.dupacks + 1 == threshold and (highest_ack > m[Tcp.RECOVER] or highest_ack == 0)
     if m[Probing.RESUMED] == highest_ack:
         m[Probing.DUPACKS_SINCE] += 1
@@ -92,5 +92,5 @@ def repair_after_pause(m: Any, p: Any, highest_ack: Any, snd_max: Any, dupacks: 
 
 def reduced_after_pause(row: Any, clock: Any, cwnd: Any) -> Any:
     """Return the window and ssthresh that duplicate ACKs would set without a pause."""
-    half = reno.reduced_window(row, clock, reno.usable_window(cwnd, 0, row.p[P.WINDOW]), False)
+    half = reno.reduced_window(row, clock, reno.usable_window(cwnd, 0, row.p[RowP.WINDOW]), False)
     return half, max(int(half), reno.MIN_SSTHRESH)

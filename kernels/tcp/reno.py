@@ -8,7 +8,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp import recovery
 from netcarlo.kernels.tcp.recovery import LIMITED_TRANSMIT, REDUCE, SEND
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
@@ -59,7 +59,7 @@ def react_to_duplicate(row: Any, clock: Any, sent: Any, window: Any, send: Any, 
 
     Returns the window, the actions, and the packet to retransmit or NONE.
     """
-    m, dupacks, threshold = row.m, window.dupacks + 1, row.p[P.DUPACKS]
+    m, dupacks, threshold = row.m, window.dupacks + 1, row.p[ReliableP.DUPACKS]
     counted = Window(window.cwnd, window.ssthresh, dupacks)
     if dupacks < threshold:
         return counted, LIMITED_TRANSMIT, NONE
@@ -70,7 +70,7 @@ def react_to_duplicate(row: Any, clock: Any, sent: Any, window: Any, send: Any, 
         return counted, send, NONE
     if not (sent.highest_ack > m[Tcp.RECOVER] or sent.highest_ack == 0 or (again and recovers)):
         return counted, send, NONE
-    half = reduced_window(row, clock, usable_window(window.cwnd, m[Tcp.INFLATION], row.p[P.WINDOW]), False)
+    half = reduced_window(row, clock, usable_window(window.cwnd, m[Tcp.INFLATION], row.p[RowP.WINDOW]), False)
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
     m[Tcp.INFLATION] = threshold
@@ -81,14 +81,14 @@ def react_to_duplicate(row: Any, clock: Any, sent: Any, window: Any, send: Any, 
 def on_old_ack(row: Any) -> Any:
     """Send what the window allows, except after the first duplicate ACKs."""
     dupacks = row.m[Tcp.DUPACKS]
-    return SEND if dupacks == 0 or dupacks >= row.p[P.DUPACKS] else 0
+    return SEND if dupacks == 0 or dupacks >= row.p[ReliableP.DUPACKS] else 0
 
 
 @noinline
 def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Restart with a window of one packet."""
     m = row.m
-    half = reduced_window(row, clock, usable_window(max(window.cwnd, 1.0), 0, row.p[P.WINDOW]), True)
+    half = reduced_window(row, clock, usable_window(max(window.cwnd, 1.0), 0, row.p[RowP.WINDOW]), True)
     m[Tcp.PHASE] = Phase.NORMAL
     m[Tcp.RECOVER] = snd_max
     m[Tcp.INFLATION] = 0

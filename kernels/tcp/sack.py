@@ -10,7 +10,7 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import clear_bits, run_end, span
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import (
     END_BACKOFF,
@@ -57,7 +57,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Scoreboard.HIGHEST_SACKED] = NONE
     m[Scoreboard.LOST_UP_TO] = NONE
     m[Scoreboard.BITMAP] = free
-    for _ in range(p[P.RING] >> 6):
+    for _ in range(p[RowP.RING] >> 6):
         global_memory(m)[free] = 0
         free += 1
     return free
@@ -69,7 +69,7 @@ def reset(m: Any, p: Any) -> None:
     m[Scoreboard.NEXT_HOLE] = NONE
     m[Scoreboard.HIGHEST_SACKED] = NONE
     m[Scoreboard.LOST_UP_TO] = NONE
-    for word in range(p[P.RING] >> 6):
+    for word in range(p[RowP.RING] >> 6):
         global_memory(m)[m[Scoreboard.BITMAP] + word] = 0
 
 
@@ -77,7 +77,7 @@ def reset(m: Any, p: Any) -> None:
 def record_blocks(m: Any, p: Any, at: Any) -> Any:
     """Enter the SACK blocks of an ACK, 64 packets at a time; return True if they report anything new."""
     news = False
-    mask, ring = p[P.RING] - 1, global_memory(m)
+    mask, ring = p[RowP.RING] - 1, global_memory(m)
     for block in range(ring[at + Ack.SACK_COUNT]):
         left = ring[at + Ack.SACK_BLOCK + 2 * block]
         right = ring[at + Ack.SACK_BLOCK + 1 + 2 * block]
@@ -95,7 +95,7 @@ def record_blocks(m: Any, p: Any, at: Any) -> Any:
 
 def forget_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Remove cumulatively acknowledged packets from the scoreboard."""
-    clear_bits(m, m[Scoreboard.BITMAP], p[P.RING] - 1, highest_ack + 1, ack + 1)
+    clear_bits(m, m[Scoreboard.BITMAP], p[RowP.RING] - 1, highest_ack + 1, ack + 1)
 
 
 @noinline
@@ -155,7 +155,7 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
             if (
                 m[Scoreboard.WATCHED_HOLE] == highest_ack
                 and m[Scoreboard.NEXT_HOLE] > highest_ack + 1
-                and later >= p[P.DUPACKS]
+                and later >= p[ReliableP.DUPACKS]
             ):
                 m[Scoreboard.SENT_LATER] = sent.snd_nxt
                 return counted, SEND | REDUCE, highest_ack + 1
@@ -164,12 +164,12 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
         return window, SEND if dupacks == 0 else 0, NONE
     dupacks += 1
     counted = Window(window.cwnd, window.ssthresh, dupacks)
-    threshold = p[P.DUPACKS]
+    threshold = p[ReliableP.DUPACKS]
     if dupacks < threshold:
         return counted, LIMITED_TRANSMIT, NONE
     if dupacks > threshold or not (highest_ack > m[Tcp.RECOVER] or highest_ack == 0):
         return counted, 0, NONE
-    half = reno.reduced_window(row, clock, reno.usable_window(window.cwnd, 0, p[P.WINDOW]), False)
+    half = reno.reduced_window(row, clock, reno.usable_window(window.cwnd, 0, p[RowP.WINDOW]), False)
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
     m[Scoreboard.PIPE] = sent.snd_max - highest_ack - threshold
@@ -198,7 +198,7 @@ def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd:
     if m[Scoreboard.PIPE] >= int(cwnd):
         return NONE
     bits = m[Scoreboard.BITMAP]
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     hole = run_end(
         m, bits, mask, max(m[Scoreboard.NEXT_HOLE], highest_ack + 1), m[Scoreboard.HIGHEST_SACKED] + 1
     )
@@ -207,7 +207,7 @@ def next_packet(m: Any, p: Any, highest_ack: Any, snd_nxt: Any, last: Any, cwnd:
     if PAUSING:
         is_hole = is_hole or hole <= m[Scoreboard.LOST_UP_TO]
     packet = hole if is_hole else snd_nxt
-    if packet > highest_ack + p[P.WINDOW] or packet > last:
+    if packet > highest_ack + p[RowP.WINDOW] or packet > last:
         return NONE
     if is_hole:
         m[Scoreboard.NEXT_HOLE] = hole + 1

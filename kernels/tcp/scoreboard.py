@@ -3,9 +3,10 @@
 Source: Mathis and Mahdavi, "Forward acknowledgement: refining TCP congestion control" (SIGCOMM 1996), with
 the detection of lost retransmissions of Linux 2.6, in the form of ns-2 (`Agent/TCP/Linux`).
 
-A packet is lost when one at least `P.DUPACKS` above it has been SACKed. Retransmissions are logged in order
-of sending. A retransmission is lost when data first sent after it has arrived, or a retransmission more than
-`P.DUPACKS` later. `highest_ack` is the highest packet cumulatively acknowledged, `snd_nxt` the next new one.
+A packet is lost when one at least `ReliableP.DUPACKS` above it has been SACKed. Retransmissions are logged in
+order of sending. A retransmission is lost when data first sent after it has arrived, or a retransmission more
+than `ReliableP.DUPACKS` later. `highest_ack` is the highest packet cumulatively acknowledged, `snd_nxt` the
+next new one.
 """
 
 from enum import IntEnum
@@ -13,7 +14,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bits import clear_bit, clear_bits, run_end, set_bit, span, test_bit
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 
@@ -58,7 +59,7 @@ def scratch_words(ring: Any) -> Any:
 @noinline
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out scratch from word `free` on; return the next free word."""
-    ring = p[P.RING]
+    ring = p[RowP.RING]
     m[Scoreboard.HIGHEST_SACKED] = NONE
     m[Scoreboard.MARKED_UP_TO] = NONE
     m[Scoreboard.DELIVERED_RETRANS] = NONE
@@ -80,7 +81,7 @@ def in_flight(m: Any, highest_ack: Any, snd_nxt: Any) -> Any:
 @noinline
 def remove_acked(m: Any, p: Any, ack: Any, highest_ack: Any) -> None:
     """Remove the packets after `highest_ack` up to `ack` from the scoreboard."""
-    mask, last = p[P.RING] - 1, min(ack, max(m[Scoreboard.HIGHEST_SACKED], m[Scoreboard.MARKED_UP_TO]))
+    mask, last = p[RowP.RING] - 1, min(ack, max(m[Scoreboard.HIGHEST_SACKED], m[Scoreboard.MARKED_UP_TO]))
     packet = highest_ack + 1
     while packet <= last:  # SACKed packets, 64 at a time, then one without a SACK
         end = run_end(m, m[Scoreboard.SACKED_BITMAP], mask, packet, last + 1)
@@ -106,7 +107,7 @@ def mark_sacked(m: Any, mask: Any, packet: Any) -> None:
 
 
 def _mark_delivered(m: Any, mask: Any, packet: Any) -> None:
-# The packet was lost or retransmitted.
+    # The packet was lost or retransmitted.
     if test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet):
         clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
         m[Scoreboard.LOST_OUT] -= 1
@@ -126,8 +127,8 @@ def mark_lost(m: Any, mask: Any, packet: Any) -> None:
 @noinline
 def process_blocks(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Process the SACK blocks of an ACK and mark lost packets (slow path of `process_ack`)."""
-    mask = p[P.RING] - 1
-    distance = p[P.DUPACKS]
+    mask = p[RowP.RING] - 1
+    distance = p[ReliableP.DUPACKS]
     # A retransmission that this ACK reports proves no loss before the next ACK.
     arrived = m[Scoreboard.DELIVERED_RETRANS]
     reported = False
@@ -188,7 +189,7 @@ def next_lost(m: Any, p: Any, highest_ack: Any) -> Any:
     """Return the first lost packet, or NONE."""
     if m[Scoreboard.LOST_OUT] == 0:
         return NONE
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     packet = max(m[Scoreboard.NEXT_LOST], highest_ack + 1)
     while not test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet):
         packet += 1
@@ -199,7 +200,7 @@ def next_lost(m: Any, p: Any, highest_ack: Any) -> Any:
 @noinline
 def retransmit(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
     """Record the retransmission of a lost packet; `snd_nxt` is the next new one."""
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     clear_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
     m[Scoreboard.LOST_OUT] -= 1
     global_memory(m)[m[Scoreboard.RETRANS_NUMBER] + (packet & mask)] = m[Scoreboard.LOG_END]
@@ -211,7 +212,7 @@ def retransmit(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
 @noinline
 def mark_all_lost(m: Any, p: Any, highest_ack: Any, snd_nxt: Any) -> None:
     """Mark every packet without a SACK as lost."""
-    mask = p[P.RING] - 1
+    mask = p[RowP.RING] - 1
     for packet in range(highest_ack + 1, snd_nxt):
         lost = packet <= m[Scoreboard.MARKED_UP_TO] and test_bit(m, m[Scoreboard.LOST_BITMAP], mask, packet)
         if not lost and not test_bit(m, m[Scoreboard.SACKED_BITMAP], mask, packet):

@@ -12,7 +12,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.tcp import timer
 from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, FULL, WORDS, ack_at
 from netcarlo.kernels.tcp.pausing import begin_pause, note_ack_in_pause, request_probe, resume_sending
@@ -62,16 +63,16 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
         s[i] = 0
     for i in range(FLOATS):
         g[i] = 0.0
-    ring = p[P.RING]
+    ring = p[RowP.RING]
     s[Tcp.RCV_BITMAP] = free
     s[Tcp.ACK_RING] = free + (ring >> 6)
     for i in range(s[Tcp.RCV_BITMAP], s[Tcp.ACK_RING]):
         global_memory(s)[i] = 0
     s[Tcp.SEND_TIMES] = s[Tcp.ACK_RING] + ring * WORDS
-    p[P.LIMIT] = limit  # read by loss recovery
+    p[RowP.LIMIT] = limit  # read by loss recovery
     free = variant.prepare(s, p, s[Tcp.SEND_TIMES] + ring)
     first = kind.first_of(p)
-    s[Tcp.RTO_ESTIMATE] = p[P.INITIAL_RTO]
+    s[Tcp.RTO_ESTIMATE] = p[ReliableP.INITIAL_RTO]
     s[Tcp.BACKOFF] = 1
     s[Tcp.RTT_SEQ] = ENDLESS
     s[Tcp.CLOCK_PHASE] = phase
@@ -79,16 +80,16 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     s[Tcp.SND_MAX] = -1
     s[Tcp.LAST_PACKET] = first + limit - 1
     s[Tcp.LAST_WRITTEN] = s[Tcp.LAST_PACKET]
-    if p[P.SEND_BUFFER] > 0:
-        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], first + p[P.SEND_BUFFER] - 1)
-    s[Tcp.SSTHRESH] = p[P.INITIAL_SSTHRESH]
-    s[Tcp.INITIAL_WINDOW] = p[P.INITIAL_WINDOW]
+    if p[TcpP.SEND_BUFFER] > 0:
+        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], first + p[TcpP.SEND_BUFFER] - 1)
+    s[Tcp.SSTHRESH] = p[ReliableP.INITIAL_SSTHRESH]
+    s[Tcp.INITIAL_WINDOW] = p[TcpP.INITIAL_WINDOW]
     s[Tcp.FORCED] = NONE
     s[Tcp.SEND_LIMIT] = NONE
     s[Tcp.TIMER_EXPIRY] = FOREVER
     s[Tcp.DELACK_EXPIRY] = FOREVER
-    connected = first == 1 and p[P.HANDSHAKE] == 0  # as if the SYN had just been acknowledged
-    g[0] = float(p[P.INITIAL_WINDOW]) if connected or TIMESTAMPS else 1.0
+    connected = first == 1 and p[TcpP.HANDSHAKE] == 0  # as if the SYN had just been acknowledged
+    g[0] = float(p[TcpP.INITIAL_WINDOW]) if connected or TIMESTAMPS else 1.0
     if connected:
         s[Tcp.HIGHEST_ACK] = 0
         s[Tcp.SND_NXT] = 1
@@ -131,7 +132,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     elif s[Tcp.RECOVERY_MAY_SEND] != 0:
         packet = variant.next_packet(s, p, s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], last, g[0])
         s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], packet + 1)
-        if TIMESTAMPS and packet - s[Tcp.HIGHEST_ACK] >= p[P.RING]:
+        if TIMESTAMPS and packet - s[Tcp.HIGHEST_ACK] >= p[RowP.RING]:
             return np.int64(FULL)
     if packet == NONE:
         return packet
@@ -189,8 +190,8 @@ def finished(s: Any) -> Any:
 def advance(p: Any, s: Any, ack: Any) -> None:
     """Advance the cumulative acknowledgement to `ack`, and let the application refill the socket buffer."""
     s[Tcp.HIGHEST_ACK] = ack
-    if p[P.SEND_BUFFER] > 0 and s[Tcp.LAST_WRITTEN] - ack <= p[P.SEND_WAKE]:
-        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], ack + p[P.SEND_BUFFER])
+    if p[TcpP.SEND_BUFFER] > 0 and s[Tcp.LAST_WRITTEN] - ack <= p[TcpP.SEND_WAKE]:
+        s[Tcp.LAST_WRITTEN] = min(s[Tcp.LAST_PACKET], ack + p[TcpP.SEND_BUFFER])
 
 
 @noinline
@@ -226,7 +227,7 @@ def on_timestamped_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any
     echo = global_memory(s)[at + Ack.TIMESTAMP]
     s[Tcp.RTT_TS] = echo
     timer.measure_rtt(p, s, now)
-    srtt = (s[Tcp.SRTT] >> 3) * p[P.TICK]
+    srtt = (s[Tcp.SRTT] >> 3) * p[TcpP.TICK]
     row = row_of(p, s, g, constants)
     g[0], s[Tcp.SSTHRESH], actions = variant.on_ack(
         row, clock_of(s, now), srtt, echo, at, ack, s[Tcp.SND_MAX], s[Tcp.SSTHRESH]
@@ -269,7 +270,7 @@ def on_new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: 
             cwnd = window.cwnd
             s[Tcp.SSTHRESH] = window.ssthresh
             s[Tcp.DUPACKS] = window.dupacks
-        if ack == 0 and kind.first_of(p) == 1 and p[P.HANDSHAKE] > 0:
+        if ack == 0 and kind.first_of(p) == 1 and p[TcpP.HANDSHAKE] > 0:
             cwnd = float(s[Tcp.INITIAL_WINDOW])
         if ack == s[Tcp.LAST_PACKET]:  # all data have been acknowledged
             s[Tcp.TIMER_EXPIRY] = FOREVER

@@ -42,7 +42,7 @@ class Tcp(IntEnum):
     Words that every packet accesses are adjacent (`hot_words`).
     """
 
-# State that the schemes of loss recovery share.
+    # State that the schemes of loss recovery share.
     PHASE = 0
     RECOVER = 1
     """Highest packet sent when the window was last reduced (RFC 6582: recover)."""
@@ -55,7 +55,7 @@ class Tcp(IntEnum):
     KIND = 23
     """Number of the sender (`senders.NUMBERS`) in a heterogeneous model."""
 
-# Sender, accessed with every packet.
+    # Sender, accessed with every packet.
     RTT = 24
     """Latest RTT measurement [ns]."""
     RTT_SEQ = auto()
@@ -89,7 +89,7 @@ class Tcp(IntEnum):
     SENT = auto()
     """Data packets sent, retransmissions included."""
 
-# Receiver, accessed with every packet.
+    # Receiver, accessed with every packet.
     RCV_NXT = auto()
     """Next packet expected in order (RFC 9293: RCV.NXT)."""
     RCV_HIGHEST = auto()
@@ -101,7 +101,7 @@ class Tcp(IntEnum):
     RCV_BITMAP = auto()
     """First word of the receiver's bitmap of packets received out of order."""
 
-# ACKs in flight.
+    # ACKs in flight.
     NEXT_ACK = auto()
     """Id of the next ACK."""
     CONSUMED = auto()
@@ -111,7 +111,7 @@ class Tcp(IntEnum):
     SACK_STACK = auto()
     """First word of the receiver's list of recent SACK blocks (`receiver.write_sack_blocks`)."""
 
-# Sender, accessed rarely.
+    # Sender, accessed rarely.
     SRTT = SACK_STACK + SACK_STACK_WORDS  # type: ignore[operator]
     """Smoothed RTT, with 3 fraction bits [ticks / 8]."""
     RTTVAR = auto()
@@ -171,7 +171,7 @@ class Tcp(IntEnum):
     PROBE_SENT_AT = auto()
     """Time at which the latest probe was sent [ns]."""
 
-# Receiver, accessed rarely.
+    # Receiver, accessed rarely.
     DELAYED_PACKET = auto()
     """Packet whose ACK the receiver delays."""
     DELACK_EXPIRY = auto()
@@ -209,7 +209,7 @@ class Ack(IntEnum):
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Return the words of scratch of an association with this window [packets] and `P.RING`.
+    """Return the words of scratch of an association with this window [packets] and `RowP.RING`.
 
     Both may be arrays.
     """

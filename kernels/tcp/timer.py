@@ -4,7 +4,8 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS
+from netcarlo.kernels.base.parameters import ReliableP, TcpP
 from netcarlo.kernels.tcp.recovery import SEND
 from netcarlo.kernels.tcp.rto import back_off, timeout_of
 from netcarlo.kernels.tcp.state import NONE, Tcp
@@ -20,12 +21,14 @@ clock: Any = slot("clock")
 
 def length(p: Any, s: Any) -> Any:
     """Return the current retransmission timeout [ns]."""
-    return timeout_of(s[Tcp.RTO_ESTIMATE], s[Tcp.BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+    return timeout_of(
+        s[Tcp.RTO_ESTIMATE], s[Tcp.BACKOFF], p[ReliableP.MIN_RTO], p[ReliableP.MAX_RTO], p[TcpP.TICK]
+    )
 
 
 def measure_rtt(p: Any, s: Any, now: Any) -> None:
     """Take an RTT sample: the timed packet is acknowledged."""
-    tick = p[P.TICK]
+    tick = p[TcpP.TICK]
     ticks = clock.measure(s[Tcp.RTT_TS], now, s[Tcp.CLOCK_PHASE], tick)
     s[Tcp.SRTT], s[Tcp.RTTVAR] = clock.smooth(ticks, s[Tcp.SRTT], s[Tcp.RTTVAR])
     s[Tcp.RTT] = ticks * tick
@@ -40,7 +43,7 @@ def measure_rtt(p: Any, s: Any, now: Any) -> None:
 def back_off_timer(p: Any, s: Any) -> None:
     """Double the timeout (exponential back-off)."""
     s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR] = back_off(
-        s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR], s[Tcp.RTO], p[P.MAX_RTO]
+        s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR], s[Tcp.RTO], p[ReliableP.MAX_RTO]
     )
     s[Tcp.RTO] = length(p, s)
 

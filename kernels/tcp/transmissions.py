@@ -7,7 +7,7 @@ keeps the send time of each id: of the latest TRANSMISSIONS transmissions of a p
 from typing import Any
 
 from netcarlo.kernels.base.inline import global_memory
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.tcp.state import Tcp
 
 TRANSMISSION_BITS = 4
@@ -26,7 +26,7 @@ def scratch_words(ring: Any) -> Any:
 
 def _place(p: Any, begin: Any, packet: Any) -> Any:
     """Return the word where the record of a packet begins; the table begins at word `begin`."""
-    return begin + _WORDS * (packet & (_ROUNDS * p[P.RING] - 1))
+    return begin + _WORDS * (packet & (_ROUNDS * p[RowP.RING] - 1))
 
 
 def record(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:

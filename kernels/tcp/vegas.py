@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import BACK_OFF, REDUCE, SEND
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
@@ -69,14 +69,14 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Vegas.BASE_RTT] = NONE
     m[Vegas.TIMEOUT] = _INITIAL_TIMEOUT
     m[Vegas.INC_FLAG] = 1
-    m[Vegas.PACKETS] = p[P.LIMIT]
+    m[Vegas.PACKETS] = p[RowP.LIMIT]
     m[Vegas.SEND_TABLE] = free
-    return free + 2 * p[P.WINDOW]
+    return free + 2 * p[RowP.WINDOW]
 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
     """Record the send time and the number of transmissions of a packet."""
-    slots, table = p[P.WINDOW], global_memory(m)
+    slots, table = p[RowP.WINDOW], global_memory(m)
     if packet == 0:
         m[Vegas.FIRST_SENT] = now
         for i in range(slots):
@@ -111,7 +111,8 @@ def fine_timeout_expired(m: Any, p: Any, highest_ack: Any, t: Any) -> Any:
     if highest_ack + 1 >= m[Vegas.PACKETS]:  # no such packet
         return False
     return (
-        t - global_memory(m)[m[Vegas.SEND_TABLE] + 2 * ((highest_ack + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
+        t - global_memory(m)[m[Vegas.SEND_TABLE] + 2 * ((highest_ack + 1) % p[RowP.WINDOW])]
+        >= m[Vegas.TIMEOUT]
     )
 
 
@@ -134,14 +135,14 @@ def adjust_window(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: 
         if cwnd < ssthresh:
             m[Vegas.INC_FLAG] = 1 - m[Vegas.INC_FLAG]
             if m[Vegas.INC_FLAG] == 1:
-                if delta > p[P.VEGAS_GAMMA]:
+                if delta > p[TcpP.VEGAS_GAMMA]:
                     ssthresh = np.int64(2)
                     cwnd = max(cwnd - cwnd / 8.0, _MIN_CWND)
                 else:
                     f[_INCR] = 1.0
-        elif delta > p[P.VEGAS_BETA]:
+        elif delta > p[TcpP.VEGAS_BETA]:
             cwnd = max(cwnd - 1.0, _MIN_CWND)
-        elif delta < p[P.VEGAS_ALPHA]:
+        elif delta < p[TcpP.VEGAS_ALPHA]:
             f[_INCR] = 1.0 / cwnd
     m[Vegas.BEG_SEQ] = snd_nxt
     m[Vegas.BEG_TIME] = t
@@ -150,7 +151,7 @@ def adjust_window(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: 
 
 def measure_fine_rtt(m: Any, p: Any, t: Any, ack: Any, previous_ack: Any) -> None:
     """Take the fine-grained RTT of `ack` if it was sent once; clear the table up to it."""
-    slots = p[P.WINDOW]
+    slots = p[RowP.WINDOW]
     begin, table = m[Vegas.SEND_TABLE], global_memory(m)
     entry = begin + 2 * (ack % slots)
     sent = table[entry]
@@ -183,8 +184,8 @@ def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window
     t = now - m[Vegas.FIRST_SENT]
     start_measurement(m, t)
     if previous_ack == 0:
-        cwnd = float(p[P.INITIAL_WINDOW])
-    if dupacks > p[P.DUPACKS] and cwnd > m[Vegas.NEW_CWND]:
+        cwnd = float(p[TcpP.INITIAL_WINDOW])
+    if dupacks > p[ReliableP.DUPACKS] and cwnd > m[Vegas.NEW_CWND]:
         cwnd = float(m[Vegas.NEW_CWND])
         ssthresh = np.int64(2)
     if ack >= m[Vegas.BEG_SEQ]:
@@ -197,7 +198,7 @@ def grow(row: Any, clock: Any, ack: Any, previous_ack: Any, snd_nxt: Any, window
     if m[Vegas.WORRIED] > 0:
         if fine_timeout_expired(m, p, ack, t):
             m[Vegas.WORRIED] -= 1
-            return Window(cwnd, ssthresh, p[P.DUPACKS]), ack + 1
+            return Window(cwnd, ssthresh, p[ReliableP.DUPACKS]), ack + 1
         m[Vegas.WORRIED] = 0
     return Window(cwnd, ssthresh, 0), NONE
 
@@ -213,7 +214,7 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     cwnd, ssthresh = window.cwnd, window.ssthresh
     t = clock.now - m[Vegas.FIRST_SENT]
     start_measurement(m, t)
-    threshold = p[P.DUPACKS]
+    threshold = p[ReliableP.DUPACKS]
     dupacks = window.dupacks + 1
     if not fine_timeout_expired(m, p, highest_ack, t) and dupacks != threshold:
         if dupacks > threshold:
@@ -222,14 +223,14 @@ def on_dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     actions = SEND if dupacks >= threshold else 0
     if highest_ack <= m[Tcp.RECOVER] and m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         return Window(cwnd, ssthresh, dupacks), actions, NONE
-    entry = m[Vegas.SEND_TABLE] + 2 * ((highest_ack + 1) % p[P.WINDOW])
+    entry = m[Vegas.SEND_TABLE] + 2 * ((highest_ack + 1) % p[RowP.WINDOW])
     transmissions = global_memory(m)[entry + 1]
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
     m[Vegas.WORRIED] = min(2, snd_nxt - highest_ack)
     m[Vegas.TIMEOUT] += m[Vegas.TIMEOUT] if transmissions > 1 else m[Vegas.TIMEOUT] >> 3
     if m[Vegas.CWND_CHANGED] < global_memory(m)[entry]:  # no reduction since this packet was sent
-        size = np.int64(reno.usable_window(cwnd, 0, p[P.WINDOW]))
+        size = np.int64(reno.usable_window(cwnd, 0, p[RowP.WINDOW]))
         if size <= 3:
             size = np.int64(2)
         elif transmissions > 1:
@@ -253,5 +254,5 @@ def on_timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     m[Tcp.RECOVER] = snd_max
     m[Vegas.NEW_CWND] = 0
     m[Vegas.CWND_CHANGED] = clock.now - m[Vegas.FIRST_SENT]
-    half = reno.usable_window(window.cwnd, 0, row.p[P.WINDOW]) / 2.0
+    half = reno.usable_window(window.cwnd, 0, row.p[RowP.WINDOW]) / 2.0
     return Window(_MIN_CWND, max(np.int64(half), reno.MIN_SSTHRESH), 0)

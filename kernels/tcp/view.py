@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.base.layout import Trace
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.tcp.state import NONE, Tcp
 
 PAUSES: Any = slot("pauses")
@@ -51,7 +52,7 @@ def acked(p: Any, s: Any) -> Any:
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
     """Return the smaller of congestion and receive window [packets / 1024]."""
-    return np.int64(min(g[0], float(p[P.WINDOW])) * 1024.0)
+    return np.int64(min(g[0], float(p[RowP.WINDOW])) * 1024.0)
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:
@@ -67,8 +68,8 @@ def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """Return the size of a packet of the sender [bytes]."""
     if packet < kind.first_of(p):
-        return p[P.HANDSHAKE]
-    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
+        return p[TcpP.HANDSHAKE]
+    return p[RowP.DATA] + p[RowP.HEADER] - (p[RowP.SHORT] if is_last(p, s, packet) else 0)
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.tcp.recovery import LIMITED_TRANSMIT, SEND, SEND_TWO
 from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Row, SendState, Tcp, Window
 
@@ -47,7 +47,7 @@ def allow_all(p: Any, s: Any, g: Any) -> None:
     if TIMESTAMPS:
         s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
-        s[Tcp.SEND_LIMIT] = s[Tcp.HIGHEST_ACK] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
+        s[Tcp.SEND_LIMIT] = s[Tcp.HIGHEST_ACK] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[RowP.WINDOW])
 
 
 def allows_limited_transmit(s: Any, cwnd: Any, highest_ack: Any, snd_nxt: Any) -> Any:
@@ -65,7 +65,7 @@ def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
     if TIMESTAMPS:
         s[Tcp.RECOVERY_MAY_SEND] = 1
     else:
-        highest_ack, snd_nxt, window = s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], p[P.WINDOW]
+        highest_ack, snd_nxt, window = s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], p[RowP.WINDOW]
         repair = kind.sack_of(p) and actions & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
         s[Tcp.RECOVERY_MAY_SEND] = 1 if repair else 0
         limit = np.int64(NONE)

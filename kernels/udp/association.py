@@ -10,7 +10,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.endpoints.defaults import FULL as FULL
 from netcarlo.kernels.endpoints.defaults import NONE as NONE
 from netcarlo.kernels.udp import sink
@@ -69,7 +70,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     s[Udp.LIMIT] = limit
     s[Udp.STREAM] = STREAM_DATAGRAM + flow
     s[Udp.DUE] = FOREVER
-    describe(s, p[P.START], p[P.STOP], p[P.INTERVAL], p[P.SPREAD])
+    describe(s, p[RowP.START], p[UdpP.STOP], p[UdpP.INTERVAL], p[UdpP.SPREAD])
     if OVERTAKES:
         return sink.prepare(s, p, free)
     return free

@@ -1,5 +1,5 @@
 """Record of the datagrams that a sink has received, which may be duplicated or reordered: a bitmap of the
-latest `P.RING`.
+latest `RowP.RING`.
 
 `begin` is the word of scratch `m` where the record begins.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bits import clear_bits, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 
 
 class Sink(IntEnum):
@@ -35,7 +35,7 @@ def scratch_words(ring: Any) -> Any:
 def prepare(m: Any, p: Any, begin: Any) -> Any:
     """Lay out the sink; returns the next free word."""
     m[begin + Sink.HIGHEST] = -1
-    free = begin + Sink.BITS + (p[P.RING] >> 6)
+    free = begin + Sink.BITS + (p[RowP.RING] >> 6)
     for word in range(begin + Sink.BITS, free):
         m[word] = 0
     return free
@@ -43,7 +43,7 @@ def prepare(m: Any, p: Any, begin: Any) -> Any:
 
 def arrive(m: Any, p: Any, begin: Any, number: Any) -> Any:
     """Record a datagram that arrives; returns NEW, TWICE or OLD."""
-    mask, bits = p[P.RING] - 1, begin + Sink.BITS
+    mask, bits = p[RowP.RING] - 1, begin + Sink.BITS
     highest = m[begin + Sink.HIGHEST]
     if number + mask < highest:
         return np.int64(OLD)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.philox import draw
 
 MOST_SPREAD = 1 << 31
-"""Largest `P.SPREAD` [ns]: its product with 32 random bits fits an int64."""
+"""Largest `UdpP.SPREAD` [ns]: its product with 32 random bits fits an int64."""
 
 
 class Known(IntEnum):
@@ -29,7 +30,7 @@ def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
     """Return the time from datagram `number` to the next [ns]: uniform around `interval`, at least 1 ns."""
     wait = interval
     if spread > 0:
-        w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
+        w0, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, number)
         wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
     return max(wait, np.int64(1))
 
@@ -56,17 +57,17 @@ def offset_of(p: Any, m: Any, known: Any, stream: Any, number: Any, interval: An
 def first(p: Any) -> Any:
     """Return the sending time of the first datagram of the flow of this row [ns], or FOREVER if there is
     none."""
-    return p[P.START] if p[P.LIMIT] > 0 and p[P.START] < p[P.STOP] else np.int64(FOREVER)
+    return p[RowP.START] if p[RowP.LIMIT] > 0 and p[RowP.START] < p[UdpP.STOP] else np.int64(FOREVER)
 
 
 def size_of(p: Any, number: Any) -> Any:
     """Return the size of a datagram of the flow of this row on the wire [byte]; the last one may be
     shorter."""
-    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if number + 1 == p[P.LIMIT] else 0)
+    return p[RowP.DATA] + p[RowP.HEADER] - (p[RowP.SHORT] if number + 1 == p[RowP.LIMIT] else 0)
 
 
 def following(p: Any, number: Any, sent: Any) -> Any:
     """Return the sending time of the datagram after `number`, which was sent at `sent` [ns]; FOREVER if it
     was the last."""
-    t = sent + gap(p, np.int64(STREAM_DATAGRAM), number, p[P.INTERVAL], p[P.SPREAD])
-    return t if number + 1 < p[P.LIMIT] and t < p[P.STOP] else np.int64(FOREVER)
+    t = sent + gap(p, np.int64(STREAM_DATAGRAM), number, p[UdpP.INTERVAL], p[UdpP.SPREAD])
+    return t if number + 1 < p[RowP.LIMIT] and t < p[UdpP.STOP] else np.int64(FOREVER)

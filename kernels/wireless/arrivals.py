@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import DELAY_BINS, DELAY_LOW, FlowOut, Radio
 from netcarlo.kernels.wireless.state import FLOW_COUNTS, FlowState
 
@@ -29,7 +29,7 @@ def count(m: Any, at: Any, t: Any, delay: Any) -> None:
             m[at + FlowState.BIN] = number
             m[at + FlowState.IN_BIN] = 0
         m[at + FlowState.IN_BIN] += 1
-        if m[Radio.WARM_UP] + (number + 1) * length <= m[P.END]:
+        if m[Radio.WARM_UP] + (number + 1) * length <= m[RowP.END]:
             m[counts + FlowOut.BEST] = max(m[counts + FlowOut.BEST], m[at + FlowState.IN_BIN])
 
 

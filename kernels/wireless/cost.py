@@ -3,7 +3,8 @@
 import numpy as np
 
 from netcarlo.kernels.base.cost import Floats
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
 
 OF_TCP = MS
@@ -17,7 +18,7 @@ def cost(rows: WifiRows) -> Floats:
     for k in range(rows.most_flows):
         at = np.where(k < p[:, Radio.FLOWS], p[:, Radio.FLOWS_AT] + k * len(Flow), 0)
         flow = rows.network[row[:, None], at[:, None] + np.arange(len(Flow))]
-        span = np.maximum(np.minimum(flow[:, Flow.STOP], p[:, P.END]) - flow[:, Flow.START], 0)
+        span = np.maximum(np.minimum(flow[:, Flow.STOP], p[:, RowP.END]) - flow[:, Flow.START], 0)
         every = np.where(flow[:, Flow.TCP] == 1, OF_TCP, np.maximum(flow[:, Flow.INTERVAL], 1))
         links = flow[:, Flow.FORTH] + flow[:, Flow.BACK]
         packets = np.minimum(span / every, flow[:, Flow.LIMIT]) * links

@@ -14,7 +14,8 @@ from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, STATUS_TRACE_FULL, P
+from netcarlo.kernels.base.layout import FOREVER, STATUS_TRACE_FULL
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless import exchange, outages, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
@@ -56,7 +57,7 @@ def scratch_words(rows: WifiRows, words: Callable[[Any, Any], Any], floats: int)
     An association needs `words(window, ring)` and `floats` of these.
     """
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
-    window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
+    window, ring = (int(rows.parameters[:, column].max()) for column in (RowP.WINDOW, RowP.RING))
     return state.words(rows, int(words(window, ring))), max(floats * most_flows, 1)
 
 
@@ -67,7 +68,7 @@ def simulate(
 ) -> Any:  # fmt: skip
     """Simulate one row, see `models.Model`; `m` is scratch, `f` the floats of the associations."""
     set_up(parameters, nodes, network, losses, m, f)
-    end = m[P.END]
+    end = m[RowP.END]
     warm_up = m[Radio.WARM_UP] if m[Radio.WARM_UP] > 0 else np.int64(FOREVER)
     n = m[Radio.NODES]
     n_legs = m[Radio.LEGS]

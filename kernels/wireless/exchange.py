@@ -11,8 +11,8 @@ import numpy as np
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless import rate_control
 from netcarlo.kernels.wireless.frame import head_of, link_of
 from netcarlo.kernels.wireless.layout import (
@@ -169,7 +169,7 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
     if row == 0:
         return False
     most = gap(
-        losses, row - 1, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
+        losses, row - 1, m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION],
         STREAM_DISTURBED + link_number(m, link), m[link + LinkState.ENDURED],
     )  # fmt: skip
     m[link + LinkState.ENDURED] += 1

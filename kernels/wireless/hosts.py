@@ -10,7 +10,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, P, Trace
+from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, Trace
+from netcarlo.kernels.base.parameters import P, RowP, TcpP
 from netcarlo.kernels.endpoints import host
 from netcarlo.kernels.wireless.forwarding import inject
 from netcarlo.kernels.wireless.frame import (
@@ -47,12 +48,12 @@ def prepare(m: Any, flow: Any, f: Any, network: Any, free: Any) -> Any:
     if OWN:  # its transport, with the rings of the row, and its kind
         for column in range(_TRANSPORT):
             m[free + column] = network[m[Radio.TRANSPORTS_AT] + flow * _TRANSPORT + column]
-        m[free + P.RING] = m[P.RING]
+        m[free + RowP.RING] = m[RowP.RING]
         m[free + _TRANSPORT] = m[at + Flow.KIND]
         free += OWN_WORDS
     m[at + FlowState.ASSOCIATION] = free
     p, s, g = m[transport_at(m, at) :], m[free:], f[flow * association.FLOATS :]
-    phase = p[P.CLOCK_PHASE] + _CLOCK_STEP * flow
+    phase = p[TcpP.CLOCK_PHASE] + _CLOCK_STEP * flow
     words = association.prepare(p, s, g, m[at + Flow.LIMIT], phase, flow, association.WORDS)
     if ONE_WAY:
         association.describe(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.base.rows import Table
 
 MOST_NODES = 64

@@ -13,7 +13,8 @@ import numpy as np
 
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
 from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, Phase, leg_at
@@ -119,7 +120,7 @@ def _slowness(m: Any, leg: Any, at: Any, t: Any) -> Any:
     """Return the relative slowness of the leg at time t, times 2**30; 0 is its mean."""
     interval = t // m[at + Leg.SWING_EVERY]
     if interval != m[at + LegState.INTERVAL]:
-        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_SWING + leg, interval)
+        a, b, c, d = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_SWING + leg, interval)
         half = np.uint64(16)
         total = np.int64((a >> half) + (b >> half) + (c >> half) + (d >> half))
         m[at + LegState.INTERVAL] = interval

@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.ring import entry
 from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
@@ -104,9 +105,9 @@ def _report_node(m: Any, j: Any, out: Any, to: Any) -> None:
     """Write the outcomes of a node from column `to` on."""
     at = node_at(m, j)
     counts = at + NODE_COUNTS
-    m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (m[P.END] - m[at + Mac.COUNTED_AT])
+    m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (m[RowP.END] - m[at + Mac.COUNTED_AT])
     m[counts + NodeOut.QUEUE_SUM] //= 1000
     if m[Word.ON_AIR] & m[at + Node.SENSE] != 0:
-        m[counts + NodeOut.BUSY] += m[P.END] - m[at + Mac.BUSY_SINCE]
+        m[counts + NodeOut.BUSY] += m[RowP.END] - m[at + Mac.BUSY_SINCE]
     for column in range(NodeOut.COLUMNS):
         out[to + column] = m[counts + column]

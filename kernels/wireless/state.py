@@ -13,7 +13,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut, DelayState
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
 OWN: Any = slot("own_transports")

@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.frame import air_time, head_of, link_of, size_of
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_BACKOFF, Link, Node, NodeOut, Radio, Rate
@@ -74,7 +74,9 @@ def _freeze(m: Any, at: Any, t: Any) -> None:
 @noinline
 def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
     """Draw a backoff that counts from time t on."""
-    word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + j, m[at + Mac.DRAWS])
+    word, _, _, _ = draw(
+        m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_BACKOFF + j, m[at + Mac.DRAWS]
+    )
     m[at + Mac.DRAWS] += 1
     m[at + Mac.SLOTS] = (np.int64(word) * (m[at + Mac.CW] + 1)) >> 32
     m[at + Mac.SINCE] = t

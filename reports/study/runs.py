@@ -12,9 +12,9 @@ from netcarlo.kernels.base.layout import (
     EVENT_RECEIVE,
     EVENT_SEND,
     EVENT_TIMEOUT,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.reports.parts.exported import DECORATION, columns, exact, instead
 from netcarlo.reports.parts.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, staircase, steps
 from netcarlo.simulation.trace import per_second
@@ -68,7 +68,7 @@ def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     open_ = [name for name in conditions if name not in figure.cell]
     data: list[Plot] = []
     for k, cell in enumerate(cells):
-        colour, end_s = COLOURS[k % len(COLOURS)], cell.parameter(P.END) * 1e-9
+        colour, end_s = COLOURS[k % len(COLOURS)], cell.parameter(RowP.END) * 1e-9
         name = ", ".join(conditions[one].show(cell[one]) for one in open_)
         arrived = per_second(cell.scenario, cell.events())
         assert arrived is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from netcarlo import InputError, Scenario, estimate, load_scenario, simulate, trace
 from netcarlo.estimation.goals import parse
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import SctpP
 from netcarlo.simulation import measurable
 from netcarlo.simulation.ensemble import build
 from netcarlo.studies.study import load
@@ -181,4 +181,4 @@ def test_with_one_path_there_is_nothing_to_return_to() -> None:
 def test_the_published_study_keeps_the_rule_of_ns2() -> None:
     study = load("sctp_linkdown")
     rows = build(load_scenario(Path(str(study.folder)) / "sctp_multi.yaml"), replications=1).rows
-    assert rows.parameters[0, P.FAILBACK] == 0
+    assert rows.parameters[0, SctpP.FAILBACK] == 0

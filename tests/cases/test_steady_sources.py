@@ -11,7 +11,7 @@ import pytest
 from netcarlo import estimate
 from netcarlo.errors import InputError
 from netcarlo.estimation import phases
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P, RowP, UdpP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.udp.source import Known, offset_of
 from netcarlo.kernels.wireless.layout import Flow
@@ -87,7 +87,7 @@ def test_every_network_takes_jitter(name: str) -> None:
             interval, spread = flow[Flow.INTERVAL], flow[Flow.SPREAD]
         else:
             table = rows.flows[0, 0] if hasattr(rows, "flows") else rows.parameters[0]
-            interval, spread = table[P.INTERVAL], table[P.SPREAD]
+            interval, spread = table[UdpP.INTERVAL], table[UdpP.SPREAD]
         assert spread == pytest.approx(2 * share * interval, abs=2)
 
 
@@ -107,9 +107,9 @@ def test_jitter_keeps_the_rate(name: str) -> None:
 def test_sending_times_are_found_again_from_any_other() -> None:
     """Sending times do not depend on the times that were requested before: twin that adds up all gaps."""
     p = np.zeros(len(P), np.int64)
-    p[P.SEED], p[P.REPLICATION] = 7, 3
+    p[RowP.SEED], p[RowP.REPLICATION] = 7, 3
     interval, spread, stream, n = 1000, 1500, 5, 60
-    words = [int(draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, k)[0]) for k in range(n)]
+    words = [int(draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, k)[0]) for k in range(n)]
     gaps = [max(interval - spread // 2 + spread * word // 2**32, 1) for word in words]
     times = np.concatenate([[0], np.cumsum(gaps)])
     known = np.zeros(Known.SIZE, np.int64)

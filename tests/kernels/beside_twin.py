@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import STATUS_RING_FULL, Out, P, Trace
+from netcarlo.kernels.base.layout import STATUS_RING_FULL, Out, Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 
@@ -27,7 +28,7 @@ def run_as_python(model: str | Any, rows: Any) -> NDArray[np.int64]:
         while out[k, Out.STATUS] == STATUS_RING_FULL:
             arrays = (*(field[k] for field in of_rows), losses)
             simulate_row(*arrays, *launch._scratch(transport, rows), out[k], np.zeros((0, len(Trace))))
-            rows.parameters[k, P.RING] *= 2
+            rows.parameters[k, RowP.RING] *= 2
     return out
 
 

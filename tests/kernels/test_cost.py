@@ -9,8 +9,9 @@ import pytest
 import netcarlo
 from netcarlo.kernels import models
 from netcarlo.kernels.base.cost import transfer
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.loss import probabilities, thresholds
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.batches import LARGEST, Batches, BatchSize
 from netcarlo.simulation.launches import Job, model_of
@@ -58,7 +59,7 @@ def test_each_model_estimates_each_row(name: str) -> None:
     assert cost.shape == (len(rows.parameters),) and cost.dtype == np.float64
     assert np.isfinite(cost).all() and (cost >= 0).all()
     longer = rows.parameters.copy()
-    longer[:, [P.END, P.STOP]] *= 4
+    longer[:, [RowP.END, UdpP.STOP]] *= 4
     assert (model.cost(rows._replace(parameters=longer)) >= cost).all()
     assert model.cost(type(rows)(*(field[:0] for field in rows[:4]), rows.losses)).shape == (0,)
 

@@ -16,7 +16,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base import delays as meter
 from netcarlo.kernels.base.delays import DelayOut, DelayState
-from netcarlo.kernels.base.layout import Failover, Out, P, Rows
+from netcarlo.kernels.base.layout import Failover, Out, Rows
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import split, trim
 from netcarlo.kernels.shared.layout import SharedOut, SharedRows
 from netcarlo.networks.shared.delays import table as of_shared
@@ -105,7 +106,7 @@ def test_uncompiled_kernel_equals_twin(name: str) -> None:
 def test_measuring_changes_nothing_else(name: str, count: int) -> None:
     asked = scenarios(f"{name}_delays", count * LONG, seed=43)
     rows = asked._replace(parameters=asked.parameters.copy())
-    rows.parameters[:, P.LATE] = 0
+    rows.parameters[:, RowP.LATE] = 0
     out, with_delays = run_as_python(name, rows), run_as_python(f"{name}_delays", asked)
     behind = out.shape[1] - (Failover.COLUMNS if name == "sctp" else 0)  # the failover of SCTP comes last
     assert (with_delays[:, :behind] == out[:, :behind]).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.adhoc.layout import ManetRows
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import LinuxP, RowP
 from netcarlo.kernels.shared.layout import Flow as SharedFlow
 from netcarlo.kernels.shared.layout import SharedOut, SharedRows
 from netcarlo.kernels.wireless.layout import Flow, Radio, WifiOut, WifiRows
@@ -42,21 +42,21 @@ def shortened(rows: AnyRows, *, seed: int) -> AnyRows:
 
     if isinstance(rows, SharedRows):
         flows = rows.flows.copy()
-        table(flows, P.LIMIT, P.DATA, P.SHORT)
+        table(flows, RowP.LIMIT, RowP.DATA, RowP.SHORT)
         flows[flows[:, :, SharedFlow.HOPS] == 0] = 0  # flows that a row does not have
         return rows._replace(flows=flows)
     p = rows.parameters.copy()
-    if (p[:, P.MESSAGES] > 0).any():  # whose messages have any size as they are
+    if (p[:, LinuxP.MESSAGES] > 0).any():  # whose messages have any size as they are
         return rows
-    table(p, P.LIMIT, P.DATA, P.SHORT)
+    table(p, RowP.LIMIT, RowP.DATA, RowP.SHORT)
     if isinstance(rows, WifiRows):
         network = rows.network.copy()
         for row in range(len(p)):
             at, count = p[row, Radio.FLOWS_AT], p[row, Radio.FLOWS]
             flows = network[row, at : at + count * len(Flow)].reshape(count, len(Flow))
-            flows[:, Flow.LIMIT] = p[row, P.LIMIT]
-            flows[:, Flow.SHORT] = p[row, P.SHORT] * flows[:, Flow.SIZE] // max(p[row, P.DATA], 1)
-            p[row, P.SHORT] = flows[0, Flow.SHORT]
+            flows[:, Flow.LIMIT] = p[row, RowP.LIMIT]
+            flows[:, Flow.SHORT] = p[row, RowP.SHORT] * flows[:, Flow.SIZE] // max(p[row, RowP.DATA], 1)
+            p[row, RowP.SHORT] = flows[0, Flow.SHORT]
             flows[:, Flow.SHORT] = flows[0, Flow.SHORT]
         return rows._replace(parameters=p, network=network)
     return rows._replace(parameters=p)

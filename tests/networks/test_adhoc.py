@@ -8,8 +8,9 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc import layout
 from netcarlo.kernels.adhoc.layout import METRE, Manet, Place
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.networks.adhoc.outcomes import Power
 from netcarlo.networks.adhoc.start import share
@@ -66,7 +67,7 @@ def test_the_defaults_are_those_of_the_802_11_of_ns_2():
         "FRAME_LOSS": 0, "RESIDUAL": 0, "ACK_RESIDUAL": 0,
     }  # fmt: skip
     assert found == {**dict.fromkeys(found, 0), **expected}
-    assert rows().parameters[0, P.LIMIT] == 100
+    assert rows().parameters[0, RowP.LIMIT] == 100
     power = {"TRANSMIT": 1_327_000, "RECEIVE": 967_000, "OVERHEAR": 967_000, "IDLE": 843_000, "BATTERY": 0}
     assert columns(rows(), Power) == power
 
@@ -244,8 +245,8 @@ def test_the_model_is_that_of_the_transport():
 
 def test_an_association_has_its_columns():
     p = build(scenario(transport=SCTP | {"packets": 9}), replications=1).rows.parameters[0]
-    assert p[[P.DATA, P.CHUNK_HEADER, P.HEADER, P.ACK]].tolist() == [1452, 16, 32, 48]
-    assert p[[P.RWND, P.WINDOW, P.LIMIT]].tolist() == [65536, 44, 9]
+    assert p[[RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER, ReliableP.ACK]].tolist() == [1452, 16, 32, 48]
+    assert p[[SctpP.RWND, RowP.WINDOW, RowP.LIMIT]].tolist() == [65536, 44, 9]
     found = features(scenario(transport=SCTP), given={}, rows=1)
     on_air_us = 40 + 352 + 304 + 304 + 40 + 192 + 4 * (1500 + 54)
     assert found["bottleneck_bps"] == pytest.approx(1500 * 8e6 / on_air_us)

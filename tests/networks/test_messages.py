@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from netcarlo import InputError, simulate
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import LinuxP
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 
@@ -68,9 +68,13 @@ def test_sizes_and_pauses_are_drawn_for_each_message() -> None:
 
 def test_random_sizes_stand_in_a_table_behind_a_users_constants() -> None:
     rows = build(scenario(), replications=3).rows
-    assert rows.parameters[0, [P.MESSAGE_SIZES, P.MESSAGE_WAITS, P.IDLE_RESTART]].tolist() == [0, 5, 1]
+    assert rows.parameters[0, [LinuxP.MESSAGE_SIZES, LinuxP.MESSAGE_WAITS, LinuxP.IDLE_RESTART]].tolist() == [
+        0,
+        5,
+        1,
+    ]
     assert rows.constants[0].tolist() == [2, 0, 200_000, 2**32, 200_000, 2, 0, 2e9, 2**32, 2e9]
-    assert rows.parameters[0, P.MESSAGES] == 1
+    assert rows.parameters[0, LinuxP.MESSAGES] == 1
 
 
 @pytest.mark.full

@@ -6,7 +6,8 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base import layout
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, Out, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, Out
+from netcarlo.kernels.base.parameters import MobileP, P
 from netcarlo.networks.path.mobility import MAX_HANDOVERS, PROTOCOLS
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build, build_rows, features
@@ -40,29 +41,33 @@ def test_defaults_and_units_become_the_integers_of_the_kernel():
         **{"mobility.outage_jitter": "20 ms", "mobility.margin": "60 ms", "mobility.ping_pong": "25 %"}
     )[0]
     expected = {
-        P.HANDOVER: layout.FMIPV6, P.SCHEDULE: layout.SCHEDULE_PERIODIC, P.EVERY: 20e9,
-        P.FIRST_HANDOVER: 20e9, P.LEAST_STAY: 5e8, P.DOMAIN_SIZE: 2, P.OUTAGE: 15e7, P.OUTAGE_JITTER: 2e7,
-        P.ANTICIPATION: 15e8, P.PREPARATION: 1e9, P.MARGIN: 6e7, P.ANNOUNCE: 1e7, P.DETECTION: 1e8,
-        P.MAP_TO_AR: 1e7, P.MAP_TO_MAP: 2e7, P.HOME_AGENT: 1e8, P.BUFFER: 50, P.SETTLE: 1e7,
-        P.PING_PONG: 2**30, P.PING_PONG_STAY: 5e8,
-        P.FALSE_ALARM: 0, P.FALSE_ALARM_TIME: 5e8, P.SIGNAL_LOSS: 0,
+        MobileP.HANDOVER: layout.FMIPV6, MobileP.SCHEDULE: layout.SCHEDULE_PERIODIC, MobileP.EVERY: 20e9,
+        MobileP.FIRST_HANDOVER: 20e9, MobileP.LEAST_STAY: 5e8, MobileP.DOMAIN_SIZE: 2,
+        MobileP.OUTAGE: 15e7, MobileP.OUTAGE_JITTER: 2e7, MobileP.ANTICIPATION: 15e8,
+        MobileP.PREPARATION: 1e9, MobileP.MARGIN: 6e7, MobileP.ANNOUNCE: 1e7, MobileP.DETECTION: 1e8,
+        MobileP.MAP_TO_AR: 1e7, MobileP.MAP_TO_MAP: 2e7, MobileP.HOME_AGENT: 1e8, MobileP.BUFFER: 50,
+        MobileP.SETTLE: 1e7,
+        MobileP.PING_PONG: 2**30, MobileP.PING_PONG_STAY: 5e8,
+        MobileP.FALSE_ALARM: 0, MobileP.FALSE_ALARM_TIME: 5e8, MobileP.SIGNAL_LOSS: 0,
     }  # fmt: skip
     assert {column: p[column] for column in expected} == expected
 
 
 def test_unlimited_is_no_limit_to_the_kernel():
     p = parameters(**{"mobility.domain_size": "unlimited", "mobility.buffer": "unlimited"})[0]
-    assert (p[P.DOMAIN_SIZE], p[P.BUFFER]) == (0, ENDLESS)
+    assert (p[MobileP.DOMAIN_SIZE], p[MobileP.BUFFER]) == (0, ENDLESS)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_has_its_number(protocol):
-    number = parameters(**{"mobility.protocol": protocol})[0, P.HANDOVER]
+    number = parameters(**{"mobility.protocol": protocol})[0, MobileP.HANDOVER]
     assert number == getattr(layout, protocol.upper())
 
 
 def test_a_host_that_stays_has_no_handover_protocol():
-    assert parameters(**{"mobility": None})[0, P.HANDOVER :].tolist() == [0] * (len(P) - P.HANDOVER)
+    assert parameters(**{"mobility": None})[0, MobileP.HANDOVER :].tolist() == [0] * (
+        len(P) - MobileP.HANDOVER
+    )
 
 
 def test_given_times_are_the_outages_of_the_radio_hop():
@@ -74,8 +79,8 @@ def test_given_times_are_the_outages_of_the_radio_hop():
     assert (starts == np.sort([*fixed, random], axis=0).T).all()
     assert (rows.outages[:, 0, 1, :, 1] == starts).all()
     assert (rows.outages[:, 0, 0] == FOREVER).all()
-    assert (rows.parameters[:, P.HANDOVERS] == 3).all()
-    assert (rows.parameters[:, P.SCHEDULE] == layout.SCHEDULE_GIVEN).all()
+    assert (rows.parameters[:, MobileP.HANDOVERS] == 3).all()
+    assert (rows.parameters[:, MobileP.SCHEDULE] == layout.SCHEDULE_GIVEN).all()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_given_times_are_the_outages_of_the_radio_hop():
     ],
 )
 def test_so_many_handovers_there_can_be(values, most):
-    assert parameters(**values)[0, P.HANDOVERS] == most
+    assert parameters(**values)[0, MobileP.HANDOVERS] == most
     assert scenario(**values).mobility.most_handovers(60.0) == most
 
 
@@ -99,8 +104,8 @@ def test_random_cells_are_crossed_along_their_diameter_at_most():
     speed = {"uniform": ["3 km/h", "36 km/h"]}
     rows, drawn = build(scenario(**RANDOM | {"mobility.speed": speed}), replications=50)
     p = rows.parameters
-    assert (p[:, P.EVERY] == np.rint(200 / drawn["mobility.speed"] * 1e9)).all()
-    assert (p[:, P.SCHEDULE] == layout.SCHEDULE_RANDOM).all()
+    assert (p[:, MobileP.EVERY] == np.rint(200 / drawn["mobility.speed"] * 1e9)).all()
+    assert (p[:, MobileP.SCHEDULE] == layout.SCHEDULE_RANDOM).all()
 
 
 @pytest.mark.parametrize(("diameters", "cells"), [(1, 45), (10, 90), (1000, 1700)])
@@ -117,17 +122,20 @@ def test_signalling_is_lost_like_data_on_the_radio_hop_where_asked():
     values = {"hops.1.loss": {"choice": [0, "5 %"]}, "mobility.signalling_loss": True}
     rows, drawn = build(scenario(**values), replications=20)
     expected = np.rint(drawn["paths.0.hops.1.loss"].to_numpy() * 2.0**32)
-    assert rows.parameters[:, P.SIGNAL_LOSS].tolist() == expected.tolist()
+    assert rows.parameters[:, MobileP.SIGNAL_LOSS].tolist() == expected.tolist()
     assert set(expected) == {0, round(0.05 * 2**32)}
 
 
 def test_any_number_may_be_drawn_or_given():
     outage = {"log_uniform": ["10 ms", "1 s"]}
     rows, drawn = build(scenario(**{"mobility.outage": outage}), replications=30)
-    assert rows.parameters[:, P.OUTAGE].tolist() == np.rint(drawn["mobility.outage"] * 1e9).tolist()
+    assert rows.parameters[:, MobileP.OUTAGE].tolist() == np.rint(drawn["mobility.outage"] * 1e9).tolist()
     given = {"mobility.outage": np.array([0.1, 0.2]), "mobility.every": np.array([5.0, 10.0])}
     p = build_rows(scenario(), replications=np.zeros(2, np.int64), given=given).rows.parameters
-    assert p[:, [P.OUTAGE, P.EVERY, P.HANDOVERS]].tolist() == [[1e8, 5e9, 12], [2e8, 10e9, 6]]
+    assert p[:, [MobileP.OUTAGE, MobileP.EVERY, MobileP.HANDOVERS]].tolist() == [
+        [1e8, 5e9, 12],
+        [2e8, 10e9, 6],
+    ]
 
 
 def test_the_way_to_the_access_router_is_part_of_the_round_trip():
@@ -167,7 +175,9 @@ def test_what_cannot_be_is_refused_in_one_line(values, complaint):
 
 
 def test_4096_handovers_are_not_too_many():
-    assert parameters(**{"duration": "4096 s", "mobility.every": "1 s"})[0, P.HANDOVERS] == MAX_HANDOVERS
+    assert (
+        parameters(**{"duration": "4096 s", "mobility.every": "1 s"})[0, MobileP.HANDOVERS] == MAX_HANDOVERS
+    )
 
 
 def test_a_resolved_scenario_with_mobility_reads_back_equal():

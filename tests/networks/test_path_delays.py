@@ -5,7 +5,8 @@ import pytest
 
 from netcarlo import InputError, estimate, simulate
 from netcarlo.kernels.base.delays import SHIFT, DelayOut
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, Hop, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, Hop
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
 from netcarlo.networks import classes
 from netcarlo.numerics.histogram import edges
@@ -35,16 +36,16 @@ def test_datagrams_wait_as_lindley_says():
     for row, counts in enumerate(split(found.integers, rows)["delays"][:, 0]):
         p, hop = rows.parameters[row], rows.hops[row, 0, 0]
         every, first = hop[Hop.CROSS_EVERY], hop[Hop.CROSS_FIRST]
-        events = [(t, 0) for t in range(first, p[P.END], every)]
-        events += [(t, 1) for t in range(p[P.START], p[P.END], p[P.INTERVAL])]
+        events = [(t, 0) for t in range(first, p[RowP.END], every)]
+        events += [(t, 1) for t in range(p[RowP.START], p[RowP.END], p[UdpP.INTERVAL])]
         service = [
             (int(size) * int(hop[Hop.BYTE_TIME]) + (1 << BYTE_TIME_BITS - 1)) >> BYTE_TIME_BITS
-            for size in (hop[Hop.CROSS_SIZE], p[P.DATA] + p[P.HEADER])
+            for size in (hop[Hop.CROSS_SIZE], p[RowP.DATA] + p[RowP.HEADER])
         ]
         delays, free = [], 0
         for t, ours in sorted(events):
             free = max(t, free) + service[ours]
-            if ours and free + hop[Hop.DELAY] <= p[P.END]:
+            if ours and free + hop[Hop.DELAY] <= p[RowP.END]:
                 delays.append(int(free + hop[Hop.DELAY] - t))
         assert counts[DelayOut.PACKETS] == len(delays) and counts[DelayOut.SUM] == sum(delays)
         assert counts[DelayOut.LATE] == sum(delay > 3_500_000 for delay in delays) > 0

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER, P
+from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_BBR, LINUX_CUBIC, LINUX_RENO, UDP
 from netcarlo.kernels.shared.layout import (
@@ -113,7 +114,7 @@ def test_flows_of_sctp_are_of_one_kind():
     assert one.network.address(one, fluid=False).name == "shared_sctp"
     flows = build(one).rows.flows[0]
     assert flows[:, Flow.KIND].tolist() == [ALONE, ALONE, UDP]
-    assert flows[0, [P.DATA, P.CHUNK_HEADER, P.WINDOW, Flow.ECN]].tolist() == [1000, 16, 64, 0]
+    assert flows[0, [RowP.DATA, RowP.CHUNK_HEADER, RowP.WINDOW, Flow.ECN]].tolist() == [1000, 16, 64, 0]
 
 
 def test_flows_of_linux_are_alone_or_beside_others():
@@ -126,13 +127,13 @@ def test_flows_of_linux_are_alone_or_beside_others():
     flows = build(mixed).rows.flows[0]
     kinds = [LINUX_CUBIC, LINUX_BBR, LINUX_RENO, KINDS.index("newreno")]
     assert flows[:, Flow.KIND].tolist() == kinds
-    assert flows[:, P.DATA].tolist() == [1448, 1448, 1000, 1460]
-    assert flows[:, P.WINDOW].tolist() == [300] * 4
+    assert flows[:, RowP.DATA].tolist() == [1448, 1448, 1000, 1460]
+    assert flows[:, RowP.WINDOW].tolist() == [300] * 4
     # Twice the link's packets (20 and 20 ms at 1.5 ms each) plus 64; those of ns-2 follow the window.
-    assert flows[:, P.RING].tolist() == [256, 256, 256, 0]
+    assert flows[:, RowP.RING].tolist() == [256, 256, 256, 0]
     assert mixed.network.unknown(mixed, "fluid").startswith("the fluid model does not support linux_bbr")
     beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
-    assert build(beside).rows.flows[0, :, P.WINDOW].tolist() == [64, 64]
+    assert build(beside).rows.flows[0, :, RowP.WINDOW].tolist() == [64, 64]
 
 
 def test_a_scenario_is_written_as_it_is_read():
@@ -167,7 +168,7 @@ def test_the_columns_of_links_and_hosts():
     assert flow[times].tolist() == [100 << 20, 100 << 20, 1000 << 20, 1000 << 20]
     assert flow[[Flow.SOURCE_DELAY, Flow.SINK_DELAY, Flow.ECN]].tolist() == [3_000_000, 1_000_000, 1]
     assert flow[[Flow.ROUTE, Flow.ROUTE + 1, Flow.BACK, Flow.BACK + 1]].tolist() == [0, NOWHERE, 1, NOWHERE]
-    assert rows.parameters[0, P.WINDOW] == 0
+    assert rows.parameters[0, RowP.WINDOW] == 0
     red["mark"] = False
     assert rows_of(layout={"dumbbell": cable}).links[0, 0, Link.RED] == RED_DROPS
 
@@ -184,29 +185,29 @@ def test_flows_replace_what_the_transport_says():
     )
     first = rows.flows[0]
     assert [KINDS[kind] for kind in first[:, Flow.KIND]] == ["newreno", "vegas", "cubic", "udp"]
-    assert first[:, P.WINDOW].tolist() == [64, 9, 64, 0]
-    assert first[:3, P.INITIAL_SSTHRESH].tolist() == [64, 9, 64]
-    assert first[:3, P.INITIAL_WINDOW].tolist() == [3, 3, 3]
-    assert first[:3, P.HEADER].tolist() == [44, 44, 44]
-    assert first[:3, P.HANDSHAKE].tolist() == [40, 0, 40]
-    assert first[:, P.LIMIT].tolist() == [50, 50, 10, ENDLESS]
-    assert first[:3, P.START].tolist() == [0, 2_000_000_000, 0]
+    assert first[:, RowP.WINDOW].tolist() == [64, 9, 64, 0]
+    assert first[:3, ReliableP.INITIAL_SSTHRESH].tolist() == [64, 9, 64]
+    assert first[:3, TcpP.INITIAL_WINDOW].tolist() == [3, 3, 3]
+    assert first[:3, RowP.HEADER].tolist() == [44, 44, 44]
+    assert first[:3, TcpP.HANDSHAKE].tolist() == [40, 0, 40]
+    assert first[:, RowP.LIMIT].tolist() == [50, 50, 10, ENDLESS]
+    assert first[:3, RowP.START].tolist() == [0, 2_000_000_000, 0]
     udp = first[3]
-    assert udp[[P.INTERVAL, P.SPREAD, Flow.ON, Flow.OFF]].tolist() == [
+    assert udp[[UdpP.INTERVAL, UdpP.SPREAD, Flow.ON, Flow.OFF]].tolist() == [
         4_000_000, 4_000_000, 10**9, 2 * 10**9
     ]  # fmt: skip
-    assert 0 <= udp[P.START] < udp[P.INTERVAL]
-    assert len(np.unique(rows.flows[:, 3, P.START])) == len(rows.flows)
+    assert 0 <= udp[RowP.START] < udp[UdpP.INTERVAL]
+    assert len(np.unique(rows.flows[:, 3, RowP.START])) == len(rows.flows)
     # The clocks of senders have a phase each.
-    assert len(np.unique(rows.flows[:, :3, P.CLOCK_PHASE])) == 3 * len(rows.flows)
+    assert len(np.unique(rows.flows[:, :3, TcpP.CLOCK_PHASE])) == 3 * len(rows.flows)
 
 
 def test_what_is_under_each_is_drawn_by_each_flow_alone():
     given = {"flows": [{"count": 4, "each": {"window": {"integers": [1, 4000]}}}, {"count": 2}]}
     rows = rows_of(transport={**WINDOW, "payload": {"integers": ["100 B", "1400 B"]}}, **given)
-    assert len(np.unique(rows.flows[:, :4, P.WINDOW])) > 25
-    assert (rows.flows[:, 4:, P.WINDOW] == 64).all()
-    payload = rows.flows[:, :, P.DATA]
+    assert len(np.unique(rows.flows[:, :4, RowP.WINDOW])) > 25
+    assert (rows.flows[:, 4:, RowP.WINDOW] == 64).all()
+    payload = rows.flows[:, :, RowP.DATA]
     assert (payload == payload[:, :1]).all() and len(np.unique(payload)) > 4
     whole = build(scenario(**given), replications=8).rows.flows
     half = build(scenario(**given), first=3, replications=2).rows.flows
@@ -218,7 +219,7 @@ def test_a_number_of_flows_may_be_drawn():
     rows = build(scenario(flows=flows), replications=200).rows
     count = rows.parameters[:, Shared.FLOWS]
     assert set(count.tolist()) == set(range(1, 7))
-    window = rows.flows[:, :, P.WINDOW]
+    window = rows.flows[:, :, RowP.WINDOW]
     assert (window.sum(axis=1) == 3 * (count - 1) + 7).all()
     assert (window[np.arange(200), count - 1] == 7).all()
     assert not rows.flows[count == 2, 2:].any()
@@ -347,7 +348,7 @@ def test_a_crowd_of_linux_has_memory_for_what_it_can_have():
     for count in 1, 64, 65, 1000:
         dumbbell = {"dumbbell": {**CABLE, "rate": "1 Gbit/s", "queue": 10_000}}
         rows = rows_of(layout=dumbbell, flows=[{"count": count}], transport={"protocol": "linux"})
-        rings[count] = int(rows.flows[0, 0, P.RING])
+        rings[count] = int(rows.flows[0, 0, RowP.RING])
     assert rings[1] == rings[64] > 2 * 4096 and 2 * rings[65] <= rings[64] and rings[1000] <= 1024
 
 

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from netcarlo import InputError, Scenario, load_scenario, simulate
 from netcarlo.cli.main import app
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.networks.path.switched import switched
 from netcarlo.simulation.ensemble import build, build_rows
 
@@ -62,7 +63,7 @@ def test_outages_lie_in_order_and_begin_before_the_end() -> None:
     there = starts < FOREVER
     assert there.sum(axis=1).min() > 80
     assert (there[:, :-1] >= there[:, 1:]).all()
-    assert (starts[there] < rows.parameters[0, P.END]).all()
+    assert (starts[there] < rows.parameters[0, RowP.END]).all()
     assert (ends[there] >= starts[there]).all()
     assert (starts[:, 1:][there[:, 1:]] >= ends[:, :-1][there[:, 1:]]).all()
     assert (rows.outages[:, 0, 0] == FOREVER).all()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.shared import _length_of_step
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import layout as shared
@@ -100,7 +100,7 @@ def three(name: str, rows: Any, warm_up: Any, *, last: int = 1) -> Runs:
     ends, none = (rows._replace(parameters=rows.parameters.copy()) for _ in range(2))
     none.parameters[:, warm_up] = 0
     ends.parameters[:, warm_up] = 0
-    ends.parameters[:, P.END] = rows.parameters[:, warm_up] - last
+    ends.parameters[:, RowP.END] = rows.parameters[:, warm_up] - last
     window, whole, before = (launch.run(models.model(name), each) for each in (rows, none, ends))
     return window, whole, before
 
@@ -128,7 +128,7 @@ def test_counters_of_shared_networks(name: str) -> None:
         ),
         is_sampled,
     )
-    most = int(rows.flows[:, :, P.DATA].max())
+    most = int(rows.flows[:, :, RowP.DATA].max())
     rules: dict[Any, Rule] = sampled | {
         SharedFlow.USEFUL: partial(
             counts_roughly, error=most // 50

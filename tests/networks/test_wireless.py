@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.wireless.layout import ARF, NOBODY, Flow, Leg, Link, Node, Radio, Rate
 from netcarlo.scenario import Scenario
@@ -64,7 +65,12 @@ def test_a_packet_of_sctp_has_the_header_of_its_chunk():
     mine, other = table(found, Flow)
     assert (mine[Flow.TCP], mine[Flow.SIZE], mine[Flow.HEADER], mine[Flow.LIMIT]) == (1, 1452, 48, 7)
     assert (other[Flow.TCP], other[Flow.HEADER]) == (0, 28)
-    assert found.parameters[0, [P.DATA, P.CHUNK_HEADER, P.HEADER, P.WINDOW]].tolist() == [1452, 16, 32, 44]
+    assert found.parameters[0, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER, RowP.WINDOW]].tolist() == [
+        1452,
+        16,
+        32,
+        44,
+    ]
 
 
 def test_standards_are_integers_of_the_engine():
@@ -73,7 +79,7 @@ def test_standards_are_integers_of_the_engine():
         Radio.NODES: 4, Radio.FLOWS: 3, Radio.LINKS: 6, Radio.LEGS: 0, Radio.RATES: 12, Radio.WARM_UP: 10**9,
         Radio.SLOT: 9000, Radio.SIFS: 10_000, Radio.EIFS: 342_000, Radio.CW_MIN: 15, Radio.CW_MAX: 1023,
         Radio.SHORT_RETRY: 7, Radio.LONG_RETRY: 7, Radio.PROTECTION: NOBODY, Radio.BURST: 1,
-        Radio.GATEWAY_BURST: 1, Radio.BIN: 0, Radio.MAC_OVERHEAD: 36, P.END: 3 * 10**9,
+        Radio.GATEWAY_BURST: 1, Radio.BIN: 0, Radio.MAC_OVERHEAD: 36, RowP.END: 3 * 10**9,
     }  # fmt: skip
     assert {column: p[column] for column in expected} == expected
     a = rows({"standard": "802.11a", "cell": {"stations": 1}}).parameters[0]

@@ -5,7 +5,8 @@ import pytest
 
 from netcarlo import simulate
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Radio
 from netcarlo.networks.wireless.outcomes import tables
@@ -113,13 +114,13 @@ def test_a_tcp_of_its_own_replaces_what_it_says_of_the_transport():
     mine, own = table(found, Flow), transports(found)
     assert [KINDS[f[Flow.KIND]] for f in mine] == ["newreno", "cubic", "newreno", "udp"]
     assert [f[Flow.SIZE] for f in mine] == [1460, 1000, 1460, 1200]
-    assert own[:3, P.DATA].tolist() == [1460, 1000, 1460]
-    assert own[:3, P.WINDOW].tolist() == [50, 50, 7]
-    assert found.parameters[0, P.WINDOW] == 50
-    assert own[:3, P.ACK_EVERY].tolist() == [2] * 3
+    assert own[:3, RowP.DATA].tolist() == [1460, 1000, 1460]
+    assert own[:3, RowP.WINDOW].tolist() == [50, 50, 7]
+    assert found.parameters[0, RowP.WINDOW] == 50
+    assert own[:3, ReliableP.ACK_EVERY].tolist() == [2] * 3
     assert [f[Flow.START] for f in mine[:3]] == [NS, 0, 0]
     assert mine[2][Flow.LIMIT] == 9
-    assert len(set(own[:3, P.CLOCK_PHASE])) == 1  # the engine shifts them
+    assert len(set(own[:3, TcpP.CLOCK_PHASE])) == 1  # the engine shifts them
 
 
 def model(flows, transport):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.adhoc.layout import METRE, Manet
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.numerics.statistics import mean
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.evaluation import Evaluation
@@ -44,7 +44,9 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert network is not None
         assert (network.residual_error, network.ack_error > 0) == (0.05 if lossy else 0, lossy)
     readings = evaluation.cells.varied("min_rto").all
-    assert {cell.parameter(P.MIN_RTO) / 1e9 for cell in readings} == {cell["min_rto"] for cell in readings}
+    assert {cell.parameter(ReliableP.MIN_RTO) / 1e9 for cell in readings} == {
+        cell["min_rto"] for cell in readings
+    }
     for cell in evaluation.cells.varied("range_m").all:
         assert cell.parameter(Manet.RANGE) == cell["range_m"] * METRE
         assert cell.scenario.adhoc is not None

@@ -16,9 +16,9 @@ from netcarlo.kernels.base.layout import (
     HIMIPV6,
     HMIPV6,
     Out,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.numerics.statistics import mean
 from netcarlo.studies.cells import Cell, Cells
 from netcarlo.studies.claims import Claim
@@ -69,11 +69,11 @@ def test_overheads_follow_from_the_printed_averages_but_one() -> None:
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.all:
         assert (
-            cell.parameter(P.HANDOVER)
+            cell.parameter(MobileP.HANDOVER)
             == {"hmipv6": HMIPV6, "fmipv6": FMIPV6, "himipv6": HIMIPV6}[cell["protocol"]]
         )
         # A protocol keeps its own defaults: Vegas puts no header on the wire.
-        assert cell.parameter(P.HEADER) == (0 if cell["tcp"] == "vegas" else 40)
+        assert cell.parameter(RowP.HEADER) == (0 if cell["tcp"] == "vegas" else 40)
         assert cell.scenario.paths[0].hops[1].loss == cell["error_rate"]
 
 

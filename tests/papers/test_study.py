@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import Failover, Hop, Out, P
+from netcarlo.kernels.base.layout import Failover, Hop, Out
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.studies import study
 from netcarlo.studies.cells import simulate_cells
 from netcarlo.studies.study import Published, Study
@@ -79,7 +80,7 @@ def test_variations_are_further_cells() -> None:
     assert len(cells) == 3 * len(variation.values)  # three TCPs
     for cell in cells:
         assert cell["protocol"] == "fmipv6" and cell["error_rate"] == 0.0
-        assert cell.parameter(P.OUTAGE) == cell["outage_ms"] * 1e6
+        assert cell.parameter(MobileP.OUTAGE) == cell["outage_ms"] * 1e6
         assert cell.outcomes[0, Out.SAMPLES] == 1  # the window at one moment
 
 

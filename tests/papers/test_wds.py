@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load
 from netcarlo.studies.wds import metrics
@@ -44,9 +44,9 @@ def test_a_transfer_is_timed_as_the_tool_does(evaluation: Evaluation) -> None:
             np.testing.assert_allclose(metrics.sending(cell), bits / (mbps * 1e6), rtol=1e-4)
     for cell in evaluation.cells.where(protocol="tcp"):
         rate = metrics.throughput(cell) * 1e6
-        packets = -(-100 * 2**20 // cell.parameter(P.DATA))
+        packets = -(-100 * 2**20 // cell.parameter(RowP.DATA))
         np.testing.assert_allclose(
-            rate * metrics.completion(cell), packets * cell.parameter(P.DATA) * 8, rtol=1e-9
+            rate * metrics.completion(cell), packets * cell.parameter(RowP.DATA) * 8, rtol=1e-9
         )
 
 

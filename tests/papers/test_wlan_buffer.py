@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import TcpP
 from netcarlo.reports.study import runs as study_runs
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.judging import printed
@@ -62,10 +62,12 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert (delay is None) == (cell["rtt_ms"] == 1)  # no delay element at 1 ms
         assert delay is None or delay.tick == 0.004
         assert delay is None or delay.delay == pytest.approx((cell["rtt_ms"] - 1) * 1e-3)  # nothing fitted
-    rooms = {cell["buffer_kb"]: cell.parameter(P.SEND_BUFFER) for cell in evaluation.cells.all}
+    rooms = {cell["buffer_kb"]: cell.parameter(TcpP.SEND_BUFFER) for cell in evaluation.cells.all}
     assert sorted(rooms.values()) == [rooms[kb] for kb in sorted(rooms)]
     for cell in evaluation.cells.where(buffer_kb=64.0):
-        assert cell.parameter(P.SEND_WAKE) == pytest.approx(cell.parameter(P.SEND_BUFFER) * 2 / 3, abs=1)
+        assert cell.parameter(TcpP.SEND_WAKE) == pytest.approx(
+            cell.parameter(TcpP.SEND_BUFFER) * 2 / 3, abs=1
+        )
 
 
 @pytest.mark.full

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, NS, Hop, Out, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, NS, Hop, Out
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.base.parameters import LinuxP, RowP, SctpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared, SharedRows
 from netcarlo.networks.shared.outcomes import tables
@@ -47,20 +48,20 @@ def _of_paths(scenario: Scenario, rows: Any, found: Outcomes) -> list[str]:
     wrong, most = [], path_bps(rows, exact=not found.integers.size)
     for i in range(len(rows.parameters)):
         p = rows.parameters[i]
-        dead, size = True, p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
+        dead, size = True, p[RowP.DATA] + p[RowP.CHUNK_HEADER] + p[RowP.HEADER]
         per_s = most[i] / (8.0 * size)
-        for path in range(max(int(p[P.N_PATHS]), 1)):
+        for path in range(max(int(p[SctpP.N_PATHS]), 1)):
             hops = [h for h in rows.hops[i, path] if h[Hop.PRESENT]]
             dead &= any(_lossy(rows.losses, h[Hop.LOSS]) for h in hops)
-        seconds = (p[P.END] - p[P.START]) / NS
+        seconds = (p[RowP.END] - p[RowP.START]) / NS
         goodput = found.frame["goodput_bps"].iloc[i]
-        if goodput > 8.0 * p[P.DATA] * per_s * (1 + TOLERANCE):
-            wrong.append(f"goodput {goodput:.6g} of {8.0 * p[P.DATA] * per_s:.6g} bit/s")
+        if goodput > 8.0 * p[RowP.DATA] * per_s * (1 + TOLERANCE):
+            wrong.append(f"goodput {goodput:.6g} of {8.0 * p[RowP.DATA] * per_s:.6g} bit/s")
         if found.integers.size:
             out = found.integers[i]
             if out[Out.COMPLETED] != NEVER:
-                seconds = (out[Out.COMPLETED] - p[P.START]) / NS
-            whole = p[P.MESSAGES] == 0  # the last packets of messages are shorter than others
+                seconds = (out[Out.COMPLETED] - p[RowP.START]) / NS
+            whole = p[LinuxP.MESSAGES] == 0  # the last packets of messages are shorter than others
             if whole and out[Out.RECEIVED] > seconds * per_s * (1 + TOLERANCE):
                 wrong.append(f"received {out[Out.RECEIVED]} of {seconds * per_s:.6g}")
             if dead and out[Out.RECEIVED] > 0:
@@ -82,15 +83,17 @@ def _of_links(rows: Any, found: Outcomes, *, fluid: bool) -> list[str]:
             for f in range(p[Shared.FLOWS]):
                 flow, out = flows[f], flows_out[i, f]
                 if link in flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]] and flow[Flow.BACKUP] == 0:
-                    each = float(on_wire(flow[P.DATA] + flow[P.HEADER], rows.links[i, link, Link.BYTE_TIME]))
+                    each = float(
+                        on_wire(flow[RowP.DATA] + flow[RowP.HEADER], rows.links[i, link, Link.BYTE_TIME])
+                    )
                     taken += out[FlowOut.RECEIVED] * each
                     useful = out[FlowOut.USEFUL] - (fluid and warm_up > 0)  # its whole bytes are rounded
-                    late += max(useful, 0) / flow[P.DATA] * each
+                    late += max(useful, 0) / flow[RowP.DATA] * each
                     if _lossy(rows.losses, rows.links[i, link, Link.LOSS]) and out[FlowOut.RECEIVED]:
                         wrong.append(f"flow {f} received {out[FlowOut.RECEIVED]} where all is lost")
-            window = float(p[P.END] - warm_up)
-            if taken > p[P.END] * (1 + TOLERANCE):
-                wrong.append(f"link {link} carries {taken / p[P.END]:.6g} of its rate")
+            window = float(p[RowP.END] - warm_up)
+            if taken > p[RowP.END] * (1 + TOLERANCE):
+                wrong.append(f"link {link} carries {taken / p[RowP.END]:.6g} of its rate")
             if late > window * (1 + TOLERANCE) and rows.flows.shape[1] and not flows[:, Flow.CLASS].any():
                 wrong.append(f"link {link} carries {late / window:.6g} of its rate after the warm-up")
     return wrong
@@ -101,8 +104,8 @@ def _of_formula(rows: Any, found: Outcomes) -> list[str]:
     for i in range(len(rows.parameters)):
         p, flows = rows.parameters[i], rows.flows[i]
         flows = flows[: p[Shared.FLOWS]]
-        sizes = flows[:, P.DATA] + flows[:, P.CHUNK_HEADER] + flows[:, P.HEADER]
-        total, share = 0.0, float((flows[:, P.DATA] / sizes).max())
+        sizes = flows[:, RowP.DATA] + flows[:, RowP.CHUNK_HEADER] + flows[:, RowP.HEADER]
+        total, share = 0.0, float((flows[:, RowP.DATA] / sizes).max())
         for link in range(p[Shared.LINKS]):
             if any(link in f[Flow.ROUTE : Flow.ROUTE + f[Flow.HOPS]] for f in flows):
                 total += NS / _takes(1, rows.links[i, link, Link.BYTE_TIME], exact=True)
@@ -131,8 +134,8 @@ def path_bps(rows: Any, *, exact: bool) -> NDArray[np.float64]:
     together."""
     found = np.zeros(len(rows.parameters))
     for i, p in enumerate(rows.parameters):
-        size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
-        for path in range(max(int(p[P.N_PATHS]), 1)):
+        size = p[RowP.DATA] + p[RowP.CHUNK_HEADER] + p[RowP.HEADER]
+        for path in range(max(int(p[SctpP.N_PATHS]), 1)):
             hops = [hop for hop in rows.hops[i, path] if hop[Hop.PRESENT]]
             found[i] += 8.0 * size * NS / max(_takes(size, hop[Hop.BYTE_TIME], exact=exact) for hop in hops)
     return found

@@ -13,7 +13,8 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.estimation.estimate import summary
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.models import Model
 from netcarlo.kernels.shared.layout import Flow, SharedRows
@@ -130,9 +131,9 @@ def _limits(given: Run, part: str = "") -> dict[str, Floats]:
     scenario, rows, _ = given
     p, shared = rows.parameters, isinstance(rows, SharedRows)
     of_flow = rows.flows if shared else p[:, None]
-    found = {"one": np.ones(len(p)), "tick_s": of_flow[:, :, P.TICK].max(axis=1) / NS}
+    found = {"one": np.ones(len(p)), "tick_s": of_flow[:, :, TcpP.TICK].max(axis=1) / NS}
     if scenario.fidelity != "formula":  # which tells rates of a steady state
-        found["duration_s"] = p[:, P.END] / NS
+        found["duration_s"] = p[:, RowP.END] / NS
     if scenario.network.key == "adhoc":
         found["neighbours"] = np.full(len(p), rows.times.shape[1] - 1.0)
         found["capacity_bps"] = np.full(len(p), capacity.radio_bps(scenario))
@@ -143,7 +144,7 @@ def _limits(given: Run, part: str = "") -> dict[str, Floats]:
     found = {name: values[:, None] for name, values in found.items()} if part else found
     single = scenario.network.key in ("paths", "adhoc") and not shared
     if single or (shared and part == "flows"):
-        limit, window = (of_flow[:, :, column].astype(np.float64) for column in (P.LIMIT, P.WINDOW))
+        limit, window = (of_flow[:, :, column].astype(np.float64) for column in (RowP.LIMIT, RowP.WINDOW))
         slots = of_flow[:, :, Flow.CLASS] > 0 if shared else np.zeros(limit.shape, bool)
         limit = np.where((limit < ENDLESS) & ~slots, limit, np.nan)
         tuned = getattr(scenario.transport, "autotuning", False)

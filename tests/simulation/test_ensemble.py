@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, LOSSES, Hop, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, LOSSES, Hop
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -28,10 +29,17 @@ def test_units_become_the_integers_of_the_kernel():
     s = scenario([hop], **{"transport.start": "0.5 s", "transport.bytes": "3000 B", "transport.window": 45})
     rows = build(s, first=3, replications=2).rows
     p = rows.parameters
-    assert p[:, P.REPLICATION].tolist() == [3, 4]
-    expected = {P.START: 5e8, P.END: 1e10, P.TICK: 1e7, P.MIN_RTO: 2e8, P.LIMIT: 3, P.WINDOW: 45}
+    assert p[:, RowP.REPLICATION].tolist() == [3, 4]
+    expected = {
+        RowP.START: 5e8,
+        RowP.END: 1e10,
+        TcpP.TICK: 1e7,
+        ReliableP.MIN_RTO: 2e8,
+        RowP.LIMIT: 3,
+        RowP.WINDOW: 45,
+    }
     assert {column: p[0, column] for column in expected} == expected
-    assert p[0, P.INITIAL_SSTHRESH] == 45
+    assert p[0, ReliableP.INITIAL_SSTHRESH] == 45
     h = rows.hops[0, 0, 0]
     assert (1500 * h[Hop.BYTE_TIME] + 2**19) >> 20 == 24_000_000
     assert (h[Hop.DELAY], h[Hop.QUEUE], h[Hop.R_BYTE_TIME], h[Hop.R_DELAY], h[Hop.R_QUEUE]) == (
@@ -43,7 +51,7 @@ def test_units_become_the_integers_of_the_kernel():
     )
     assert h[Hop.PRESENT] == 1
     assert rows.hops[:, 1].sum() == 0
-    assert build(scenario(), replications=1).rows.parameters[0, P.LIMIT] == ENDLESS
+    assert build(scenario(), replications=1).rows.parameters[0, RowP.LIMIT] == ENDLESS
 
 
 def test_each_direction_of_a_hop_has_its_own_columns():
@@ -59,15 +67,15 @@ def test_sctp_fills_its_own_columns():
     rows = build(scenario(transport=transport, paths=[{"hops": [HOP]}] * 2), replications=1).rows
     p = rows.parameters[0]
     expected = {
-        P.N_PATHS: 2,
-        P.RWND: 65536,
-        P.INITIAL_CWND: 2936,
-        P.PROBE_FIRST: 0,
-        P.DUPACKS: 4,
-        P.WINDOW: 44,
+        SctpP.N_PATHS: 2,
+        SctpP.RWND: 65536,
+        SctpP.INITIAL_CWND: 2936,
+        SctpP.PROBE_FIRST: 0,
+        ReliableP.DUPACKS: 4,
+        RowP.WINDOW: 44,
     }
     assert {column: p[column] for column in expected} == expected
-    assert (p[P.DATA], p[P.CHUNK_HEADER], p[P.HEADER], p[P.HEARTBEAT]) == (1452, 16, 32, 30e9)
+    assert (p[RowP.DATA], p[RowP.CHUNK_HEADER], p[RowP.HEADER], p[SctpP.HEARTBEAT]) == (1452, 16, 32, 30e9)
     assert rows.hops[0, :, 0, Hop.PRESENT].tolist() == [1, 1]
 
 
@@ -155,5 +163,5 @@ def test_outages_are_disjoint_and_in_order(outages, expected):
 
 def test_whole_numbers_drawn_from_a_continuous_distribution_are_rounded():
     rows, drawn = build(scenario(**{"transport.window": {"log_uniform": [8, 200]}}), replications=100)
-    assert drawn["transport.window"].tolist() == rows.parameters[:, P.WINDOW].tolist()
-    assert (rows.parameters[:, P.INITIAL_SSTHRESH] == rows.parameters[:, P.WINDOW]).all()
+    assert drawn["transport.window"].tolist() == rows.parameters[:, RowP.WINDOW].tolist()
+    assert (rows.parameters[:, ReliableP.INITIAL_SSTHRESH] == rows.parameters[:, RowP.WINDOW]).all()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from netcarlo import Scenario, simulate, trace
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, Shared, SharedRows
 from netcarlo.networks.link_events import protocols
 from netcarlo.networks.shared.outcomes import tables
@@ -78,7 +78,7 @@ def agrees(of: Scenario, replication: int) -> Traced:
     assert isinstance(rows, SharedRows)
     flows, links = (table[0] for table in tables(found.outcomes.integers, rows))
     assert frame["time_s"].is_monotonic_increasing
-    assert frame["time_s"].min() >= 0 and frame["time_s"].max() <= rows.parameters[0, P.END] / NS
+    assert frame["time_s"].min() >= 0 and frame["time_s"].max() <= rows.parameters[0, RowP.END] / NS
     counted = frame[frame["time_s"] > rows.parameters[0, Shared.WARM_UP] / NS]  # as outcomes do
     data = counted[counted["carries"] == "data"]
     acks = counted[counted["carries"] == "ack"]
@@ -114,7 +114,7 @@ def by(events: pd.DataFrame, column: str, parts: int) -> list[int]:
 def queue_is_that_of_the_outcomes(frame: pd.DataFrame, rows: SharedRows, links: Any) -> None:
     """Check the packets held, by the rows of a link: never negative, and in the mean those of the
     outcomes."""
-    warm_up, end = rows.parameters[0, Shared.WARM_UP] / NS, rows.parameters[0, P.END] / NS
+    warm_up, end = rows.parameters[0, Shared.WARM_UP] / NS, rows.parameters[0, RowP.END] / NS
     for link, mine in frame[frame["link"].notna()].groupby("link"):
         held = mine["event"].map({"enter": 1, "leave": -1, "dropped": -1, "lost": 0}).cumsum().to_numpy(float)
         assert held.min() >= 0
@@ -174,10 +174,10 @@ def test_rates_add_up_to_what_was_delivered() -> None:
     rows = build(of, replications=1).rows
     assert rates is not None and rates.index.tolist() == list(range(9))
     packets = tables(outcomes.integers, rows).flows[0, :, FlowOut.DELIVERED]
-    lacking = packets * rows.flows[0, :, P.DATA] - rates.sum().to_numpy() / 8
+    lacking = packets * rows.flows[0, :, RowP.DATA] - rates.sum().to_numpy() / 8
     ended = by(frame[frame["event"] == "begin"], "flow", len(packets))
     assert lacking[0] == pytest.approx(0, abs=1e-6)  # endless
-    assert (lacking > -1e-6).all() and (lacking <= np.array(ended) * rows.flows[0, :, P.DATA]).all()
+    assert (lacking > -1e-6).all() and (lacking <= np.array(ended) * rows.flows[0, :, RowP.DATA]).all()
     assert lacking[1:].sum() > 0
     begun = frame[frame["event"] == "begin"]
     assert len(begun) > 10 and (begun["flow"] > 0).all() and (begun["bytes"] > 0).all()

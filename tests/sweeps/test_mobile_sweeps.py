@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import MobileP, P
 from netcarlo.simulation.ensemble import build, build_rows
 from netcarlo.sweeps.execution.rerun import rerun
 from netcarlo.sweeps.space import identity
@@ -85,7 +85,7 @@ def test_every_protocol_meets_the_same_moves():
         for v, b in batches.items()
     ]
     differ = {P(column) for row in rows for column in np.flatnonzero((row != rows[0]).any(axis=0))}
-    assert differ == {P.HANDOVER}
+    assert differ == {MobileP.HANDOVER}
 
 
 @pytest.mark.full

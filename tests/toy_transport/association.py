@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.kernels.endpoints.defaults import NONE
 from tests.toy_transport import TIMEOUT
 
@@ -144,12 +145,12 @@ def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """Return the size of a packet of the sender [byte]."""
-    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
+    return p[RowP.DATA] + p[RowP.HEADER] - (p[RowP.SHORT] if is_last(p, s, packet) else 0)
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Return the size of an acknowledgement [byte]."""
-    return p[P.ACK]
+    return p[ReliableP.ACK]
 
 
 def is_last(p: Any, s: Any, packet: Any) -> Any:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import Hop, P
+from netcarlo.kernels.base.layout import Hop
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import model_of
@@ -23,7 +24,7 @@ def scenario(**transport: object) -> Scenario:
 
 def columns(**transport: object) -> list[int]:
     parameters = build(scenario(**transport)).rows.parameters
-    return [int(value) for value in parameters[0, [P.WINDOW, P.SEND_BUFFER, P.SEND_WAKE]]]
+    return [int(value) for value in parameters[0, [RowP.WINDOW, TcpP.SEND_BUFFER, TcpP.SEND_WAKE]]]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_buffers_can_be_random_and_survive_a_round_trip() -> None:
     again = Scenario.check(given.model_dump(mode="json", exclude_none=True))
     assert again == given
     drawn = build(again.with_values({"replications": 50}))
-    segments = drawn.rows.parameters[:, P.SEND_BUFFER]
+    segments = drawn.rows.parameters[:, TcpP.SEND_BUFFER]
     assert set(segments) == {8, 32, 128}
     assert (segments == drawn.drawn["transport.send_buffer.size"] / 2048).all()
 

@@ -1,6 +1,7 @@
 """One row of `Rows` as plain Python objects."""
 
-from netcarlo.kernels.base.layout import FOREVER, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, Rows
+from netcarlo.kernels.base.parameters import P
 
 
 class Parameters:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import NEVER, PATHS, Out, P, Rows
+from netcarlo.kernels.base.layout import NEVER, PATHS, Out, Rows
+from netcarlo.kernels.base.parameters import SctpP
 from tests.twins.linux.application import Application
 from tests.twins.linux.autotuning import TuningReceiver, listen_to_windows
 from tests.twins.linux.bbr import PacedSender
@@ -43,8 +44,15 @@ from tests.twins.tcp.tcp import TcpSender
 from tests.twins.tcp.vegas import Vegas
 
 SENDERS: dict[str, type[TcpSender]] = {
-    "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
-    "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
+    "tcp_tahoe": Tahoe,
+    "tcp_reno": Reno,
+    "tcp_newreno": NewReno,
+    "tcp_sack": Sack,
+    "tcp_vegas": Vegas,
+    "tcp_probing": Probing,
+    "tcp_new_probing": NewProbing,
+    "tcp_elfn": Elfn,
+    "tcp_eln": Eln,
     "tcp_linux26": Linux,
 }
 
@@ -103,7 +111,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         vector = np.append(vector, gauge.values())
     if application is not None:
         vector = np.append(vector, application.outcomes())
-    if (rows.parameters[:, P.N_PATHS] == PATHS).any():
+    if (rows.parameters[:, SctpP.N_PATHS] == PATHS).any():
         vector = np.append(vector, sender.longest_failover if parameters.N_PATHS == PATHS else 0)
     return vector
 
@@ -138,9 +146,16 @@ def run_tcp(
     sender = variant(simulation, outcomes, parameters, path.send, control())
     sender.send_probe = lambda number: path.send(Packet("probe", parameters.HEADER, number))
     receiver = Receiver(
-        simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
-        ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-        block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=path.send_back,
+        simulation,
+        outcomes,
+        first=sender.next_number,
+        first_data=sender.first_data,
+        ack_every=parameters.ACK_EVERY,
+        ack_delay=parameters.ACK_DELAY,
+        ack_size=parameters.ACK,
+        block_size=parameters.SACK_BLOCK,
+        sack=sender.sack,
+        send_back=path.send_back,
     )
 
     def at_receiver(packet: Packet) -> None:
@@ -166,8 +181,15 @@ def run_tcp(
 
 
 def run_linux(
-    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path,
-    streams: Streams, constants: Sequence[int] | None, *, tuned: bool = False,
+    control: str,
+    simulation: Simulation,
+    outcomes: Outcomes,
+    parameters: Parameters,
+    path: Path,
+    streams: Streams,
+    constants: Sequence[int] | None,
+    *,
+    tuned: bool = False,
 ) -> Application | None:
     """Run today's Linux; with `constants` its application writes messages."""
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
@@ -197,17 +219,28 @@ def run_linux(
 
 
 def run_sctp(
-    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+    simulation: Simulation,
+    outcomes: Outcomes,
+    parameters: Parameters,
+    streams: Streams,
     paths: Sequence[Path],
 ) -> SctpSender:
     """Run an association over the first, or both, of `paths`; return its sender."""
     numbers = range(parameters.N_PATHS)
     sender = SctpSender(
-        outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
+        outcomes,
+        simulation,
+        parameters,
+        streams,
+        destinations=[Road(n, parameters) for n in numbers],
         transmit=lambda number, packet: paths[number].send(packet),
     )
     receiver = SctpReceiver(
-        outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
+        outcomes,
+        simulation,
+        parameters,
+        streams,
+        destinations=[Destination(n, parameters) for n in numbers],
         transmit=lambda number, packet: paths[number].send_back(packet),
     )
 
@@ -235,7 +268,10 @@ def run_sctp(
 
 
 def sample_until_end(
-    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, cwnd_1024: Callable[[], int],
+    simulation: Simulation,
+    outcomes: Outcomes,
+    parameters: Parameters,
+    cwnd_1024: Callable[[], int],
     rtt: Callable[[], int],
 ) -> None:
     """Sample in the middle of every interval; `cwnd_1024` is in packets / 1024, `rtt` in ns."""

@@ -9,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks import classes
@@ -84,7 +84,7 @@ class AdhocNetwork(Adhoc, Network):
         """Return rows with nodes, their mobility and their reception."""
         table = parameters(run, draws)
         if self.word:
-            table[:, P.LATE] = late_ns(run.transport, "transport", draws)
+            table[:, RowP.LATE] = late_ns(run.transport, "transport", draws)
         if run.transport.datagrams:
             at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))

@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
-from netcarlo.kernels.base.layout import NS, STATUS_NO_START, P
+from netcarlo.kernels.base.layout import NS, STATUS_NO_START
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.networks.adhoc.output import AdhocOutput, Power, energy_J, states_s, tables
 from netcarlo.networks.causes import Fields, Given, Lost, notifications
 from netcarlo.networks.outcome import (
@@ -25,12 +26,12 @@ from netcarlo.schema.readable import FRACTION
 
 
 def _goodput_bps(out: AdhocOutput) -> Floats:
-    useful = np.where(out.p[:, P.INTERVAL] > 0, out[ManetOut.DELIVERED], out[ManetOut.IN_ORDER])
-    return np.asarray((useful * out.p[:, P.DATA] * 8.0 - out.short_bits) / out.active_s)
+    useful = np.where(out.p[:, UdpP.INTERVAL] > 0, out[ManetOut.DELIVERED], out[ManetOut.IN_ORDER])
+    return np.asarray((useful * out.p[:, RowP.DATA] * 8.0 - out.short_bits) / out.active_s)
 
 
 def _throughput_bps(out: AdhocOutput) -> Floats:
-    wire = out[ManetOut.RECEIVED] * (out.p[:, P.DATA] + out.p[:, P.HEADER])
+    wire = out[ManetOut.RECEIVED] * (out.p[:, RowP.DATA] + out.p[:, RowP.HEADER])
     return np.asarray((wire * 8.0 - out.short_bits) / out.active_s)
 
 
@@ -39,7 +40,7 @@ def _completion_s(out: AdhocOutput) -> Floats:
 
 
 def _transfer_bps(out: AdhocOutput) -> Floats:
-    payload = out[ManetOut.ACKED] * out.p[:, P.DATA] - out.p[:, P.SHORT]
+    payload = out[ManetOut.ACKED] * out.p[:, RowP.DATA] - out.p[:, RowP.SHORT]
     return np.asarray(payload * 8.0 / out.transfer_s())
 
 
@@ -49,8 +50,8 @@ def _link_changes_per_pair_s(out: AdhocOutput) -> Floats:
 
 
 def _joules_per_megabyte(out: AdhocOutput) -> Floats:
-    short = np.where(out.completed, out.p[:, P.SHORT], 0)  # missing payload of the last packet
-    megabytes = (out[ManetOut.DELIVERED] * out.p[:, P.DATA] - short) / 1e6
+    short = np.where(out.completed, out.p[:, RowP.SHORT], 0)  # missing payload of the last packet
+    megabytes = (out[ManetOut.DELIVERED] * out.p[:, RowP.DATA] - short) / 1e6
     return np.asarray(out.joules.sum(axis=1) / divisors(megabytes))
 
 

@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, ManetRows, NodeOut
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import split
 from netcarlo.networks.output import Output
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
@@ -51,16 +52,16 @@ class AdhocOutput(Output):
     def active_s(self) -> Floats:
         """Time from the start of the flow to its completion, or to the end [n] [s]."""
         end = np.where(self.completed, self[ManetOut.COMPLETED], self[ManetOut.ELAPSED])
-        return divisors(end - self.p[:, P.START]) / NS
+        return divisors(end - self.p[:, RowP.START]) / NS
 
     @property
     def short_bits(self) -> Floats:
         """Payload by which the last packet of a complete transfer is short [n] [bit]."""
-        return np.where(self.completed, 8.0 * self.p[:, P.SHORT], 0.0)
+        return np.where(self.completed, 8.0 * self.p[:, RowP.SHORT], 0.0)
 
     def transfer_s(self) -> Floats:
         """Return the time from the start of the flow to the last acknowledgement [n] [s]; NaN without it."""
-        return np.where(self.finished, (self[ManetOut.FINISHED] - self.p[:, P.START]) / NS, np.nan)
+        return np.where(self.finished, (self[ManetOut.FINISHED] - self.p[:, RowP.START]) / NS, np.nan)
 
     @property
     def time_us(self) -> Floats:
@@ -85,7 +86,7 @@ class AdhocOutput(Output):
 
     def finite(self) -> Bools:
         """Return True where the transfer is finite."""
-        return self.p[:, P.LIMIT] < ENDLESS
+        return self.p[:, RowP.LIMIT] < ENDLESS
 
     def powered(self) -> Bools:
         """Return True where a radio consumes power."""

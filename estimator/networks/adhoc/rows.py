@@ -7,8 +7,9 @@ import numpy as np
 
 from netcarlo.kernels.adhoc import layout
 from netcarlo.kernels.adhoc.layout import METRE, Manet, ManetOut, ManetRows, NodeOut, Place
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP
 from netcarlo.networks.adhoc.description import (
     Adhoc,
     GaussMarkov,
@@ -168,8 +169,8 @@ def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
 def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
     """Return features of one hop, see `ensemble.features`; the number of hops changes all the time."""
     p = rows.parameters
-    packet = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
-    data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])
+    packet = p[:, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER]].sum(axis=1)
+    data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, ReliableP.ACK])
     return {
         "n_hops": np.ones(len(p)),
         "bottleneck_bps": 8e9 * packet / data_ns,

@@ -3,7 +3,8 @@ bottleneck and reduced by outages."""
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, Hop, Rows
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
 from netcarlo.networks.formula import Found, byte_s, first_rto_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics import bic, formulas
@@ -20,9 +21,9 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     """
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1
-    wire = p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER]
+    wire = p[:, RowP.DATA] + p[:, RowP.CHUNK_HEADER] + p[:, RowP.HEADER]
     data_s = wire[:, None] * byte_s(hops[..., Hop.BYTE_TIME])
-    ack_s = p[:, P.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
+    ack_s = p[:, ReliableP.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
     delay_s = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]) / NS
     rtt_s = np.where(there, data_s + ack_s + delay_s, 0.0).sum(axis=1)
     every = np.where(hops[..., Hop.CROSS_EVERY] > 0, hops[..., Hop.CROSS_EVERY] / NS, np.inf)
@@ -33,7 +34,7 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     capacity = np.take_along_axis(rate, slowest, axis=1)[:, 0]
     queue = np.take_along_axis(hops[..., Hop.QUEUE], slowest, axis=1)[:, 0]
     survive = _survive(rows, 0)
-    again = np.where(p[:, P.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
+    again = np.where(p[:, SctpP.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
     most = max_in_flight(p)
     alone = loss_limited(p, rtt_s, 1 - survive, most, kind=kind, again=again)
     full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
@@ -45,7 +46,7 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     forth_s = np.where(there, data_s + hops[..., Hop.DELAY] / NS, 0.0).sum(axis=1)
     arriving = up * np.minimum(sent * survive, capacity * _share_of_time(p, rtt_s, forth_s))
     return {
-        "goodput_bps": arriving * p[:, P.DATA] * 8.0,
+        "goodput_bps": arriving * p[:, RowP.DATA] * 8.0,
         "mean_cwnd_packets": up * cwnd,
         "mean_rtt_s": cwnd / np.maximum(sent, 1e-12),
     }
@@ -61,8 +62,8 @@ def _survive(rows: Rows, path: int) -> Floats:
 def _share_of_time(p: Ints, rtt_s: Floats, forth_s: Floats) -> Floats:
     """Return the share of the run in which data can arrive: not before the handshake and the first
     packet's delay."""
-    observed_s = (p[:, P.END] - p[:, P.START]) / NS
-    first_s = forth_s + np.where(p[:, P.HANDSHAKE] > 0, rtt_s, 0.0)
+    observed_s = (p[:, RowP.END] - p[:, RowP.START]) / NS
+    first_s = forth_s + np.where(p[:, TcpP.HANDSHAKE] > 0, rtt_s, 0.0)
     return np.asarray(np.maximum(observed_s - first_s, 0.0) / observed_s)
 
 
@@ -74,14 +75,14 @@ def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind:
         p, rate = rows.parameters[who], sent[who]
         transfer = _transfer(p, rate, base_s[who], np.maximum(cwnd[who], 1.0), kind)
         met = _met(p, rows.hops[who, 0], rows.outages[who, 0], transfer)
-        begin, end = p[:, P.START] / NS, p[:, P.END] / NS
+        begin, end = p[:, RowP.START] / NS, p[:, RowP.END] / NS
         share[who] = packets_sent(met, transfer, begin=begin, end=end) / (rate * (end - begin))
     return share
 
 
 def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) -> Transfer:
     rtt_s = window / rate
-    every = np.where(p[:, P.RWND] > 0, 1, np.maximum(p[:, P.ACK_EVERY], 1))
+    every = np.where(p[:, SctpP.RWND] > 0, 1, np.maximum(p[:, ReliableP.ACK_EVERY], 1))
     beta, growth = np.full(len(p), 0.5), 1.0 / every
     if kind == CUBIC:
         beta = np.full(len(p), formulas.CUBIC_BETA)
@@ -90,9 +91,9 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
     elif kind == BIC:
         beta = np.minimum(bic.window_after_loss(window) / window, 1.0)  # a window of 1 is not reduced
         growth = (1 - beta) * window / _at_least_some(bic.recovery(window, every).rounds)
-    slow_start_factor = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
+    slow_start_factor = 1 + 1.0 / np.maximum(p[:, ReliableP.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)
-    max_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
+    max_rto_s = np.maximum(p[:, ReliableP.MAX_RTO] / NS, rto_s)
     repairs = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)
     if kind == NEWRENO:  # repairs one loss per round trip
         repairs = np.maximum(rto_s / rtt_s, 1.0)
@@ -108,12 +109,12 @@ def _at_least_some(rounds: Floats) -> Floats:
 def _met(p: Ints, hops: Ints, outages: Ints, transfer: Transfer) -> Outages:
     """Return the outages of the hops [n, H, ...] of a path at the times at which the sender observes them."""
     there = hops[..., Hop.PRESENT] == 1
-    wire = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
+    wire = p[:, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER]].sum(axis=1)
     data_s = wire[:, None] * byte_s(hops[..., Hop.BYTE_TIME])
     queue_s = np.maximum(transfer.rtt_s - transfer.base_s, 0.0)[:, None]  # at the slowest hop
     queue_s = np.where(np.arange(hops.shape[1]) == data_s.argmax(axis=1)[:, None], queue_s, 0.0)
     forth = np.where(there, data_s + hops[..., Hop.DELAY] / NS + queue_s, 0.0)[..., None]
-    ack_s = p[:, P.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
+    ack_s = p[:, ReliableP.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
     back = np.where(there, ack_s + hops[..., Hop.R_DELAY] / NS, 0.0)[..., None]
     comes = outages[..., 0] < FOREVER
     down, up = (np.where(comes, outages[..., k] / NS, np.inf) for k in (0, 1))

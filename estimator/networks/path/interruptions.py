@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, Hop, Rows
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.path.mobility.schedule import JOURNEY, Journey, depart
 from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 from netcarlo.networks.interruption import Interruption, Kind
@@ -12,8 +13,8 @@ from netcarlo.networks.interruption import Interruption, Kind
 
 def of_rows(rows: Rows) -> list[Interruption]:
     """Return the interruptions of the first row that begin before its observation ends, in order of time."""
-    end = int(rows.parameters[0, P.END])
-    mobile = rows.parameters[0, P.HANDOVER] > 0
+    end = int(rows.parameters[0, RowP.END])
+    mobile = rows.parameters[0, MobileP.HANDOVER] > 0
     radio = int(rows.hops[0, 0, :, Hop.PRESENT].sum()) - 1
     found = list(_handovers(rows, radio)) if mobile else []
     for path, hops in enumerate(rows.outages[0]):
@@ -28,9 +29,9 @@ def _handovers(rows: Rows, radio: int) -> Iterator[Interruption]:
     """Yield the handovers of the first row, computed by the functions of the kernel without compilation."""
     parameters, outages = rows.parameters[0], rows.outages[0]
     m = np.zeros(JOURNEY + WORDS, np.int64)
-    for k in range(int(parameters[P.HANDOVERS])):
+    for k in range(int(parameters[MobileP.HANDOVERS])):
         down = depart(parameters, outages, m, 0, JOURNEY, k, radio)
-        if down > parameters[P.END]:
+        if down > parameters[RowP.END]:
             return
         if m[Journey.FALSE]:
             yield _seconds("false alarm", m[JOURNEY + Handover.DOWN], m[Journey.HERE])

@@ -13,8 +13,9 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import Hop, P, Rows
+from netcarlo.kernels.base.layout import Hop, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
     MAX_HOPS,
@@ -175,10 +176,10 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flows = np.zeros((n, 1, Flow.COLUMNS), np.int64)
     flow = flows[:, 0]
     flow[:, : len(P)] = path.parameters
-    flow[:, P.RING] = 0
+    flow[:, RowP.RING] = 0
     flow[:, Flow.KIND] = number(run.transport)
-    flow[:, Flow.DELAY_CLASS] = path.parameters[:, P.LATE] > 0
-    flow[:, Flow.BOUND] = path.parameters[:, P.LATE]
+    flow[:, Flow.DELAY_CLASS] = path.parameters[:, RowP.LATE] > 0
+    flow[:, Flow.BOUND] = path.parameters[:, RowP.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
     place = np.arange(MAX_HOPS)
@@ -198,7 +199,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     table[:, Shared.DELAY_CLASSES] = flow[:, Flow.DELAY_CLASS]
     found = SharedRows(table, path.constants, flows, links, losses)
     if run.transport.own_association:
-        flows[:, :, P.RING] = flow_rings(found)
+        flows[:, :, RowP.RING] = flow_rings(found)
     return found
 
 

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NEVER, NS, PATHS, Hop, Out, Rows
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedRows
 from netcarlo.networks.outcome import Otherwise, Outcome, same
 from netcarlo.networks.output import Seconds

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from netcarlo.kernels.base.layout import NS, Messages, P
+from netcarlo.kernels.base.layout import NS, Messages
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux.messages import TIME_SHIFT
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Otherwise, Outcome
 from netcarlo.networks.path.output import PathOutput
@@ -36,7 +37,7 @@ _OUTCOMES = (
         for name, q in QUANTILES.items()
     ),
     Outcome(
-        "idle_share", lambda out: out[Messages.IDLE] / (out.p[:, P.END] - out.p[:, P.START]), NEITHER,
+        "idle_share", lambda out: out[Messages.IDLE] / (out.p[:, RowP.END] - out.p[:, RowP.START]), NEITHER,
         "share of the time in which the application is idle between messages, all data acknowledged", SHARE,
         label="idle time", unit=FRACTION,
     ),

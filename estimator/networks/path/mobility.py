@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base import layout
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Delay, Duration, Length, Probability, Room, Routers, Speed, Time, bounds
@@ -101,22 +102,22 @@ class Mobility(Record):
     """True if the loss of the radio hop also applies to signalling messages."""
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
-        "least_stay": (P.LEAST_STAY, NS),
-        "outage": (P.OUTAGE, NS),
-        "outage_jitter": (P.OUTAGE_JITTER, NS),
-        "map_to_ar": (P.MAP_TO_AR, NS),
-        "map_to_map": (P.MAP_TO_MAP, NS),
-        "home_agent": (P.HOME_AGENT, NS),
-        "anticipation": (P.ANTICIPATION, NS),
-        "preparation": (P.PREPARATION, NS),
-        "margin": (P.MARGIN, NS),
-        "announce": (P.ANNOUNCE, NS),
-        "detection": (P.DETECTION, NS),
-        "settle": (P.SETTLE, NS),
-        "ping_pong": (P.PING_PONG, _WORD),
-        "ping_pong_stay": (P.PING_PONG_STAY, NS),
-        "false_alarm": (P.FALSE_ALARM, _WORD),
-        "false_alarm_time": (P.FALSE_ALARM_TIME, NS),
+        "least_stay": (MobileP.LEAST_STAY, NS),
+        "outage": (MobileP.OUTAGE, NS),
+        "outage_jitter": (MobileP.OUTAGE_JITTER, NS),
+        "map_to_ar": (MobileP.MAP_TO_AR, NS),
+        "map_to_map": (MobileP.MAP_TO_MAP, NS),
+        "home_agent": (MobileP.HOME_AGENT, NS),
+        "anticipation": (MobileP.ANTICIPATION, NS),
+        "preparation": (MobileP.PREPARATION, NS),
+        "margin": (MobileP.MARGIN, NS),
+        "announce": (MobileP.ANNOUNCE, NS),
+        "detection": (MobileP.DETECTION, NS),
+        "settle": (MobileP.SETTLE, NS),
+        "ping_pong": (MobileP.PING_PONG, _WORD),
+        "ping_pong_stay": (MobileP.PING_PONG_STAY, NS),
+        "false_alarm": (MobileP.FALSE_ALARM, _WORD),
+        "false_alarm_time": (MobileP.FALSE_ALARM_TIME, NS),
     }
 
     @model_validator(mode="after")
@@ -149,7 +150,7 @@ class Mobility(Record):
             if (value := getattr(self, name)) is not None
         }
         draws = Draws(0, np.zeros(1, np.int64), np.zeros(1, np.int64), extremes)
-        return int(self._schedule(draws, np.array([round(duration_s * NS)]))[P.HANDOVERS][0])
+        return int(self._schedule(draws, np.array([round(duration_s * NS)]))[MobileP.HANDOVERS][0])
 
     def parameters(self, draws: Draws, end: Ints) -> dict[IntEnum, Ints]:
         """Return the kernel parameters, except SIGNAL_LOSS, of rows [n] whose observation ends at `end`
@@ -157,9 +158,9 @@ class Mobility(Record):
         return {
             **draws.columns(self, "mobility"),
             **self._schedule(draws, end),
-            P.HANDOVER: np.full(len(end), PROTOCOLS[self.protocol]),
-            P.DOMAIN_SIZE: draws.room("mobility.domain_size", self.domain_size, unlimited=0),
-            P.BUFFER: draws.room("mobility.buffer", self.buffer, unlimited=ENDLESS),
+            MobileP.HANDOVER: np.full(len(end), PROTOCOLS[self.protocol]),
+            MobileP.DOMAIN_SIZE: draws.room("mobility.domain_size", self.domain_size, unlimited=0),
+            MobileP.BUFFER: draws.room("mobility.buffer", self.buffer, unlimited=ENDLESS),
         }
 
     def given_times(self, draws: Draws) -> Ints:
@@ -194,10 +195,10 @@ class Mobility(Record):
                 "make them rarer, raise least_stay, or shorten duration"
             )
         return {
-            P.SCHEDULE: np.full(len(end), kind),
-            P.FIRST_HANDOVER: first,
-            P.EVERY: every,
-            P.HANDOVERS: most,
+            MobileP.SCHEDULE: np.full(len(end), kind),
+            MobileP.FIRST_HANDOVER: first,
+            MobileP.EVERY: every,
+            MobileP.HANDOVERS: most,
         }
 
 

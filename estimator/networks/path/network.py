@@ -6,7 +6,8 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import Hop, Out, Rows
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import NUMBERS
 from netcarlo.networks import classes
@@ -161,10 +162,10 @@ class PathNetwork(Routed):
             return ()
         found = self.rows(run, draws)
         p, hops = found.parameters[0], found.hops[0, 0]
-        if p[P.SPREAD] > 0:
+        if p[UdpP.SPREAD] > 0:
             return ()
-        field, every, start = "transport.jitter", int(p[P.INTERVAL]), int(p[P.START])
-        end, queues = int(min(p[P.STOP], p[P.END])), frozenset(range(len(hops)))
+        field, every, start = "transport.jitter", int(p[UdpP.INTERVAL]), int(p[RowP.START])
+        end, queues = int(min(p[UdpP.STOP], p[RowP.END])), frozenset(range(len(hops)))
         of_hops = enumerate(hops[:, Hop.CROSS_EVERY].tolist())
         cross = [(f"the cross traffic of hop {k + 1}", period, k) for k, period in of_hops if period > 0]
         others = [Source(name, field, period, 0, end, frozenset([k])) for name, period, k in cross]

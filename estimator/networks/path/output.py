@@ -4,7 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NS, PATHS, Failover, Messages, Out, P, Queues, Rows
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NS, PATHS, Failover, Messages, Out, Queues, Rows
+from netcarlo.kernels.base.parameters import LinuxP, MobileP, RowP, SctpP, UdpP
 from netcarlo.networks.output import Output
 from netcarlo.networks.path.varying import reordered
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors, seconds
@@ -30,18 +31,18 @@ class PathOutput(Output):
     @property
     def observed(self) -> Ints:
         """Time from the start of the flow to the end of the run [ns]."""
-        return self.p[:, P.END] - self.p[:, P.START]
+        return self.p[:, RowP.END] - self.p[:, RowP.START]
 
     @cached_property
     def active_s(self) -> Floats:
         """Time from the start of the flow to its completion, or to the end of the run [s]."""
-        done = self[Out.COMPLETED] - self.p[:, P.START]
+        done = self[Out.COMPLETED] - self.p[:, RowP.START]
         return np.asarray(np.where(self.completed, done, self.observed) / NS)
 
     @cached_property
     def short_bits(self) -> Floats:
         """Payload by which the last packets of a transfer and of messages are short [bit]."""
-        of_transfer = np.where(self.completed, 8.0 * self.p[:, P.SHORT], 0.0)
+        of_transfer = np.where(self.completed, 8.0 * self.p[:, RowP.SHORT], 0.0)
         return of_transfer + 8.0 * self.short_messages
 
     @property
@@ -51,13 +52,13 @@ class PathOutput(Output):
 
     def goodput_bps(self) -> Floats:
         """Return the new payload over the active time [bit/s]."""
-        useful = np.where(self.p[:, P.INTERVAL] > 0, self[Out.DELIVERED], self[Out.IN_ORDER])
-        return (useful * self.p[:, P.DATA] * 8.0 - self.short_bits) / self.active_s
+        useful = np.where(self.p[:, UdpP.INTERVAL] > 0, self[Out.DELIVERED], self[Out.IN_ORDER])
+        return (useful * self.p[:, RowP.DATA] * 8.0 - self.short_bits) / self.active_s
 
     def throughput_bps(self) -> Floats:
         """Return all arrived packets, headers included, over the active time [bit/s]."""
         p = self.p
-        wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
+        wire_bits = 8.0 * (p[:, RowP.DATA] + p[:, RowP.CHUNK_HEADER] + p[:, RowP.HEADER])
         return (self[Out.RECEIVED] * wire_bits - self.short_bits) / self.active_s
 
     def restart_s(self) -> Floats:
@@ -73,20 +74,20 @@ class PathOutput(Output):
 
     def mobile(self) -> Bools:
         """Return True where the host is mobile."""
-        return self.p[:, P.HANDOVER] > 0
+        return self.p[:, MobileP.HANDOVER] > 0
 
     def two_paths(self) -> Bools:
         """Return True where the association has two paths."""
-        return np.asarray(self.p[:, P.N_PATHS] == PATHS)
+        return np.asarray(self.p[:, SctpP.N_PATHS] == PATHS)
 
     def answers(self) -> Bools:
         """Return True where the receiver sends acknowledgements, so that there is a window and RTT
         measurements."""
-        return np.asarray(self.p[:, P.INTERVAL] == 0)
+        return np.asarray(self.p[:, UdpP.INTERVAL] == 0)
 
     def finite(self) -> Bools:
         """Return True where the transfer is finite."""
-        return self.p[:, P.LIMIT] < ENDLESS
+        return self.p[:, RowP.LIMIT] < ENDLESS
 
     def breaks(self) -> Bools:
         """Return True where the first path has an outage."""
@@ -110,11 +111,11 @@ class PathOutput(Output):
 
     def writes_messages(self) -> Bools:
         """Return True where the application sends messages."""
-        return self.p[:, P.MESSAGES] > 0
+        return self.p[:, LinuxP.MESSAGES] > 0
 
     def queues(self) -> Bools:
         """Return True where the model measures queues."""
-        return self.p[:, P.QUEUES] > 0
+        return self.p[:, RowP.QUEUES] > 0
 
 
 def first_outage_end_s(rows: Rows) -> Floats:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, SctpP
 from netcarlo.networks import outages
 from netcarlo.networks.flows import late_ns
 from netcarlo.networks.outages import OnOff, alternating
@@ -38,10 +39,10 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     table = parameters(run, draws)
     if run.transport.datagrams:
         at_random_moments(table, draws)
-    table[:, P.N_PATHS] = len(routes)
-    table[:, P.QUEUES] = run.transport.queues_measured and mobility is None
+    table[:, SctpP.N_PATHS] = len(routes)
+    table[:, RowP.QUEUES] = run.transport.queues_measured and mobility is None
     if delay_field(run.transport):
-        table[:, P.LATE] = late_ns(run.transport, "transport", draws)
+        table[:, RowP.LATE] = late_ns(run.transport, "transport", draws)
     values = constants(run, draws)
     if messages := run.transport.given("messages"):
         points = messages.fill(table, draws, at=values.shape[1])
@@ -65,10 +66,10 @@ class Slot(NamedTuple):
 
 def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
     """Fill in the parameters of a mobile host. Returns the radio hop with the given times as its outages."""
-    for column, values in mobility.parameters(draws, parameters[:, P.END]).items():
+    for column, values in mobility.parameters(draws, parameters[:, RowP.END]).items():
         parameters[:, column] = values
     if mobility.signalling_loss:
-        parameters[:, P.SIGNAL_LOSS] = np.rint(radio.losses[0].mean * 2.0**32)
+        parameters[:, MobileP.SIGNAL_LOSS] = np.rint(radio.losses[0].mean * 2.0**32)
     times = mobility.given_times(draws)
     return radio._replace(outages=np.stack([times, times], axis=2))
 
@@ -187,9 +188,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     return hops, placed(hops, times, places), thresholds(probabilities)
 
 
-def row_bytes(
-    routes: list[Route], mobility: Mobility | None, duration: Number, *, messages: bool
-) -> int:
+def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number, *, messages: bool) -> int:
     """Return the memory of hops, outages and messages of one row [byte]."""
     times = (mobility and mobility.times) or []
     most_s = bounds(duration)[1]
@@ -204,18 +203,18 @@ def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Dr
     """Return features of the first path, see `ensemble.features`."""
     slots = slots_of(routes[0], "paths.0", draws)
     table = parameters(run, draws)
-    packet = table[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
+    packet = table[:, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER]].sum(axis=1)
     n = len(draws.replications)
     hops, byte_time, rtt_ns, survive = np.zeros(n), np.zeros(n), np.zeros(n), np.ones(n)
     for slot in slots:
         data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
-        wire_ns = (packet * data + table[:, P.ACK] * ack) / 2**BYTE_TIME_BITS
+        wire_ns = (packet * data + table[:, ReliableP.ACK] * ack) / 2**BYTE_TIME_BITS
         hops += slot.present
         byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
         rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
         survive *= np.where(slot.present, 1.0 - slot.losses[0].mean, 1.0)
     if mobility is not None:
-        rtt_ns += 2 * mobility.parameters(draws, table[:, P.END])[P.MAP_TO_AR]
+        rtt_ns += 2 * mobility.parameters(draws, table[:, RowP.END])[MobileP.MAP_TO_AR]
     with np.errstate(divide="ignore"):
         bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time
     return {

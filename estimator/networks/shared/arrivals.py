@@ -6,7 +6,8 @@ import numpy as np
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import LINUX, VEGAS
 from netcarlo.kernels.shared.classes import ClassOut
@@ -81,7 +82,7 @@ def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Float
             flows[:, :, column] = np.where(slots, at, flows[:, :, column])
             parts.append(points.points(f"{name}.{field}", value, factor, draws))
             at += parts[-1].shape[1]
-        flows[slots, P.LIMIT] = np.int64(1) << 62
+        flows[slots, RowP.LIMIT] = np.int64(1) << 62
     return np.concatenate(parts, axis=1)
 
 
@@ -96,11 +97,11 @@ def fill_ideal_times(rows: SharedRows) -> None:
         return
     for k in range(flows.shape[1]):
         flow = flows[:, k]
-        data = flow[:, P.DATA] + flow[:, P.HEADER]
+        data = flow[:, RowP.DATA] + flow[:, RowP.HEADER]
         times, delay = _wire_times(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
-        connects = (flow[:, P.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
-        reply = np.where(np.isin(flow[:, Flow.KIND], LINUX), flow[:, P.HANDSHAKE], flow[:, P.ACK])
-        forth, _ = _wire_times(rows, flow, flow[:, P.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        connects = (flow[:, TcpP.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
+        reply = np.where(np.isin(flow[:, Flow.KIND], LINUX), flow[:, TcpP.HANDSHAKE], flow[:, ReliableP.ACK])
+        forth, _ = _wire_times(rows, flow, flow[:, TcpP.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
         back, delay_back = _wire_times(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
         handshake = np.where(connects, forth.sum(axis=1) + delay + back.sum(axis=1) + delay_back, 0)
         slots = flow[:, Flow.CLASS] > 0

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.detours import MAX_ROUTE_LINKS, Backup
 from netcarlo.kernels.shared.layout import Flow, SharedRows
 from netcarlo.networks.interruption import Interruption
@@ -98,5 +99,5 @@ def interruptions(rows: SharedRows) -> list[Interruption]:
         if at > 0:
             times = flow[at + Backup.TIMES :][: 2 * flow[at + Backup.DETOURS]].reshape(-1, 2) / NS
             found |= {Interruption("detour", *span) for span in times.tolist()}
-    end_s = rows.parameters[0, P.END] / NS
+    end_s = rows.parameters[0, RowP.END] / NS
     return [each for each in found if each.start_s < end_s]

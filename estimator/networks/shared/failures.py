@@ -6,7 +6,8 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import Link, SharedRows
 from netcarlo.networks import outages
 from netcarlo.networks.interruption import Interruption
@@ -132,5 +133,5 @@ def interruptions(rows: SharedRows) -> list[Interruption]:
     for link in rows.links[0]:
         spans = link[2 * link[Link.OUTAGES] : 2 * link[Link.OUTAGES_END]].reshape(-1, 2) / NS
         found |= {Interruption("outage", *span) for span in spans.tolist()}
-    end_s = rows.parameters[0, P.END] / NS
+    end_s = rows.parameters[0, RowP.END] / NS
     return sorted(each for each in found if each.start_s < end_s)

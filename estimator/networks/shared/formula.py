@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
@@ -36,17 +37,19 @@ def _shared(rows: SharedRows) -> Found:
     p, flows = rows.parameters, rows.flows
     routes = _routes(rows)
     rates = _shares(rows, routes)  # [byte/s]
-    payload = flows[:, :, P.DATA] / np.maximum(routes.wire, 1)
+    payload = flows[:, :, RowP.DATA] / np.maximum(routes.wire, 1)
     goodput = 8.0 * np.where(routes.present, rates * routes.survive * payload, 0.0)
     offered = 8.0 * np.where(routes.udp, _udp(flows) * payload, 0.0).sum(axis=1)
     tcp = routes.present & ~routes.udp
     count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
     mine = np.where(tcp, goodput, 0.0)
     # Nothing arrives before the handshake and the one-way delay of the first packet.
-    first = np.where(flows[:, :, P.HANDSHAKE] > 0, 1.5, 0.5) * routes.rtt_s * NS
-    begin = np.maximum(flows[:, :, P.START] + first, p[:, Shared.WARM_UP, None])
-    stop = np.where(routes.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
-    active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
+    first = np.where(flows[:, :, TcpP.HANDSHAKE] > 0, 1.5, 0.5) * routes.rtt_s * NS
+    begin = np.maximum(flows[:, :, RowP.START] + first, p[:, Shared.WARM_UP, None])
+    stop = np.where(
+        routes.udp, np.minimum(flows[:, :, UdpP.STOP], p[:, RowP.END, None]), p[:, RowP.END, None]
+    )
+    active = np.maximum(stop - begin, 0) / np.maximum(p[:, RowP.END] - p[:, Shared.WARM_UP], 1)[:, None]
     load = np.einsum("nfl,nf->nl", routes.uses, rates) * routes.byte_s
     arrived = 8.0 * np.where(routes.udp, rates * routes.survive * payload, 0.0).sum(axis=1)
     total = (mine * active).sum(axis=1) * np.sign(count)
@@ -81,8 +84,8 @@ def _routes(rows: SharedRows) -> _Routes:
     n, count, _ = flows.shape
     present = np.arange(count) < p[:, Shared.FLOWS, None]
     udp = present & (flows[:, :, Flow.KIND] == UDP)
-    wire = flows[:, :, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=2).astype(np.float64)
-    ack = np.where(udp, 0.0, flows[:, :, P.ACK])
+    wire = flows[:, :, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER]].sum(axis=2).astype(np.float64)
+    ack = np.where(udp, 0.0, flows[:, :, ReliableP.ACK])
     line_s, delay_s = byte_s(links[:, :, Link.BYTE_TIME]), links[:, :, Link.DELAY] / NS
     passes = np.log1p(-np.minimum(probability(rows.losses), 1 - 1e-12))[links[:, :, Link.LOSS]]
     uses, rtt_s, survive = np.zeros((n, count, links.shape[1])), np.zeros((n, count)), np.zeros((n, count))
@@ -133,7 +136,7 @@ def _shares(rows: SharedRows, routes: _Routes) -> Floats:
 
 def _udp(flows: Ints) -> Floats:
     """Return the bytes that UDP flows send per second [n, F], averaged over silent periods."""
-    wire, interval = flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, P.INTERVAL]
+    wire, interval = flows[:, :, RowP.DATA] + flows[:, :, RowP.HEADER], flows[:, :, UdpP.INTERVAL]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
     duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
     return np.where(interval > 0, wire * NS / np.maximum(interval, 1) * duty, 0.0)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
@@ -77,12 +78,12 @@ class SharedOutput(Output):
     @property
     def finite(self) -> Bools:
         """Mask of finite flows [n, F]."""
-        return self.there & (self.flows[:, :, P.LIMIT] < ENDLESS)
+        return self.there & (self.flows[:, :, RowP.LIMIT] < ENDLESS)
 
     @property
     def window_ns(self) -> Floats:
         """Time from the end of the warm-up to the end of the run [n] [ns]."""
-        return divisors(self.p[:, P.END] - self.p[:, Shared.WARM_UP])
+        return divisors(self.p[:, RowP.END] - self.p[:, Shared.WARM_UP])
 
     @property
     def window_s(self) -> Floats:
@@ -105,8 +106,8 @@ class SharedOutput(Output):
     def active_s(self) -> Floats:
         """Time from the start or the end of the warm-up, whichever is later, to the end or to completion
         [s]."""
-        begin = np.maximum(self.flows[:, :, P.START], self.p[:, Shared.WARM_UP, None])
-        end = np.where(self.done, self.table(FlowOut)[:, :, FlowOut.COMPLETED], self.p[:, P.END, None])
+        begin = np.maximum(self.flows[:, :, RowP.START], self.p[:, Shared.WARM_UP, None])
+        end = np.where(self.done, self.table(FlowOut)[:, :, FlowOut.COMPLETED], self.p[:, RowP.END, None])
         return divisors(end - begin) / NS
 
     @cached_property
@@ -133,9 +134,9 @@ class SharedOutput(Output):
     def acked_payload_bits(self) -> Floats:
         """Acknowledged payload of each flow [bit]."""
         out = self.table(FlowOut)
-        bits = 8.0 * self.flows[:, :, P.DATA] * out[:, :, FlowOut.ACKED]
+        bits = 8.0 * self.flows[:, :, RowP.DATA] * out[:, :, FlowOut.ACKED]
         all_acked = out[:, :, FlowOut.FINISHED] >= self.p[:, Shared.WARM_UP, None]
-        return np.asarray(bits - np.where(all_acked, 8.0 * self.flows[:, :, P.SHORT], 0.0))
+        return np.asarray(bits - np.where(all_acked, 8.0 * self.flows[:, :, RowP.SHORT], 0.0))
 
     def acked_bits(self) -> Floats:
         """Return the acknowledged payload of TCP flows [bit]; 0 for others."""
@@ -153,7 +154,7 @@ class SharedOutput(Output):
     def completion_s(self) -> Floats:
         """Time from the start to the arrival of the last missing packet [s]; NaN if not complete."""
         completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
-        return np.where(self.done, (completed - self.flows[:, :, P.START]) / NS, np.nan)
+        return np.where(self.done, (completed - self.flows[:, :, RowP.START]) / NS, np.nan)
 
     @cached_property
     def mean_cwnd(self) -> Floats:

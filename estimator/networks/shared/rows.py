@@ -6,8 +6,9 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, UdpP
 from netcarlo.kernels.senders import LINUX, UDP
 from netcarlo.kernels.shared.layout import (
     MAX_HOPS,
@@ -86,7 +87,7 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     arrivals.fill_ideal_times(found)
     linux = np.isin(flows[:, :, Flow.KIND], LINUX)
     if linux.any():
-        flows[:, :, P.RING] = np.where(linux, flow_rings(found), 0)
+        flows[:, :, RowP.RING] = np.where(linux, flow_rings(found), 0)
     return found
 
 
@@ -244,7 +245,7 @@ def _traffic(table: Ints, sender: Any, draws: Draws, member: Member) -> None:
     if not sender.datagrams:
         table[:, Flow.ECN] = int(flow.ecn)
         return
-    table[:, P.START] += (table[:, P.INTERVAL] * draws.uniform(f"{name}.phase")).astype(np.int64)
+    table[:, RowP.START] += (table[:, UdpP.INTERVAL] * draws.uniform(f"{name}.phase")).astype(np.int64)
     if isinstance(sender, Stream) and sender.on is not None:
         table[:, Flow.ON] = draws.whole(f"{at}.on", sender.on, NS)
         table[:, Flow.OFF] = draws.whole(f"{at}.off", sender.off, NS)
@@ -280,11 +281,11 @@ def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
     found = []
     present = [member for member in _members(shared, draws) if member.present[0]]
     for member, flow in zip(present, rows.flows[0], strict=False):
-        if flow[Flow.KIND] == UDP and flow[P.SPREAD] == 0 and flow[Flow.ON] == 0:
+        if flow[Flow.KIND] == UDP and flow[UdpP.SPREAD] == 0 and flow[Flow.ON] == 0:
             field = jitter_of(shared.described(), member.spec)
-            start, interval, limit = (int(flow[column]) for column in (P.START, P.INTERVAL, P.LIMIT))
+            start, interval, limit = (int(flow[column]) for column in (RowP.START, UdpP.INTERVAL, RowP.LIMIT))
             route = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
-            end = min(int(flow[P.STOP]), start + limit * interval)
+            end = min(int(flow[UdpP.STOP]), start + limit * interval)
             found.append(Source(member.name, field, interval, start, end, frozenset(route.tolist())))
     return found
 
@@ -292,7 +293,7 @@ def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
 def features(rows: SharedRows) -> dict[str, Floats]:
     """Return features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
-    packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
+    packet = (flow[:, RowP.DATA] + flow[:, RowP.HEADER]).astype(np.float64)
     forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS])
     back, here = links_of_route(rows, flow[:, Flow.BACK : Flow.BACK + MAX_HOPS])
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
@@ -301,7 +302,9 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     data_ns = packet * (byte_time.sum(axis=1) + access.sum(axis=1)) / 2**BYTE_TIME_BITS
     ack_byte_time = np.where(here, back[:, :, Link.BYTE_TIME], 0).sum(axis=1)
     ack_byte_time += flow[:, [Flow.ACCESS_BACK, Flow.SINK_BACK]].sum(axis=1)
-    ack_ns = np.where(flow[:, Flow.KIND] == UDP, 0, flow[:, P.ACK] * ack_byte_time / 2**BYTE_TIME_BITS)
+    ack_ns = np.where(
+        flow[:, Flow.KIND] == UDP, 0, flow[:, ReliableP.ACK] * ack_byte_time / 2**BYTE_TIME_BITS
+    )
     delay = np.where(there, forth[:, :, Link.DELAY], 0).sum(axis=1)
     delay += np.where(here, back[:, :, Link.DELAY], 0).sum(axis=1)
     hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)

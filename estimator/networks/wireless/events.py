@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.base.layout import Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
 from netcarlo.networks.events import SENDER, only, table, whole
 
@@ -29,7 +30,7 @@ def per_second(rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the `rates` for the table of the first row."""
     line, network = rows.parameters[0], rows.network[0]
     at = [line[Radio.FLOWS_AT] + flow * len(Flow) + Flow.SIZE for flow in range(line[Radio.FLOWS])]
-    return rates(frame, [int(network[i]) for i in at], end_s=line[P.END] * 1e-9)
+    return rates(frame, [int(network[i]) for i in at], end_s=line[RowP.END] * 1e-9)
 
 
 def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.DataFrame:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
+from netcarlo.kernels.base.parameters import RowP, TcpP, UdpP
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
 from netcarlo.networks.flows import fill, jitter_of
 from netcarlo.networks.run import ROW
@@ -84,7 +85,7 @@ def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
     table[:, ROW] = parameters[:, ROW]
     columns.fill(table, tcp, draws, override=end.spec, name=end.name)
     if tcp.clock_phase is None:  # as for all flows of a row; the engine offsets each by its number
-        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * tcp.phases * draws.uniform("transport.clock_phase")
+        table[:, TcpP.CLOCK_PHASE] = table[:, TcpP.TICK] * tcp.phases * draws.uniform("transport.clock_phase")
     return table
 
 
@@ -144,7 +145,7 @@ def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None
         return
     leg[:, Leg.READ] = draws.whole("wireless.receiver.read", receiver.read)
     leg[:, Leg.READ_TIME] = draws.whole("wireless.receiver.read_time", receiver.read_time, NS)
-    leg[:, Leg.SIZE] = parameters[:, P.DATA]
+    leg[:, Leg.SIZE] = parameters[:, RowP.DATA]
     short = np.flatnonzero(leg[:, Leg.READ] < leg[:, Leg.SIZE])
     if short.size:
         row = short[0]
@@ -247,14 +248,14 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     sender = kinds.sender_of(transport, spec)
-    table[:, Flow.STOP], table[:, Flow.ITEM] = parameters[:, P.END], end.item
+    table[:, Flow.STOP], table[:, Flow.ITEM] = parameters[:, RowP.END], end.item
     if sender is spec.udp:
         parameters = np.zeros_like(parameters)
         columns.fill(parameters, sender, draws, at=f"{end.name}.udp")
-    table[:, Flow.SIZE] = parameters[:, P.DATA]
-    table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
-    table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
-    table[:, Flow.SHORT] = parameters[:, P.SHORT]
+    table[:, Flow.SIZE] = parameters[:, RowP.DATA]
+    table[:, Flow.HEADER] = parameters[:, RowP.HEADER] + parameters[:, RowP.CHUNK_HEADER]
+    table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, RowP.START], parameters[:, RowP.LIMIT]
+    table[:, Flow.SHORT] = parameters[:, RowP.SHORT]
     if not sender.datagrams:
         table[:, Flow.TCP] = 1
         table[:, Flow.KIND] = kinds.number(sender) if end.item else 0
@@ -263,7 +264,7 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
                 "wireless.receiver.ack_time", wireless.receiver.ack_time, NS
             )
     elif sender.stop is not None:
-        table[:, Flow.STOP] = parameters[:, P.STOP]
+        table[:, Flow.STOP] = parameters[:, UdpP.STOP]
     if spec.start is not None:
         table[:, Flow.START] = draws.whole(f"{end.name}.start", spec.start, NS)
     if spec.stop is not None:
@@ -272,7 +273,10 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
         table[:, Flow.LIMIT] = draws.limit(end.name, spec, table[:, Flow.SIZE])
         table[:, Flow.SHORT] = draws.short(end.name, spec, table[:, Flow.SIZE])
     if sender.datagrams:
-        table[:, Flow.INTERVAL], table[:, Flow.SPREAD] = parameters[:, P.INTERVAL], parameters[:, P.SPREAD]
+        table[:, Flow.INTERVAL], table[:, Flow.SPREAD] = (
+            parameters[:, UdpP.INTERVAL],
+            parameters[:, UdpP.SPREAD],
+        )
         table[:, Flow.START] += (table[:, Flow.INTERVAL] * draws.uniform(end.phase)).astype(np.int64)
     return table
 

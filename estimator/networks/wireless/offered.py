@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import FIXED, Flow, Link, Node, Radio, WifiRows
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.wireless.rows import exchange_ns
@@ -25,7 +26,7 @@ def of_radio(rows: WifiRows) -> Offered:
     for k in range(rows.most_flows):
         flow = net[:, k * len(Flow) : (k + 1) * len(Flow)]
         stop = flow[:, Flow.STOP]
-        endless = (flow[:, Flow.LIMIT] >= ENDLESS) & ((stop == 0) | (stop >= p[:, P.END]))
+        endless = (flow[:, Flow.LIMIT] >= ENDLESS) & ((stop == 0) | (stop >= p[:, RowP.END]))
         sent = (k < p[:, Radio.FLOWS]) & (flow[:, Flow.TCP] == 0) & endless & (flow[:, Flow.INTERVAL] > 0)
         per_s = np.where(sent, NS / np.maximum(flow[:, Flow.INTERVAL], 1), 0.0)
         size = flow[:, Flow.SIZE] + flow[:, Flow.HEADER]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import Radio, WifiRows
 from netcarlo.networks import outages as of_all
 from netcarlo.networks.interruption import Interruption
@@ -38,7 +39,7 @@ def times(outages: list[Outage] | OnOff | None, draws: Draws, parameters: Ints) 
         up, down = of_all.means(outages, "wireless", draws).T
         return alternating(parameters, 0, up=up, down=down)
     found = of_all.given(outages, "wireless", draws)
-    end = parameters[:, P.END]
+    end = parameters[:, RowP.END]
     return np.where(found[:, :, :1] < end[:, None, None], found, FOREVER)
 
 

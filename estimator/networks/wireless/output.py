@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
@@ -54,18 +55,18 @@ class WifiOutput(Output):
     @property
     def time_ns(self) -> Floats:
         """Time from the end of the warm-up to the end of the run [n] [ns]."""
-        return divisors(self.p[:, P.END] - self.p[:, Radio.WARM_UP])
+        return divisors(self.p[:, RowP.END] - self.p[:, Radio.WARM_UP])
 
     @property
     def first_start(self) -> Ints:
         """Earliest start time of a flow [n] [ns]."""
-        start = np.where(self.there, self.flows[:, :, Flow.START], self.p[:, P.END, None])
+        start = np.where(self.there, self.flows[:, :, Flow.START], self.p[:, RowP.END, None])
         return np.asarray(start.min(axis=1))
 
     @property
     def ends(self) -> Bools:
         """Mask of flows that are finite or have a stop time [n, F]."""
-        stops = self.flows[:, :, Flow.STOP] < self.p[:, P.END, None]
+        stops = self.flows[:, :, Flow.STOP] < self.p[:, RowP.END, None]
         return (self.flows[:, :, Flow.LIMIT] < ENDLESS) | stops
 
     @cached_property
@@ -118,7 +119,7 @@ class WifiOutput(Output):
         """
         completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
         begin = np.maximum(self.flows[:, :, Flow.START], self.p[:, Radio.WARM_UP, None])
-        end = np.where(completed >= 0, completed, self.p[:, P.END, None])
+        end = np.where(completed >= 0, completed, self.p[:, RowP.END, None])
         return begin, np.where(self.there, end, begin)
 
     @cached_property

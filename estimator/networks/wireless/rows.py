@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
     Flow,
@@ -43,7 +44,7 @@ def build(
         wireless, transport, draws, net, ends=ends, own=own, legs=passed
     )
     if wireless.has_own_tcps:
-        parameters[:, P.WINDOW] = transports[:, :, P.WINDOW].max(axis=1)
+        parameters[:, RowP.WINDOW] = transports[:, :, RowP.WINDOW].max(axis=1)
     else:
         transports = transports[:, :0]
     rates = np.broadcast_to(wireless.rate_table(), (n, len(wireless.known_rates), len(Rate)))
@@ -60,7 +61,7 @@ def build(
     table[:, Radio.DELAY_CLASSES] = len(wireless.class_names(transport))
     pairs = outages.times(wireless.outages, draws, parameters)
     table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
-    pairs = np.minimum(pairs, parameters[:, P.END, None, None] + 1)
+    pairs = np.minimum(pairs, parameters[:, RowP.END, None, None] + 1)
     parts, at = [], 0
     for column, part in (
         (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
@@ -168,7 +169,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         link = net[each, p[:, Radio.PATHS_AT] + flow[:, Flow.FORTH_AT] + np.where(k < hops, k, 0)]
         at = p[:, Radio.LINKS_AT] + link * len(Link)
         rate = p[:, Radio.RATES_AT] + net[each, at + Link.RATE] * len(Rate)
-        ack_ns = gap + air_ns(net, rate, p[:, P.ACK] + p[:, Radio.MAC_OVERHEAD])
+        ack_ns = gap + air_ns(net, rate, p[:, ReliableP.ACK] + p[:, Radio.MAC_OVERHEAD])
         data_ns = gap + air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
         busy = exchange_ns(rows, net[each, at + Link.RATE], packet)
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
@@ -176,7 +177,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
     for column in (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER):
         data = column in (Flow.BEFORE, Flow.AFTER)
-        time = _leg_ns(rows, flow[:, column], packet if data else p[:, P.ACK])
+        time = _leg_ns(rows, flow[:, column], packet if data else p[:, ReliableP.ACK])
         rtt_ns += np.where(data | (flow[:, Flow.TCP] == 1), time, 0)
     bottleneck = 8e9 * packet / channel_ns
     return {

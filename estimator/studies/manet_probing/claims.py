@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import METRE, Manet
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
@@ -346,7 +346,7 @@ def maps(cells: Cells) -> Iterator[Map]:
     network = cell.scenario.adhoc
     assert network is not None
     ack_loss = round(100 * fixed(network.ack_error), 6)
-    timer: Reading = {"min_rto": cell.parameter(P.MIN_RTO) / 1e9, "ack_loss": ack_loss}
+    timer: Reading = {"min_rto": cell.parameter(ReliableP.MIN_RTO) / 1e9, "ack_loss": ack_loss}
     yield from of_gains(Plane(cells.varied("min_rto"), "min_rto"), timer)
     range_m = cell.parameter(Manet.RANGE) / METRE
     layer: Reading = {"range_m": range_m, "layer": "setting"}

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Out, P, Trace
+from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Out, Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.studies.cells import Cell, Samples
 
 HANDOVERS_S = (10.0, 30.0, 50.0)
@@ -26,7 +27,7 @@ def rate(column: Out) -> Callable[[Cell], Samples]:
     """Return a metric: the packets counted in a column, times payload, over the duration [kbit/s]."""
 
     def metric(cell: Cell) -> Samples:
-        return cell.out(column) * cell.parameter(P.DATA) * 8e6 / cell.parameter(P.END)
+        return cell.out(column) * cell.parameter(RowP.DATA) * 8e6 / cell.parameter(RowP.END)
 
     return metric
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive
 from netcarlo.studies.judging import gain
@@ -19,7 +20,7 @@ MUCH = 10.0
 
 def distinct(cell: Cell) -> Samples:
     """Return the rate of distinct received packets, as payload [kbit/s]."""
-    return np.asarray(cell.out(Out.DELIVERED) * cell.parameter(P.DATA) * 8e6 / cell.parameter(P.END))
+    return np.asarray(cell.out(Out.DELIVERED) * cell.parameter(RowP.DATA) * 8e6 / cell.parameter(RowP.END))
 
 
 def duplicates(cell: Cell) -> Samples:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import ReliableP, RowP
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, every, inside, positive, verdict
 from netcarlo.studies.judging import all_positive, gain, printed, printed_range, said
@@ -73,17 +74,17 @@ def over_tcp_and_single(cells: Cells) -> Samples:
 def summaries(cells: Cells) -> dict[str, Samples]:
     """Return the published numbers that depend on several cells, one value per replication."""
     tcp, sctp = (cells.one(protocol=p, link_down_s=10.0, **BASE) for p in ("tcp", "sctp_multi"))
-    data_tcp, data_sctp = tcp.parameter(P.DATA), sctp.parameter(P.DATA)
+    data_tcp, data_sctp = tcp.parameter(RowP.DATA), sctp.parameter(RowP.DATA)
     by_link_down = gain(table5(cells, "sctp_multi"), table5(cells, "tcp"))
     by_rtt = gain(table6(cells, "sctp_multi", [10.0]), table6(cells, "tcp", [10.0]))
     by_bandwidth = gain(table7(cells, "sctp_multi", [10.0]), table7(cells, "tcp", [10.0]))
     settings = {
-        "ssthresh_tcp": tcp.parameter(P.INITIAL_SSTHRESH) * data_tcp,
-        "ssthresh_sctp": sctp.parameter(P.INITIAL_SSTHRESH),
-        "packet_size": data_tcp + tcp.parameter(P.HEADER),
+        "ssthresh_tcp": tcp.parameter(ReliableP.INITIAL_SSTHRESH) * data_tcp,
+        "ssthresh_sctp": sctp.parameter(ReliableP.INITIAL_SSTHRESH),
+        "packet_size": data_tcp + tcp.parameter(RowP.HEADER),
         "data_size_tcp": data_tcp,
         "data_size_sctp": data_sctp,
-        "mtu": data_sctp + sctp.parameter(P.CHUNK_HEADER) + sctp.parameter(P.HEADER),
+        "mtu": data_sctp + sctp.parameter(RowP.CHUNK_HEADER) + sctp.parameter(RowP.HEADER),
     }
     return {
         "gain_multi_over_tcp_by_link_down_time": by_link_down,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, P, Trace
+from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, Trace
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.sctp.state import COOKIE_BYTES, HEARTBEAT_BYTES, INIT_BYTES
 from netcarlo.studies import judging
 from netcarlo.studies.cells import NS, Cell, Cells, Samples, estimate
@@ -75,8 +76,8 @@ def restart(cells: Cells) -> Claim:
 def rtos(tcp: Cell, wait_s: float) -> str:
     """Return the RTO for which the n-th timeout, with doubling, occurs `wait_s` after the last ACK, as
     text."""
-    tick_s = tcp.parameter(P.TICK) * NS
-    rtt_s = tcp.parameter(P.WINDOW) * PACKET * 8 / (tcp["bandwidth_mbps"] * 1e6)
+    tick_s = tcp.parameter(TcpP.TICK) * NS
+    rtt_s = tcp.parameter(RowP.WINDOW) * PACKET * 8 / (tcp["bandwidth_mbps"] * 1e6)
     ticks = {n: wait_s / tick_s / n for n in (1, 3, 7, 15, 31)}
     whole = [f"{n} of {k * tick_s:g} s" for n, k in ticks.items() if abs(k - round(k)) < 1e-3]
     return (
@@ -87,7 +88,7 @@ def rtos(tcp: Cell, wait_s: float) -> str:
 
 def delivered_if_later(cell: Cell, shift_s: float) -> float:
     """Return the throughput if all packets after the outage arrived `shift_s` later [byte/s]."""
-    end_s = cell.parameter(P.END) * NS
+    end_s = cell.parameter(RowP.END) * NS
     arrivals = cell.trace()[cell.trace()[:, Trace.EVENT] == EVENT_RECEIVE]
     missing = int(np.sum(arrivals[:, Trace.TIME] > end_s - shift_s))
     return float(METRICS["throughput"](cell)[0] * (1 - missing / cell.outcome("delivered")[0]))
@@ -131,8 +132,8 @@ def ns2_heartbeat(cell: Cell) -> tuple[float, float]:
     later, and by the receiver again when its first heartbeat is due. So the receiver has draws 1 and 3.
     """
     byte_s, delay_s = 8 / (cell["bandwidth_mbps"] * 1e6), cell["paper_rtt_ms"] * 1e-3
-    established_s = cell.parameter(P.START) * NS + 3 * delay_s + (2 * INIT_BYTES + COOKIE_BYTES) * byte_s
-    interval_s, rto_s = cell.parameter(P.HEARTBEAT) * NS, cell.parameter(P.INITIAL_RTO) * NS
+    established_s = cell.parameter(RowP.START) * NS + 3 * delay_s + (2 * INIT_BYTES + COOKIE_BYTES) * byte_s
+    interval_s, rto_s = cell.parameter(SctpP.HEARTBEAT) * NS, cell.parameter(ReliableP.INITIAL_RTO) * NS
     first, _, third = mrg32k3a(1, 3)
     sent_s = established_s + 2 * interval_s + (1 + first + third) * rto_s
     arrives_s = sent_s + delay_s + HEARTBEAT_BYTES * byte_s

@@ -16,9 +16,9 @@ from netcarlo.kernels.base.layout import (
     EVENT_RECEIVE,
     EVENT_SEND,
     Out,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import RowP, SctpP
 from netcarlo.kernels.sctp.state import RECEIVER
 from netcarlo.studies.cells import Cell, Samples
 
@@ -75,7 +75,7 @@ def silence(cell: Cell) -> Samples:
 def window_at_outage(cell: Cell) -> Samples:
     """Return the window when the link goes down, limited by the receiver's window [packets]."""
     tcp = cell["protocol"] == "tcp"
-    most = cell.parameter(P.WINDOW) if tcp else cell.parameter(P.RWND) // window_bytes(cell)
+    most = cell.parameter(RowP.WINDOW) if tcp else cell.parameter(SctpP.RWND) // window_bytes(cell)
     kinds = (EVENT_SEND, EVENT_ACK)
 
     def metric(events: Events) -> float:
@@ -87,7 +87,7 @@ def window_at_outage(cell: Cell) -> Samples:
 
 def window_bytes(cell: Cell) -> float:
     """Return the bytes of one packet in the congestion window; for SCTP they include the chunk header."""
-    return cell.parameter(P.DATA) + (0 if cell["protocol"] == "tcp" else cell.parameter(P.CHUNK_HEADER))
+    return cell.parameter(RowP.DATA) + (0 if cell["protocol"] == "tcp" else cell.parameter(RowP.CHUNK_HEADER))
 
 
 def cwnd_at_5s(cell: Cell) -> Samples:

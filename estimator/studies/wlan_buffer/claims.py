@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
@@ -79,7 +79,7 @@ def summaries(cells: Cells) -> Summaries:
         "prediction_accuracy": 100 - off,
         "prediction_error": off,
         "phy_rate_max": np.array([max(scenario.wireless.known_rates) / 1e6]),
-        "run_duration": np.array([cells.all[0].parameter(P.END) * 1e-9]),
+        "run_duration": np.array([cells.all[0].parameter(RowP.END) * 1e-9]),
     }  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def prediction(numbers: Numbers) -> Finding:
 def limited(cells: Cells) -> Claim:
     """Return claim B9: the throughput is the sender's buffer over the round-trip time."""
     cell = cells.one(rtt_ms=20.0, buffer_kb=float(DEFAULT))
-    room, average = cell.parameter(P.SEND_BUFFER), cells.samples("throughput_avg", cell)
+    room, average = cell.parameter(TcpP.SEND_BUFFER), cells.samples("throughput_avg", cell)
     share = in_flight(cell) / room
     plateau = max(float(cells.samples("throughput_avg", one).mean()) for one in cells.where(rtt_ms=1.0))
     return Claim(

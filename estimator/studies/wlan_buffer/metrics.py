@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import FlowOut, Radio
 from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cell, Samples, estimate
@@ -36,17 +36,17 @@ Buffers = Mapping[int, Sequence[int]]
 
 def counted_s(cell: Cell) -> float:
     """Return the time over which packets are counted [s]."""
-    return (cell.parameter(P.END) - cell.parameter(Radio.WARM_UP)) * 1e-9
+    return (cell.parameter(RowP.END) - cell.parameter(Radio.WARM_UP)) * 1e-9
 
 
 def average(cell: Cell) -> Samples:
     """Return the rate of payload received in order [Mbit/s]."""
-    return cell.flow(FlowOut.IN_ORDER) * cell.parameter(P.DATA) * 8e-6 / counted_s(cell)
+    return cell.flow(FlowOut.IN_ORDER) * cell.parameter(RowP.DATA) * 8e-6 / counted_s(cell)
 
 
 def best_second(cell: Cell) -> Samples:
     """Return the largest payload received in one second [Mbit/s]."""
-    return cell.flow(FlowOut.BEST) * cell.parameter(P.DATA) * 8e-6
+    return cell.flow(FlowOut.BEST) * cell.parameter(RowP.DATA) * 8e-6
 
 
 def in_flight(cell: Cell) -> Samples:

@@ -16,7 +16,7 @@ from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.kernels.fluid.adhoc import exchange
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, ExchangeFloat
 from netcarlo.kernels.senders import UDP
@@ -73,8 +73,8 @@ def weigh(m: Any, g: Any, offered: Any) -> None:
     """Compute the floats of the route in use, to which at most `offered` packets arrive [1 / ns]."""
     hops = hops_of(m)
     count, alone = (hops if KIND == UDP else 2 * hops), KIND == UDP and hops == 1
-    answers = 1.0 / float(max(m[P.ACK_EVERY], 1))
-    data, answer = exchange.of_data(m), exchange.on_air(m, m[P.ACK])
+    answers = 1.0 / float(max(m[ReliableP.ACK_EVERY], 1))
+    data, answer = exchange.of_data(m), exchange.on_air(m, m[ReliableP.ACK])
     for x in range(count):
         g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x + ExchangeFloat.HIDDEN] = 0.0
         exchange.weigh(m, g, x, data if x < hops else answer, alone)
@@ -102,7 +102,7 @@ def _weigh_breaks(m: Any, g: Any, hops: Any, count: Any, answers: Any) -> None:
         e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x :]
         weight = 1.0 if x < hops else answers
         if e[ExchangeFloat.HIDDEN] > 0.0:  # who waits for it does not wait while it does
-            length = exchange.of_data(m) if x < hops else exchange.on_air(m, m[P.ACK])
+            length = exchange.of_data(m) if x < hops else exchange.on_air(m, m[ReliableP.ACK])
             exchange.weigh(m, g, x, length, False)
             g[AirFloat.HIDDEN] += weight * e[ExchangeFloat.GIVEN_UP]
         else:

@@ -11,7 +11,8 @@ from netcarlo.kernels.adhoc.discovery import JITTER
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import BUFFER, COUNTS, Word
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import NEVER, P
+from netcarlo.kernels.base.layout import NEVER
+from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.fluid.adhoc import chain, exchange, route
 from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
@@ -25,16 +26,16 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """Find the first route; return when it is there [ns]."""
-    t = route.discover(m, s, times, places, m[P.START])
-    _wait(m, s, m[P.START], t)
+    t = route.discover(m, s, times, places, m[RowP.START])
+    _wait(m, s, m[RowP.START], t)
     return t
 
 
 def _sent_before(m: Any, t: Any) -> Any:
     # Datagrams sent before `t`.
-    every = max(m[P.INTERVAL], 1)
-    last = min(t, m[P.STOP])
-    return min(max((last - m[P.START] + every - 1) // every, np.int64(0)), m[P.LIMIT])
+    every = max(m[UdpP.INTERVAL], 1)
+    last = min(t, m[UdpP.STOP])
+    return min(max((last - m[RowP.START] + every - 1) // every, np.int64(0)), m[RowP.LIMIT])
 
 
 def _come(m: Any, t: Any, until: Any) -> Any:
@@ -58,7 +59,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
         return _cross(m, s, g, times, places, t)
-    every = 1.0 / float(max(m[P.INTERVAL], 1))
+    every = 1.0 / float(max(m[UdpP.INTERVAL], 1))
     if s[AirWord.CHANGED] == 1:
         s[AirWord.CHANGED] = 0
         chain.weigh(m, g, every)
@@ -66,7 +67,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     if s[AirWord.BACKLOG] < ONE:
         rate = min(rate, every)
     breaks = rate * (g[AirFloat.NOISE] + g[AirFloat.HIDDEN])
-    length, given_up = m[P.END] - t, False
+    length, given_up = m[RowP.END] - t, False
     if g[AirFloat.HAZARD] < breaks * float(length):
         length = np.int64(g[AirFloat.HAZARD] / breaks)
         given_up = True
@@ -75,7 +76,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
     _carry(m, s, g, losses, t, until)
     g[AirFloat.HAZARD] -= breaks * float(until - t)
     if given_up:
-        again = min(give_up(m, s, g, until), m[P.END])
+        again = min(give_up(m, s, g, until), m[RowP.END])
         _wait(m, s, until, again)
         until = again
     return until
@@ -93,7 +94,7 @@ def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
     s[FlowWord.SENT] += goes
     m[COUNTS + ManetOut.HOPS] += goes * chain.hops_of(m)
     m[COUNTS + ManetOut.DROPS_RANDOM] += lose(m, s, losses, goes)
-    if m[COUNTS + ManetOut.COMPLETED] == NEVER and _delivered(m, s) >= m[P.LIMIT]:
+    if m[COUNTS + ManetOut.COMPLETED] == NEVER and _delivered(m, s) >= m[RowP.LIMIT]:
         m[COUNTS + ManetOut.COMPLETED] = until
         m[COUNTS + ManetOut.FINISHED] = until
 
@@ -106,7 +107,7 @@ def _delivered(m: Any, s: Any) -> Any:
 def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
     # A link of the route is gone.
     relayed = s[AirWord.BROKEN] > 1
-    told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[P.END])
+    told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[RowP.END])
     again = route.discover(m, s, times, places, told)
     if relayed and again > told + JITTER:  # packets at the relays are dropped
         s[AirWord.BACKLOG] += _come(m, t, told)
@@ -128,7 +129,7 @@ def is_done(m: Any) -> Any:
 def report(m: Any, s: Any, out: Any) -> None:
     """Write the outcomes of the stream to `out`."""
     arrived = s[FlowWord.SENT] >> ONE_BITS
-    out[ManetOut.SENT] = _sent_before(m, m[P.END])
+    out[ManetOut.SENT] = _sent_before(m, m[RowP.END])
     out[ManetOut.RECEIVED] = max(_delivered(m, s), np.int64(0))
     out[ManetOut.DELIVERED] = out[ManetOut.RECEIVED]
     out[ManetOut.HOPS] = m[COUNTS + ManetOut.HOPS] >> ONE_BITS

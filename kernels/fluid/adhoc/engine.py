@@ -11,7 +11,8 @@ from netcarlo.kernels.adhoc.layout import OBSERVE_COMPLETION, Manet, ManetOut, M
 from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, P
+from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.adhoc import errors, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 
@@ -44,7 +45,7 @@ def simulate(
         g[word] = 0.0
     source.prepare(m, s, g)
     errors.prepare(m, s, g, losses)
-    t, end = source.begin(m, s, g, times, places), m[P.END]
+    t, end = source.begin(m, s, g, times, places), m[RowP.END]
     while t < end and not source.is_done(m):
         t = source.advance(m, s, g, times, places, losses, t)
     if m[COUNTS + ManetOut.FINISHED] > end:

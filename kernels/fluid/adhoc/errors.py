@@ -11,8 +11,9 @@ import numpy as np
 from netcarlo.kernels.adhoc.discovery import JITTER, REQUEST_PERIOD
 from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, Manet
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.fluid.adhoc.exchange import patience
 from netcarlo.kernels.fluid.adhoc.state import STREAM_GIVEN_UP, AirFloat, AirWord
@@ -33,7 +34,7 @@ def prepare(m: Any, s: Any, g: Any, losses: Any) -> None:
 
 def _draw_gap(m: Any, s: Any, losses: Any) -> None:
     row, number = m[Manet.RESIDUAL], s[AirWord.GAPS]
-    left = gap(losses, row, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_RESIDUAL, number)
+    left = gap(losses, row, m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_RESIDUAL, number)
     s[AirWord.GAP] = min(left, np.int64(_LONGEST)) << ONE_BITS
     s[AirWord.GAPS] += 1
 
@@ -63,7 +64,7 @@ def give_up(m: Any, s: Any, g: Any, t: Any) -> Any:
     If hidden nodes also destroy the first two route requests, the route is found with the next one.
     """
     number = 2 * s[AirWord.GIVEN_UP] + 1
-    word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_GIVEN_UP, number)
+    word, _, _, _ = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_GIVEN_UP, number)
     each = g[AirFloat.WORST] / 2.0  # as of any first attempt
     chance = g[AirFloat.HIDDEN] / (g[AirFloat.NOISE] + g[AirFloat.HIDDEN]) * (each * each)
     _draw_break(m, s, g)

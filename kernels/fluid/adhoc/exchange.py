@@ -14,7 +14,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc.layout import Manet
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.adhoc.state import MOST_STAGES, AirFloat, ExchangeFloat
 
 
@@ -36,7 +36,7 @@ def on_air(m: Any, size: Any) -> Any:
 
 def of_data(m: Any) -> Any:
     """Return the duration of an exchange with a data packet [ns]."""
-    return on_air(m, m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER])
+    return on_air(m, m[RowP.DATA] + m[RowP.CHUNK_HEADER] + m[RowP.HEADER])
 
 
 def patience(m: Any) -> Any:

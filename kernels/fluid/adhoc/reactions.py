@@ -16,7 +16,7 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
@@ -45,7 +45,7 @@ class LossResponse(IntEnum):
 
 def trip(m: Any, size: Any) -> Any:
     """Return the round trip of a lone packet of `size` bytes and its ACK [ns]."""
-    there, back = exchange.on_air(m, size), exchange.on_air(m, m[P.ACK])
+    there, back = exchange.on_air(m, size), exchange.on_air(m, m[ReliableP.ACK])
     return exchange.lone_trip(m, max(chain.hops_of(m), np.int64(1)), there, back)
 
 
@@ -107,11 +107,11 @@ def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> A
 def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
     # From `since` on a probe is sent every timeout, and waits for the route that exists from `again` on; the
     # last one is answered, and another one. The timer detects lost probes, on average.
-    every = timeout_of(s[FlowWord.RTO], np.int64(1), s[FlowWord.MIN_RTO], m[P.MAX_RTO], m[P.TICK])
+    every = timeout_of(s[FlowWord.RTO], np.int64(1), s[FlowWord.MIN_RTO], m[ReliableP.MAX_RTO], m[TcpP.TICK])
     asked = since + max(again - since, np.int64(0)) // every * every
-    length = trip(m, m[P.HEADER])
+    length = trip(m, m[RowP.HEADER])
     told = max(asked, again) + length
-    ticks = measure(asked, told, m[P.CLOCK_PHASE], max(m[P.TICK], np.int64(1)))
+    ticks = measure(asked, told, m[TcpP.CLOCK_PHASE], max(m[TcpP.TICK], np.int64(1)))
     t = told + length + np.int64(g[AirFloat.PROBES] * float(every))
     m[COUNTS + ManetOut.PROBES] += 2 + (asked - since) // every
     m[COUNTS + ManetOut.PROBE_CYCLES] += 1

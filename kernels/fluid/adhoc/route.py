@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.routes import LENGTH_MASK, join, part, position
 from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.adhoc.topology import Change
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.adhoc.state import AirWord
 
 TO_ALL = CHECK + CHECK // 2
@@ -71,12 +71,12 @@ def discover(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
     s[AirWord.BROKEN] = 0
     s[AirWord.CHANGED] = 1
     begin, requests, wanted = t, np.int64(0), True
-    while wanted and t < m[P.END]:
+    while wanted and t < m[RowP.END]:
         move_nodes(m, s, times, places, t)
         m[Word.ROUTE] = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
         wanted = m[Word.ROUTE] == 0
         if m[Manet.ROUTING] == IDEAL:
-            t = min(m[Word.TOPOLOGY_AT], m[P.END]) if wanted else t
+            t = min(m[Word.TOPOLOGY_AT], m[RowP.END]) if wanted else t
         elif not wanted:
             t += JITTER
         elif requests & 1 == 0:  # the neighbours did not know
@@ -85,6 +85,6 @@ def discover(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
         else:
             requests += 1
             t += min(np.int64(REQUEST_PERIOD) << min(requests, np.int64(8)), np.int64(REQUEST_MOST)) - TO_ALL
-    t = min(t, m[P.END])
+    t = min(t, m[RowP.END])
     m[COUNTS + ManetOut.WAITED] += t - min(begin, t)
     return t

@@ -13,7 +13,8 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import FOREVER, NEVER
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.fluid import round as rounds
 from netcarlo.kernels.fluid import timer
 from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, route
@@ -38,12 +39,12 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """Find the first route and perform the handshake over it: when the first data are sent [ns]."""
-    t = route.discover(m, s, times, places, m[P.START])
-    if m[P.HANDSHAKE] > 0 and KIND != VEGAS and t < m[P.END]:
-        t += trip(m, m[P.HANDSHAKE])
-        expires = m[P.START] + timer.length(s, m)
+    t = route.discover(m, s, times, places, m[RowP.START])
+    if m[TcpP.HANDSHAKE] > 0 and KIND != VEGAS and t < m[RowP.END]:
+        t += trip(m, m[TcpP.HANDSHAKE])
+        expires = m[RowP.START] + timer.length(s, m)
         if expires >= t:
-            timer.measure(s, m, m[P.START], t)
+            timer.measure(s, m, m[RowP.START], t)
         while expires < t:  # a lost SYN: start with one packet
             s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
             g[FlowFloat.CWND] = 1.0

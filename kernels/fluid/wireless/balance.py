@@ -8,7 +8,7 @@ closed networks of queues" (1979).
 import math
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.fluid.wireless import routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
@@ -105,9 +105,9 @@ def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
     """Update the rate of a TCP: its window divided by its round trip."""
     g = f[floats_of_flow(p, i) :]
     trip, data, answers, reads = g[FlowFloat.TRIP], 1.0, 1.0, 0.0
-    window = float(p[P.WINDOW])
-    if p[P.SEND_BUFFER] > 0:
-        window = min(window, float(p[P.SEND_BUFFER]))
+    window = float(p[RowP.WINDOW])
+    if p[TcpP.SEND_BUFFER] > 0:
+        window = min(window, float(p[TcpP.SEND_BUFFER]))
     for visit in range(m[words_of_flow(i) + FlowWord.FIRST], last):
         w, v = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
         o = f[server(w[VisitWord.SERVER]) :]
@@ -124,8 +124,8 @@ def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
             answers = max(answers, o[ServerFloat.CROWD])
         else:
             data = max(data, o[ServerFloat.CROWD])
-    g[FlowFloat.PER_ACK] = max(float(max(p[P.ACK_EVERY], 1)) * answers, reads)
-    window = max(window / data - (float(max(p[P.ACK_EVERY], 1)) - 1.0) / 2.0, 1.0)
+    g[FlowFloat.PER_ACK] = max(float(max(p[ReliableP.ACK_EVERY], 1)) * answers, reads)
+    window = max(window / data - (float(max(p[ReliableP.ACK_EVERY], 1)) - 1.0) / 2.0, 1.0)
     rate = window / trip
     loss = g[FlowFloat.LOSS]
     if loss > 1e-9:
@@ -138,8 +138,8 @@ def _pftk(p: Any, loss: Any, trip: Any) -> Any:
 
     Source: Padhye, Firoiu, Towsley, Kurose, "Modeling TCP throughput" (SIGCOMM 1998), equation 30.
     """
-    b = float(max(p[P.ACK_EVERY], 1))
-    timer = max(float(p[P.MIN_RTO]), 2.0 * trip)
+    b = float(max(p[ReliableP.ACK_EVERY], 1))
+    timer = max(float(p[ReliableP.MIN_RTO]), 2.0 * trip)
     again = min(1.0, 3.0 * math.sqrt(3.0 * b * loss / 8.0)) * loss * (1.0 + 32.0 * loss * loss)
     return 1.0 / (trip * math.sqrt(2.0 * b * loss / 3.0) + timer * again)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.wireless import balance, medium, rates, routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
@@ -59,7 +60,7 @@ def simulate(
     for column in range(len(out)):
         out[column] = 0
     for k in range(STEPS):
-        begin, end = p[P.END] * k // STEPS, p[P.END] * (k + 1) // STEPS
+        begin, end = p[RowP.END] * k // STEPS, p[RowP.END] * (k + 1) // STEPS
         if _change(p, network, m, (begin + end) // 2):
             balance.begin(p, network, m, f, visits)
             for done in range(ROUNDS):
@@ -154,15 +155,15 @@ def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: A
         offered = int(g[FlowFloat.OFFERED])
         arrived = min(int(g[FlowFloat.ARRIVED]), offered)
         if flow[Flow.TCP] == 0:
-            offered = _put_out(flow, min(p[P.END], flow[Flow.STOP])) - _put_out(flow, p[Radio.WARM_UP])
+            offered = _put_out(flow, min(p[RowP.END], flow[Flow.STOP])) - _put_out(flow, p[Radio.WARM_UP])
             offered = max(offered, 0)
             if g[FlowFloat.OFFERED] > 0.0:
                 arrived = int(float(offered) * min(g[FlowFloat.ARRIVED] / g[FlowFloat.OFFERED], 1.0) + 0.5)
             counts[FlowOut.ARRIVED] = arrived
             counts[FlowOut.LOST] = offered - arrived
             every = max(flow[Flow.INTERVAL], 1)
-            last = flow[Flow.START] + (min(flow[Flow.LIMIT], p[P.END] // every + 2) - 1) * every
-            if arrived == offered and flow[Flow.LIMIT] > 0 and last < min(p[P.END], flow[Flow.STOP]):
+            last = flow[Flow.START] + (min(flow[Flow.LIMIT], p[RowP.END] // every + 2) - 1) * every
+            if arrived == offered and flow[Flow.LIMIT] > 0 and last < min(p[RowP.END], flow[Flow.STOP]):
                 counts[FlowOut.COMPLETED] = last
         else:
             counts[FlowOut.IN_ORDER] = arrived

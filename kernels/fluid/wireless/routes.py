@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     RELAY,
@@ -69,7 +70,7 @@ def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -
         w[FlowWord.FIRST] = visits
         w[FlowWord.ACTIVE] = 0
         w[FlowWord.COMPLETED] = -1
-        g[FlowFloat.PER_ACK] = float(max(p[P.ACK_EVERY], 1))
+        g[FlowFloat.PER_ACK] = float(max(p[ReliableP.ACK_EVERY], 1))
         data = flow[Flow.SIZE] + flow[Flow.HEADER]
         visits = _leg(row, visits, i, flow[Flow.BEFORE], data, 0, 0)
         for hop in range(flow[Flow.FORTH]):
@@ -77,11 +78,11 @@ def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -
         cost = flow[Flow.ACK_COST] if flow[Flow.TCP] != 0 else flow[Flow.TCP]
         visits = _leg(row, visits, i, flow[Flow.AFTER], data, 0, cost)
         if flow[Flow.TCP] != 0:
-            visits = _leg(row, visits, i, flow[Flow.ACK_BEFORE], p[P.ACK], 1, 0)
+            visits = _leg(row, visits, i, flow[Flow.ACK_BEFORE], p[ReliableP.ACK], 1, 0)
             for hop in range(flow[Flow.BACK]):
                 at = flow[Flow.BACK_AT]
-                visits = _link(row, visits, i, at, hop, p[P.ACK], 1)
-            visits = _leg(row, visits, i, flow[Flow.ACK_AFTER], p[P.ACK], 1, 0)
+                visits = _link(row, visits, i, at, hop, p[ReliableP.ACK], 1)
+            visits = _leg(row, visits, i, flow[Flow.ACK_AFTER], p[ReliableP.ACK], 1, 0)
     for j in range(p[Radio.NODES]):
         m[order(p, visits) + j] = j
         m[fed(p, visits, j)] = 0

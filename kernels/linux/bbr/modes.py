@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import clocks, rate
 from netcarlo.kernels.linux.bbr import inflight, state
@@ -48,7 +49,7 @@ def _advance_cycle_phase(s: Any) -> None:
 @noinline
 def reset_probe_bw_mode(p: Any, s: Any) -> None:
     """Begin PROBE_BW in a random phase other than that of gain 3/4 (`bbr_reset_probe_bw_mode`)."""
-    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[State.STREAM], s[State.DRAWS])
+    word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], s[State.STREAM], s[State.DRAWS])
     s[State.DRAWS] += 1
     s[State.MODE] = Mode.PROBE_BW
     s[State.CYCLE_IDX] = CYCLE_LEN - 1 - (np.int64(word) * (CYCLE_LEN - 1) >> 32)
@@ -102,7 +103,7 @@ def update_min_rtt(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """Update the minimum RTT of 10 s with a sample [us] or NONE, and begin PROBE_RTT when it expires
     (`bbr_update_min_rtt`)."""
     jiffies = clocks.jiffies_of(p, s, now)
-    old = jiffies > s[State.MIN_RTT_STAMP] + MIN_RTT_WIN // p[P.TICK]
+    old = jiffies > s[State.MIN_RTT_STAMP] + MIN_RTT_WIN // p[TcpP.TICK]
     if rtt >= 0 and (rtt < s[State.MIN_RTT_US] or old):
         s[State.MIN_RTT_US] = rtt
         s[State.MIN_RTT_STAMP] = jiffies
@@ -122,7 +123,7 @@ def _probe_rtt(p: Any, s: Any, jiffies: Any) -> None:
     rate.mark_app_limited(s)
     if s[State.PROBE_RTT_DONE_STAMP] == NONE:
         if in_flight(s) <= CWND_MIN_TARGET:
-            s[State.PROBE_RTT_DONE_STAMP] = jiffies + (PROBE_RTT_TIME + p[P.TICK] - 1) // p[P.TICK]
+            s[State.PROBE_RTT_DONE_STAMP] = jiffies + (PROBE_RTT_TIME + p[TcpP.TICK] - 1) // p[TcpP.TICK]
             s[State.PROBE_RTT_ROUND_DONE] = 0
             s[State.NEXT_ROUND_DELIVERED] = s[Tcp.DELIVERED]
         return

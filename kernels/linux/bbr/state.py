@@ -8,7 +8,7 @@ microsecond with 24 fraction bits, and gains have 8 fraction bits.
 from enum import IntEnum, auto
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import pacing
 
 BW_SCALE = 24
@@ -137,4 +137,4 @@ def bw(s: Any) -> Any:
 def bw_to_pacing_rate(p: Any, bandwidth: Any, gain: Any) -> Any:
     """Return the pacing rate for a bandwidth and a gain, 1 % below their product [byte/s]
     (`bbr_bw_to_pacing_rate`)."""
-    return (bandwidth * p[P.DATA] * gain >> BBR_SCALE) * PACING_MARGIN_PPM >> BW_SCALE
+    return (bandwidth * p[RowP.DATA] * gain >> BBR_SCALE) * PACING_MARGIN_PPM >> BW_SCALE

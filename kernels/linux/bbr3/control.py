@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE
+from netcarlo.kernels.base.parameters import TcpP
 from netcarlo.kernels.linux import clocks, rate
 from netcarlo.kernels.linux.bbr.control import DEFAULT_RTT_US, STREAMS
 from netcarlo.kernels.linux.bbr.state import BBR_UNIT, BW_SCALE, bw_to_pacing_rate
@@ -130,7 +131,7 @@ def _set_pacing_rate(p: Any, s: Any, gain: Any) -> None:
     """Set the pacing rate; it does not decrease before the pipe is full (BBRSetPacingRateWithGain)."""
     found = bw_to_pacing_rate(p, s[State.BW], gain)
     if s[State.HAS_SEEN_RTT] == 0 and s[Tcp.SRTT_US] > 0:
-        _init_pacing_rate(p, s, p[P.INITIAL_WINDOW])
+        _init_pacing_rate(p, s, p[TcpP.INITIAL_WINDOW])
     if s[State.FULL_BW_REACHED] != 0 or found > s[Pacing.RATE]:
         s[Pacing.RATE] = found
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.linux import rate
 from netcarlo.kernels.linux.bbr.state import BBR_UNIT
@@ -36,7 +36,9 @@ def start_down(p: Any, s: Any) -> None:
     """Begin the state DOWN, which drains the queue (BBRStartProbeBW_DOWN)."""
     model.reset_congestion_signals(s)
     s[State.PROBE_UP_ACKED_PER_INC] = UNBOUNDED
-    word, more, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], s[State.STREAM], s[State.DRAWS])
+    word, more, _, _ = draw(
+        p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], s[State.STREAM], s[State.DRAWS]
+    )
     s[State.DRAWS] += 1
     s[State.ROUNDS_SINCE_PROBE] = np.int64(word) >> 31
     s[State.BW_PROBE_WAIT] = MIN_PROBE_WAIT + (np.int64(more) * PROBE_WAIT_JITTER >> 32)

@@ -8,7 +8,7 @@ controls.
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import prr, sender
 from netcarlo.kernels.linux.own.events import Own
 from netcarlo.kernels.linux.pacing import Pacing
@@ -95,7 +95,7 @@ def _rtt(s: Any) -> Any:
 
 def _pace(p: Any, s: Any, rate: Any) -> None:
     """Set the pacing rate from packets per second."""
-    s[Pacing.RATE] = int(_clamp(rate * p[P.DATA], 1.0, MAX_RATE))
+    s[Pacing.RATE] = int(_clamp(rate * p[RowP.DATA], 1.0, MAX_RATE))
 
 
 def _clamp(value: Any, low: Any, high: Any) -> Any:

@@ -15,7 +15,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
+from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.path import hops as link
 from netcarlo.kernels.path import timed_queue
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, IN_QUEUE, LINK_DOWN, MAIN, QUEUE_FULL
@@ -80,7 +81,7 @@ def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: An
     m[BASE + Word.COUNT] = handovers.plan_all(
         parameters, hops, outages, m, out, np.int64(BASE + _SHARED), table, radio
     )
-    return table + WORDS * parameters[P.HANDOVERS]
+    return table + WORDS * parameters[MobileP.HANDOVERS]
 
 
 def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, counts: Any) -> Any:
@@ -99,14 +100,14 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
         place = m[BASE + Word.MAP_PLACE]
     flags = counts
     away = m[BASE + Word.TUNNEL_DELAY]
-    arrival = t + parameters[P.MAP_TO_AR] + away
-    ahead = timed_queue.is_empty(m, BASE + Word.QUEUE) and away == 0 and arrival <= parameters[P.END]
+    arrival = t + parameters[MobileP.MAP_TO_AR] + away
+    ahead = timed_queue.is_empty(m, BASE + Word.QUEUE) and away == 0 and arrival <= parameters[RowP.END]
     if m[BASE + Word.TUNNELLED] == 1:
         flags |= _TUNNELLED
         out[Out.TUNNELLED] += counts
     leave = _past_false_alarms(m, place, t)
     if leave < count and m[_handover(m, leave) + Handover.COPY] <= t:
-        protocol = parameters[P.HANDOVER]
+        protocol = parameters[MobileP.HANDOVER]
         if protocol in (S_MIP, HIMIPV6):
             flags |= _COPIED
         if protocol == S_MIP:
@@ -165,7 +166,7 @@ def step(
             if t >= m[at + Handover.ASTRAY] and t < down:
                 out[Out.DROPS_HANDOVER] += counts
                 return LINK_DOWN, t
-            if parameters[P.HANDOVER] == S_BINDING and t >= m[at + Handover.COPY]:
+            if parameters[MobileP.HANDOVER] == S_BINDING and t >= m[at + Handover.COPY]:
                 out[Out.COPIES] += counts
                 _tunnel(parameters, m, t, packet, tag, sent)
                 tag |= _DUPLICATED
@@ -182,10 +183,10 @@ def step(
         return fate, t
     if arrival > down:
         return _on_departed_host(parameters, m, out, t, packet, tag, sent), down
-    if arrival > parameters[P.END]:
+    if arrival > parameters[RowP.END]:
         m[BASE + Word.IN_FLIGHT] += counts
         return IN_QUEUE, arrival
-    if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
+    if tag & _COPIED and parameters[MobileP.HANDOVER] == HIMIPV6:
         out[Out.COPIES] += counts
         out[Out.DISCARDED] += counts
     if fate != ARRIVED:
@@ -206,7 +207,7 @@ def send_ack(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id:
     fate, t = link.forward(parameters, outages, losses, m, MAIN, BACKWARD, _FIRST, _ONE, t, size)
     if fate != ARRIVED:
         return fate, t
-    t += parameters[P.MAP_TO_AR]
+    t += parameters[MobileP.MAP_TO_AR]
     fixed = m[BASE + Word.RADIO]
     return link.forward(parameters, outages, losses, m, MAIN, BACKWARD, _ONE, fixed, t, size)
 
@@ -340,7 +341,7 @@ def _buffer_at_new_router(parameters: Any, m: Any, out: Any, t: Any, packet: Any
         gate = max(gate, m[at + Handover.LAST]) + m[at + Handover.SETTLE]
     if t < gate:
         if tag & _WAITED == 0:
-            if m[at + Handover.WAITING] >= parameters[P.BUFFER]:
+            if m[at + Handover.WAITING] >= parameters[MobileP.BUFFER]:
                 out[Out.DROPS_BUFFER] += _counts(tag)
                 return QUEUE_FULL
             m[at + Handover.WAITING] += 1
@@ -357,7 +358,7 @@ def _on_departed_host(parameters: Any, m: Any, out: Any, t: Any, packet: Any, ta
     """Process a packet at the old router for a host that has left, or will have left at its arrival."""
     counts = _counts(tag)
     at = _handover(m, tag >> _FLAGS)
-    if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
+    if tag & _COPIED and parameters[MobileP.HANDOVER] == HIMIPV6:
         out[Out.COPIES] += counts
         out[Out.DISCARDED] += counts
         _push(parameters, m, t + m[at + Handover.DETOUR], packet, _next(tag), sent)
@@ -369,7 +370,7 @@ def _on_departed_host(parameters: Any, m: Any, out: Any, t: Any, packet: Any, ta
         out[Out.DROPS_HANDOVER] += counts
         return LINK_DOWN
     if t < m[at + Handover.KEPT]:
-        if m[at + Handover.KEEPING] >= parameters[P.BUFFER]:
+        if m[at + Handover.KEEPING] >= parameters[MobileP.BUFFER]:
             out[Out.DROPS_BUFFER] += counts
             return QUEUE_FULL
         m[at + Handover.KEEPING] += 1

@@ -8,7 +8,7 @@ handover is one of HMIPv6.
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.path.mobility.hmipv6 import plan as plan_hmipv6
 from netcarlo.kernels.path.mobility.s_mip import ask
 from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
@@ -19,8 +19,8 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Write the timeline of a handover, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)
-    if consent <= m[at + Handover.DOWN] - m[delays + Delay.TO_HOST] - parameters[P.MARGIN]:
-        start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
+    if consent <= m[at + Handover.DOWN] - m[delays + Delay.TO_HOST] - parameters[MobileP.MARGIN]:
+        start = m[at + Handover.UP] + parameters[MobileP.ANNOUNCE]
         m[at + Handover.AT_MAP] = consent
         m[at + Handover.RELEASE] = send(parameters, k, Message.ANNOUNCE, start, m[delays + Delay.RADIO_UP])
         if m[at + Handover.INTER] == 1:

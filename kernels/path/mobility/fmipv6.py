@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.path.mobility.signalling import Message, exchange, home, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
@@ -18,7 +19,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Write the timeline of a handover, see `handovers`."""
-    consent = prepare(parameters, m, delays, at, k, trigger, parameters[P.PREPARATION])
+    consent = prepare(parameters, m, delays, at, k, trigger, parameters[MobileP.PREPARATION])
     m[at + Handover.FORWARD] = consent
     return complete(parameters, m, delays, at, k, consent)
 
@@ -33,7 +34,7 @@ def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any,
     answer_delay = m[delays + Delay.RADIO_DOWN]
     trip = m[delays + Delay.RADIO_UP] + 2 * m[at + Handover.TUNNEL] + check + answer_delay
     answer = exchange(parameters, k, Message.PREPARE, trigger, trip)
-    if answer > m[at + Handover.DOWN] - parameters[P.MARGIN]:
+    if answer > m[at + Handover.DOWN] - parameters[MobileP.MARGIN]:
         return np.int64(FOREVER)
     return answer - answer_delay
 
@@ -42,12 +43,14 @@ def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any,
 def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any) -> Any:
     """Complete the timeline after the old router's `consent`, or as a reactive handover if it is FOREVER."""
     if consent < FOREVER:
-        start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
+        start = m[at + Handover.UP] + parameters[MobileP.ANNOUNCE]
         m[at + Handover.RELEASE] = send(parameters, k, Message.ANNOUNCE, start, m[delays + Delay.RADIO_UP])
         m[at + Handover.AT_CN] = home(parameters, m, delays, k, start)
         return 1
     react(parameters, m, delays, at, k)
-    m[at + Handover.AT_CN] = home(parameters, m, delays, k, m[at + Handover.UP] + parameters[P.DETECTION])
+    m[at + Handover.AT_CN] = home(
+        parameters, m, delays, k, m[at + Handover.UP] + parameters[MobileP.DETECTION]
+    )
     return 0
 
 
@@ -55,11 +58,11 @@ def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any
 def react(parameters: Any, m: Any, delays: Any, at: Any, k: Any) -> None:
     """Let the old router buffer packets until the host requests them from its new place."""
     _set_tunnel(parameters, m, at)
-    start = m[at + Handover.UP] + parameters[P.DETECTION]
+    start = m[at + Handover.UP] + parameters[MobileP.DETECTION]
     delay = m[delays + Delay.RADIO_UP] + m[at + Handover.TUNNEL]
     m[at + Handover.KEPT] = send(parameters, k, Message.ANNOUNCE, start, delay)
     m[at + Handover.RELEASE] = m[at + Handover.UP]
 
 
 def _set_tunnel(parameters: Any, m: Any, at: Any) -> None:
-    m[at + Handover.TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR]
+    m[at + Handover.TUNNEL] = 2 * parameters[MobileP.MAP_TO_AR] + m[at + Handover.DETOUR]

@@ -22,8 +22,8 @@ from netcarlo.kernels.base.layout import (
     S_MIP,
     Hop,
     Out,
-    P,
 )
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.path.mobility import fhmipv6, fmipv6, himipv6, hmipv6, mipv6, s_binding, s_mip
 from netcarlo.kernels.path.mobility.schedule import JOURNEY, Journey, depart
 from netcarlo.kernels.path.mobility.timeline import DELAYS, WORDS, Delay, Handover
@@ -43,7 +43,7 @@ def plan_all(
     """
     journey = delays + DELAYS
     _fill_delays(parameters, hops, m, delays, radio)
-# No loop over the words: libnvvm 13.0 unrolls it and then overwrites other words of `m`.
+    # No loop over the words: libnvvm 13.0 unrolls it and then overwrites other words of `m`.
     m[journey + Journey.HERE] = 0
     m[journey + Journey.REGULAR] = 0
     m[journey + Journey.CELL] = 0
@@ -51,13 +51,13 @@ def plan_all(
     m[journey + Journey.FALSE] = 0
     m[journey + Journey.TRIGGER] = 0
     m[journey + Journey.RETURN] = 0
-    for k in range(parameters[P.HANDOVERS]):
+    for k in range(parameters[MobileP.HANDOVERS]):
         at = table + k * WORDS
         down = depart(parameters, outages, m, journey, at, k, radio)
-        if down > parameters[P.END]:
+        if down > parameters[RowP.END]:
             return np.int64(k)
         _clear(m, at)
-        m[at + Handover.DETOUR] = m[at + Handover.INTER] * parameters[P.MAP_TO_MAP]
+        m[at + Handover.DETOUR] = m[at + Handover.INTER] * parameters[MobileP.MAP_TO_MAP]
         trigger = m[journey + Journey.TRIGGER]
         if trigger >= down:
             trigger = np.int64(FOREVER)
@@ -71,7 +71,7 @@ def plan_all(
         m[at + Handover.BEGIN] = m[at + Handover.DOWN]
         for word in (Handover.AT_CN, Handover.AT_MAP, Handover.COPY, Handover.FORWARD, Handover.ASTRAY):
             m[at + Handover.BEGIN] = min(m[at + Handover.BEGIN], m[at + word])
-    return np.int64(parameters[P.HANDOVERS])
+    return np.int64(parameters[MobileP.HANDOVERS])
 
 
 @noinline
@@ -80,9 +80,9 @@ def _fill_delays(parameters: Any, hops: Any, m: Any, delays: Any, radio: Any) ->
     for hop in range(radio):
         there += hops[0, hop, Hop.DELAY]
         back += hops[0, hop, Hop.R_DELAY]
-    home = parameters[P.HOME_AGENT]
-    to_host = parameters[P.MAP_TO_AR] + hops[0, radio, Hop.DELAY]
-    to_map = parameters[P.MAP_TO_AR] + hops[0, radio, Hop.R_DELAY]
+    home = parameters[MobileP.HOME_AGENT]
+    to_host = parameters[MobileP.MAP_TO_AR] + hops[0, radio, Hop.DELAY]
+    to_map = parameters[MobileP.MAP_TO_AR] + hops[0, radio, Hop.R_DELAY]
     m[delays + Delay.RADIO_DOWN] = hops[0, radio, Hop.DELAY]
     m[delays + Delay.RADIO_UP] = hops[0, radio, Hop.R_DELAY]
     m[delays + Delay.TO_HOST] = to_host
@@ -107,7 +107,7 @@ def _clear(m: Any, at: Any) -> None:
 @noinline
 def _plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Write the timeline with the protocol of the row."""
-    protocol = parameters[P.HANDOVER]
+    protocol = parameters[MobileP.HANDOVER]
     if protocol == MIPV6:
         return mipv6.plan(parameters, m, delays, at, k, trigger, back)
     if protocol == HMIPV6:
@@ -131,7 +131,7 @@ def _cancel(parameters: Any, m: Any, at: Any, undone: Any) -> None:
     then."""
     astray = m[at + Handover.FORWARD]
     if m[at + Handover.AT_MAP] < m[at + Handover.DOWN]:
-        astray = min(astray, m[at + Handover.AT_MAP] + parameters[P.MAP_TO_AR])
+        astray = min(astray, m[at + Handover.AT_MAP] + parameters[MobileP.MAP_TO_AR])
     _clear(m, at)
     m[at + Handover.INTER] = 0
     m[at + Handover.ASTRAY] = astray

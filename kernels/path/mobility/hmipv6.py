@@ -6,7 +6,7 @@ Source: RFC 5380. Nothing is buffered: packets that reach the old router after t
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
 from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
@@ -14,7 +14,7 @@ from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Write the timeline of a handover, see `handovers`."""
-    start = m[at + Handover.UP] + parameters[P.DETECTION]
+    start = m[at + Handover.UP] + parameters[MobileP.DETECTION]
     m[at + Handover.RELEASE] = m[at + Handover.UP]
     if m[at + Handover.INTER] == 1:
         m[at + Handover.AT_CN] = abroad(parameters, m, delays, k, start)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.path.mobility.fmipv6 import complete, prepare
 from netcarlo.kernels.path.mobility.timeline import Handover
 
@@ -18,7 +18,7 @@ from netcarlo.kernels.path.mobility.timeline import Handover
 @noinline
 def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
     """Write the timeline of a handover, see `handovers`."""
-    check = parameters[P.PREPARATION] if back == 0 else np.int64(0)
+    check = parameters[MobileP.PREPARATION] if back == 0 else np.int64(0)
     consent = prepare(parameters, m, delays, at, k, trigger, check)
     m[at + Handover.COPY] = consent
     return complete(parameters, m, delays, at, k, consent)

@@ -8,7 +8,7 @@ the old router delivered reach the host twice.
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.path.mobility.fmipv6 import react
 from netcarlo.kernels.path.mobility.hmipv6 import plan as plan_hmipv6
 from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
@@ -20,12 +20,12 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
     """Write the timeline of a handover, see `handovers`."""
     consent = ask(parameters, m, delays, at, k, trigger)
     if consent <= m[at + Handover.DOWN]:
-        start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
+        start = m[at + Handover.UP] + parameters[MobileP.ANNOUNCE]
         to_map = m[delays + Delay.TO_MAP] + m[at + Handover.DETOUR]
         m[at + Handover.COPY] = consent
-        m[at + Handover.TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR]
+        m[at + Handover.TUNNEL] = 2 * parameters[MobileP.MAP_TO_AR] + m[at + Handover.DETOUR]
         m[at + Handover.KEPT] = m[at + Handover.DOWN]
-        m[at + Handover.HOLD] = consent + parameters[P.MAP_TO_AR] + m[at + Handover.TUNNEL]
+        m[at + Handover.HOLD] = consent + parameters[MobileP.MAP_TO_AR] + m[at + Handover.TUNNEL]
         m[at + Handover.RELEASE] = send(parameters, k, Message.ANNOUNCE, start, m[delays + Delay.RADIO_UP])
         m[at + Handover.AT_MAP] = send(parameters, k, Message.REGISTER, start, to_map)
         if m[at + Handover.INTER] == 1:
@@ -39,6 +39,6 @@ def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, ba
 @noinline
 def ask(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any) -> Any:
     """Return the time at which the MAP has the new router's consent [ns]."""
-    there_and_back = 2 * (parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR])
-    delay = m[delays + Delay.TO_MAP] + there_and_back + parameters[P.PREPARATION]
+    there_and_back = 2 * (parameters[MobileP.MAP_TO_AR] + m[at + Handover.DETOUR])
+    delay = m[delays + Delay.TO_MAP] + there_and_back + parameters[MobileP.PREPARATION]
     return send(parameters, k, Message.PREPARE, trigger, delay)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, STREAM_SIGNALLING, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_SIGNALLING
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.path.mobility.timeline import Delay
 
@@ -40,7 +41,7 @@ def send(parameters: Any, k: Any, message: Any, t: Any, delay: Any) -> Any:
 
 def exchange(parameters: Any, k: Any, message: Any, t: Any, round_trip: Any) -> Any:
     """Return the arrival time of the reply to a message of handover `k` that is sent at `t` [ns]."""
-    return _deliver(parameters, k, message, t, round_trip, parameters[P.SIGNAL_LOSS])
+    return _deliver(parameters, k, message, t, round_trip, parameters[MobileP.SIGNAL_LOSS])
 
 
 @noinline
@@ -67,10 +68,10 @@ def _deliver(parameters: Any, k: Any, message: Any, t: Any, delay: Any, reply_lo
         return np.int64(FOREVER)
     for attempt in range(ATTEMPTS):
         w0, w1, _, _ = draw(
-            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION],
+            parameters[RowP.SEED], parameters[RowP.SCENARIO], parameters[RowP.REPLICATION],
             np.int64(STREAM_SIGNALLING), (k * 8 + message) * 8 + attempt,
         )  # fmt: skip
-        if np.int64(w0) >= parameters[P.SIGNAL_LOSS] and np.int64(w1) >= reply_loss:
+        if np.int64(w0) >= parameters[MobileP.SIGNAL_LOSS] and np.int64(w1) >= reply_loss:
             return t + delay
         t += np.int64(RETRY) << np.int64(attempt)
     return np.int64(FOREVER)

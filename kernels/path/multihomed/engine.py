@@ -27,9 +27,9 @@ from netcarlo.kernels.base.layout import (
     Failover,
     Hop,
     Out,
-    P,
     Rows,
 )
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.engine import OUT
 from netcarlo.kernels.path.hops import ARRIVED, transmit
@@ -65,16 +65,16 @@ HOPS = DELAY_STATE + DelayState.SIZE + 1
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
     """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    ring = int(rows.parameters[:, P.RING].max(initial=0))
+    ring = int(rows.parameters[:, RowP.RING].max(initial=0))
     return hops.scratch_words(rows) + HOPS - STATE_SIZE + int(state.scratch_words(WAYS, ring)), 0
 
 
 @noinline
 def init(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Initialise the state."""
-    handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
+    handshake.prepare(p, s, p[SctpP.N_PATHS], p[RowP.LIMIT], 0)
     observer.prepare(s, state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s)))
-    s[Event.T1] = p[P.START]
+    s[Event.T1] = p[RowP.START]
     s[Word.FIRST_OUTAGE] = FOREVER
     for hop in range(of_hops.shape[1]):
         for path in range(PATHS):
@@ -95,17 +95,17 @@ def simulate(
     """Simulate one row; return the number of trace `rows`. `base.model.Model` describes the arguments."""
     p, s = parameters, scratch
     init(p, s, of_hops, outages, losses)
-    next_sample = p[P.SAMPLE] // 2
+    next_sample = p[RowP.SAMPLE] // 2
     now, event = next_event(p, s)
-    while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
-# Arrivals at receiver and sender mostly alternate; one iteration processes both, in lockstep.
+    while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[RowP.END]:
+        # Arrivals at receiver and sender mostly alternate; one iteration processes both, in lockstep.
         if event < PATHS:
             next_sample = samples(p, s, next_sample, now)
             arrive_at_receiver(p, s, now, event)
             note(p, s, rows, now, event)
             send_waiting(p, s, outages, losses, rows, now, s[Word.REPLY_WAY])
             now, event = next_event(p, s)
-        if event >= PATHS and s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
+        if event >= PATHS and s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[RowP.END]:
             next_sample = samples(p, s, next_sample, now)
             if event < WAYS:
                 ends.at_sender(p, s, now, event - PATHS, pop_packet(p, s, event))
@@ -116,11 +116,11 @@ def simulate(
                 send_waiting(p, s, outages, losses, rows, now, way)
             now, event = next_event(p, s)
     if s[OUTCOMES + Out.STATUS] == STATUS_OK:
-        samples(p, s, next_sample, p[P.END])
+        samples(p, s, next_sample, p[RowP.END])
     for column in range(OUT):
         out[column] = s[OUTCOMES + column]
     observer.report(s, out, np.int64(OUT))
-    if p[P.N_PATHS] == PATHS:
+    if p[SctpP.N_PATHS] == PATHS:
         out[len(out) - Failover.COLUMNS + Failover.LONGEST] = s[Word.FAILOVER]
     out[Out.DELIVERED] = s[Word.ACCEPTED]
     out[Out.IN_ORDER] = s[Word.RCV_CUM]
@@ -132,7 +132,7 @@ def samples(p: Any, s: Any, next_sample: Any, now: Any) -> Any:
     """Take the samples that are due by `now`; return the time of the next one."""
     while next_sample <= now:
         record.sample(p, s)
-        next_sample += p[P.SAMPLE]
+        next_sample += p[RowP.SAMPLE]
     return next_sample
 
 
@@ -168,7 +168,7 @@ def break_tie(p: Any, s: Any, now: Any, way: Any) -> Any:
     w = way_at(way)
     transmission = (s[at + Packet.SIZE] * s[w + Way.LAST_BYTE_TIME] + _HALF) >> BYTE_TIME_BITS
     on_last_hop = transmission + s[w + Way.LAST_DELAY]
-    if way < PATHS and s[Event.SACK_TIMER] == now and on_last_hop < p[P.ACK_DELAY]:
+    if way < PATHS and s[Event.SACK_TIMER] == now and on_last_hop < p[ReliableP.ACK_DELAY]:
         way = Event.SACK_TIMER
     return way
 
@@ -220,7 +220,7 @@ def send_waiting(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any,
             if s[w + Way.FLYING] == 0:
                 s[Event.ARRIVAL + way] = time
             s[w + Way.FLYING] += 1
-        elif time <= p[P.END]:
+        elif time <= p[RowP.END]:
             record.count_loss(s, s[at + Packet.KIND], fate)
             if trace and data:
                 record.note(s, rows, time, EVENT_LOST, number, way)

@@ -13,9 +13,9 @@ from netcarlo.kernels.base.layout import (
     PATHS,
     STATUS_TRACE_FULL,
     Out,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import SctpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.path.hops import DESTROYED, LINK_DOWN, QUEUE_FULL
@@ -100,7 +100,7 @@ def note_event(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
 def sample(p: Any, s: Any) -> None:
     """Take a sample of the window and the RTT."""
     w = way_at(s[end_at(SENDER) + End.CURRENT])
-    cwnd = 1024 * min(s[w + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
+    cwnd = 1024 * min(s[w + Way.CWND], p[SctpP.RWND]) // s[Word.CHUNK]
     add(s, OUTCOMES + Out.CWND_SUM, OUTCOMES + Out.CWND_SUM_HIGH, cwnd)
     if s[w + Way.RTT] > 0:
         add(s, OUTCOMES + Out.RTT_SUM, OUTCOMES + Out.RTT_SUM_HIGH, s[w + Way.RTT])

@@ -5,7 +5,7 @@ from typing import Any
 from netcarlo.kernels.base import delays, one_flow
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayState
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 
 association: Any = slot("association")
 
@@ -39,12 +39,12 @@ def begin_series(m: Any) -> Any:
 
 def on_delay_in_series(p: Any, m: Any, series: Any, delay: Any) -> Any:
     """Record a delay [ns] of the fast path; return the new statistics."""
-    return delays.accumulate(m, m[STATE + OUTCOMES], STATE, series, delay, p[P.LATE])
+    return delays.accumulate(m, m[STATE + OUTCOMES], STATE, series, delay, p[RowP.LATE])
 
 
 def end_series(p: Any, m: Any, series: Any) -> None:
     """Store the statistics."""
-    delays.flush(m, m[STATE + OUTCOMES], STATE, series, p[P.LATE])
+    delays.flush(m, m[STATE + OUTCOMES], STATE, series, p[RowP.LATE])
 
 
 def report(m: Any, out: Any, at: Any) -> Any:

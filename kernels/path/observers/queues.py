@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P, Queues
+from netcarlo.kernels.base.layout import Queues
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import HopWord
@@ -15,7 +16,7 @@ COLUMNS = len(Queues)
 
 def on_enqueued(p: Any, m: Any, at: Any, t: Any, free: Any) -> None:
     """Add the time in queue and server, up to an outage or the end of the run."""
-    until = min(min(free, m[at + HopWord.DOWN_AT]), p[P.END])
+    until = min(min(free, m[at + HopWord.DOWN_AT]), p[RowP.END])
     add(m, at + HopWord.HELD, at + HopWord.HELD_HIGH, max(until - t, np.int64(0)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
@@ -128,7 +128,7 @@ def report(p: Any, m: Any, b: Any) -> None:
         while buffer != NULL:
             word = m[buffer + Buffer.PACKET]
             m[b + LinkWord.COUNTS + LinkOut.WAITING] += 1
-            fates.count_wait(p, m, b, m[buffer + Buffer.ARRIVED], p[P.END])
+            fates.count_wait(p, m, b, m[buffer + Buffer.ARRIVED], p[RowP.END])
             if word & packet.BACKWARD == 0 and packet.is_payload(word):
                 m[block_of(m, packet.flow_of(m, word)) + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1
             buffer = m[buffer + Buffer.NEXT]

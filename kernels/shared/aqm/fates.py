@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import EVENT_DROP, P
+from netcarlo.kernels.base.layout import EVENT_DROP
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import arrivals, event_log, packet
 from netcarlo.kernels.shared.aqm.state import Buffer
@@ -36,7 +37,7 @@ def drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
 
 def count_wait(p: Any, m: Any, b: Any, arrived: Any, until: Any) -> None:
     """Count the wait of a packet that is dropped, or still waits at the end."""
-    waited = max(min(until, p[P.END]) - max(arrived, p[Shared.WARM_UP]), np.int64(0))
+    waited = max(min(until, p[RowP.END]) - max(arrived, p[Shared.WARM_UP]), np.int64(0))
     add(m, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.shared.aqm.state import Discipline, Queue
 from netcarlo.kernels.shared.layout import STREAM_PIE, Link
@@ -53,7 +53,7 @@ def should_drop(p: Any, m: Any, b: Any, s: Any, q: Any) -> Any:
 def _draws_drop(p: Any, m: Any, b: Any, probability: Any) -> Any:
     """Return True if a random number selects the packet."""
     stream, number = STREAM_PIE + m[b + LinkWord.NUMBER], m[b + LinkWord.DRAWS]
-    w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
+    w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, number)
     m[b + LinkWord.DRAWS] = number + 1
     return np.int64(w0) << (PROBABILITY_BITS - 32) | np.int64(w1) >> (64 - PROBABILITY_BITS) < probability
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP
 from tests.campaigns.benchmarks.ns2 import run_ns2
 
 RATE_BPS = 10e6
@@ -39,7 +40,7 @@ def rows(
     }  # fmt: skip
     for name, value in values.items():
         parameters[:, P[name]] = value
-    parameters[:, P.REPLICATION] = np.arange(replications)
+    parameters[:, RowP.REPLICATION] = np.arange(replications)
     hops = np.zeros((replications, PATHS, count, len(Hop)), np.int64)
     byte_time = round(8e9 * 2**BYTE_TIME_BITS / RATE_BPS)
     delay = round(DELAY_S * 1e9)

@@ -12,7 +12,8 @@ import time
 from collections.abc import Sequence
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import FOREVER, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, Hop, Out, Rows
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
@@ -45,7 +46,7 @@ def fixed(rows: Rows) -> Rows:
     """Return the same path to a fixed host: the delay to the access router is part of the first hop."""
     hops = rows.hops.copy()
     for column in (Hop.DELAY, Hop.R_DELAY):
-        hops[:, 0, 0, column] += rows.parameters[:, P.MAP_TO_AR]
+        hops[:, 0, 0, column] += rows.parameters[:, MobileP.MAP_TO_AR]
     outages = rows.outages.copy()
     outages[...] = FOREVER
     return rows._replace(hops=hops, outages=outages)

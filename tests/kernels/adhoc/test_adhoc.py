@@ -37,7 +37,8 @@ from netcarlo.kernels.adhoc.layout import (
     NodeOut,
 )
 from netcarlo.kernels.adhoc.state import NODES, Node
-from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.linux import unordered_acks
 from netcarlo.kernels.linux.state import ACK_WORDS
@@ -169,7 +170,7 @@ def test_an_ack_that_others_overtook_in_a_recovery_lets_two_packets_go() -> None
 def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
     """An ACK of today's Linux is sent when a later one has taken its place in the ring."""
     s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
-    s[LinuxWord.ACK_RING], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
+    s[LinuxWord.ACK_RING], p[RowP.RING], p[ReliableP.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
     s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
     assert unordered_acks.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
     unordered_acks.size_of_ack(p, s, np.int64(3))
@@ -337,10 +338,10 @@ def test_segments_are_conserved(model: str, seed: int) -> None:
     assert (v[ManetOut.DELIVERED] <= v[ManetOut.RECEIVED]).all()
     assert (v[ManetOut.FALSE_BREAKS] <= v[ManetOut.BREAKS]).all()
     finished = v[ManetOut.FINISHED] != NEVER
-    whole = rows.parameters[:, P.LIMIT] == v[ManetOut.ACKED]
+    whole = rows.parameters[:, RowP.LIMIT] == v[ManetOut.ACKED]
     assert (finished == whole).all()
     ends_then = finished & (rows.parameters[:, Manet.OBSERVE] == OBSERVE_COMPLETION)
-    expected = np.where(ends_then, v[ManetOut.FINISHED], rows.parameters[:, P.END])
+    expected = np.where(ends_then, v[ManetOut.FINISHED], rows.parameters[:, RowP.END])
     assert (v[ManetOut.ELAPSED] == expected).all()
 
 
@@ -372,7 +373,15 @@ def test_time_is_conserved(seed: int) -> None:
 
 def longest_exchange(rows: ManetRows) -> Ints:
     c = rows.parameters.T
-    size = c[P.DATA] + c[P.HEADER] + c[P.ACK] + 3 * c[P.SACK_BLOCK] + c[P.HANDSHAKE] + c[Manet.OVERHEAD] + 100
+    size = (
+        c[RowP.DATA]
+        + c[RowP.HEADER]
+        + c[ReliableP.ACK]
+        + 3 * c[ReliableP.SACK_BLOCK]
+        + c[TcpP.HANDSHAKE]
+        + c[Manet.OVERHEAD]
+        + 100
+    )
     byte_time = np.maximum(c[Manet.BYTE_TIME], c[Manet.BROADCAST_BYTE_TIME])
     answers = c[Manet.RTS] + c[Manet.CTS] + c[Manet.MAC_ACK] + 3 * c[Manet.SIFS]
     whole: Ints = answers + c[Manet.PREAMBLE] + size * byte_time
@@ -504,7 +513,7 @@ def waypoint_rows(count: int, nodes: int, before: int) -> ManetRows:
     flow = {"SEED": 7, "END": SECOND, "START": 2 * SECOND}
     one = network((), nodes=nodes, flow=flow, **net)
     rows = stack([one] * count)
-    rows.parameters[:, P.REPLICATION] = np.arange(count)
+    rows.parameters[:, RowP.REPLICATION] = np.arange(count)
     return rows
 
 

@@ -11,8 +11,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.channel import Channel, begin, lost
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.bursts import losses
 from netcarlo.networks.path.description import Bursts
@@ -63,7 +64,7 @@ def channel(loss: float, apart: float, length: float, burst_loss: float, *, seed
     found = losses("loss", loss, Bursts(apart=apart, length=length, loss=burst_loss), draws)
     table = thresholds(found.happens[:, 0])
     p = np.zeros(len(P), np.int64)
-    p[P.SEED] = seed
+    p[RowP.SEED] = seed
     m = np.zeros(len(Channel), np.int64)
     m[[Channel.ROW, Channel.OTHER_ROW]] = 0, 1
     m[[Channel.CHANCES, Channel.OTHER_CHANCES]] = found.chances[:, 0]

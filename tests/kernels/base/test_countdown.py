@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netcarlo.kernels.base.countdown import Countdown, draw_gap, lost
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap, thresholds
+from netcarlo.kernels.base.parameters import P, RowP
 
 
 @given(st.sampled_from([0.0, 0.05, 0.5, 1.0]), st.integers(0, 2**40), st.integers(0, 2**31))
 def test_packets_are_lost_where_the_gaps_say(probability: float, seed: int, stream: int) -> None:
     losses = thresholds([0.3, probability])
     p = np.zeros(len(P), np.int64)
-    p[P.SEED], p[P.SCENARIO], p[P.REPLICATION] = seed, 7, 9
+    p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION] = seed, 7, 9
     at = 5
     m = np.zeros(at + len(Countdown), np.int64)
     draw_gap(p, losses, m, at, 1, stream)

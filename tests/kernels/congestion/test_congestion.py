@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import P, Rows
+from netcarlo.kernels.base.layout import Rows
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import bic, cubic, user, westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp.sender import CONTROL_WORDS as MEMORY_WORDS
@@ -92,9 +93,9 @@ def wide_windows(count: int, *, seed: int) -> Rows:
     """Scenarios in which windows become large enough to matter."""
     rows = tcp_rows(count, seed=seed)
     rng = np.random.default_rng(seed)
-    rows.parameters[:, P.WINDOW] = rng.integers(30, 400, count)
-    rows.parameters[:, P.INITIAL_SSTHRESH] = rng.integers(2, 60, count)
-    rows.parameters[:, P.TICK] = MS
+    rows.parameters[:, RowP.WINDOW] = rng.integers(30, 400, count)
+    rows.parameters[:, ReliableP.INITIAL_SSTHRESH] = rng.integers(2, 60, count)
+    rows.parameters[:, TcpP.TICK] = MS
     return rows
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
-from netcarlo.kernels.base.layout import NEVER, P
+from netcarlo.kernels.base.layout import NEVER
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
@@ -44,9 +45,9 @@ def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
     drops = (ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM)
     gone = sum(out[:, column] for column in drops)
     assert (distinct <= received).all() and (received + gone <= sent).all()
-    assert (distinct <= rows.parameters[:, P.LIMIT]).all()
+    assert (distinct <= rows.parameters[:, RowP.LIMIT]).all()
     done = out[:, ManetOut.COMPLETED] != NEVER
-    assert (distinct == rows.parameters[:, P.LIMIT])[done].all()
+    assert (distinct == rows.parameters[:, RowP.LIMIT])[done].all()
     times = [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]
     assert (np.delete(out[:, : ManetOut.COLUMNS], times, 1) >= 0).all()
     assert (out[:, ManetOut.COLUMNS :] <= 0).all()  # nothing is said of the nodes
@@ -56,7 +57,7 @@ def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
 def test_the_network_is_that_of_the_packets() -> None:
     """To the microsecond: motion, links and shortest paths are the same, whatever flows over them."""
     rows = manet_rows(40, seed=4)
-    rows.parameters[:, P.LIMIT] = 1 << 62
+    rows.parameters[:, RowP.LIMIT] = 1 << 62
     fluid, packets = run("newreno", rows), launch.run(models.model("manet_newreno"), rows)
     assert fluid[:, ManetOut.LINK_CHANGES].sum() > 200
     assert (fluid[:, OF_THE_NETWORK] == packets[:, OF_THE_NETWORK]).all()

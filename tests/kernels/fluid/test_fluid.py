@@ -12,7 +12,8 @@ from netcarlo import Scenario
 from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.fluid import chance
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
@@ -82,11 +83,11 @@ def test_no_link_carries_more_than_its_rate(seed: int) -> None:
     """No receiver gets more than the links carry, and no queue exceeds its capacity."""
     rows = shared_rows(6, seed=seed, kinds=range(9))
     p, flows, links = rows.parameters, *tables(run(rows), rows)
-    span = (p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
+    span = (p[:, RowP.END] - p[:, Shared.WARM_UP])[:, None]
     assert (links[..., LinkOut.BUSY] <= span).all()
     room, waiting = rows.links[..., Link.QUEUE], links[..., LinkOut.WAITING]
     assert ((waiting <= room) | (room == 0)).all()
-    sizes = rows.flows[..., P.DATA] + rows.flows[..., P.HEADER]
+    sizes = rows.flows[..., RowP.DATA] + rows.flows[..., RowP.HEADER]
     for hop in range(rows.links.shape[1]):
         last = rows.flows[..., Flow.ROUTE] == hop
         last &= (rows.flows[..., Flow.HOPS] > 0) & (np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None])
@@ -95,7 +96,7 @@ def test_no_link_carries_more_than_its_rate(seed: int) -> None:
         # What was in flight when counting began, and a step's worth of rounding.
         before = (flows[..., FlowOut.IN_FLIGHT_BEFORE] * sizes * last).sum(axis=1)
         slack = before * (rows.links[:, hop, Link.BYTE_TIME] / 2.0**20) + 25e6
-        assert (needs <= p[:, P.END] - p[:, Shared.WARM_UP] + slack).all()
+        assert (needs <= p[:, RowP.END] - p[:, Shared.WARM_UP] + slack).all()
 
 
 def one_link(**values: object) -> Scenario:
@@ -166,10 +167,10 @@ def test_a_network_on_which_all_takes_twice_as_long_carries_the_same_packets() -
         one_link(**values, **access, **{"shared.flows": flows, "transport.min_rto": "0.2 s"}), replications=1
     ).rows
     slow = rows._replace(parameters=rows.parameters.copy(), flows=rows.flows.copy(), links=rows.links.copy())
-    slow.parameters[:, [P.END, P.SAMPLE, Shared.WARM_UP]] *= 2
+    slow.parameters[:, [RowP.END, RowP.SAMPLE, Shared.WARM_UP]] *= 2
     slow.links[..., [Link.BYTE_TIME, Link.DELAY]] *= 2
     cables = [Flow.ACCESS, Flow.ACCESS_BACK, Flow.SOURCE_DELAY, Flow.SINK, Flow.SINK_BACK, Flow.SINK_DELAY]
-    slow.flows[..., [P.START, P.MIN_RTO, P.INTERVAL, P.TICK, *cables]] *= 2
+    slow.flows[..., [RowP.START, ReliableP.MIN_RTO, UdpP.INTERVAL, TcpP.TICK, *cables]] *= 2
     before, after = tables(run(rows), rows), tables(run(slow), slow)
     counts = [FlowOut.SENT, FlowOut.DELIVERED, FlowOut.DROPS_QUEUE, FlowOut.FAST_RETRANSMITS]
     assert before.flows[..., FlowOut.DROPS_QUEUE].sum() > 20
@@ -235,7 +236,7 @@ def test_goodput_is_near_that_of_packets() -> None:
 def test_exponential_numbers() -> None:
     exponential = bind(chance.exponential, compilers.plain)
     p = np.zeros(len(P), np.int64)
-    p[[P.SEED, P.SCENARIO, P.REPLICATION]] = 1, 2, 3
+    p[[RowP.SEED, RowP.SCENARIO, RowP.REPLICATION]] = 1, 2, 3
     with np.errstate(over="ignore"):
         drawn = np.array([exponential(p, 4, k) for k in range(2000)]) / 2.0**chance.FRACTION_BITS
     assert drawn.min() >= 0 and drawn.mean() == pytest.approx(1, abs=0.1)
@@ -269,7 +270,7 @@ def test_every_packet_that_a_path_delivers_has_a_delay() -> None:
     out = run_as_python("fluid_newreno_delays", rows)
     assert (out[:, : len(Out)] == run_as_python("fluid_newreno", rows)).all()
     counts = out[:, len(Out) :]
-    distinct = np.minimum(out[:, Out.DELIVERED], rows.parameters[:, P.LIMIT])
+    distinct = np.minimum(out[:, Out.DELIVERED], rows.parameters[:, RowP.LIMIT])
     assert (abs(counts[:, DelayOut.PACKETS] - distinct) <= 1).all()  # of parts of a packet
     assert (counts[:, DelayOut.LATE] > 0).any()
 
@@ -278,7 +279,7 @@ def test_a_path_that_is_down_carries_nothing() -> None:
     rows = build(path(**{"hops.0.outages": [{"start": "0 s", "duration": "1000 s"}]}), replications=1).rows
     assert launch.run(models.model("fluid_newreno"), rows)[0, Out.DELIVERED] == 0
     rows = build(path(), replications=1).rows
-    assert rows.parameters[0, P.LIMIT] == ENDLESS
+    assert rows.parameters[0, RowP.LIMIT] == ENDLESS
     out = launch.run(models.model("fluid_newreno"), rows)[0]
     fates = (Out.RECEIVED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE)
     assert 0 <= out[Out.SENT] - sum(out[fate] for fate in fates) <= 60  # in flight

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.layout import SCHEDULE_PERIODIC, Out, P, Rows
+from netcarlo.kernels.base.layout import SCHEDULE_PERIODIC, Out, Rows
+from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.runtime import launch
 from tests.campaigns.benchmarks.fluid_paths import both, walks
 
@@ -31,8 +32,8 @@ def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
     """The rows have no random loss, because only a mobile host's fluid has that of the packets."""
     rows = walks("hmipv6", "newreno", 40)
     p = rows.parameters
-    p[:, P.SCHEDULE], p[:, P.MAP_TO_AR] = SCHEDULE_PERIODIC, 0
-    p[:, P.FIRST_HANDOVER] = p[:, P.END] + 1
+    p[:, MobileP.SCHEDULE], p[:, MobileP.MAP_TO_AR] = SCHEDULE_PERIODIC, 0
+    p[:, MobileP.FIRST_HANDOVER] = p[:, RowP.END] + 1
     rows.losses[:] = 0
     rows.losses[:, -1] = 0xFFFFFFFF
     fixed = launch.run(models.at(Address("path", "newreno", fluid=True)), rows)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netcarlo.kernels.base.layout import FOREVER, MS, STREAM_LOSS, Hop, P
+from netcarlo.kernels.base.layout import FOREVER, MS, STREAM_LOSS, Hop
 from netcarlo.kernels.base.loss import gap, thresholds
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.fluid import failover, gaps, handovers, interruption, queue
 from netcarlo.kernels.fluid.route import HopWord, Route, RouteWord, find_outage, prepare, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, LinkFloat, LinkWord
@@ -42,8 +43,8 @@ def packet_by_packet(p: Any, hops: Any, losses: Any, count: int) -> list[bool]:
     def draw(hop: int) -> int:
         drawn[hop] += 1
         stream = STREAM_LOSS + 2 * hop
-        return int(gap(losses, hops[hop, Hop.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream,
-                       drawn[hop] - 1))  # fmt: skip
+        number = (p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION])
+        return int(gap(losses, hops[hop, Hop.LOSS], *number, stream, drawn[hop] - 1))
 
     left = [draw(hop) for hop in range(len(hops))]
     found = []

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, Hop, Out, Rows
 from netcarlo.kernels.base.loss import probabilities
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, SctpP, TcpP
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import sctp_rows, tcp_rows
@@ -45,16 +46,16 @@ class Path:
 
     def __init__(self, rows: Rows) -> None:
         p, hops = rows.parameters, rows.hops[:, 0]
-        sctp = p[:, P.RWND] > 0
-        self.chunk = p[:, P.DATA] + p[:, P.CHUNK_HEADER] * sctp
+        sctp = p[:, SctpP.RWND] > 0
+        self.chunk = p[:, RowP.DATA] + p[:, RowP.CHUNK_HEADER] * sctp
         self.there = hops[..., Hop.PRESENT] > 0
-        data = wire((self.chunk + p[:, P.HEADER])[:, None], hops[..., Hop.BYTE_TIME]) * self.there
-        acks = wire(p[:, P.ACK, None], hops[..., Hop.R_BYTE_TIME]) * self.there
+        data = wire((self.chunk + p[:, RowP.HEADER])[:, None], hops[..., Hop.BYTE_TIME]) * self.there
+        acks = wire(p[:, ReliableP.ACK, None], hops[..., Hop.R_BYTE_TIME]) * self.there
         delays = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]) * self.there
         self.base = (data + acks + delays).sum(axis=1)  # round trip of a lone packet [ns]
         self.forth = (data + hops[..., Hop.DELAY] * self.there).sum(axis=1)  # to the receiver [ns]
         self.slowest = data.max(axis=1)  # a packet at the slowest hop, without cross traffic [ns]
-        self.window = np.where(sctp, np.maximum(p[:, P.RWND] // self.chunk, 1), p[:, P.WINDOW])
+        self.window = np.where(sctp, np.maximum(p[:, SctpP.RWND] // self.chunk, 1), p[:, RowP.WINDOW])
         self.loss = (probabilities(rows.losses)[hops[..., Hop.LOSS]] * self.there).max(axis=1)
 
 
@@ -100,23 +101,23 @@ def is_no_faster_than_its_path(name: str, rows: Rows, out: Ints) -> None:
     Round trips are no shorter than without queues, and windows are at most the receiver's.
     """
     p, path = rows.parameters, Path(rows)
-    one_path = p[:, P.N_PATHS] < 2
-    last = p[:, P.START] + path.forth + (out[:, Out.RECEIVED] - 1) * path.slowest
-    assert (last <= p[:, P.END])[one_path & (out[:, Out.RECEIVED] > 0)].all()
-    assert (out[:, Out.SAMPLES] <= (p[:, P.END] + p[:, P.SAMPLE] // 2) // p[:, P.SAMPLE]).all()
+    one_path = p[:, SctpP.N_PATHS] < 2
+    last = p[:, RowP.START] + path.forth + (out[:, Out.RECEIVED] - 1) * path.slowest
+    assert (last <= p[:, RowP.END])[one_path & (out[:, Out.RECEIVED] > 0)].all()
+    assert (out[:, Out.SAMPLES] <= (p[:, RowP.END] + p[:, RowP.SAMPLE] // 2) // p[:, RowP.SAMPLE]).all()
     some = (out[:, Out.RTT_SAMPLES] > 0) & one_path
     assert (out[:, Out.RTT_SUM] >= 0.999 * path.base * out[:, Out.RTT_SAMPLES])[some].all()
     if "sctp" not in name:  # whose cwnd may exceed the receiver's window
         assert (out[:, Out.CWND_SUM] <= 1024 * path.window * out[:, Out.SAMPLES]).all()
     done = out[:, Out.COMPLETED] != NEVER
-    assert (out[done, Out.COMPLETED] <= p[done, P.END]).all()
+    assert (out[done, Out.COMPLETED] <= p[done, RowP.END]).all()
     first = done & one_path
-    assert (out[first, Out.COMPLETED] >= (p[:, P.START] + path.slowest * p[:, P.LIMIT])[first]).all()
+    assert (out[first, Out.COMPLETED] >= (p[:, RowP.START] + path.slowest * p[:, RowP.LIMIT])[first]).all()
 
 
 def completes_what_it_delivers(name: str, rows: Rows, out: Ints) -> None:
     """A complete transfer has delivered all of its packets, and none delivers more than it has."""
-    limit, done = rows.parameters[:, P.LIMIT], out[:, Out.COMPLETED] != NEVER
+    limit, done = rows.parameters[:, RowP.LIMIT], out[:, Out.COMPLETED] != NEVER
     assert (out[:, Out.DELIVERED] <= limit).all()
     assert (out[done, Out.DELIVERED] == limit[done]).all()
 
@@ -168,7 +169,7 @@ def test_properties_hold_on_other_rows(seed: int, name: str) -> None:
 def test_a_short_transfer_delivers_each_of_its_packets_once(name: str, most: int) -> None:
     """The last window of a transfer meets losses, outages and handovers in many of these rows."""
     rows = ROWS[name](60, seed=most)
-    rows.parameters[:, P.LIMIT] = np.random.default_rng(most).integers(1, most, len(rows.parameters))
+    rows.parameters[:, RowP.LIMIT] = np.random.default_rng(most).integers(1, most, len(rows.parameters))
     out = simulate(name, rows)
     completes_what_it_delivers(name, rows, out)
     reacts_to_losses_and_to_nothing_else(name, rows, out)
@@ -181,7 +182,7 @@ def test_a_short_transfer_delivers_each_of_its_packets_once(name: str, most: int
 def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
     rows, short = simulated(name)
     longer = rows._replace(parameters=rows.parameters.copy())
-    longer.parameters[:, P.END] += longer.parameters[:, P.END] // 2
+    longer.parameters[:, RowP.END] += longer.parameters[:, RowP.END] // 2
     long = simulate(name, longer)
     growing = [Out.SENT, Out.RECEIVED, Out.SAMPLES, Out.HANDOVERS]
     assert (short[:, growing] <= long[:, growing]).all()
@@ -196,12 +197,14 @@ def test_without_losses_nothing_is_sent_again(name: str) -> None:
     """With an unlimited queue the window or the slowest hop limits the rate."""
     rows = without_trouble(ROWS[name](40, seed=21))
     p = rows.parameters
-    p[:, P.LIMIT], p[:, P.END] = ENDLESS, p[:, P.END] * 10
+    p[:, RowP.LIMIT], p[:, RowP.END] = ENDLESS, p[:, RowP.END] * 10
     out, path = simulate(name, rows), Path(rows)
     assert (out[:, [Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, *DROPS]] == 0).all()
     assert (out[:, Out.RECEIVED] == out[:, Out.DELIVERED]).all()
-    rounds = (p[:, P.END] - p[:, P.START]) / np.maximum(path.base, path.window * path.slowest)
-    limit = np.minimum(path.window * rounds, (p[:, P.END] - p[:, P.START]) / np.maximum(path.slowest, 1))
+    rounds = (p[:, RowP.END] - p[:, RowP.START]) / np.maximum(path.base, path.window * path.slowest)
+    limit = np.minimum(
+        path.window * rounds, (p[:, RowP.END] - p[:, RowP.START]) / np.maximum(path.slowest, 1)
+    )
     long = (rounds > 300) & (path.slowest > 0)
     if "vegas" not in name and "sctp" not in name:
         assert long.sum() > 5
@@ -264,7 +267,7 @@ def test_packets_of_twice_the_size_at_twice_the_rate_are_the_same(name: str) -> 
     parameters, hops = rows.parameters.copy(), rows.hops.copy()
     hops[..., [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] &= ~1
     rows = rows._replace(hops=hops.copy())
-    parameters[:, [P.DATA, P.HEADER, P.ACK]] *= 2
+    parameters[:, [RowP.DATA, RowP.HEADER, ReliableP.ACK]] *= 2
     hops[..., [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] //= 2
     hops[..., Hop.CROSS_SIZE] *= 2
     assert (simulate(name, rows) == simulate(name, rows._replace(parameters=parameters, hops=hops))).all()
@@ -280,11 +283,26 @@ def lone() -> Rows:
     rows.hops[:, :, 1:, Hop.PRESENT] = 0
     hop[[Hop.PRESENT, Hop.BYTE_TIME, Hop.R_BYTE_TIME]] = 1, 800 << BYTE_TIME_BITS, 80 << BYTE_TIME_BITS
     hop[[Hop.DELAY, Hop.R_DELAY]] = 20_000_000
-    p[[P.START, P.SEND_BUFFER, P.LIMIT, P.END, P.TICK]] = 0, 0, ENDLESS, 60_000_000_000, 1_000_000
-    p[[P.DATA, P.HEADER, P.CHUNK_HEADER, P.ACK, P.WINDOW]] = 1000, 0, 0, 40, 200
-    p[[P.INITIAL_WINDOW, P.INITIAL_SSTHRESH, P.ACK_EVERY, P.DUPACKS]] = 2, 200, 1, 3
-    p[[P.MIN_RTO, P.MAX_RTO, P.INITIAL_RTO]] = 200_000_000, 60_000_000_000, 3_000_000_000
-    p[[P.VEGAS_ALPHA, P.VEGAS_BETA, P.VEGAS_GAMMA]] = 1, 3, 1
+    p[[RowP.START, TcpP.SEND_BUFFER, RowP.LIMIT, RowP.END, TcpP.TICK]] = (
+        0,
+        0,
+        ENDLESS,
+        60_000_000_000,
+        1_000_000,
+    )
+    p[[RowP.DATA, RowP.HEADER, RowP.CHUNK_HEADER, ReliableP.ACK, RowP.WINDOW]] = 1000, 0, 0, 40, 200
+    p[[TcpP.INITIAL_WINDOW, ReliableP.INITIAL_SSTHRESH, ReliableP.ACK_EVERY, ReliableP.DUPACKS]] = (
+        2,
+        200,
+        1,
+        3,
+    )
+    p[[ReliableP.MIN_RTO, ReliableP.MAX_RTO, ReliableP.INITIAL_RTO]] = (
+        200_000_000,
+        60_000_000_000,
+        3_000_000_000,
+    )
+    p[[TcpP.VEGAS_ALPHA, TcpP.VEGAS_BETA, TcpP.VEGAS_GAMMA]] = 1, 3, 1
     return rows
 
 
@@ -302,7 +320,7 @@ def test_a_lone_flow_fills_its_link(tcp: str) -> None:
 @pytest.mark.parametrize("window", [1, 7, 30])
 def test_a_window_over_the_round_trip_is_the_rate(tcp: str, window: int) -> None:
     rows = lone()
-    rows.parameters[:, P.WINDOW] = window
+    rows.parameters[:, RowP.WINDOW] = window
     out = simulate(f"fluid_{tcp}", rows)[0]
     rtt_s = 2 * 20e-3 + 800e-6 + 40 * 80e-9
     assert out[Out.DELIVERED] == pytest.approx(window * 60 / rtt_s, rel=0.02)
@@ -316,7 +334,7 @@ def test_a_reno_without_a_buffer_uses_three_quarters_of_its_link(
 ) -> None:
     """The window is a sawtooth from half the path to all of it; a buffer of one path keeps the link busy."""
     rows = lone()
-    rows.parameters[:, [P.END, P.INITIAL_SSTHRESH]] = 300_000_000_000, 20
+    rows.parameters[:, [RowP.END, ReliableP.INITIAL_SSTHRESH]] = 300_000_000_000, 20
     rows.hops[:, 0, 0, Hop.QUEUE] = queue
     out = simulate(f"fluid_{tcp}", rows)[0]
     assert least < out[Out.DELIVERED] * 800e-6 / 300 < most

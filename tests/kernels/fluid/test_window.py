@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, MS, P
+from netcarlo.kernels.base.layout import ENDLESS, MS
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
 from netcarlo.kernels.fluid import window
 from netcarlo.kernels.fluid.state import FlowFloat
@@ -24,8 +25,8 @@ HUGE = 1 << 40
 def floats(*, cwnd: float, ssthresh: float = 2.0, receiver: int = HUGE) -> NDArray[np.float64]:
     """The floats of a flow with this window; round trips are counted in ns."""
     p = np.zeros(len(P), np.int64)
-    p[[P.WINDOW, P.INITIAL_WINDOW, P.INITIAL_SSTHRESH, P.TICK]] = receiver, 1, HUGE, MS
-    p[[P.VEGAS_ALPHA, P.VEGAS_BETA, P.VEGAS_GAMMA, P.LIMIT]] = 1, 3, 1, ENDLESS
+    p[[RowP.WINDOW, TcpP.INITIAL_WINDOW, ReliableP.INITIAL_SSTHRESH, TcpP.TICK]] = receiver, 1, HUGE, MS
+    p[[TcpP.VEGAS_ALPHA, TcpP.VEGAS_BETA, TcpP.VEGAS_GAMMA, RowP.LIMIT]] = 1, 3, 1, ENDLESS
     g = np.zeros(FlowFloat.SIZE)
     window.begin(g, p, 1)
     g[FlowFloat.CWND], g[FlowFloat.SSTHRESH] = cwnd, ssthresh

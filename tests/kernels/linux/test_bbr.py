@@ -7,7 +7,8 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_SEND, FOREVER, Out, P, Queues, Rows, Trace
+from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_SEND, FOREVER, Out, Queues, Rows, Trace
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.linux import pacing
 from netcarlo.kernels.linux import state as linux_state
 from netcarlo.kernels.linux.bbr import lt_bw, modes, state, windowed_max
@@ -33,7 +34,7 @@ LEAST_RTT_US = 40_000 + 60 * 8
 def scratch() -> tuple[Any, Any]:
     """Parameters and an association that has begun, without packets."""
     p = row_of().parameters[0]
-    p[P.RING] = 64
+    p[RowP.RING] = 64
     s = np.zeros(linux_state.paced_scratch_words(0, 64), np.int64)
     s[Tcp.SND_UNA] = s[Tcp.SND_NXT] = linux_state.FIRST
     s[Pacing.TIMER] = FOREVER
@@ -42,7 +43,7 @@ def scratch() -> tuple[Any, Any]:
 
 def final(row: Rows) -> Any:
     """The words of the association after a run."""
-    row.parameters[0, P.RING] = 1 << 11
+    row.parameters[0, RowP.RING] = 1 << 11
     memory, floats = launch._scratch(MODEL, row)
     *of_row, losses = row
     out = np.zeros(MODEL.outcomes(row), np.int64)
@@ -83,7 +84,7 @@ def test_the_largest_value_is_of_the_window() -> None:
 @pytest.mark.parametrize(("late_us", "wait_us"), [(0, 1000), (200, 800), (700, 500), (10_000, 500)])
 def test_a_burst_waits_for_the_one_before_less_what_that_was_late(late_us: int, wait_us: int) -> None:
     p, s = scratch()
-    s[Pacing.RATE], s[Tcp.SENT] = 2 * p[P.DATA] * 1000, 100  # a pair takes 1 ms
+    s[Pacing.RATE], s[Tcp.SENT] = 2 * p[RowP.DATA] * 1000, 100  # a pair takes 1 ms
     s[Pacing.NEXT_SEND] = SECOND
     now = SECOND + late_us * 1000
     assert pacing.may_send(s, now)
@@ -105,7 +106,7 @@ def test_a_cycle_begins_at_any_phase_but_that_of_draining() -> None:
     p, s = scratch()
     found = []
     for replication in range(700):
-        p[P.REPLICATION] = replication
+        p[RowP.REPLICATION] = replication
         s[State.DRAWS] = replication % 3
         with np.errstate(over="ignore"):
             modes.reset_probe_bw_mode(p, s)

@@ -7,7 +7,8 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.parameters import LinuxP, RowP
 from netcarlo.kernels.linux import hystartpp, slow_start
 from netcarlo.kernels.linux.hystartpp import HystartPlus
 from netcarlo.kernels.linux.slow_start import SlowStart
@@ -94,7 +95,7 @@ def test_it_loses_fewer_packets_than_standard_slow_start(name: str) -> None:
     for way in (SlowStart.STANDARD, SlowStart.HYSTARTPP):
         row = row_of(SLOW_START=way, LIMIT=3000)
         row.hops[0, 0, 0, :3] = 400 << 20, 20_000_000, 280
-        row.parameters[0, P.END] = 5_000_000_000
+        row.parameters[0, RowP.END] = 5_000_000_000
         out = launch.run(models.model(name), row)[0]
         losses[way], delivered[way] = out[Out.DROPS_QUEUE], out[Out.DELIVERED]
     assert losses[SlowStart.STANDARD] > 300 > 3 * losses[SlowStart.HYSTARTPP]
@@ -104,7 +105,7 @@ def test_it_loses_fewer_packets_than_standard_slow_start(name: str) -> None:
 def test_scenarios_say_it_and_bbr_has_none() -> None:
     transport = {"protocol": "linux", "congestion_control": "reno", "slow_start": "hystart++"}
     scenario = Scenario.check({"duration": "3 s", "transport": transport, "hops": HOPS})
-    assert (build(scenario).rows.parameters[:, P.SLOW_START] == SlowStart.HYSTARTPP).all()
+    assert (build(scenario).rows.parameters[:, LinuxP.SLOW_START] == SlowStart.HYSTARTPP).all()
     transport["congestion_control"] = "bbr"
     with pytest.raises(InputError, match="slow_start does not apply to bbr"):
         Scenario.check({"duration": "3 s", "transport": transport, "hops": HOPS})

@@ -15,11 +15,11 @@ from netcarlo.kernels.base.layout import (
     FOREVER,
     Hop,
     Out,
-    P,
     Queues,
     Rows,
     Trace,
 )
+from netcarlo.kernels.base.parameters import LinuxP, ReliableP, RowP, TcpP
 from netcarlo.kernels.linux import clocks, hystart, prr, receiver, rtt, scoreboard, state, timer
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import FIRST, NONE, CaState, Flag, Packet, Tcp
@@ -54,7 +54,7 @@ def row_of(**values: int) -> Rows:
 def scratch(ring: int = 256) -> tuple[Any, Any]:
     """Parameters and the scratch of an association with nothing out."""
     p = row_of().parameters[0]
-    p[P.RING] = ring
+    p[RowP.RING] = ring
     s = np.zeros(state.scratch_words(0, ring), np.int64)
     state.init_layout(p, s, np.int64(state.END))
     s[Tcp.JIFFY_US] = 4000
@@ -81,7 +81,7 @@ def scratch(ring: int = 256) -> tuple[Any, Any]:
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:
     rows = linux_rows(80, seed=len(name))
-    rows.parameters[20:, P.SLOW_START] = np.arange(60) % len(SlowStart)
+    rows.parameters[20:, LinuxP.SLOW_START] = np.arange(60) % len(SlowStart)
     out = run_as_python(name, rows)
     assert out[:, Out.TIMEOUTS].sum() > 50 and out[:, Out.FAST_RETRANSMITS].sum() > 200
     for row in range(len(out)):
@@ -105,7 +105,7 @@ def test_the_wheel_is_that_of_the_twin() -> None:
     rng = np.random.default_rng(1)
     p, s = scratch()
     for _ in range(300):
-        s[Tcp.CLOCK_PHASE] = p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+        s[Tcp.CLOCK_PHASE] = p[TcpP.CLOCK_PHASE] = rng.integers(0, 1 << 37)
         now, jiffies = int(rng.integers(0, 10**11)), int(2 ** rng.uniform(0, 15))
         twin = Clocks(Parameters(Rows(p[None], *row_of()[1:]), 0))
         assert clocks.timer_expiry(p, s, now, jiffies) == twin.expiry(now, jiffies)
@@ -263,7 +263,7 @@ def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
     waits = np.diff(timeouts)
     assert len(waits) >= 2
     assert (waits[1:] / waits[:-1] > 1.6).all() and (waits[1:] / waits[:-1] < 2.4).all()
-    edges = (timeouts * 1e9 + row.parameters[0, P.CLOCK_PHASE]) / (8 * 4 * MS)
+    edges = (timeouts * 1e9 + row.parameters[0, TcpP.CLOCK_PHASE]) / (8 * 4 * MS)
     assert edges == pytest.approx(np.round(edges), abs=1e-6)
     assert out[Out.RESUME_TX] > 12 * SECOND
 
@@ -289,9 +289,18 @@ def test_scenarios_know_it() -> None:
     scenario = Scenario.check({"duration": "3 s", "transport": {"protocol": "linux"}, "hops": HOPS})
     assert scenario.network.address(scenario, fluid=False).name == "tcp_linux_cubic"  # as that of a kernel
     rows = build(scenario, replications=3).rows
-    columns = P.WINDOW, P.DATA, P.HEADER, P.ACK, P.HANDSHAKE, P.TICK, P.INITIAL_WINDOW, P.QUEUES
+    columns = (
+        RowP.WINDOW,
+        RowP.DATA,
+        RowP.HEADER,
+        ReliableP.ACK,
+        TcpP.HANDSHAKE,
+        TcpP.TICK,
+        TcpP.INITIAL_WINDOW,
+        RowP.QUEUES,
+    )
     assert rows.parameters[0, list(columns)].tolist() == [4096, 1448, 52, 52, 60, 4 * MS, 10, 1]
-    assert rows.parameters[:, P.CLOCK_PHASE].max() > SECOND
+    assert rows.parameters[:, TcpP.CLOCK_PHASE].max() > SECOND
     out = launch.run(models.model("tcp_linux_cubic"), rows)
     built = build(scenario, replications=3)
     frame = outcomes(scenario.network, out, rows, built.drawn).frame

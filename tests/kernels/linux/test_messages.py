@@ -17,11 +17,11 @@ from netcarlo.kernels.base.layout import (
     NEVER,
     Messages,
     Out,
-    P,
     Queues,
     Rows,
     Trace,
 )
+from netcarlo.kernels.base.parameters import LinuxP, RowP
 from netcarlo.kernels.congestion import user
 from netcarlo.kernels.linux import cubic
 from netcarlo.kernels.linux.cubic import Cubic
@@ -50,7 +50,7 @@ def messages(out: Any) -> Any:
 def pausing(packets: int, wait: int, *, every: bool = False, restart: bool = True, **values: int) -> Rows:
     """Return a row of `row_of` (8 ms per packet, 40 ms RTT) with messages of this many packets."""
     row = row_of(IDLE_RESTART=restart, MESSAGES=MESSAGES_EVERY if every else MESSAGES_PAUSE, **values)
-    row.parameters[0, P.MESSAGE_WAITS] = 5
+    row.parameters[0, LinuxP.MESSAGE_WAITS] = 5
     fixed = [[2, 0, value, 1 << 32, value] for value in (948 * packets, wait)]
     return row._replace(constants=np.array([fixed[0] + fixed[1]], np.float64))
 
@@ -74,12 +74,12 @@ def test_a_copy_of_an_old_message_keeps_its_size(seed: int) -> None:
     """On the way to a mobile host a copy may wait while several short messages are written behind it."""
     name = "tcp_linux_cubic_mobile_messages"
     rows, rng = rows_of(name, 20, seed=seed), np.random.default_rng(seed)
-    whole = rows.parameters[:, P.DATA]
+    whole = rows.parameters[:, RowP.DATA]
     most = np.maximum(whole * rng.choice([1, 1.5, 3], 20), 2).astype(int)
     tables = [
         [2, 0, max(w // 10, 1), 1 << 32, m, 2, 0, 0, 1 << 32, 1000] for w, m in zip(whole, most, strict=True)
     ]
-    rows.parameters[:, [P.MESSAGE_SIZES, P.MESSAGE_WAITS]] = 0, 5
+    rows.parameters[:, [LinuxP.MESSAGE_SIZES, LinuxP.MESSAGE_WAITS]] = 0, 5
     rows = rows._replace(constants=np.array(tables, np.float64))
     out = run_as_python(name, rows)
     for row in range(len(out)):
@@ -96,7 +96,7 @@ def test_messages_over_a_users_own_control_equal_the_twin(monkeypatch: pytest.Mo
     monkeypatch.setattr(OwnSender, "constants", np.array([1.0, 0.7, 1.2]), raising=False)
     rows = with_messages(rows_of("tcp_linux_reno", 30, seed=3), seed=3)
     constants = np.concatenate([np.tile([1.0, 0.7, 1.2], (30, 1)), rows.constants], axis=1)
-    rows.parameters[:, [P.MESSAGE_SIZES, P.MESSAGE_WAITS]] += 3
+    rows.parameters[:, [LinuxP.MESSAGE_SIZES, LinuxP.MESSAGE_WAITS]] += 3
     rows = rows._replace(constants=constants)
     out = run_as_python("tcp_linux_own_messages", rows)
     assert messages(out)[:, Messages.COMPLETED].sum() > 150

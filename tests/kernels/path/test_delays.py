@@ -7,7 +7,8 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import FOREVER, Hop, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, Hop, Rows
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -69,7 +70,7 @@ def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
     rows = build(asked, replications=1).rows
     counts = delays(rows, launch.run(models.model("tcp_newreno_delays"), rows))[0, 0]
     longest = int(np.flatnonzero(counts[DelayOut.DELAYS :])[-1])
-    assert rows.parameters[0, P.LATE] == FOREVER and counts[DelayOut.LATE] == 0
+    assert rows.parameters[0, RowP.LATE] == FOREVER and counts[DelayOut.LATE] == 0
     low, high = ((octave_edge(longest + k) << 7) / 1e9 for k in (0, 1))
     assert low < 4.0 and high > 2.0  # those of the last window, by its timeouts
     assert rows.hops[0, 0, 0, Hop.PRESENT] == 1

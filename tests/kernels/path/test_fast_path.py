@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import Hop, Out, Rows
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.linux.state import Tcp as Linux
 from netcarlo.kernels.path import fast_path, linux_fast_path
 from netcarlo.kernels.runtime import compile as compilers
@@ -73,17 +74,17 @@ def test_outcomes_are_those_without_stretches(name: str, monkeypatch: pytest.Mon
 
 
 def delayed(rows: Rows) -> None:
-    rows.parameters[:, P.ACK_EVERY] = 2
-    rows.parameters[:, P.ACK_DELAY] = 200_000_000
+    rows.parameters[:, ReliableP.ACK_EVERY] = 2
+    rows.parameters[:, ReliableP.ACK_DELAY] = 200_000_000
 
 
 def buffered(rows: Rows) -> None:
-    rows.parameters[:, P.SEND_BUFFER] = 48
-    rows.parameters[:, P.SEND_WAKE] = 16
+    rows.parameters[:, TcpP.SEND_BUFFER] = 48
+    rows.parameters[:, TcpP.SEND_WAKE] = 16
 
 
 def finite(rows: Rows) -> None:
-    rows.parameters[:, P.LIMIT] = 1500
+    rows.parameters[:, RowP.LIMIT] = 1500
 
 
 def over_two_hops(rows: Rows) -> Rows:
@@ -108,14 +109,14 @@ def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPat
 
 def in_bursts(rows: Rows) -> None:
     """Set a window that is sent in bursts of more than two, and a receiver that waits for three packets."""
-    rows.parameters[:, P.WINDOW] = 512
-    rows.parameters[:, P.ACK_EVERY] = 3
+    rows.parameters[:, RowP.WINDOW] = 512
+    rows.parameters[:, ReliableP.ACK_EVERY] = 3
     rows.hops[:, :, :, Hop.BYTE_TIME] //= 10
 
 
 def slow(rows: Rows) -> None:
     """Let the timer of delayed ACKs expire between packets."""
-    rows.parameters[:, P.ACK_DELAY] = 8_000_000
+    rows.parameters[:, ReliableP.ACK_DELAY] = 8_000_000
     rows.hops[:, :, :, Hop.BYTE_TIME] *= 20
 
 

@@ -27,9 +27,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_OK,
     Hop,
     Out,
-    P,
     Rows,
 )
+from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP
 from netcarlo.kernels.runtime import launch
 from tests.twins.path.scenarios import MS, SECOND, empty_row, fill, select, stack
 from tests.twins.rows import rows_of
@@ -99,7 +99,7 @@ def test_packets_and_copies_are_conserved(sender: str, seed: int) -> None:
     assert (out[:, Out.REORDERED] <= np.maximum(out[:, Out.RECEIVED] - 1, 0)).all()
     assert (out[:, Out.SILENCE] <= out[:, Out.LAST_RX] - out[:, Out.FIRST_RX]).all()
     assert (out[:, Out.PREPARED] <= out[:, Out.HANDOVERS]).all()
-    assert (out[:, Out.HANDOVERS] + out[:, Out.FALSE_ALARMS] <= rows.parameters[:, P.HANDOVERS]).all()
+    assert (out[:, Out.HANDOVERS] + out[:, Out.FALSE_ALARMS] <= rows.parameters[:, MobileP.HANDOVERS]).all()
 
 
 @pytest.mark.full
@@ -107,12 +107,12 @@ def test_packets_and_copies_are_conserved(sender: str, seed: int) -> None:
 @quick
 def test_a_host_that_never_moves_is_a_fixed_host(sender: str, seed: int) -> None:
     rows = drawn(sender, 21, seed=seed)
-    rows.parameters[:, P.SCHEDULE] = SCHEDULE_PERIODIC
-    rows.parameters[:, P.FIRST_HANDOVER] = rows.parameters[:, P.END] + 1
-    rows.parameters[:, P.MAP_TO_AR] = 0
+    rows.parameters[:, MobileP.SCHEDULE] = SCHEDULE_PERIODIC
+    rows.parameters[:, MobileP.FIRST_HANDOVER] = rows.parameters[:, RowP.END] + 1
+    rows.parameters[:, MobileP.MAP_TO_AR] = 0
     # Ties of SCTP, see its page: a SACK timer shorter than the radio link, and a timeout that is the RTT.
-    rows.parameters[:, P.ACK_DELAY] = 200 * MS
-    rows.parameters[:, P.MIN_RTO] = 200 * MS
+    rows.parameters[:, ReliableP.ACK_DELAY] = 200 * MS
+    rows.parameters[:, ReliableP.MIN_RTO] = 200 * MS
     for row, radio in enumerate(rows.hops[:, 0, :, Hop.PRESENT].sum(axis=1) - 1):
         rows.outages[row, 0, radio] = FOREVER
     moving, fixed = run(sender, rows), run(sender, rows, mobile=False)
@@ -154,7 +154,7 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
 @quick
 def test_outages_of_the_radio_hop_are_nothing_but_a_schedule(sender: str, seed: int) -> None:
     rows = drawn(sender, 21, seed=seed)
-    rows.parameters[:, P.SCHEDULE] = SCHEDULE_PERIODIC
+    rows.parameters[:, MobileP.SCHEDULE] = SCHEDULE_PERIODIC
     expected = run(sender, rows)
     for row, radio in enumerate(rows.hops[:, 0, :, Hop.PRESENT].sum(axis=1) - 1):
         rows.outages[row, 0, radio] = FOREVER

@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import FHMIPV6, FMIPV6, HIMIPV6, HMIPV6, MIPV6, S_BINDING, S_MIP, Out, P
+from netcarlo.kernels.base.layout import FHMIPV6, FMIPV6, HIMIPV6, HMIPV6, MIPV6, S_BINDING, S_MIP, Out
+from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.kernels.runtime import launch
 from tests.twins import simulate
 from tests.twins.path.mobility.scenarios import mobile_rows
@@ -59,7 +60,7 @@ def test_kernel_equals_twin(sender: str) -> None:
 
 def outcomes_of(protocol: int) -> NDArray[np.int64]:
     rows = mobile_rows(500, seed=9, protocol=protocol)
-    assert (rows.parameters[:, P.HANDOVER] == protocol).all()
+    assert (rows.parameters[:, MobileP.HANDOVER] == protocol).all()
     return launch.run(models.model("tcp_newreno_mobile"), rows)
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, Hop, Out, Rows
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.base.varying import HEAD
 from netcarlo.kernels.runtime import launch
@@ -38,7 +39,8 @@ SENDERS = {"tcp_newreno": 150, "udp": 100, "sctp": 60, "tcp_linux_cubic": 60}
 OTHERS = sorted(
     model.address.name.removesuffix("_reordering")
     for model in models.MODELS.values()
-    if model.address.reordering and not model.address.delays  # those are beside `test_delays`
+    if model.address.reordering
+    and not model.address.delays  # those are beside `test_delays`
     and model.name.removesuffix("_reordering") not in SENDERS
 )
 
@@ -92,8 +94,8 @@ def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
     time.
     """
     rows = take(scenarios("tcp_linux_cubic", 240, seed=31), [207, 207])
-    rows.parameters[1, [P.HANDSHAKE, P.REPLICATION]] = 40, 34
-    rows.parameters[:, P.END] = 2 * 10**9
+    rows.parameters[1, [TcpP.HANDSHAKE, RowP.REPLICATION]] = 40, 34
+    rows.parameters[:, RowP.END] = 2 * 10**9
     found = unlike_twin("tcp_linux_cubic", rows, run("tcp_linux_cubic", rows))
     assert not found, "\n\n".join(found)
 
@@ -103,7 +105,7 @@ def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
 def test_those_not_compiled_equal_their_twins(sender: str) -> None:
     """A few short scenarios each, as plain Python, in which packets are reordered."""
     rows = scenarios(sender, 4 * LONG, seed=5)
-    rows.parameters[:, P.END] = np.minimum(rows.parameters[:, P.END], 10**10)
+    rows.parameters[:, RowP.END] = np.minimum(rows.parameters[:, RowP.END], 10**10)
     out = run_as_python(f"{sender}_reordering", rows)
     assert (out[:, Out.REORDERED] > 0).any()
     found = unlike_twin(sender, rows, out)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import Out, P, Rows
+from netcarlo.kernels.base.layout import Out, Rows
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import batches, device, launch, modules
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime.device_errors import DeviceError
@@ -44,7 +45,7 @@ def as_python(launches: list[int]) -> Callable[[str], Launch]:
         assert not words
         flow = toy.make(compilers.plain)
         warps, _, lanes = arrays[7].shape
-        launches.append(len(np.unique(arrays[0][:, P.REPLICATION])))  # the last row fills its warp
+        launches.append(len(np.unique(arrays[0][:, RowP.REPLICATION])))  # the last row fills its warp
         assert 0 <= grid[0] * block[0] - warps * lanes < block[0]
         for i in range(warps * lanes):
             mine = [a if k in (4, 8) else a[i // lanes, ..., i % lanes] for k, a in enumerate(arrays)]
@@ -73,15 +74,15 @@ def pretend(monkeypatch: pytest.MonkeyPatch, launches: list[int]) -> Pretend:
 def even(n: int) -> Rows:
     """Return rows of equal cost, none of which needs a larger ring."""
     rows = toy.rows(n)
-    rows.parameters[:, P.REPLICATION] = 1 + 3 * np.arange(n)
-    rows.parameters[:, P.WINDOW] = 1
+    rows.parameters[:, RowP.REPLICATION] = 1 + 3 * np.arange(n)
+    rows.parameters[:, RowP.WINDOW] = 1
     return rows
 
 
 def uneven(n: int) -> Rows:
     """Return rows of different costs, every third of which needs a larger ring."""
     rows = toy.rows(n)
-    rows.parameters[:, P.WINDOW] = 1 + np.arange(n) * 7 % 40
+    rows.parameters[:, RowP.WINDOW] = 1 + np.arange(n) * 7 % 40
     return rows
 
 
@@ -188,9 +189,7 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
 
 
 @pytest.mark.full
-def test_memory_is_divided_among_launches_and_the_pool_counts(
-    pretend: Pretend, launches: list[int]
-) -> None:
+def test_memory_is_divided_among_launches_and_the_pool_counts(pretend: Pretend, launches: list[int]) -> None:
     rows = even(4000)
     expected = launch.run(toy.TOY, rows, target="cpu")
     largest = []

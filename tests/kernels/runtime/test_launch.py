@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import STATUS_OK, Out, P, Rows, Trace
+from netcarlo.kernels.base.layout import STATUS_OK, Out, Rows, Trace
+from netcarlo.kernels.base.parameters import RowP, SctpP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.threads import interruptible, map_unordered, merged, prefetched
 from tests import toy
@@ -35,7 +36,7 @@ def test_threads_change_nothing(threads: int) -> None:
 @pytest.mark.full
 def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = toy.rows(64)
-    rows.parameters[:, P.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
+    rows.parameters[:, RowP.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
     started: list[int] = []
 
     def spied(work: Any, items: Any, *, threads: int) -> Any:
@@ -46,7 +47,7 @@ def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> No
     launch.run(toy.TOY, rows, threads=2)
     first = started[:32]  # before what has full rings is run again
     assert sorted(first) == list(range(0, 64, 2))
-    costs = [int(rows.parameters[lo : lo + 2, P.WINDOW].sum()) for lo in first]
+    costs = [int(rows.parameters[lo : lo + 2, RowP.WINDOW].sum()) for lo in first]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 8
 
 
@@ -78,8 +79,12 @@ def test_ring_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rings_hold_two_windows_and_are_powers_of_two() -> None:
     rows = toy.rows(4)
-    rows.parameters[:, P.WINDOW] = [1, 31, 32, 4096]
-    rows.parameters[:, P.DATA], rows.parameters[:, P.CHUNK_HEADER], rows.parameters[:, P.RWND] = 100, 28, 1280
+    rows.parameters[:, RowP.WINDOW] = [1, 31, 32, 4096]
+    rows.parameters[:, RowP.DATA], rows.parameters[:, RowP.CHUNK_HEADER], rows.parameters[:, SctpP.RWND] = (
+        100,
+        28,
+        1280,
+    )
     assert launch._rings(toy.TOY, rows).tolist() == [128, 128, 128, 16384]
     assert launch._rings(models.model("sctp"), rows).tolist() == [128] * 4
 

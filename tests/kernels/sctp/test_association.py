@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.sctp import association as sctp
 from tests.twins.path.scenarios import MS, SECOND
 
@@ -30,7 +31,7 @@ class Wire:
         self.p = np.zeros(len(P), np.int64)
         for name, value in (COLUMNS | columns).items():
             self.p[P[name]] = value
-        self.s = np.zeros(int(sctp.scratch_words(20, self.p[P.RING])), np.int64)
+        self.s = np.zeros(int(sctp.scratch_words(20, self.p[RowP.RING])), np.int64)
         assert sctp.prepare(self.p, self.s, NO_FLOATS, limit, 0, flow, sctp.WORDS) == len(self.s)
         self.rng = np.random.default_rng(1)
         self.spread, self.lose = spread, lose

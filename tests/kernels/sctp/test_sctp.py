@@ -23,10 +23,10 @@ from netcarlo.kernels.base.layout import (
     STATUS_RING_FULL,
     Hop,
     Out,
-    P,
     Rows,
     Trace,
 )
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
@@ -95,7 +95,7 @@ def trace(table: Rows, event: int) -> tuple[Any, Any]:
 
 
 def plain(table: Rows, ring: int) -> Any:
-    table.parameters[:, P.RING] = ring
+    table.parameters[:, RowP.RING] = ring
     out = np.zeros((len(table.parameters), models.model("sctp").outcomes(table)), np.int64)
     flow = models.model("sctp").make(compilers.plain)
     for i in range(len(out)):

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.shared.aqm import codel, pie
@@ -155,7 +155,7 @@ def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"])[whole].all()
     assert (k["EARLY"] <= k["DROPS"]).all() and (k["DROPS_BEFORE"] <= k["ARRIVALS_BEFORE"]).all()
     assert (k["DROPS"] - k["DROPS_BEFORE"] <= k["ARRIVALS"]).all()
-    window = rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP]
+    window = rows.parameters[:, RowP.END] - rows.parameters[:, Shared.WARM_UP]
     assert (k["BUSY"] <= window[:, None]).all()
 
 

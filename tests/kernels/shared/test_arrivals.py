@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import NEVER, STATUS_OK, P
+from netcarlo.kernels.base.layout import NEVER, STATUS_OK
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import arrivals
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
@@ -61,7 +62,7 @@ def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int)
     """Check that a flow of exactly 10 kB is one of up to 10 kB."""
     at = 1 + max(*P, *Flow, *FlowWord)  # the outcomes of the class, behind the words of the flow
     m = np.zeros(at + int(ClassOut.COLUMNS), np.int64)
-    m[[Flow.LATENCY, P.LIMIT, FlowWord.FLOW_SIZE]] = 1, 1, size
+    m[[Flow.LATENCY, RowP.LIMIT, FlowWord.FLOW_SIZE]] = 1, 1, size
     arrivals._count_completion(m, np.int64(0), np.int64(at), np.int64(1))
     counted = m[at + ClassOut.SIZE :].reshape(-1, SizeOut.COLUMNS)[:, SizeOut.FLOWS]
     assert counted.tolist() == [k == of_size for k in range(4)]
@@ -126,5 +127,5 @@ def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int]) -> None:
 def test_ring_size_never_matters() -> None:
     rows = rows_of(MODEL, 30, seed=9)
     small = rows.flows.copy()
-    small[:, :, P.RING] = 64
+    small[:, :, RowP.RING] = 64
     assert (run(rows) == run(rows._replace(flows=small))).all()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import SHIFT, DelayOut
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared, SharedOut, SharedRows
 from netcarlo.networks.shared.delays import table
@@ -87,7 +88,7 @@ def test_no_packet_is_faster_than_its_way(seed: int) -> None:
 
 def _alone_ns(flow: Ints, links: Ints) -> int:
     """Return the delay of a flow's data without queueing, rounded down [ns]."""
-    size = int(flow[P.DATA] + flow[P.HEADER])
+    size = int(flow[RowP.DATA] + flow[RowP.HEADER])
     way = links[flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]]
     byte = int(flow[Flow.ACCESS] + flow[Flow.SINK] + way[:, Link.BYTE_TIME].sum())
     delay = int(flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY] + way[:, Link.DELAY].sum())

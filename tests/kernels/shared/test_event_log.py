@@ -16,9 +16,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_OK,
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
-    P,
     Trace,
 )
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import LINUX_RENO
@@ -63,7 +63,7 @@ def as_python(name: str, rows: SharedRows, row: int) -> tuple[Rows, NDArray[np.i
         if out[SharedOut.STATUS] == STATUS_TRACE_FULL:
             length *= 4
         elif out[SharedOut.STATUS] == STATUS_RING_FULL:
-            one.parameters[:, P.RING] *= 2
+            one.parameters[:, RowP.RING] *= 2
         else:
             return trace[:count], out
 

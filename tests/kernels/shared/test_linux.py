@@ -8,7 +8,8 @@ import pytest
 
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.linux import clocks, transmission_ids
 from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
@@ -51,7 +52,7 @@ def test_kernel_of_all_kinds_equals_twin() -> None:
 def test_rings_that_are_too_small_are_made_larger_and_change_nothing() -> None:
     rows = rows_of("shared_linux_reno", 8, seed=3)
     flows = rows.flows.copy()
-    flows[:, :, P.RING] = 64
+    flows[:, :, RowP.RING] = 64
     model = models.model("shared_linux_reno")
     assert (launch.run(model, rows) == launch.run(model, rows._replace(flows=flows))).all()
 
@@ -64,7 +65,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
     rng = np.random.default_rng(len(control))
     repeated = 0
     for _ in range(3):
-        own, of_row = row_of().parameters[0], (P.SEED, P.END, P.SAMPLE, P.QUEUES)
+        own, of_row = row_of().parameters[0], (RowP.SEED, RowP.END, RowP.SAMPLE, RowP.QUEUES)
         flow = {c.name: int(own[c]) for c in P if c not in of_row} | ACCESS | {
             "KIND": LINUX_RENO + LINUX_KINDS.index(f"linux_{control}"), "START": 12345,
             "CLOCK_PHASE": int(rng.integers(0, 1 << 37)), "LIMIT": int(rng.choice([ENDLESS, 400])),
@@ -78,7 +79,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
         f, _ = split(rows, run_as_python(f"shared_linux_{control}", rows))
 
         path = row_of(**{name: value for name, value in flow.items() if name in P.__members__})
-        path.parameters[0, [P.END, P.SAMPLE, P.QUEUES]] = 8 * SECOND, SECOND, 0
+        path.parameters[0, [RowP.END, RowP.SAMPLE, RowP.QUEUES]] = 8 * SECOND, SECOND, 0
         lay_between(path, [flow["SOURCE_DELAY"], flow["SINK_DELAY"]], queue=queue, forth=forth, back=back)
         expected = simulate_path(f"tcp_linux_{control}", path)
         assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import Link, SharedOut, SharedRows
 from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, dumbbell, split
@@ -67,5 +67,5 @@ def test_every_packet_is_somewhere() -> None:
     rows = rows_that_fail("shared_mixed_varying", 200, seed=5)
     f, _ = split(rows, run(rows))
     gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"]
-    assert gone.any() and (rows.parameters[:, P.END] > 0).all()
+    assert gone.any() and (rows.parameters[:, RowP.END] > 0).all()
     assert (f["SENT"] + f["IN_FLIGHT_BEFORE"] == f["RECEIVED"] + gone + f["IN_FLIGHT"]).all()

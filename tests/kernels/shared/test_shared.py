@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, Rows
+from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import ALONE, KINDS, UDP
 from netcarlo.kernels.shared.layout import (
@@ -63,7 +64,7 @@ def split(rows: SharedRows, out: Ints) -> tuple[dict[str, Ints], dict[str, Ints]
 
 
 def window_ns(rows: SharedRows) -> Ints:
-    return np.asarray(rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP])
+    return np.asarray(rows.parameters[:, RowP.END] - rows.parameters[:, Shared.WARM_UP])
 
 
 def name(rows: SharedRows, column: int) -> str:
@@ -187,7 +188,7 @@ def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
     assert (np.isnan(utilisation) | (utilisation >= 0) & (utilisation <= 1)).all()
     for row, flows in enumerate(rows.flows):
         flows = flows[: rows.parameters[row, Shared.FLOWS]]
-        data, size = flows[:, P.DATA], flows[:, P.DATA] + flows[:, P.HEADER]
+        data, size = flows[:, RowP.DATA], flows[:, RowP.DATA] + flows[:, RowP.HEADER]
         last = flows[np.arange(len(flows)), Flow.ROUTE + flows[:, Flow.HOPS] - 1]
         link, cable = rows.links[row, last, Link.BYTE_TIME], flows[:, Flow.SINK]
         least_ns = (size * np.maximum(link, cable) / 2.0**BYTE_TIME_BITS - 0.5) / (8 * data)  # a bit takes
@@ -204,7 +205,7 @@ def test_finite_transfers_are_complete_when_all_has_come(seed: int) -> None:
     rows = shared_rows(20, seed=seed)
     rows.parameters[:, Shared.WARM_UP] = 0
     f, _ = split(rows, run(rows))
-    limit, start = rows.flows[:, :, P.LIMIT], rows.flows[:, :, P.START]
+    limit, start = rows.flows[:, :, RowP.LIMIT], rows.flows[:, :, RowP.START]
     present = np.arange(limit.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     tcp = present & (rows.flows[:, :, Flow.KIND] != UDP)
     complete, finished = f["COMPLETED"] != NEVER, f["FINISHED"] != NEVER

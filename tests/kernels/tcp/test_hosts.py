@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, NEVER, Hop, Out, P, Rows, Trace
+from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, NEVER, Hop, Out, Rows, Trace
+from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.runtime import launch
 from tests.kernels.tcp.test_properties import clean_row, round_trip
 from tests.tiers import parameters
@@ -18,9 +19,9 @@ TCPS = ["tcp_newreno", "tcp_sack"]
 def test_a_writer_who_wakes_at_every_ack_makes_the_buffer_a_window(tcp: str) -> None:
     window = tcp_rows(60, seed=21)
     buffer = Rows(*(field.copy() for field in window))
-    window.parameters[:, [P.SEND_BUFFER, P.SEND_WAKE]] = 0
-    buffer.parameters[:, P.SEND_BUFFER] = window.parameters[:, P.WINDOW]
-    buffer.parameters[:, P.SEND_WAKE] = window.parameters[:, P.WINDOW] - 1
+    window.parameters[:, [TcpP.SEND_BUFFER, TcpP.SEND_WAKE]] = 0
+    buffer.parameters[:, TcpP.SEND_BUFFER] = window.parameters[:, RowP.WINDOW]
+    buffer.parameters[:, TcpP.SEND_WAKE] = window.parameters[:, RowP.WINDOW] - 1
     expected, out = (launch.run(models.model(tcp), rows) for rows in (window, buffer))
     assert (out == expected).all()
 
@@ -83,7 +84,7 @@ def test_hosts_equal_their_twin(tcp: str) -> None:
     rng = np.random.default_rng(22)
     for row in range(len(rows.parameters)):
         room = int(rng.integers(1, 30))
-        rows.parameters[row, [P.SEND_BUFFER, P.SEND_WAKE]] = room, rng.integers(0, room + 1)
+        rows.parameters[row, [TcpP.SEND_BUFFER, TcpP.SEND_WAKE]] = room, rng.integers(0, room + 1)
         rows.hops[row, 0, :, Hop.TICK] = rng.choice([MS, 4 * MS, 7_777_777], 3)
         rows.hops[row, 0, :, Hop.TICK_PHASE] = rng.integers(0, MS)
     outcomes = launch.run(models.model(tcp), rows)

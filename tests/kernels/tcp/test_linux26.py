@@ -9,7 +9,8 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.layout import ENDLESS, EVENT_ACK, EVENT_SEND, Hop, Out, P, Rows, Trace
+from netcarlo.kernels.base.layout import ENDLESS, EVENT_ACK, EVENT_SEND, Hop, Out, Rows, Trace
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import linux_reno, linux_westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import linux26
@@ -59,8 +60,8 @@ def test_uncompiled_kernel_equals_twin(name: str) -> None:
 def wide_windows(count: int, *, seed: int) -> Rows:
     rows = tcp_rows(count, seed=seed)
     rng = np.random.default_rng(seed)
-    rows.parameters[:, P.WINDOW] = rng.integers(30, 400, count)
-    rows.parameters[:, P.INITIAL_SSTHRESH] = rng.integers(2, 60, count)
+    rows.parameters[:, RowP.WINDOW] = rng.integers(30, 400, count)
+    rows.parameters[:, ReliableP.INITIAL_SSTHRESH] = rng.integers(2, 60, count)
     return rows
 
 
@@ -70,8 +71,8 @@ class Board:
     def __init__(self, acked: int = 100) -> None:
         self.functions = linux_scoreboard
         self.parameters = np.zeros(len(P), np.int64)
-        self.parameters[P.RING] = RING
-        self.parameters[P.DUPACKS] = 4
+        self.parameters[RowP.RING] = RING
+        self.parameters[ReliableP.DUPACKS] = 4
         self.m = np.zeros(END + linux_scoreboard.scratch_words(RING) + 8, np.int64)
         self.ack = self.functions.prepare(self.m, self.parameters, END)
         self.acked, self.snd_nxt = acked, acked + 21
@@ -236,7 +237,7 @@ def test_scenarios_know_it() -> None:
     scenario = Scenario.check({"duration": "10 s", "transport": transport, "hops": hops})
     assert model_of(scenario).name == "tcp_linux26_westwood"
     rows = build(scenario, replications=2).rows
-    columns = P.WINDOW, P.HEADER, P.TICK, P.MAX_RTO, P.DUPACKS
+    columns = RowP.WINDOW, RowP.HEADER, TcpP.TICK, ReliableP.MAX_RTO, ReliableP.DUPACKS
     assert rows.parameters[0, list(columns)].tolist() == [60_000, 50, MS, 120 * SECOND, 4]
     cell = {"duration": "10 s", "transport": transport, "wireless": {"cell": {"stations": 2}}}
     assert model_of(Scenario.check(cell)).name == "wifi_linux26_westwood"

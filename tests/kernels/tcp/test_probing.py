@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.congestion import aimd, bic, westwood
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.tcp import elfn, eln, new_probing, newreno, probing
@@ -60,7 +60,7 @@ def differences(name: str, run: Any, seeds: range) -> list[str]:
         log, expected = given[-1][:rows], np.array(twin.log, dtype=np.float64)
         least = min(len(log), len(expected))
         wrong = np.flatnonzero((log[:least] != expected[:least]).any(axis=1))
-        counted = counts(given[5], int(script.p[P.END]))
+        counted = counts(given[5], int(script.p[RowP.END]))
         if wrong.size:
             k = wrong[0]
             found.append(f"{name}, script {seed}, row {k}: {log[k].tolist()} not {expected[k].tolist()}")
@@ -145,7 +145,7 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
 def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
     """New probing notices by later packets; the others wait for the timer."""
     script = lossless(limit=400)
-    script.p[P.WINDOW] = 60
+    script.p[RowP.WINDOW] = 60
     script.fates[0, 150] = LOST
     log, _ = drive(module, script)
     put = log[np.isin(log[:, 1], (DATA, PROBE))]

@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import (
-    BYTE_TIME_BITS,
-    ENDLESS,
-    FOREVER,
-    NEVER,
-    STATUS_OK,
-    Hop,
-    Out,
-    P,
-    Rows,
-)
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, STATUS_OK, Hop, Out, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -86,10 +77,10 @@ def test_packets_are_conserved(protocol: str, seed: int) -> None:
     assert (out[:, Out.IN_ORDER] <= out[:, Out.DELIVERED]).all()
     assert (out[:, Out.ACKED] <= out[:, Out.IN_ORDER]).all()
     assert (out[:, Out.DELIVERED] <= out[:, Out.SENT] - out[:, Out.RETRANSMITTED]).all()
-    assert (out[:, Out.SENT] - out[:, Out.RETRANSMITTED] <= rows.parameters[:, P.LIMIT]).all()
+    assert (out[:, Out.SENT] - out[:, Out.RETRANSMITTED] <= rows.parameters[:, RowP.LIMIT]).all()
     assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT]).all()
     completed = out[:, Out.COMPLETED] != NEVER
-    assert (completed == (out[:, Out.DELIVERED] == rows.parameters[:, P.LIMIT])).all()
+    assert (completed == (out[:, Out.DELIVERED] == rows.parameters[:, RowP.LIMIT])).all()
 
 
 @pytest.mark.full
@@ -98,12 +89,12 @@ def test_packets_are_conserved(protocol: str, seed: int) -> None:
 def test_times_are_in_order(protocol: str, seed: int) -> None:
     rows = scenarios(protocol, 20, seed)
     out, p = run(protocol, rows), rows.parameters
-    assert (out[:, Out.SAMPLES] == (p[:, P.END] - p[:, P.SAMPLE] // 2) // p[:, P.SAMPLE] + 1).all()
+    assert (out[:, Out.SAMPLES] == (p[:, RowP.END] - p[:, RowP.SAMPLE] // 2) // p[:, RowP.SAMPLE] + 1).all()
     got = out[:, Out.RECEIVED] > 0
     assert ((out[:, Out.FIRST_RX] != NEVER) == got).all() and ((out[:, Out.LAST_RX] != NEVER) == got).all()
-    assert (p[got, P.START] <= out[got, Out.FIRST_RX]).all()
+    assert (p[got, RowP.START] <= out[got, Out.FIRST_RX]).all()
     assert (out[got, Out.FIRST_RX] <= out[got, Out.LAST_RX]).all()
-    assert (out[got, Out.LAST_RX] <= p[got, P.END]).all()
+    assert (out[got, Out.LAST_RX] <= p[got, RowP.END]).all()
     resumed = out[:, Out.RESUME_RX] != NEVER
     first_outage = rows.outages[:, 0, :, 0, 0].min(axis=1)
     assert (first_outage[resumed] < out[resumed, Out.RESUME_RX]).all()
@@ -124,7 +115,7 @@ def test_without_loss_capacity_or_window_limits(
     span, expected = (10 * rtt, 10 * window) if limited_by_window else (100 * packet_time, 100)
     settled = round(150 * max(rtt, window * packet_time)) + 5 * SECOND
     rows = stack([row, row])
-    rows.parameters[:, P.END] = [settled, settled + round(span)]
+    rows.parameters[:, RowP.END] = [settled, settled + round(span)]
     out = run(protocol, rows)
     assert not out[:, [*DROPS, Out.TIMEOUTS, Out.RETRANSMITTED, Out.ACK_DROPS]].any()
     delivered = int(out[1, Out.DELIVERED] - out[0, Out.DELIVERED])
@@ -138,7 +129,7 @@ def test_a_finite_transfer_without_loss_sends_every_packet_once(
     protocol: str, packets: int, window: int, delay_ms: int
 ) -> None:
     row = clean_row(protocol, rate_bps=1e6, delay=delay_ms * MS, window=window, end=600 * SECOND)
-    row.parameters[0, P.LIMIT] = packets
+    row.parameters[0, RowP.LIMIT] = packets
     out = run(protocol, row)[0]
     for column in (Out.SENT, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED):
         assert out[column] == packets

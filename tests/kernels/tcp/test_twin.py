@@ -15,7 +15,8 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import bind
-from netcarlo.kernels.base.layout import Out, P, Rows
+from netcarlo.kernels.base.layout import Out, Rows
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP
 from netcarlo.kernels.congestion import aimd
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
@@ -78,7 +79,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
     found = replace(slots.of_sender(sack, aimd), pauses=True).filled()
     prepare, on_dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.on_dup_ack))
     p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
-    p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
+    p[[RowP.RING, ReliableP.DUPACKS, RowP.WINDOW]] = 64, 3, 50
     at, acked, snd_max, snd_nxt = 40, 9, 20, 21  # packet 10 is lost, packets up to 20 have been sent
     prepare(m, p, 30)
     row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []

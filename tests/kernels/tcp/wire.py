@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.bind import Binder
-from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.base.layout import FOREVER, Out
+from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.tcp import association, newreno, sender, slots
 from netcarlo.kernels.tcp.state import Tcp
 from tests.twins.outcomes import Outcomes
@@ -53,20 +54,20 @@ class Script:
         self.outages[rng.integers(0, 5) :] = FOREVER
         self.notices = np.sort(self.outages[:, 0] + rng.integers(0, 100 * MS, 4))
         p = np.zeros(len(P), np.int64)
-        p[P.END] = 60 * SECOND
-        p[P.LIMIT] = rng.choice([60, 400, 1 << 62])
-        p[P.WINDOW] = rng.integers(3, 40)
-        p[P.DATA], p[P.HEADER], p[P.ACK], p[P.SACK_BLOCK] = 1000, 40, 40, 8
-        p[P.HANDSHAKE] = rng.choice([0, 40])
-        p[P.INITIAL_WINDOW] = rng.integers(1, 5)
-        p[P.INITIAL_SSTHRESH] = rng.integers(2, 40)
-        p[P.TICK] = rng.choice([1, 10, 100]) * MS
-        p[P.CLOCK_PHASE] = rng.integers(0, p[P.TICK])
-        p[P.MIN_RTO] = rng.choice([50, 200, 1000]) * MS
-        p[P.MAX_RTO], p[P.INITIAL_RTO] = 10 * SECOND, 3 * SECOND
-        p[P.DUPACKS] = 3
-        p[P.ACK_EVERY], p[P.ACK_DELAY] = rng.integers(1, 3), 100 * MS
-        p[P.RING] = 256
+        p[RowP.END] = 60 * SECOND
+        p[RowP.LIMIT] = rng.choice([60, 400, 1 << 62])
+        p[RowP.WINDOW] = rng.integers(3, 40)
+        p[RowP.DATA], p[RowP.HEADER], p[ReliableP.ACK], p[ReliableP.SACK_BLOCK] = 1000, 40, 40, 8
+        p[TcpP.HANDSHAKE] = rng.choice([0, 40])
+        p[TcpP.INITIAL_WINDOW] = rng.integers(1, 5)
+        p[ReliableP.INITIAL_SSTHRESH] = rng.integers(2, 40)
+        p[TcpP.TICK] = rng.choice([1, 10, 100]) * MS
+        p[TcpP.CLOCK_PHASE] = rng.integers(0, p[TcpP.TICK])
+        p[ReliableP.MIN_RTO] = rng.choice([50, 200, 1000]) * MS
+        p[ReliableP.MAX_RTO], p[ReliableP.INITIAL_RTO] = 10 * SECOND, 3 * SECOND
+        p[ReliableP.DUPACKS] = 3
+        p[ReliableP.ACK_EVERY], p[ReliableP.ACK_DELAY] = rng.integers(1, 3), 100 * MS
+        p[RowP.RING] = 256
         self.p = p
 
 
@@ -116,8 +117,8 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     ) -> Any:  # fmt: skip
         n = np.int64(0)
         constants = g[:0]
-        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], np.int64(0), tcp.WORDS)
-        start = p[P.START]
+        tcp.prepare(p, s, g, p[RowP.LIMIT], p[TcpP.CLOCK_PHASE], np.int64(0), tcp.WORDS)
+        start = p[RowP.START]
         notified = np.int64(0)
         while n < log.shape[0] - 100:
             forth, back = 1 + ways[0, 0, 1] % FATES, 1 + ways[1, 0, 1] % FATES
@@ -126,7 +127,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
             notice = notices[notified] if notified < notices.shape[0] else np.int64(FOREVER)
             of_tcp = min(s[Tcp.DELACK_EXPIRY], s[Tcp.TIMER_EXPIRY])
             now = min(min(start, min(at_sink, at_source)), min(of_tcp, notice))
-            if now > p[P.END]:
+            if now > p[RowP.END]:
                 break
             sending = True
             if start == now:
@@ -195,9 +196,9 @@ def lossless(*, limit: int = 2000) -> Script:
     script.outages = np.full((1, 2), FOREVER)
     script.notices = np.full(1, FOREVER)
     p = script.p
-    p[P.LIMIT], p[P.WINDOW], p[P.INITIAL_SSTHRESH], p[P.INITIAL_WINDOW] = limit, 20, 20, 2
-    p[P.HANDSHAKE], p[P.TICK], p[P.CLOCK_PHASE], p[P.ACK_EVERY] = 40, 10 * MS, 0, 1
-    p[P.MIN_RTO] = 200 * MS
+    p[RowP.LIMIT], p[RowP.WINDOW], p[ReliableP.INITIAL_SSTHRESH], p[TcpP.INITIAL_WINDOW] = limit, 20, 20, 2
+    p[TcpP.HANDSHAKE], p[TcpP.TICK], p[TcpP.CLOCK_PHASE], p[ReliableP.ACK_EVERY] = 40, 10 * MS, 0, 1
+    p[ReliableP.MIN_RTO] = 200 * MS
     return script
 
 
@@ -221,7 +222,7 @@ class Twin:
         self.put = [0, 0]
         self.free = [0, 0]
         self.last = [0, 0]
-        self.outcomes = Outcomes(limit=int(script.p[P.LIMIT]))
+        self.outcomes = Outcomes(limit=int(script.p[RowP.LIMIT]))
         p = Parameters(script.p)
         self.sender = tcp(self.simulation, self.outcomes, p, self.transmit, control())  # type: ignore[arg-type]
         self.sender.send_probe = self.transmit_probe
@@ -296,7 +297,7 @@ class Twin:
         """Return the counters of the association."""
         values, tcp = self.outcomes.values, self.sender
         of_tcp = [values[column] for column in OF_TCP]
-        return [*of_tcp, tcp.probes, tcp.pauses, tcp.spared, tcp.paused_until(int(self.script.p[P.END]))]
+        return [*of_tcp, tcp.probes, tcp.pauses, tcp.spared, tcp.paused_until(int(self.script.p[RowP.END]))]
 
 
 OF_TCP = [
@@ -318,7 +319,7 @@ def counts(s: Ints, end: int) -> list[int]:
 def arrays(script: Script) -> tuple[Any, ...]:
     """Return arguments of a kernel's `run`, zeroed."""
     p = script.p.copy()
-    words = slots.scratch_words(newreno, int(p[P.WINDOW]), int(p[P.RING]))
+    words = slots.scratch_words(newreno, int(p[RowP.WINDOW]), int(p[RowP.RING]))
     return (
         p, script.fates, script.changes, script.outages, script.notices, np.zeros(words, np.int64),
         np.zeros(sender.FLOATS), np.zeros((2, FATES + 1, 4), np.int64), np.zeros((200_000, 5)),

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import STATUS_OK, P
+from netcarlo.kernels.base.layout import STATUS_OK
 from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.rows import Table
 
 
@@ -72,17 +73,17 @@ def simulate(
     p: Any, constants: Any, lines: Any, nothing: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
-    line, lost, now = lines[0], np.int64(0), p[P.START]
-    seed, scenario, replication = p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]
+    line, lost, now = lines[0], np.int64(0), p[RowP.START]
+    seed, scenario, replication = p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION]
     left = gap(losses, line[Line.LOSS], seed, scenario, replication, STREAM_LINE, lost)
-    while now < p[P.END] and out[ToyOut.SENT] < p[P.LIMIT]:
+    while now < p[RowP.END] and out[ToyOut.SENT] < p[RowP.LIMIT]:
         out[ToyOut.SENT] += 1
         if left == 0:
             lost += 1
             left = gap(losses, line[Line.LOSS], seed, scenario, replication, STREAM_LINE, lost)
         else:
             left -= 1
-            if now + line[Line.DELAY] <= p[P.END]:
+            if now + line[Line.DELAY] <= p[RowP.END]:
                 out[ToyOut.ARRIVED] += 1
         now += line[Line.INTERVAL]
     out[ToyOut.LOST] = lost

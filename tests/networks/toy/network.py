@@ -6,8 +6,9 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.toy.engine import Line, ToyOut, ToyRows
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import MORE, SHARE, Outcome, same
@@ -27,7 +28,7 @@ def luck(out: Output) -> Floats:
 def goodput_bps(out: Output) -> Floats:
     """Return the payload that arrived, divided by the time from start to end [bit/s]."""
     p = out.p
-    return np.asarray(8.0 * out[ToyOut.ARRIVED] * p[:, P.DATA] / (p[:, P.END] - p[:, P.START]) * NS)
+    return np.asarray(8.0 * out[ToyOut.ARRIVED] * p[:, RowP.DATA] / (p[:, RowP.END] - p[:, RowP.START]) * NS)
 
 
 class ToyNetwork(Network):
@@ -79,7 +80,7 @@ class ToyNetwork(Network):
         table = parameters(run, draws)
         lines = np.zeros((len(table), 1, Line.COLUMNS), np.int64)
         rate = draws.floats("transport.rate", run.transport.rate)  # type: ignore[union-attr]
-        lines[:, 0, Line.INTERVAL] = np.rint(8e9 * table[:, P.DATA] / rate)
+        lines[:, 0, Line.INTERVAL] = np.rint(8e9 * table[:, RowP.DATA] / rate)
         lines[:, 0, Line.DELAY] = draws.whole("toy.delay", self.delay, NS)
         losses, row = np.unique(draws.floats("toy.loss", self.loss), return_inverse=True)
         lines[:, 0, Line.LOSS] = row

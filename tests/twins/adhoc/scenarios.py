@@ -22,8 +22,9 @@ from netcarlo.kernels.adhoc.layout import (
     ManetRows,
     Place,
 )
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP, SctpP, UdpP
 from netcarlo.kernels.udp.source import MOST_SPREAD
 from tests.twins.path.scenarios import make_linux, pick, sctp_parameters, tcp_parameters
 
@@ -199,13 +200,15 @@ def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
     """Return the same networks with a UDP stream each, from light load to overload."""
     rng = np.random.default_rng(seed)
     p = rows.parameters.copy()
-    on_air = (p[:, P.DATA] + p[:, P.HEADER]) * p[:, Manet.BYTE_TIME]
-    p[:, P.INTERVAL] = np.maximum(on_air * 10.0 ** rng.uniform(0, 2, len(p)), 1000)
-    p[:, P.STOP] = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
+    on_air = (p[:, RowP.DATA] + p[:, RowP.HEADER]) * p[:, Manet.BYTE_TIME]
+    p[:, UdpP.INTERVAL] = np.maximum(on_air * 10.0 ** rng.uniform(0, 2, len(p)), 1000)
+    p[:, UdpP.STOP] = np.where(
+        rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, RowP.END], FOREVER
+    )
     jittered = rng.random(len(p)) < 0.5
-    spread = np.minimum(p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
-    p[:, P.SPREAD] = np.where(jittered, spread, 0)
-    p[:, P.WINDOW] = 0
+    spread = np.minimum(p[:, UdpP.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
+    p[:, UdpP.SPREAD] = np.where(jittered, spread, 0)
+    p[:, RowP.WINDOW] = 0
     return rows._replace(parameters=p)
 
 
@@ -215,15 +218,15 @@ def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
     for k, row in enumerate(p):
         rng = np.random.default_rng([seed, k, 8])
         header = pick(rng, 0, 16, 20)
-        chunk = int(row[P.DATA]) + header
-        columns = sctp_parameters(rng, chunk, int(row[P.WINDOW]))
+        chunk = int(row[RowP.DATA]) + header
+        columns = sctp_parameters(rng, chunk, int(row[RowP.WINDOW]))
         columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND, 3 * SECOND)
         columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
-        if row[P.WINDOW] >= 64:  # more than a node keeps while it has no route
+        if row[RowP.WINDOW] >= 64:  # more than a node keeps while it has no route
             columns["INITIAL_CWND"] = columns["INITIAL_SSTHRESH"] = columns["RWND"]
         for name, value in (columns | {"CHUNK_HEADER": header}).items():
             row[P[name]] = value
-        row[P.WINDOW] = row[P.RWND] // chunk
+        row[RowP.WINDOW] = row[SctpP.RWND] // chunk
     return rows._replace(parameters=p)
 
 

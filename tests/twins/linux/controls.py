@@ -131,7 +131,7 @@ class Reno:
     least_rtt = 0  # [us], 0: unknown
 
     def slow_start(self, p: Parameters) -> Standard:
-        """Mode of slow start, as in `P.SLOW_START`."""
+        """Mode of slow start, as in `LinuxP.SLOW_START`."""
         if not hasattr(self, "_slow_start"):
             self._slow_start = (self.own, Standard, Hystart, HystartPlusPlus)[p.SLOW_START]()
         return self._slow_start

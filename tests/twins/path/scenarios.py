@@ -7,8 +7,9 @@ import numpy as np
 from numpy.random import Generator
 
 from netcarlo.kernels.adhoc.layout import ManetRows
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import LinuxP, MobileP, P, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.udp.source import MOST_SPREAD
 
 MS = 1_000_000
@@ -41,8 +42,11 @@ def select(rows: Rows, chosen: Any) -> Rows:
 def empty_row(outages: int = OUTAGES) -> Rows:
     """Return a row of zeros without hops, outages or losses."""
     return Rows(
-        np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
-        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
+        np.zeros((1, len(P)), np.int64),
+        np.zeros((1, 0)),
+        np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
+        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64),
+        thresholds(PROBABILITIES),
     )
 
 
@@ -118,17 +122,25 @@ def _sctp_row(rng: Generator) -> Rows:
     slowest = max(choose_hops(rng, row, path, on_lattice) for path in range(paths))
     size = chunk + header
     end = max(SECOND, min(DATA_PACKETS // 2 * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
-    fill(row, common(rng, end, on_lattice) | {
-        "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
-        "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
-        "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
-        **sctp_parameters(rng, chunk, window),
-    })
+    fill(
+        row,
+        common(rng, end, on_lattice)
+        | {
+            "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
+            "N_PATHS": paths,
+            "DATA": data,
+            "CHUNK_HEADER": chunk_header,
+            "HEADER": header,
+            "ACK": 968 if on_lattice else int(rng.integers(20, 81)),
+            "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
+            **sctp_parameters(rng, chunk, window),
+        },
+    )
     for path in range(paths):
         choose_outages(rng, row, path, end, on_lattice)
         choose_cross_traffic(rng, row, path, end, on_lattice)
         choose_ticks(rng, row, path, on_lattice)
-    row.parameters[0, P.FAILBACK] = rng.integers(0, 2)
+    row.parameters[0, SctpP.FAILBACK] = rng.integers(0, 2)
     return row
 
 
@@ -159,9 +171,12 @@ def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
     start = pick(rng, 0, 0, rng.integers(0, SECOND))
     sample = pick(rng, 100 * MS, 10 * MS, rng.integers(MS, SECOND))
     return {
-        "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
+        "SEED": int(rng.integers(0, 1 << 62)),
+        "SCENARIO": int(rng.integers(0, 1 << 32)),
         "REPLICATION": int(rng.integers(0, 1 << 32)),
-        "START": start // (100 * MS) * (100 * MS) if on_lattice else start, "END": end, "SAMPLE": sample,
+        "START": start // (100 * MS) * (100 * MS) if on_lattice else start,
+        "END": end,
+        "SAMPLE": sample,
         "RING": 1 << 12,
     }
 
@@ -186,7 +201,9 @@ def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
             lossy = mood > 0.4 if forward else mood > 0.7
             limits = [0, 1, 2, 3, 5, 10, 30, 100] if forward or rng.random() < 0.3 else [0]
             column[base : base + 4] = (
-                byte_time, delay, int(rng.choice(limits)),
+                byte_time,
+                delay,
+                int(rng.choice(limits)),
                 int(rng.choice(len(PROBABILITIES), p=odds)) if lossy else 0,
             )
             slowest = max(slowest, byte_time >> BYTE_TIME_BITS)
@@ -248,14 +265,14 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
     rng = np.random.default_rng(seed)
     p = rows.parameters.copy()
     slowest = rows.hops[:, 0, :, [Hop.BYTE_TIME]].max(axis=(0, 2)) / 2**BYTE_TIME_BITS
-    interval = slowest * (p[:, P.DATA] + p[:, P.HEADER]) * 3.0 ** rng.uniform(-1, 1, len(p))
-    p[:, P.INTERVAL] = np.maximum(interval, 20_000)
-    stop = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
-    p[:, P.STOP] = stop
+    interval = slowest * (p[:, RowP.DATA] + p[:, RowP.HEADER]) * 3.0 ** rng.uniform(-1, 1, len(p))
+    p[:, UdpP.INTERVAL] = np.maximum(interval, 20_000)
+    stop = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, RowP.END], FOREVER)
+    p[:, UdpP.STOP] = stop
     jittered = rng.random(len(p)) < 0.5
-    spread = np.minimum(p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
-    p[:, P.SPREAD] = np.where(jittered, spread, 0)
-    p[:, P.WINDOW] = 0
+    spread = np.minimum(p[:, UdpP.INTERVAL] * rng.uniform(0, 3, len(p)), MOST_SPREAD)
+    p[:, UdpP.SPREAD] = np.where(jittered, spread, 0)
+    p[:, RowP.WINDOW] = 0
     return rows._replace(parameters=p)
 
 
@@ -285,7 +302,7 @@ def with_varying(rows: Rows, *, seed: int, jitter: float = 0.4) -> Rows:
     hops, found = rows.hops.copy(), {}
     for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
         for direction in np.flatnonzero(rng.random(2) < 0.5).tolist():
-            end = int(rows.parameters[place[0], P.END])
+            end = int(rows.parameters[place[0], RowP.END])
             hop = hops[tuple(place)]
             found[*place, direction] = varying_pairs(rng, hop[Hop.BYTE_TIME], hop[Hop.DELAY], end, jitter)
     outages, longest = rows.outages.shape[3], 2 * max(map(len, found.values()))
@@ -311,7 +328,7 @@ def with_reordering(rows: Rows, *, seed: int) -> Rows:
         head = rows.hops[*hop, Hop.VARIES + direction] + 2
         rows.outages[*hop, head, 1] *= rng.choice([-1, -1, -1, 1])
     p = rows.parameters
-    p[:, P.N_PATHS] = np.minimum(p[:, P.N_PATHS], 1)
+    p[:, SctpP.N_PATHS] = np.minimum(p[:, SctpP.N_PATHS], 1)
     return rows
 
 
@@ -352,12 +369,12 @@ def linux_rows(count: int, *, seed: int) -> Rows:
 
 def make_linux(rng: Generator, p: Any) -> None:
     """Turn the columns of a TCP into those of today's Linux."""
-    p[P.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
-    p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
-    p[P.WINDOW] = pick(rng, p[P.WINDOW], rng.integers(10, 400), 400)
-    p[P.MIN_RTO] = pick(rng, 0, 200 * MS, 200 * MS)
-    p[P.ACK_DELAY] = pick(rng, 40 * MS, 40 * MS, p[P.ACK_DELAY])
-    p[P.SEND_BUFFER] = p[P.SEND_WAKE] = 0
+    p[TcpP.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
+    p[TcpP.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+    p[RowP.WINDOW] = pick(rng, p[RowP.WINDOW], rng.integers(10, 400), 400)
+    p[ReliableP.MIN_RTO] = pick(rng, 0, 200 * MS, 200 * MS)
+    p[ReliableP.ACK_DELAY] = pick(rng, 40 * MS, 40 * MS, p[ReliableP.ACK_DELAY])
+    p[TcpP.SEND_BUFFER] = p[TcpP.SEND_WAKE] = 0
 
 
 def with_messages(rows: Rows, *, seed: int) -> Rows:
@@ -368,14 +385,18 @@ def with_messages(rows: Rows, *, seed: int) -> Rows:
     p, tables = rows.parameters.copy(), []
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 3])
-        most = int(p[k, P.DATA]) * pick(rng, 1, 3, 30, 100)
+        most = int(p[k, RowP.DATA]) * pick(rng, 1, 3, 30, 100)
         sizes = [0, pick(rng, 1, most, most // 2), 1 << 32, most]
         longest = pick(rng, 0, 50 * MS, 500 * MS, 3 * SECOND)
         waits = [0, pick(rng, 0, longest), 1 << 31, longest // 2, 1 << 31, longest, 1 << 32, longest]
         tables.append([2, *sizes, 4, *waits])
-        p[k, [P.MESSAGES, P.MESSAGE_SIZES, P.MESSAGE_WAITS]] = rng.integers(1, 3), 0, 1 + len(sizes)
-        p[k, P.IDLE_RESTART] = rng.random() < 0.8
-    p[:, P.LIMIT] = ENDLESS
+        p[k, [LinuxP.MESSAGES, LinuxP.MESSAGE_SIZES, LinuxP.MESSAGE_WAITS]] = (
+            rng.integers(1, 3),
+            0,
+            1 + len(sizes),
+        )
+        p[k, LinuxP.IDLE_RESTART] = rng.random() < 0.8
+    p[:, RowP.LIMIT] = ENDLESS
     return rows._replace(parameters=p, constants=np.array(tables, np.float64))
 
 
@@ -384,7 +405,7 @@ def with_delays(rows: OneFlow, *, seed: int) -> OneFlow:
     p = rows.parameters.copy()
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 24])
-        p[k, P.LATE] = pick(rng, FOREVER, 1, rng.integers(1, 2 * SECOND))
+        p[k, RowP.LATE] = pick(rng, FOREVER, 1, rng.integers(1, 2 * SECOND))
     return rows._replace(parameters=p)
 
 
@@ -393,9 +414,9 @@ def with_tuning(rows: Rows, *, seed: int) -> Rows:
     p = rows.parameters.copy()
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 4])
-        p[k, P.WINDOW] = pick(rng, 20, 100, 400, 400)
+        p[k, RowP.WINDOW] = pick(rng, 20, 100, 400, 400)
         if rng.random() < 0.6:
-            p[k, P.DATA] = pick(rng, 3000, 6000, 20_000)
+            p[k, RowP.DATA] = pick(rng, 3000, 6000, 20_000)
     return rows._replace(parameters=p)
 
 
@@ -407,5 +428,5 @@ def as_linux(rows: Rows, *, seed: int) -> Rows:
         make_linux(rng, p[k])
         if rng.random() < 0.3:  # a queue that slow start overflows by far
             rows.hops[k, 0, 0, [Hop.QUEUE, Hop.R_QUEUE]] = rng.integers(20, 100), 0
-    p[:, P.QUEUES] = p[:, P.HANDOVER] == 0
+    p[:, RowP.QUEUES] = p[:, MobileP.HANDOVER] == 0
     return rows

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import KINDS, LINUX_RENO, UDP
 from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
@@ -39,7 +40,11 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
 
 
 def _slots(
-    rng: np.random.Generator, flow: np.ndarray, links: np.ndarray, number: int, constants: np.ndarray,
+    rng: np.random.Generator,
+    flow: np.ndarray,
+    links: np.ndarray,
+    number: int,
+    constants: np.ndarray,
     linux: bool,
 ) -> list[np.ndarray]:
     """The slots of a class that are like a flow; the points of their source become `constants`."""
@@ -52,14 +57,14 @@ def _slots(
     _put(constants, at, _points(rng, int(10 ** rng.uniform(3.0, 6.5))))
     _put(constants, at + WORDS, _points(rng, int(rng.integers(MS, SECOND)), least=MS))
     users = bool(rng.random() < 0.4)
-    flow[P.LIMIT] = ENDLESS
+    flow[RowP.LIMIT] = ENDLESS
     flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
     flow[Flow.GAP] = 0 if users else int(10 ** rng.uniform(7.0, 9.0))
     flow[Flow.PERIODS] = PERIODS
     # What a short last packet saves on the way is part of the latency.
     way = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
     times = (flow[Flow.ACCESS], *links[way, Link.BYTE_TIME], flow[Flow.SINK])
-    size = flow[P.DATA] + flow[P.CHUNK_HEADER] + flow[P.HEADER]
+    size = flow[RowP.DATA] + flow[RowP.CHUNK_HEADER] + flow[RowP.HEADER]
     flow[Flow.LATENCY] = sum(on_wire(size, time) for time in times) + rng.integers(1, 100 * MS)
     flow[Flow.PACKET_TIME] = rng.integers(0, 10 * MS)
     slots = [flow.copy() for _ in range(int(rng.integers(1, 4)))]

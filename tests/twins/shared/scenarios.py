@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP, SctpP
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_KINDS, LINUX_RENO, NEWRENO, UDP
 from netcarlo.kernels.shared.layout import (
     CODEL,
@@ -123,7 +124,7 @@ def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
         rng = np.random.default_rng([seed, k, 10])
         for number, link in enumerate(row[: rows.parameters[k, Shared.LINKS]]):
             if rng.random() < 0.5:
-                end = int(rows.parameters[k, P.END])
+                end = int(rows.parameters[k, RowP.END])
                 found[k, number] = varying_pairs(rng, link[Link.BYTE_TIME], link[Link.DELAY], end)
     longest = max(map(len, found.values()), default=0)
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * longest)])
@@ -152,7 +153,7 @@ def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     behind = rows.links.shape[2]
     for k, row in enumerate(links):
         rng = np.random.default_rng([seed, k, 22])
-        end, pairs = int(rows.parameters[k, P.END]), np.zeros((0, 2), np.int64)
+        end, pairs = int(rows.parameters[k, RowP.END]), np.zeros((0, 2), np.int64)
         unit = pick(rng, 1, 1, MS, 10 * MS)  # on a lattice ties are common
         for link in row[: rows.parameters[k, Shared.LINKS]]:
             if rng.random() < 0.5 or link[Link.VARIES] > 0:
@@ -172,7 +173,7 @@ def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     at = rows.flows.shape[2]
     for k, row in enumerate(flows):
         rng = np.random.default_rng([seed, k, 23])
-        end, unit = int(rows.parameters[k, P.END]), pick(rng, 1, MS)
+        end, unit = int(rows.parameters[k, RowP.END]), pick(rng, 1, MS)
         here = row[: rows.parameters[k, Shared.FLOWS]]
         for flow in here:
             other = here[int(rng.integers(len(here)))]
@@ -216,12 +217,12 @@ def all_sctp(count: int, *, seed: int) -> SharedRows:
         for flow in rows.flows[k, : p[Shared.FLOWS]]:
             if flow[Flow.KIND] == ALONE:
                 header = pick(rng, 0, 16, 20)
-                chunk = int(flow[P.DATA]) + header
-                columns = sctp_parameters(rng, chunk, int(flow[P.WINDOW]))
+                chunk = int(flow[RowP.DATA]) + header
+                columns = sctp_parameters(rng, chunk, int(flow[RowP.WINDOW]))
                 columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND)
                 columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
                 _fill(flow, columns | {"CHUNK_HEADER": header, "ECN": 0}, P, Flow)
-                flow[P.WINDOW] = flow[P.RWND] // chunk
+                flow[RowP.WINDOW] = flow[SctpP.RWND] // chunk
     return rows
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.shared.layout import MAX_HOPS, Flow, Link, Shared, SharedRows
 from tests.twins.random_numbers import Streams
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.parameters import P, RowP, SctpP
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import (
     AARF,
@@ -101,8 +102,8 @@ def all_linux(count: int, *, seed: int) -> WifiRows:
         p[Radio.BACK_PRESSURE] = 0
         flows = rows.network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
         of_linux = flows[:, Flow.TCP] == 1
-        p[P.DATA], p[P.HEADER] = flows[of_linux][0, [Flow.SIZE, Flow.HEADER]]
-        flows[of_linux, Flow.SIZE], flows[of_linux, Flow.HEADER] = p[P.DATA], p[P.HEADER]
+        p[RowP.DATA], p[RowP.HEADER] = flows[of_linux][0, [Flow.SIZE, Flow.HEADER]]
+        flows[of_linux, Flow.SIZE], flows[of_linux, Flow.HEADER] = p[RowP.DATA], p[RowP.HEADER]
     return rows
 
 
@@ -128,9 +129,9 @@ def all_mixed(count: int, *, seed: int, linux: bool = False) -> WifiRows:
                 columns[P[name]] = value
             if flow[Flow.KIND] >= LINUX_RENO:
                 make_linux(rng, columns)
-                columns[P.DATA], columns[P.HEADER] = flow[Flow.SIZE], flow[Flow.HEADER]
+                columns[RowP.DATA], columns[RowP.HEADER] = flow[Flow.SIZE], flow[Flow.HEADER]
                 p[Radio.BACK_PRESSURE] = 0
-        p[P.WINDOW] = own[:, P.WINDOW].max()
+        p[RowP.WINDOW] = own[:, RowP.WINDOW].max()
     return mixed
 
 
@@ -154,7 +155,7 @@ def all_sctp(count: int, *, seed: int) -> WifiRows:
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 7])
         size, header = pick(rng, 100, 1000, 1452, 40), pick(rng, 0, 16, 20)
-        columns = sctp_parameters(rng, size + header, int(p[P.WINDOW])) | {
+        columns = sctp_parameters(rng, size + header, int(p[RowP.WINDOW])) | {
             "DATA": size, "CHUNK_HEADER": header, "HEADER": pick(rng, 0, 20, 32),
             "MIN_RTO": pick(rng, 0, 5 * MS, 20 * MS), "MAX_RTO": pick(rng, 20 * MS, 1000 * MS),
             "INITIAL_RTO": pick(rng, 10 * MS, 30 * MS), "ACK_DELAY": pick(rng, US, 2 * MS, 20 * MS),
@@ -162,10 +163,10 @@ def all_sctp(count: int, *, seed: int) -> WifiRows:
         }  # fmt: skip
         for name, value in columns.items():
             p[P[name]] = value
-        p[P.WINDOW] = p[P.RWND] // (size + header)
+        p[RowP.WINDOW] = p[SctpP.RWND] // (size + header)
         flows = rows.network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
         of_sctp = flows[:, Flow.TCP] == 1
-        flows[of_sctp, Flow.SIZE], flows[of_sctp, Flow.HEADER] = size, header + p[P.HEADER]
+        flows[of_sctp, Flow.SIZE], flows[of_sctp, Flow.HEADER] = size, header + p[RowP.HEADER]
     return rows
 
 
@@ -187,7 +188,7 @@ def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
     networks = []
     for k, (p, network) in enumerate(zip(parameters, rows.network, strict=True)):
         rng = np.random.default_rng([seed, k, 22])
-        end, unit = int(p[P.END]), pick(rng, 1, 1, 10 * US, MS)  # on a lattice ties are common
+        end, unit = int(p[RowP.END]), pick(rng, 1, 1, 10 * US, MS)  # on a lattice ties are common
         times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(0, most + 1)))) * unit
         p[Radio.OUTAGES], p[Radio.OUTAGES_AT] = len(times) // 2, p[Radio.PATHS_AT]
         p[Radio.PATHS_AT] += 2 * most

@@ -5,7 +5,7 @@ from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.wireless.layout import Flow, Leg, Link, Node, Radio, Rate, WifiRows
 from tests.twins.parameters import Parameters
 

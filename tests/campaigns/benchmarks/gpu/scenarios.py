@@ -6,7 +6,8 @@ import numpy as np
 
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
-from netcarlo.kernels.base.layout import Out, P, Rows
+from netcarlo.kernels.base.layout import Out, Rows
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wireless.layout import WifiOut, WifiRows
 from tests.campaigns.benchmarks import lossy_hop
@@ -61,7 +62,7 @@ def benchmark(name: str, scenarios: Any, rows: int, seconds: float) -> Any:
     if not repeats(name):
         return lossy_hop.rows(rows, **HOP, duration_s=seconds)
     first = {field: np.repeat(getattr(scenarios, field)[:1], rows, axis=0) for field in scenarios._fields[:4]}
-    first["parameters"][:, P.REPLICATION] = np.arange(rows)
+    first["parameters"][:, RowP.REPLICATION] = np.arange(rows)
     return scenarios._replace(**first)
 
 

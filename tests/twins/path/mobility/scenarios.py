@@ -12,9 +12,9 @@ from netcarlo.kernels.base.layout import (
     SCHEDULE_PERIODIC,
     SCHEDULE_RANDOM,
     Hop,
-    P,
     Rows,
 )
+from netcarlo.kernels.base.parameters import P, RowP
 from tests.twins.path.scenarios import (
     HOPS,
     MS,
@@ -54,7 +54,7 @@ def sctp_mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> R
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 8])
         header = pick(rng, 0, 16, 20)
-        columns = sctp_parameters(rng, int(p[P.DATA]) + header, int(p[P.WINDOW]))
+        columns = sctp_parameters(rng, int(p[RowP.DATA]) + header, int(p[RowP.WINDOW]))
         columns |= {"MAX_RTO": 2 * SECOND, "INITIAL_RTO": pick(rng, 500 * MS, SECOND)}
         columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
         for name, value in (columns | {"N_PATHS": 1, "CHUNK_HEADER": header}).items():
@@ -102,7 +102,9 @@ def _choose_hops(rng: Generator, row: Rows) -> int:
             lossy = mood > 0.85 or (radio and mood > (0.4 if forward else 0.6))
             limits = [0, 0, 2, 10, 30, 100] if forward else [0, 0, 0, 0, 10]
             column[base : base + 4] = (
-                byte_time, delay, int(rng.choice(limits)),
+                byte_time,
+                delay,
+                int(rng.choice(limits)),
                 int(rng.integers(1, len(PROBABILITIES) - 2)) if lossy else 0,
             )
             slowest = max(slowest, byte_time >> BYTE_TIME_BITS)
