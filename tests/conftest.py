@@ -1,12 +1,12 @@
 """Shared browser, tools that some tests need, and the option that makes their absence a failure."""
 
-import functools
 import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests import tiers
+from tests.compilations import Compilations
 from tests.failures import Failures
 from tests.reports.browser import Browser, Page, started
 from tests.shared import Shared
@@ -21,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py")
     config.pluginmanager.register(Failures(config))
+    config.pluginmanager.register(Compilations(), "compilations")
     tiers.configure(config)
 
 
@@ -63,16 +64,13 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def functions_are_read_once() -> Iterator[None]:
-    """Read the code of each function once per process.
+def compilations_are_recorded(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Record which models are compiled, for the summary."""
+    from netcarlo.kernels.runtime import compile as compilers
 
-    Most of the time to bind a model is spent on the names that its functions look up, and tests bind
-    hundreds of models that Python runs.
-    """
-    from netcarlo.kernels.base import bind
-
+    plugin = pytestconfig.pluginmanager.get_plugin("compilations")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bind, "_looked_up", functools.cache(bind._looked_up))
+        patch.setattr(compilers, "_compiled", plugin.timed(compilers._compiled))
         yield
 
 
