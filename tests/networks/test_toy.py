@@ -78,6 +78,6 @@ def test_it_says_what_it_has_and_what_not(answers: Any) -> None:
     assert {"goodput_bps", "sent", "received", "drops_random", "luck"} == set(answers["measured"])
     assert answers["formula"] == [pytest.approx(0.9)]
     no_trace, no_tcp = answers["refused"]
-    assert no_trace.startswith("traces of toy networks; expected packets over paths")
-    assert "'newreno' is not for toy; allowed with toy is udp" in no_tcp
+    assert no_trace.startswith("traces of toy networks are not supported; supported: packets over paths")
+    assert "'newreno' is not supported; supported with toy: udp" in no_tcp
     assert answers["name"] == "toy delay"
