@@ -1,7 +1,7 @@
 """Monte Carlo estimates of the performance of transport protocols over random networks, packet by packet.
 
 The functions are named like the commands: `estimate`, `compare`, `plan`, `plot`, `report`, `reproduce`,
-`simulate`, `sweep`, `trace`, `validate`.
+`simulate`, `sweep`, `trace`, `validate`. `open` returns the stored results of a sweep.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netcarlo.simulation.trace import trace
     from netcarlo.studies.reproduce import reproduce
     from netcarlo.sweeps.api import sweep
+    from netcarlo.sweeps.stored import StoredSweep, open
     from netcarlo.transport.congestion import trust
 
 logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said is for those who listen
@@ -44,6 +45,7 @@ _HOMES = {
     "simulation.trace": ["trace"],
     "studies.reproduce": ["reproduce"],
     "sweeps.api": ["sweep"],
+    "sweeps.stored": ["StoredSweep", "open"],
     "transport.congestion": ["trust"],
 }
 
@@ -55,11 +57,13 @@ __all__ = [
     "InputError",
     "Outcomes",
     "Scenario",
+    "StoredSweep",
     "Validation",
     "compare",
     "estimate",
     "frontier",
     "load_scenario",
+    "open",
     "plan",
     "plot",
     "report",
