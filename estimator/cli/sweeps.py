@@ -359,12 +359,29 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Name of the file; default: STORE with a suffix.")
     ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a figure per outcome (SVG, PNG, PDF) instead.")
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="'W x H mm'", help="Size of --figures.")] = "85x60 mm",
+    x: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the x axis of --figures.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the lines of --figures.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="axis=value", help="Use only this value of an axis in --figures; repeatable."),
+    ] = None,
 ) -> None:
-    """Write the report of a sweep, one HTML page that works offline."""
+    """Write the report of a sweep, one HTML page that works offline; or its figures for a paper."""
     from netcarlo.reports.sweep.page import sweep_page
     from netcarlo.schema import destination, output
     from netcarlo.sweeps.store.store import Store
 
+    if figures is not None:
+        _write_figures(Store.open(store), figures, size, x, by, where or [])
+        return
     out = out or _beside(store, ".html")
     destination.check_file(out)
     opened = Store.open(store)
@@ -376,6 +393,20 @@ def report(
     )  # fmt: skip
     output.write_text(out, page)
     console.say(_written(out))
+
+
+def _write_figures(
+    store: Any, folder: Path, size: str, x: str | None, by: str | None, where: list[str]
+) -> None:  # fmt: skip
+    from netcarlo.reports import images
+    from netcarlo.reports.sweep.curves import curves
+
+    width, height = images.size(size)
+    about = store.manifest["sweep"]
+    chosen = _values(about["axes"], where)
+    drawn = {of: curves(store, x, of, by, chosen) for of in about["outcomes"]}
+    files = images.write(drawn, folder, width, height)
+    console.say(f"{len(files)} files in {folder}: {', '.join(drawn)}, each as SVG, PNG and PDF")
 
 
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
@@ -548,8 +579,16 @@ def _outcome(name: str, outcomes: list[str]) -> str:
 
 def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
     """Return the rows with the given values of axes; numbers may have units. Raises InputError."""
+    for name, value in _values(axes, where).items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def _values(axes: list[dict[str, Any]], where: list[str]) -> dict[str, Any]:
+    """Return the values of axes in texts such as `loss=1%`. Raises InputError."""
     from netcarlo.schema.document import read_value
 
+    found: dict[str, Any] = {}
     known = {axis["name"]: axis for axis in axes}
     for text in where:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -564,8 +603,8 @@ def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
         if not chosen:
             allowed = ", ".join(str(v) for v in choices)
             raise InputError(f"--where {text} is not a value of the axis; expected one of {allowed}")
-        frame = frame[frame[name] == chosen[0]]
-    return frame
+        found[name] = chosen[0]
+    return found
 
 
 def _number(value: str, unit: str, text: str) -> float:

@@ -44,9 +44,10 @@ def curves(
         by = others[0]
     by = None if by is None else _column(cells, by, "by")
     if mixed := [name for name in others if name != by]:
-        values = axes[mixed[0]].values
-        text = f"cells differ in {', '.join(mixed)}; choose, as in where={{{mixed[0]!r}: {values[0]!r}}}"
-        raise InputError(text if by is not None else f"{text}, or by={mixed[0]!r}")
+        first, value = mixed[0], axes[mixed[0]].values[0]
+        remedy = f"choose where={{{first!r}: {value!r}}} (--where {first}={value})"
+        remedy += "" if by is not None else f", or by={first!r} (--by {first})"
+        raise InputError(f"cells differ in {', '.join(mixed)}; {remedy}")
     return _figure(cells, axes, x, y, by)
 
 

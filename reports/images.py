@@ -1,0 +1,57 @@
+"""Figures as SVG, PNG and PDF files, for papers."""
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from netcarlo.errors import InputError
+from netcarlo.reports.parts.figures import Plot
+
+FORMATS = ("svg", "png", "pdf")
+"""Suffixes of the files of a figure."""
+
+_PER_MM = 96 / 25.4  # pixels; Chrome draws 96 of them per inch
+_DENSITY = 4  # pixels of a PNG per pixel of the drawing: 384 dpi
+_REMEDY = "figures as files need a Chrome or Chromium browser and Kaleido: pip install 'netcarlo[figures]'"
+
+
+def size(text: str) -> tuple[float, float]:
+    """Return width and height [mm] of a text such as `85x60 mm`. Raises InputError."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:mm)?\s*[x×]\s*(\d+(?:\.\d+)?)\s*(?:mm)?\s*", text)
+    found = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    if not all(20 <= length <= 1000 for length in found):
+        raise InputError(f"size {text!r} is not a width and height of 20 to 1000 mm; write 85x60 mm")
+    return found
+
+
+def check_installed() -> None:
+    """Raise InputError with the remedy if Kaleido is not installed."""
+    if importlib.util.find_spec("kaleido") is None:
+        raise InputError(_REMEDY)
+
+
+def write(figures: Mapping[str, Plot], folder: Path, width: float, height: float) -> list[Path]:
+    """Write each figure as NAME.svg, .png and .pdf of `width` x `height` [mm], and return the files.
+
+    Raises InputError if Kaleido or a browser is missing.
+    """
+    check_installed()
+    import plotly.graph_objects as go
+    import plotly.io as pio
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn, files = [], []
+    for name, figure in figures.items():
+        layout = {"template": "plotly_white"} | figure["layout"] | {"paper_bgcolor": "#ffffff"}
+        for suffix in FORMATS:
+            drawn.append(go.Figure(figure["data"], layout))
+            files.append(folder / f"{name}.{suffix}")
+    try:
+        pio.write_images(
+            drawn, files, width=round(width * _PER_MM), height=round(height * _PER_MM),
+            scale=[_DENSITY if file.suffix == ".png" else 1 for file in files],
+        )  # fmt: skip
+    except RuntimeError as error:  # Plotly's text about a missing browser
+        raise InputError(f"{_REMEDY} ({str(error).strip().splitlines()[0]})") from None
+    return files
