@@ -93,7 +93,14 @@ def test_there_is_a_page_for_each_question() -> None:
         assert f"({page.name})" in index, "the page is not in the index"
         assert commands(page) or any(map(pages.is_program, pages.blocks(page))), "the page runs nothing"
         assert "\nSee also: " in text, "the page does not lead on"
-        assert len(text.split()) < 600, "the page is not about one question"
+        assert 150 <= len(text.split()) <= 400, "the page does not answer one question"
+
+
+def test_the_documentation_is_short() -> None:
+    """Reference and results are looked up, not read, and are left out."""
+    looked_up = (DOCS / "reference", DOCS / "results")
+    read = [page for page in EVERY if not any(folder in page.parents for folder in looked_up)]
+    assert sum(len(page.read_text().split()) for page in [*read, ROOT / "CONTRIBUTING.md"]) <= 45_000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=of)
