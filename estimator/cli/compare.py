@@ -60,7 +60,7 @@ def compare(
     """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise."""
     from netcarlo import compare as run
     from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
-    from netcarlo.reports.comparison import words
+    from netcarlo.reports.comparison import wording
     from netcarlo.reports.comparison.page import comparison_page
     from netcarlo.reports.parts.write import write_all
     from netcarlo.schema import destination, output
@@ -97,11 +97,11 @@ def compare(
             }
         )
     elif not quiet:
-        for line in words.headline(found).split(words.LINE):
+        for line in wording.headline(found).split(wording.LINE):
             console.echo(console.wrapped(line))
         console.echo("")
         _print(found, "comparison.csv has" if out else "with --out DIR comparison.csv has")
-        console.echo(console.wrapped(words.explanation(found)))
+        console.echo(console.wrapped(wording.explanation(found)))
         for text in found.outside:
             console.say(text)
         if out is not None:
@@ -111,11 +111,11 @@ def compare(
 
 
 def _print(found: "Comparison", rest: str) -> None:
-    from netcarlo.reports.comparison import words
+    from netcarlo.reports.comparison import wording
 
     if len(found.changes):
         changes = found.changes.rename(index=lambda field: field.removeprefix("paths.0."))
-        console.print_table("Different settings", changes, lambda _, text: words.said(text))
+        console.print_table("Different settings", changes, lambda _, text: wording.said(text))
     left = 0
     for pair in found.pairs:
         table = found.of_pair(pair)
@@ -123,12 +123,12 @@ def _print(found: "Comparison", rest: str) -> None:
         for title, verdicts in TABLES.items():
             part = table[table["verdict"].isin(verdicts)]
             if len(part) and (found.single or "differs" in verdicts):
-                rows = [_called(row, *pair) for row in words.compact(found, part.head(MOST_ROWS))]
+                rows = [_called(row, *pair) for row in wording.compact(found, part.head(MOST_ROWS))]
                 left += max(len(part) - MOST_ROWS, 0)
                 console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
         equal = table[table["verdict"] == "equal"]
         if found.single and 0 < len(equal) < len(table):
-            names = ", ".join(row["quantity"] for row in words.compact(found, equal))
+            names = ", ".join(row["quantity"] for row in wording.compact(found, equal))
             console.echo(console.wrapped(f"Equal{of.replace(':', ',')}: {names}.") + "\n")
     if left:
         console.echo(f"{left} more rows; {rest} all rows.")

@@ -142,15 +142,15 @@ def _write(found: "Answer | Frontier", out: Path) -> None:
 
 def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> None:
     from netcarlo.planning import Frontier
-    from netcarlo.reports.frontier import words as of_two
-    from netcarlo.reports.plan import words
+    from netcarlo.reports.frontier import wording as of_two
+    from netcarlo.reports.plan import wording
 
     if isinstance(found, Frontier):
         console.echo(wrapped(of_two.headline(found)))
         console.echo(wrapped(of_two.explanation(found)))
     else:
-        console.echo(wrapped(words.headline(found)))
-        console.echo(wrapped(words.explanation(found)))
+        console.echo(wrapped(wording.headline(found)))
+        console.echo(wrapped(wording.explanation(found)))
     for text in found.warnings:
         console.echo(wrapped(f"Warning: {text}"))
     if found.outside:
@@ -160,11 +160,11 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
     if isinstance(found, Frontier):
         _table("Designs", of_two.rows(found))
     else:
-        rows = [{k: v for k, v in row.items() if k != "requirement"} for row in words.requirements(found)]
+        rows = [{k: v for k, v in row.items() if k != "requirement"} for row in wording.requirements(found)]
         _table("Requirements", rows, wrap=False)
-        if gains := words.gains(found):
+        if gains := wording.gains(found):
             _gains(gains)
-    console.echo(words.spent(found.cost))
+    console.echo(wording.spent(found.cost))
     if out is not None:
         console.say(f"{out / 'report.html'} and result.json")
 
@@ -195,7 +195,7 @@ def _as_is(column: str, value: Any) -> str:
 @contextmanager
 def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
     """A bar on stderr with what is known so far; where that is no terminal, a line now and then."""
-    from netcarlo.reports.plan import words
+    from netcarlo.reports.plan import wording
 
     err = Console(stderr=True)
     if quiet:
@@ -208,7 +208,8 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
             nonlocal due
             if time.monotonic() > due:
                 due += LINE_S
-                console.say(f"{plan.name}: {words.so_far(plan, state)}, {state.replications} replications")
+                known = wording.progress(plan, state)
+                console.say(f"{plan.name}: {known}, {state.replications} replications")
 
         with console.compiling(console.say, quiet):
             yield line
@@ -227,7 +228,7 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
         def update(state: "State") -> None:
             bar.update(
                 task, description=name, total=state.forecast, completed=state.replications,
-                state=words.so_far(plan, state),
+                state=wording.progress(plan, state),
             )  # fmt: skip
 
         with console.compiling(show, quiet):

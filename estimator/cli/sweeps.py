@@ -102,8 +102,8 @@ def sweep(
                 )
             if dry_run:
                 _print_forecast(forecast(simulated, found, store=there), as_json)
-                if simulated.beyond.text and not as_json:
-                    console.say(simulated.beyond.text)
+                if simulated.outside_range.text and not as_json:
+                    console.say(simulated.outside_range.text)
                 if simulated is not loaded:
                     console.say("the forecast uses the standard congestion control in place of your file")
                 return
@@ -135,15 +135,15 @@ def sweep(
     if as_json:
         failures = [{"key": key, "error": error} for key, error in summary.failures]
         record = {"stored": summary.stored + summary.done, "n_cells": summary.n_cells, "workers": found.name}
-        record["outside_validated_range"] = loaded.beyond.record()
+        record["outside_validated_range"] = loaded.outside_range.record()
         if summary.answered:
             record["answered"] = {", ".join(how): cells for how, cells in summary.answered.items()}
         console.print_json(record | summary.record() | {"failures": failures})
     elif not quiet:
         _print_answer(store)
         _print_summary(loaded.name, str(out), found.name, summary)
-        if loaded.beyond.text:
-            console.say(loaded.beyond.text)
+        if loaded.outside_range.text:
+            console.say(loaded.outside_range.text)
     if summary.failed:
         raise typer.Exit(1)
 
@@ -172,8 +172,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         "versions": opened.manifest["versions"],
         "runs": opened.runs(),
     }
-    if (beyond := opened.manifest.get("outside_validated_range")) is not None:
-        found["outside_validated_range"] = beyond
+    if (outside := opened.manifest.get("outside_validated_range")) is not None:
+        found["outside_validated_range"] = outside
     if history:
         found["grown_from"] = history
     if about.get("auto"):

@@ -32,7 +32,7 @@ from netcarlo.planning.run import Answer, Search
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import plot
-from netcarlo.reports.plan import figures, words
+from netcarlo.reports.plan import figures, wording
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.reports.trace.page import trace_page
 from netcarlo.scenario import Scenario
@@ -165,7 +165,7 @@ class PlanPage(Page):
         found = []
         for k, each in enumerate(self.base.requirements):
             sign = "≥" if each.at_least else "≤"
-            measure = words.goal(self.base, k).partition(sign)[0].strip(" <>")
+            measure = wording.goal(self.base, k).partition(sign)[0].strip(" <>")
             found.append(
                 _slider(f"requirements.{each.name}.goal", f"{each.name}: {measure} {sign}", *_bounds(each))
             )
@@ -299,10 +299,10 @@ class PlanPage(Page):
         job = self._search(state)
         found = job.answer
         if found is None:
-            empty = plot([], x=words.title(job.plan), y="probability [%]")
+            empty = plot([], x=wording.title(job.plan), y="probability [%]")
             return Details([empty, empty], (), (), False)
         active = next((k for k, r in enumerate(job.plan.requirements) if r.name == found.binding), 0)
-        rows = words.requirements(found)
+        rows = wording.requirements(found)
         plots = [figures.curve(found), figures.measure(found, active)]
         return Details(plots, list(rows[0]), [list(map(str, row.values())) for row in rows], job.final)
 
@@ -332,7 +332,7 @@ class PlanPage(Page):
         value = found.plan.values[0] if found.holds is None else found.holds
         scenario = found.plan.scenario(value)
         events = traced(scenario, replication=0)
-        title = f"{self.name} at {words.value(found.plan, value)}, replication 0"
+        title = f"{self.name} at {wording.value(found.plan, value)}, replication 0"
         return trace_page(
             events.frame, title, scenario=scenario,
             outcomes=events.outcomes.frame, interruptions=interruptions(scenario, replication=0),
@@ -341,7 +341,7 @@ class PlanPage(Page):
 
 
 def _name(plan: Plan) -> str:
-    return f"{'most' if plan.spec.find == 'largest' else 'least'} {words.title(plan)}"
+    return f"{'most' if plan.spec.find == 'largest' else 'least'} {wording.title(plan)}"
 
 
 def _item(job: Searching, doing: str) -> Number:
@@ -351,12 +351,13 @@ def _item(job: Searching, doing: str) -> Number:
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
     if not job.final:
         by = f"packets: {n} so far; {doing}".rstrip("; ")
-        return Number(_name(plan), words.known(found), "", "known so far", by)
+        return Number(_name(plan), wording.known(found), "", "known so far", by)
     guess = ""
     if found.likely is not None:
-        guess = f"point estimate of the limit {words.value(plan, found.likely, 3)}"
-    by = f"packets: {n}. {' '.join(filter(None, [words.explanation(found), *found.warnings, found.outside]))}"
-    return Number(_name(plan), words.known(found), "", guess, by)
+        guess = f"point estimate of the limit {wording.value(plan, found.likely, 3)}"
+    said = filter(None, [wording.explanation(found), *found.warnings, found.outside])
+    by = f"packets: {n}. {' '.join(said)}"
+    return Number(_name(plan), wording.known(found), "", guess, by)
 
 
 def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
@@ -367,14 +368,14 @@ def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
         for v in values
     ]
     if all(fine):
-        return f"≈ {words.value(plan, values[-1])} or {'more' if plan.spec.find == 'largest' else 'less'}"
+        return f"≈ {wording.value(plan, values[-1])} or {'more' if plan.spec.find == 'largest' else 'less'}"
     first = fine.index(False)  # index of the first value at which a requirement fails
     if first == 0:
         return "≈ none"
     last = plan.values[plan.values.index(values[first]) - 1]  # the one before it
     if last == values[first - 1]:
-        return f"≈ {words.value(plan, last)}"
-    return f"≈ {words.between(plan, [values[first - 1], last])}"
+        return f"≈ {wording.value(plan, last)}"
+    return f"≈ {wording.between(plan, [values[first - 1], last])}"
 
 
 def _bounds(requirement: Requirement) -> tuple[list[float], float, Quantity]:

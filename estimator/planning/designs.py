@@ -71,7 +71,7 @@ class Frontier:
         return [*self.plan.designs[len(self.answers) :]]
 
     @property
-    def so_far(self) -> bool:
+    def provisional(self) -> bool:
         """True if a design that is undecided or was not evaluated could be cheaper than `cheapest`."""
         best, least = self.cheapest, self.least
         return best is not None and least is not None and least.cost < best.cost
@@ -103,9 +103,9 @@ class Frontier:
         assert self.plan.across is not None
         evaluated = f"{len(self.answers)} of {len(self.plan.designs)}" if self.missing else len(self.answers)
         known = f"{self.plan.quantity} at {evaluated} values of {self.plan.across.name}"
-        so_far = " so far" if self.so_far else ""
+        note = " so far" if self.provisional else ""
         stopped = f"; stopped ({self.stopped})" if self.stopped else ""
-        return f"Frontier of {self.plan.name}: {known}, cheapest{so_far} {self.cheapest}{stopped}"
+        return f"Frontier of {self.plan.name}: {known}, cheapest{note} {self.cheapest}{stopped}"
 
     def _repr_html_(self) -> str:
         """Return the answer at each value as a table for notebooks."""
@@ -142,7 +142,7 @@ class Frontier:
             "confidence": self.plan.confidence,
             "cheapest": None if self.cheapest is None else self.cheapest._asdict(),
             "least": None if self.least is None else self.least._asdict(),
-            "so_far": self.so_far,
+            "so_far": self.provisional,
             "not_evaluated": [plan.beside and plan.beside.value for plan in self.missing],
             "warnings": self.warnings,
             "stopped": self.stopped or None,

@@ -221,7 +221,7 @@ def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -
         if within and _leaves(name, extent, limits := limits_of(within)):
             sources = " and ".join(dict.fromkeys(row.source for row in within))
             edges = [row for row in about if row.use == EDGE and _towards(row, extent, limits)]
-            found.append(Outside(name, *extent, *limits, sources, tuple(map(beyond, edges))))
+            found.append(Outside(name, *extent, *limits, sources, tuple(map(errors_outside, edges))))
     return found
 
 
@@ -254,7 +254,7 @@ def _towards(row: Row, extent: Extent, limits: Extent) -> bool:
     return below or above
 
 
-def beyond(row: Row) -> str:
+def errors_outside(row: Row) -> str:
     """Return the errors of short transfers beyond a range as text."""
     where = between(row.quantity, row.low, row.high)
     off = f"{_percent(row.median)} in the median, {_percent(row.worst)} at worst"

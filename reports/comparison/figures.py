@@ -8,11 +8,11 @@ import pandas as pd
 from scipy.special import ndtri
 
 from netcarlo.comparison.compare import Comparison
-from netcarlo.reports.comparison import words
+from netcarlo.reports.comparison import wording
 from netcarlo.reports.parts import exported
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, Plot, finite, plot, rounded
-from netcarlo.reports.parts.words import capital
+from netcarlo.reports.parts.wording import capital
 
 LINES = 24
 """Most lines of labels beside a figure; a row has a line for each axis."""
@@ -43,14 +43,14 @@ def differences(found: Comparison) -> Plot | None:
     called = [int((part["verdict"] == "differs").sum()) for part in parts]
 
     def draw(k: int) -> Plot:
-        scale = words.scale(found, outcomes[k], parts[k]["difference"])
-        shown = words.clearest(parts[k]).iloc[: max(LINES // (len(found.sides[0].axes) or 1), 4)]
+        scale = wording.scale(found, outcomes[k], parts[k]["difference"])
+        shown = wording.clearest(parts[k]).iloc[: max(LINES // (len(found.sides[0].axes) or 1), 4)]
         columns = ["difference", "low", "high"]
         shown = shown.assign(**{name: shown[name] / scale.factor for name in columns})
-        return _forest(found, shown, scale.label(f"difference of {words.name(found, outcomes[k])}"))
+        return _forest(found, shown, scale.label(f"difference of {wording.name(found, outcomes[k])}"))
 
     options = [
-        f"{capital(words.name(found, outcome))}: {n} of {len(part)} differ"
+        f"{capital(wording.name(found, outcome))}: {n} of {len(part)} differ"
         for outcome, n, part in zip(outcomes, called, parts, strict=True)
     ]
     first = [k for k, outcome in enumerate(outcomes) if outcome in found.leading]
@@ -156,13 +156,13 @@ def _label(found: Comparison, index: Any) -> str:
     """Return the label of a row: its cell, one line for each axis, or the quantity if there is a single
     cell."""
     if found.single:
-        return capital(words.name(found, index[-1] if isinstance(index, tuple) else index))
-    where = words.cell(found, index)
+        return capital(wording.name(found, index[-1] if isinstance(index, tuple) else index))
+    where = wording.cell(found, index)
     return where.replace(", ", "<br>")
 
 
 def _percent(relative: float) -> str:
-    return words.percent(relative) if math.isfinite(relative) else "of nothing"
+    return wording.percent(relative) if math.isfinite(relative) else "of nothing"
 
 
 def chance(found: Comparison) -> Plot | None:
@@ -171,7 +171,7 @@ def chance(found: Comparison) -> Plot | None:
     A dashed line shows what chance alone would give.
     """
     table = found.table[found.table["verdict"].isin(SHOWN)]
-    clear = words.clearness(table)
+    clear = wording.clearness(table)
     clear = clear[np.isfinite(clear)]
     if found.sides[0].kind == "plan" or len(clear) < FEWEST:
         return None

@@ -6,10 +6,10 @@ import pandas as pd
 
 from netcarlo.comparison.compare import Comparison
 from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
-from netcarlo.reports.comparison import figures, words
+from netcarlo.reports.comparison import figures, wording
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.words import capital
+from netcarlo.reports.parts.wording import capital
 
 MOST_ROWS = 5000
 """Most rows of the page; `comparison.csv` has all rows."""
@@ -30,10 +30,10 @@ def comparison_page(found: Comparison) -> str:
         found=found,
         kind=found.sides[0].kind,
         plots=drawn is not None,
-        verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        verdict={"tone": _tone(found), "head": wording.headline(found), "text": wording.explanation(found)},
         tiles=_tiles(found),
         changes=[
-            {"field": field, "values": [words.said(text) or "–" for text in row]}
+            {"field": field, "values": [wording.said(text) or "–" for text in row]}
             for field, row in zip(found.changes.index, found.changes.to_numpy().tolist(), strict=True)
         ],
         quantities=[] if found.single else _quantities(found),
@@ -42,7 +42,7 @@ def comparison_page(found: Comparison) -> str:
         pairs=[_pair(found, pair, most) for pair in found.pairs],
         left=sum(max(len(found.of_pair(pair)) - most, 0) for pair in found.pairs),
         badges=BADGES,
-        leading=_listed([words.name(found, outcome) for outcome in found.leading]),
+        leading=_listed([wording.name(found, outcome) for outcome in found.leading]),
         confidence=f"{100 * found.confidence:.4g} %",
         wrong=f"{100 * FALSE_DISCOVERY_RATE:g} %",
         provenance={side.label: _made(side.setting) for side in found.sides},
@@ -54,7 +54,7 @@ def _pair(found: Comparison, pair: tuple[str, str], most: int) -> dict[str, Any]
     table = found.of_pair(pair).head(most)
     leads = table.index.get_level_values("outcome").isin(found.leading) & (table["verdict"] == "differs")
     first = min(max(int(leads.sum()), 1), MOST_FIRST) if found.single else MOST_FIRST
-    shown = words.rows(found, table)
+    shown = wording.rows(found, table)
     return {
         "head": f"{pair[1]} against {pair[0]}" if len(found.sides) > 2 else "",
         "baseline": pair[0], "other": pair[1], "first": shown[:first], "rest": shown[first:],
@@ -96,7 +96,7 @@ def _quantities(found: Comparison) -> list[dict[str, Any]]:
         relative = called["relative"][called["relative"].abs() < float("inf")]
         table.append(
             {
-                "quantity": capital(words.name(found, str(outcome))),
+                "quantity": capital(wording.name(found, str(outcome))),
                 "cells": scales.count(len(part)),
                 "differs": scales.count(len(called)),
                 "equal": scales.count(int((part["verdict"] == "equal").sum())),
@@ -110,7 +110,7 @@ def _range(relative: "pd.Series[float]") -> str:
     if relative.empty:
         return ""
     low, high = float(relative.min()), float(relative.max())
-    return words.percent(low) if low == high else f"{words.percent(low)} … {words.percent(high)}"
+    return wording.percent(low) if low == high else f"{wording.percent(low)} … {wording.percent(high)}"
 
 
 def _listed(names: list[str]) -> str:

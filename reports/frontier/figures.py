@@ -3,11 +3,11 @@
 from netcarlo.planning.designs import Frontier, cheapest
 from netcarlo.planning.run import Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.reports.frontier import words
+from netcarlo.reports.frontier import wording
 from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot, rounded
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.plan import words as of_plan
+from netcarlo.reports.plan import wording as of_plan
 from netcarlo.reports.plan.figures import ZONES, axis, logarithmic, span
 
 
@@ -32,14 +32,14 @@ def border(found: Frontier) -> Plot:
         data.append(
             {
                 "x": [rounded(best.beside / across.factor)], "y": [rounded(best.value / scale.factor)],
-                "mode": "markers", "name": "cheapest so far" if found.so_far else "cheapest",
+                "mode": "markers", "name": "cheapest so far" if found.provisional else "cheapest",
                 "marker": {"size": 15, "symbol": "star", "color": INK}, "cliponaxis": False,
-                "hovertemplate": f"{words.priced(found, best)}<extra></extra>",
+                "hovertemplate": f"{wording.priced(found, best)}<extra></extra>",
             }
         )  # fmt: skip
     ends = (min(nearest, furthest), max(nearest, furthest))
     return plot(
-        data, x=across.label(words.title(found)), y=scale.label(of_plan.title(plan)),
+        data, x=across.label(wording.title(found)), y=scale.label(of_plan.title(plan)),
         xaxis=_axis(found, across), yaxis=logarithmic(*ends) if plan.log else {"range": list(ends)},
     )  # fmt: skip
 
@@ -60,12 +60,12 @@ def costs(found: Frontier) -> Plot | None:
             more={axis(found.plan).label(of_plan.title(found.plan)):
                   [rounded(cheap.value / axis(found.plan).factor) for _, cheap in known]}
         ),
-        "customdata": [words.priced(found, cheap) for _, cheap in known],
+        "customdata": [wording.priced(found, cheap) for _, cheap in known],
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
     currency = found.plan.spec.currency
     y = f"cost [{currency}]" if currency else "cost"
-    return plot([line], x=across.label(words.title(found)), y=y, xaxis=_axis(found, across))
+    return plot([line], x=across.label(wording.title(found)), y=y, xaxis=_axis(found, across))
 
 
 def _across(found: Frontier) -> Scale:
@@ -101,10 +101,10 @@ def _edge(x: list[float], y: list[float], fill: str = "") -> Plot:
 def _line(
     found: Frontier, x: list[float], y: list[float | None], name: str, colour: str, dash: str
 ) -> Plot:  # fmt: skip
-    label = words.title(found)
+    label = wording.title(found)
     return {
         "x": x, "y": y, "mode": "lines+markers", "name": name, "marker": {"size": 7},
         "line": {"color": colour, "width": 2, "dash": dash},
-        "customdata": [row[label] for row in words.rows(found)],
+        "customdata": [row[label] for row in wording.rows(found)],
         "hovertemplate": f"%{{y}} is {name} at {label} %{{customdata}}<extra></extra>",
     }  # fmt: skip

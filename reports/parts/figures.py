@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import wording
 from netcarlo.reports.parts.bars import uncrowded
 from netcarlo.reports.parts.exported import DECORATION, DIGITS, columns, exact, instead, with_intervals
 from netcarlo.studies.comparison import Compared
@@ -70,7 +70,7 @@ def identity(evaluation: Evaluation, metric: str) -> Plot:
     line = {"x": ends, "y": ends, "mode": "lines", "name": "identity", "hoverinfo": "skip",
             "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"}, **DECORATION}  # fmt: skip
     equal: Plot = {"range": ends}
-    label = words.with_unit(evaluation.study.description.label(metric), rows[0].published.unit)
+    label = wording.with_unit(evaluation.study.description.label(metric), rows[0].published.unit)
     titles = f"published {label}", f"estimated {label}"
     groups = [
         _markers(
@@ -107,7 +107,7 @@ def errors(evaluation: Evaluation, metric: str) -> Plot:
         "name": "printed digits agree" if description.exact else "allowed", **DECORATION,
     }  # fmt: skip
     x = "number, in the paper's order"
-    y = f"difference [{words.of_difference(rows[0].published)}]" if absolute else "error [%]"
+    y = f"difference [{wording.of_difference(rows[0].published)}]" if absolute else "error [%]"
     allowed = {
         id(row): (low / unit, high / unit) for row, (low, high), unit in zip(rows, ends, units, strict=True)
     }
@@ -209,7 +209,7 @@ def _markers(
     """Markers at the values of two axes, by their titles, which are exported with the intervals of y."""
     x, y = (exact(values) for values in axes.values())
     low, high = (exact([min(pair) if k == 0 else max(pair) for pair in ends]) for k in (0, 1))
-    where = [words.where(evaluation.study.description, row.published) for row in style.rows]
+    where = [wording.where(evaluation.study.description, row.published) for row in style.rows]
     exported = dict(zip(axes, (x, y), strict=True)) | dict(more or {})
     return {
         **columns({"published number": where, **exported, "low": low, "high": high}),
@@ -217,7 +217,7 @@ def _markers(
         "marker": {"symbol": style.symbol, "color": style.colour, "size": 8, "opacity": 0.75,
                    "line": {"color": "#ffffff", "width": 0.8}},
         "text": where,
-        "customdata": [[row.published.text, words.estimate(row)] for row in style.rows],
+        "customdata": [[row.published.text, wording.estimate(row)] for row in style.rows],
         "hovertemplate": "%{text}<br>published %{customdata[0]}, ours %{customdata[1]}<extra></extra>",
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
 from netcarlo.reports.parts.intervals import MOST_BANDS, band
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.plan import words
+from netcarlo.reports.plan import wording
 
 ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 """Backgrounds of what holds, is undecided, and fails: those of a verdict."""
@@ -40,7 +40,7 @@ Ends = tuple[float | None, float | None]
 
 def axis(plan: Plan) -> Scale:
     """The scale of the planned quantity."""
-    return scales.scale(plan.values, words.unit(plan))
+    return scales.scale(plan.values, wording.unit(plan))
 
 
 def curve(found: Answer) -> Plot:
@@ -69,11 +69,11 @@ def curve(found: Answer) -> Plot:
                     },
                 ),
                 "mode": "lines+markers",
-                "name": f"{requirement.name}: {words.goal(plan, k)}",
+                "name": f"{requirement.name}: {wording.goal(plan, k)}",
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "customdata": [
-                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications,
+                    [wording.value(plan, p.value), wording.band(s.low, s.high), p.replications,
                      VERDICTS[p.verdict]]
                     for p, s in zip(found.curve, shares, strict=True)
                 ],
@@ -99,7 +99,7 @@ def measure(found: Answer, k: int) -> Plot:
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
     own = alone(found, k)
     points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
-    shown = scales.scale([requirement.bound], words.unit_of(requirement))
+    shown = scales.scale([requirement.bound], wording.unit_of(requirement))
     colour, bound = COLOURS[k % len(COLOURS)], requirement.bound / shown.factor
     y = [point.shares[k].quantile / shown.factor for point in points]
     line = {
@@ -115,7 +115,7 @@ def measure(found: Answer, k: int) -> Plot:
     inside = [*(v for place, v in zip(known, y, strict=True) if places[0] <= place <= places[1]), bound]
     if points:
         inside += np.interp(places, known, y).tolist()
-    name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
+    name = re.split("[<>≤≥]", wording.goal(plan, k))[0].strip()
     figure = plot(
         [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
         shapes=_zones(plan, own, scale),
@@ -163,7 +163,7 @@ def alone(found: Answer, k: int) -> Ends:
     holds = [p.value for p, end in zip(found.curve, low, strict=True) if end >= asked]
     fails = [p.value for p, end in zip(found.curve, high, strict=True) if end < asked]
     holds += [] if found.holds is None else [found.holds]
-    if found.fails is not None and plan.requirements[k].name in words.failing(found):
+    if found.fails is not None and plan.requirements[k].name in wording.failing(found):
         fails.append(found.fails)
     return max(holds, key=places.__getitem__, default=None), min(fails, key=places.__getitem__, default=None)
 
@@ -191,7 +191,7 @@ def resources(found: Answer) -> Plot | None:
             "array": [rounded(max(high - move, 0)) for move, _, high in moves],
             "arrayminus": [rounded(max(move - low, 0)) for move, low, _ in moves],
         },
-        "customdata": [words.moved(plan, gain) for gain in known],
+        "customdata": [wording.moved(plan, gain) for gain in known],
         "hovertemplate": "%{y}: %{customdata}<extra></extra>",
     }  # fmt: skip
     x = f"change of {_title(plan, scale)}"
@@ -212,7 +212,7 @@ def logarithmic(*ends: float) -> Plot:
 
 
 def _title(plan: Plan, scale: Scale) -> str:
-    return scale.label(words.title(plan))
+    return scale.label(wording.title(plan))
 
 
 def _sharper(found: Answer, k: int) -> tuple[list[float], list[float]]:

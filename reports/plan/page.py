@@ -7,7 +7,7 @@ from netcarlo.planning.run import VERDICTS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales
-from netcarlo.reports.plan import figures, words
+from netcarlo.reports.plan import figures, wording
 
 
 def plan_page(found: Answer) -> str:
@@ -17,27 +17,27 @@ def plan_page(found: Answer) -> str:
         "plan.html",
         title=plan.name,
         plan=plan,
-        quantity=words.title(plan),
-        verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        quantity=wording.title(plan),
+        verdict={"tone": _tone(found), "head": wording.headline(found), "text": wording.explanation(found)},
         warnings=found.warnings,
         outside=found.outside,
         tiles=_tiles(found),
         curve=figures.curve(found),
-        requirements=words.requirements(found),
+        requirements=wording.requirements(found),
         measures=[
             {
                 "name": f"measure-{k}",
-                "caption": f"{requirement.name}: value that {words.share(requirement.probability)} of "
+                "caption": f"{requirement.name}: value that {wording.share(requirement.probability)} of "
                 "replications reach, and the bound (dashed). Green: this requirement holds; red: it fails.",
                 "plot": figures.measure(found, k),
             }
             for k, requirement in enumerate(plan.requirements)
         ],
-        gains=words.gains(found),
+        gains=wording.gains(found),
         resources=figures.resources(found),
         points=_points(found),
-        confidence=words.share(plan.confidence),
-        cost=words.spent(found.cost),
+        confidence=wording.share(plan.confidence),
+        cost=wording.spent(found.cost),
         provenance=provenance(found.provenance, plan.command),
         source=plan.source,
     )
@@ -52,7 +52,7 @@ def _tone(found: Answer) -> str:
 
 def _tiles(found: Answer) -> list[dict[str, str]]:
     plan = found.plan
-    sure = f"with {words.share(plan.confidence)}"
+    sure = f"with {wording.share(plan.confidence)}"
     return [
         {"label": "known to hold", "value": _value(found, found.holds), "of": sure},
         {"label": "known to fail", "value": _value(found, found.fails), "of": sure},
@@ -64,17 +64,17 @@ def _tiles(found: Answer) -> list[dict[str, str]]:
 
 
 def _value(found: Answer, number: float | None, digits: int = 6) -> str:
-    return "–" if number is None else words.value(found.plan, number, digits)
+    return "–" if number is None else wording.value(found.plan, number, digits)
 
 
 def _points(found: Answer) -> list[dict[str, Any]]:
     return [
         {
-            "value": words.value(found.plan, point.value),
+            "value": wording.value(found.plan, point.value),
             "replications": scales.count(point.replications),
             **_badge(found, point),
             "shares": [
-                {"seen": words.percent(s.probability), "band": words.band(s.low, s.high)}
+                {"seen": wording.percent(s.probability), "band": wording.band(s.low, s.high)}
                 for s in point.shares
             ],
         }

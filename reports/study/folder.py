@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.reports.page import page
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import wording
 from netcarlo.reports.parts.tables import claims_csv, comparison_csv
 from netcarlo.reports.parts.write import write_all
 from netcarlo.reports.study.page import study_page
@@ -84,7 +84,10 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "line": in_a_line(evaluation),
         "tiles": tiles(evaluation),
         "checks": [
-            {"demand": c.text, "reached": c.reached, "verdict": words.demand(c.verdict), "history": c.history}
+            {
+                "demand": c.text, "reached": c.reached, "verdict": wording.demand(c.verdict),
+                "history": c.history,
+            }
             for c in evaluation.checks
         ],
         "command": shlex.join(["netcarlo", *sys.argv[1:]]),

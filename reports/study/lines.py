@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.numerics.statistics import Mean, paired
-from netcarlo.reports.parts import exported, words
+from netcarlo.reports.parts import exported, wording
 from netcarlo.reports.parts.figures import COLOURS, DASHES, INK, SYMBOLS, Plot, finite, plot
 from netcarlo.reports.parts.intervals import bars, has_ends, sure
 from netcarlo.studies.cells import Cell, Cells
@@ -43,7 +43,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         dash = DASHES[(rests.index(style[1:]) if len(rests) > 1 else place) % len(DASHES)]
         colour, symbol = COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)]
         named = [study.label(metric)] if several else []
-        named.append(words.conditions(study, dict(zip(figure.series, key, strict=True))))
+        named.append(wording.conditions(study, dict(zip(figure.series, key, strict=True))))
         name = ", ".join(filter(None, named))
         points = sorted((at(cell[figure.x]), every.estimate(metric, cell)) for cell in cells)
         means = [point for _, point in points]
@@ -82,13 +82,13 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         xaxis = {"tickvals": values, "ticktext": [f"{v:g}" for v in values]}
     if figure.log_x:
         xaxis["type"] = "log"
-    x = words.with_unit(condition.label.split(" (")[0], condition.unit)
+    x = wording.with_unit(condition.label.split(" (")[0], condition.unit)
     if figure.measured is not None:
         x = figure.measured.label
     return plot(
         data,
         x=x,
-        y=unit if several else words.with_unit(study.label(metrics[0]), unit),
+        y=unit if several else wording.with_unit(study.label(metrics[0]), unit),
         xaxis=xaxis,
         yaxis={"rangemode": "tozero"},
     )
@@ -155,8 +155,8 @@ def gains(evaluation: Evaluation, figure: Figure | Spread) -> Plot | None:
                 "hovertemplate": f"{name}<br>%{{customdata}}<extra></extra>",
             }
         )  # fmt: skip
-    label = words.with_unit(f"difference of {study.label(figure.metric)}", unit_of(evaluation, figure))
-    x = words.with_unit(condition.label.split(" (")[0], condition.unit if numeric else "")
+    label = wording.with_unit(f"difference of {study.label(figure.metric)}", unit_of(evaluation, figure))
+    x = wording.with_unit(condition.label.split(" (")[0], condition.unit if numeric else "")
     return plot(
         data, x=x, y=label, showlegend=True,
         xaxis={"tickvals": list(places.values()), "ticktext": texts,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import wording
 from netcarlo.reports.parts.exported import exact
 from netcarlo.reports.parts.figures import INK, Plot, plot, rounded
 from netcarlo.studies.evaluation import Evaluation
@@ -59,7 +59,7 @@ def heat(found: Map) -> Plot:
         shapes.append({"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5,
                        "line": {"color": INK, "width": 2.5}})  # fmt: skip
     return plot([trace], x=found.across, y=found.up, xaxis=axis, yaxis=dict(axis), shapes=shapes,
-                meta={"value": words.with_unit("value", found.unit)})  # fmt: skip
+                meta={"value": wording.with_unit("value", found.unit)})  # fmt: skip
 
 
 def _exported(found: Map) -> Plot:

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from netcarlo.reports.page import page
-from netcarlo.reports.parts import figures, words
+from netcarlo.reports.parts import figures, wording
 from netcarlo.reports.study import (
     lines as study_lines,
 )
@@ -67,7 +67,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         words=KNOWN,
         exact=description.exact,
         metrics=[
-            Markup("<b>{}</b>: {}").format(words.capital(description.label(metric)), text)
+            Markup("<b>{}</b>: {}").format(wording.capital(description.label(metric)), text)
             for metric, text in description.metrics.items()
         ],
         screening=any(row.screening for row in evaluation.rows),
@@ -90,7 +90,7 @@ def _overview(evaluation: Evaluation) -> list[dict[str, Any]]:
     plots = []
     description = evaluation.study.description
     for metric in metrics(evaluation):
-        label = words.capital(description.label(metric))
+        label = wording.capital(description.label(metric))
         band = "the printed digits agree" if description.exact else "it is as near as demanded"
         captions = (
             f"<b>{label}</b>: every published number against ours, equal on the dashed line.",

@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import wording
 from netcarlo.reports.study.verdict import match
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
@@ -76,14 +76,14 @@ def _cell(evaluation: Evaluation, row: Compared | None) -> dict[str, Any] | None
     if row is None:
         return None
     return {
-        "published": words.printed(row.published),
-        "estimate": words.estimate(row),
-        "error": words.error(row),
-        "interval": words.interval(row),
+        "published": wording.printed(row.published),
+        "estimate": wording.estimate(row),
+        "error": wording.error(row),
+        "interval": wording.interval(row),
         "match": match(evaluation, row),
         "fitted": bool(row.fitted),
         "note": row.note,
-        "screening": words.number(row.screening.mean, row.published.step) if row.screening else "",
+        "screening": wording.number(row.screening.mean, row.published.step) if row.screening else "",
     }
 
 
@@ -91,9 +91,9 @@ def _line(evaluation: Evaluation, row: Compared) -> dict[str, Any]:
     published = row.published
     return {
         **(_cell(evaluation, row) or {}),
-        "place": words.place(published),
-        "quantity": words.with_unit(evaluation.study.description.label(published.metric), published.unit),
-        "conditions": words.conditions(evaluation.study.description, published.conditions),
+        "place": wording.place(published),
+        "quantity": wording.with_unit(evaluation.study.description.label(published.metric), published.unit),
+        "conditions": wording.conditions(evaluation.study.description, published.conditions),
     }
 
 
@@ -117,9 +117,9 @@ def _counts(evaluation: Evaluation, row: Compared) -> bool:
 def others(evaluation: Evaluation, shown: set[int]) -> list[dict[str, Any]]:
     """The numbers that are not `shown` (by identity) in a table, by where the paper has them."""
     rows = [row for row in evaluation.rows if id(row) not in shown]
-    places = list(dict.fromkeys(words.place(row.published) for row in rows))
-    rows.sort(key=lambda row: places.index(words.place(row.published)))
+    places = list(dict.fromkeys(wording.place(row.published) for row in rows))
+    rows.sort(key=lambda row: places.index(wording.place(row.published)))
     return [
-        {"head": words.capital(place), "rows": [_line(evaluation, row) for row in group]}
-        for place, group in groupby(rows, key=lambda row: words.place(row.published))
+        {"head": wording.capital(place), "rows": [_line(evaluation, row) for row in group]}
+        for place, group in groupby(rows, key=lambda row: wording.place(row.published))
     ]

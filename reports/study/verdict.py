@@ -5,7 +5,7 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import wording
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
 
@@ -150,13 +150,13 @@ def _errors(evaluation: Evaluation, rows: list[Compared]) -> dict[str, str]:
         relative = rows
         errors = {id(row): abs(row.difference) for row in rows}
         shown = {key: f"{error:.2g}" for key, error in errors.items()}
-        unit = words.of_difference(rows[0].published)
+        unit = wording.of_difference(rows[0].published)
     else:
         return {"median": "", "worst": "", "worst_of": ""}
     order = sorted(relative, key=lambda row: errors[id(row)])
     middle, worst = order[(len(order) - 1) // 2], order[-1]
     what = evaluation.study.description.label(worst.published.metric)
-    at = words.conditions(evaluation.study.description, worst.published.conditions)
+    at = wording.conditions(evaluation.study.description, worst.published.conditions)
     return {
         "median": f"{shown[id(middle)]} {unit}",
         "worst": f"{shown[id(worst)]} {unit}",
@@ -177,7 +177,7 @@ def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
         }
     if any(d.metric == metric and d.abs_error is not None for d in evaluation.study.description.tolerance):
         middle = statistics.median(abs(row.difference) for row in rows)
-        unit = words.of_difference(rows[0].published)
+        unit = wording.of_difference(rows[0].published)
         return {
             "label": f"median difference of {len(rows)} {label} numbers",
             "value": f"{middle:.2f}",

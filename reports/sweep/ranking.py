@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.words import capital
+from netcarlo.reports.parts.wording import capital
 
 MEANINGS = {
     "first": "Alone: share of the variance that disappears if the input is known (first-order Sobol index).",

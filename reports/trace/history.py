@@ -13,11 +13,11 @@ Link = tuple[int, int]
 
 
 class Routes(NamedTuple):
-    """The routes on which the source puts its data, one after the other."""
+    """Routes in use at the source, in the order of time."""
 
     since_s: Floats
     nodes: list[list[int]]
-    """Without nodes: there is none."""
+    """Nodes of each route; an empty list if there is no route."""
 
 
 def places(frame: pd.DataFrame, times_s: Floats) -> tuple[Floats, Floats]:
@@ -36,7 +36,7 @@ def places(frame: pd.DataFrame, times_s: Floats) -> tuple[Floats, Floats]:
 
 
 def links(frame: pd.DataFrame, times_s: Floats) -> list[list[Link]]:
-    """The links that are there at each of the times, which ascend."""
+    """Return the links that exist at each of the times (ascending) [s]."""
     events = frame[frame["event"] == "link"]
     there: set[Link] = set()
     found = []
@@ -52,7 +52,7 @@ def links(frame: pd.DataFrame, times_s: Floats) -> list[list[Link]]:
 
 
 def routes(frame: pd.DataFrame) -> Routes:
-    """The routes in use."""
+    """Return the routes in use."""
     rows = frame[frame["event"] == "route"]
     since: list[float] = []
     nodes: list[list[int]] = []
@@ -66,13 +66,13 @@ def routes(frame: pd.DataFrame) -> Routes:
 
 
 def ends(frame: pd.DataFrame) -> Link | None:
-    """Source and sink; None if there never was a route."""
+    """Return source and sink; None if there never was a route."""
     first = next((nodes for nodes in routes(frame).nodes if nodes), None)
     return None if first is None else (first[0], first[-1])
 
 
 def stopped(frame: pd.DataFrame) -> list[tuple[float, float]]:
-    """From when to when the sender probed or was frozen [s]."""
+    """Return begin and end of the periods in which the sender probed or was frozen [s]."""
     rows, end_s = frame[frame["event"] == "state"], float(frame["time_s"].max())
     spans: list[tuple[float, float]] = []
     began: float | None = None

@@ -1,4 +1,4 @@
-"""Figures of one replication of shared links: who took what when, and what it did to the queues."""
+"""Figures of one replication of shared links: goodput of flows, windows, queues and losses over time."""
 
 import math
 from typing import NamedTuple
@@ -14,11 +14,11 @@ from netcarlo.reports.parts.figures import COLOURS, DASHES, Plot, finite, line, 
 from netcarlo.reports.trace.parts import (
     WINDOW,
     Senders,
-    beyond,
     end_of,
     markers,
     over_time,
     rto,
+    undrawn_threshold,
     window,
 )
 
@@ -77,7 +77,7 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
     if senders:
         gone = frame[frame["event"].isin(DROPPED) & (frame["carries"] == "data") & frame["flow"].isin(drawn)]
         found += [
-            ("window", f"{WINDOW}{flows.some}{beyond(senders)}", window(end_s, senders, gone)),
+            ("window", f"{WINDOW}{flows.some}{undrawn_threshold(senders)}", window(end_s, senders, gone)),
             ("rtt", f"Round-trip time that the senders measured last{flows.some}", _rtt(end_s, senders)),
             ("rto", f"Retransmission timeout{flows.some}", rto(end_s, senders)),
         ]

@@ -1,4 +1,4 @@
-"""One replication of an ad hoc network: a map of its nodes that moves, and its flow over time."""
+"""Animated map of the nodes of an ad hoc network in one replication, and figures of its flow over time."""
 
 from itertools import pairwise
 
@@ -13,12 +13,12 @@ from netcarlo.reports.trace.parts import (
     WINDOW,
     Mark,
     Senders,
-    beyond,
     end_of,
     marked,
     over_time,
     rto,
     sequence,
+    undrawn_threshold,
     window,
 )
 
@@ -97,7 +97,7 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
         {"name": name, "caption": caption, "plot": _marked(frame, drawn)}
         for name, caption, drawn in (
             ("sequence", "Packet and acknowledgement numbers", sequence(frame[~relayed])),
-            ("cwnd", f"{WINDOW}{beyond(senders)}", window(end_s, senders, _lost(frame))),
+            ("cwnd", f"{WINDOW}{undrawn_threshold(senders)}", window(end_s, senders, _lost(frame))),
             ("hops", "Hops of the route in use and of the shortest path", _hops(frame)),
             ("rto", "Retransmission timeout", rto(end_s, senders)),
         )
@@ -162,7 +162,7 @@ def _moments(frame: pd.DataFrame) -> Floats:
 
 
 def _through(pairs: list[history.Link]) -> list[int]:
-    """One line through all pairs; the gap before them keeps a line without any in the legend."""
+    """Return one line through all pairs of nodes; a leading gap keeps an empty line in the legend."""
     return [GAP, *(node for pair in pairs for node in (*pair, GAP))]
 
 

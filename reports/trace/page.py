@@ -1,4 +1,4 @@
-"""The page of one replication: what its flows and its network did over time."""
+"""Page of one replication: its flows and its network over time."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,17 @@ from netcarlo.reports.parts.figures import COLOURS, Plot
 from netcarlo.reports.trace import links as trace_links
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
-from netcarlo.reports.trace.parts import WINDOW, Mark, Spans, beyond, end_of, marked, rto, sequence, window
+from netcarlo.reports.trace.parts import (
+    WINDOW,
+    Mark,
+    Spans,
+    end_of,
+    marked,
+    rto,
+    sequence,
+    undrawn_threshold,
+    window,
+)
 from netcarlo.scenario import Scenario
 
 PATHS = ("", ", alternate path")
@@ -35,7 +45,7 @@ def trace_page(
     interruptions: Sequence[Interruption] = (),
     rates: pd.DataFrame | None = None,
 ) -> str:
-    """The HTML of a trace; `frame` has a row per event, as `netcarlo.trace` returns it.
+    """Return the HTML of a trace; `frame` has a row per event, as `netcarlo.trace` returns it.
 
     `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of paths, of
     shared links and of 802.11 networks, and `rates` in the last.
@@ -65,7 +75,7 @@ def trace_page(
 
 
 def _interrupted(figures: list[Plot], interruptions: Sequence[Interruption], end_s: float) -> list[Plot]:
-    """The figures with what interrupts marked over them."""
+    """Return the figures with interruptions marked."""
     spans: dict[str, Spans] = {
         kind: [(each.start_s, min(each.end_s, end_s)) for each in interruptions if each.kind == kind]
         for kind in MARKS
@@ -80,7 +90,7 @@ def _of_paths(frame: pd.DataFrame) -> list[Plot]:
     return [
         {"name": name, "caption": caption, "plot": drawn}
         for name, caption, drawn in (
-            ("window", f"{WINDOW}{beyond(senders)}", window(end_s, senders, lost)),
+            ("window", f"{WINDOW}{undrawn_threshold(senders)}", window(end_s, senders, lost)),
             ("sequence", "Packet and acknowledgement numbers", sequence(frame)),
             ("rto", "Retransmission timeout", rto(end_s, senders)),
         )

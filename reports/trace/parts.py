@@ -74,7 +74,7 @@ def highest(senders: Senders) -> float:
     return HIGH * max((float(events["cwnd_packets"].max()) for events in senders.values()), default=0.0)
 
 
-def beyond(senders: Senders) -> str:
+def undrawn_threshold(senders: Senders) -> str:
     """Return the end of the caption if slow-start thresholds are too high to be drawn, else an empty
     string."""
     most = max((float(events["ssthresh_packets"].max()) for events in senders.values()), default=0.0)

@@ -9,23 +9,23 @@ from netcarlo.reports.trace.parts import (
     MOST_MARKERS,
     WINDOW,
     Senders,
-    beyond,
     end_of,
     markers,
     over_time,
     rto,
+    undrawn_threshold,
     window,
 )
 
 GONE = ("lost", "dropped")
-"""Events of packets that go no further."""
+"""Events of packets that are lost."""
 
 MOST_SENDERS = 7
-"""TCP senders whose windows are drawn: as many as there are colours."""
+"""Maximum number of TCP senders whose windows are drawn; there are as many colours."""
 
 
 def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot]:
-    """The figures of the page; `rates` are those of `traces.per_second`."""
+    """Return the figures of the page; `rates` is the result of `trace.per_second`."""
     end_s = end_of(frame)
     most = int(frame.groupby(["event", "carries"]).size().max()) if len(frame) else 0
     some = f" (a sample: up to {most} of a kind)" if most > MOST_MARKERS else ""
@@ -58,7 +58,7 @@ def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot
         found += [
             {
                 "name": "window",
-                "caption": f"{WINDOW}{of}{beyond(senders)}",
+                "caption": f"{WINDOW}{of}{undrawn_threshold(senders)}",
                 "plot": window(end_s, senders, frame[frame["flow"].isin(flows) & frame["event"].isin(GONE)]),
             },
             {"name": "rto", "caption": f"Retransmission timeout{of}", "plot": rto(end_s, senders)},

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from netcarlo import estimate
 from netcarlo.cli.main import app
 from netcarlo.planning import Answer, Frontier, Stopped, frontier, make_plan, plan
-from netcarlo.reports.frontier import words as of_two
+from netcarlo.reports.frontier import wording as of_two
 from netcarlo.reports.frontier.page import frontier_page
-from netcarlo.reports.plan import words
+from netcarlo.reports.plan import wording
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
 from netcarlo.schema.notes import Note
@@ -92,7 +92,7 @@ def test_a_small_loss_is_reported_without_a_warning() -> None:
     scenario = {"duration": "4 s", "transport": dict(CALL), "hops": [hop]}
     found = plan(make_plan(streams(scenario=scenario)), target="cpu")
     assert found.warnings == [] and found.losses[0].share == pytest.approx(0.005, abs=0.002)
-    assert "At 10 Mbit/s call loses 0.5 % of its packets." in words.explanation(found)
+    assert "At 10 Mbit/s call loses 0.5 % of its packets." in wording.explanation(found)
 
 
 @pytest.mark.full
@@ -106,7 +106,7 @@ def test_what_is_retransmitted_is_in_the_delay() -> None:
     )
     found = plan(make_plan(asked), target="cpu")
     assert found.warnings == [] and found.losses[0].share > 0.01
-    assert "all of which are retransmitted" in words.explanation(found)
+    assert "all of which are retransmitted" in wording.explanation(found)
 
 
 @pytest.mark.full
@@ -226,26 +226,26 @@ def after(replications: int, asked: dict[str, Any], why: str = "after 60 s") -> 
 def test_the_reason_is_the_time() -> None:
     found = after(600, SLOW)
     assert isinstance(found, Answer) and found.undecided and not found.exhausted
-    text = words.explanation(found)
+    text = wording.explanation(found)
     assert "not decided within the time limit" in text and "100 000" not in text.replace("\u202f", " ")
     low, high = sorted((found.undecided[0], found.undecided[-1]))
-    assert f"{words.value(found.plan, low)} to {words.value(found.plan, high)} are not decided" in text
+    assert f"{wording.value(found.plan, low)} to {wording.value(found.plan, high)} are not decided" in text
     interrupted = after(600, SLOW, "interrupted")
-    assert isinstance(interrupted, Answer) and "are not decided yet" in words.explanation(interrupted)
+    assert isinstance(interrupted, Answer) and "are not decided yet" in wording.explanation(interrupted)
 
 
 @pytest.mark.full
 def test_the_reason_is_the_replications() -> None:
     found = plan(make_plan(SLOW | {"replications": 200, "confidence": "95 %"}), target="cpu")
     assert found.undecided and found.exhausted
-    assert "undecided after 200 replications each" in words.explanation(found)
+    assert "undecided after 200 replications each" in wording.explanation(found)
 
 
 @pytest.mark.full
 def test_the_cheapest_so_far_and_what_no_design_can_cost_less_than() -> None:
     found = after(900, SLOW | ACROSS)
     assert isinstance(found, Frontier) and found.cheapest is not None and found.least is not None
-    assert found.missing and found.so_far
+    assert found.missing and found.provisional
     every = [one.price(value) for one in found.missing for value in one.values]
     assert found.least.cost <= min(filter(None, every))
     head, text, page = of_two.headline(found), of_two.explanation(found), frontier_page(found)
@@ -289,12 +289,12 @@ def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
     assert item.text == "10.7 ms to 39.9 ms" and item.interval == "known so far"
     whole = plan(make_plan(SLOW | {"replications": 300, "confidence": "95 %"}), target="cpu")
     item = _item(SimpleNamespace(plan=whole.plan, answer=whole, final=True), "")
-    assert item.text == words.known(whole) and "point estimate" in item.interval
+    assert item.text == wording.known(whole) and "point estimate" in item.interval
     near, far = {"goodput_bps": np.full(8, 1e6)}, {"goodput_bps": np.full(8, 1e5)}
     values = found.plan.values
     guess = _guess(found.plan, {values[0]: near, values[20]: near, values[50]: far})
-    assert guess == f"≈ {words.between(found.plan, [values[20], values[49]])}"
+    assert guess == f"≈ {wording.between(found.plan, [values[20], values[49]])}"
     guess = _guess(found.plan, {values[20]: near, values[21]: far})
-    assert guess == f"≈ {words.value(found.plan, values[20])}"
+    assert guess == f"≈ {wording.value(found.plan, values[20])}"
     assert _guess(found.plan, {values[0]: far}) == "≈ none"
     assert _guess(found.plan, {values[-1]: near}).endswith("or more")

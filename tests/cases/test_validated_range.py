@@ -283,7 +283,7 @@ def test_of_a_large_sweep_some_cells_are_looked_at() -> None:
         "queue": {"field": "hops.0.queue", "values": values},
         "delay": {"field": "hops.0.delay", "values": ["10 ms", "20 ms"]},
     }
-    found = make_sweep(SWEEP | {"axes": axes}).beyond
+    found = make_sweep(SWEEP | {"axes": axes}).outside_range
     assert (found.looked_at, found.of) == (100, 1000)
     assert 0 < found.cells < 30
     assert "of 100 cells checked, of 1,000: queue" in found.text

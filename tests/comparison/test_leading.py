@@ -6,7 +6,7 @@ import pytest
 from netcarlo.comparison.compare import Comparison, compared
 from netcarlo.comparison.leading import ordered, sizes
 from netcarlo.comparison.side import Side, cells, from_sd
-from netcarlo.reports.comparison import words
+from netcarlo.reports.comparison import wording
 from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
 
@@ -39,7 +39,7 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
     """Drops grow by 2,150 % of eight in a million, goodput by 19 % of 16 Mbit/s, which leads."""
     found = compared([side("a", BEFORE), side("b", AFTER)])
     assert outcomes(found)[:4] == ["goodput_bps", "mean_rtt_s", "drop_ratio", "timeouts"]
-    head = words.headline(found)
+    head = wording.headline(found)
     assert head.startswith(
         "b against a: goodput +19.4 %, mean RTT +20 %, drops at the busiest link +0.0172 points, timeouts"
     )
@@ -49,11 +49,11 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
 def test_what_is_asked_for_leads() -> None:
     found = compared([side("a", BEFORE), side("b", AFTER)], of=["timeouts", "mean_rtt_s"])
     assert outcomes(found)[:2] == ["mean_rtt_s", "timeouts"]
-    assert words.headline(found).startswith("b against a: mean RTT +20 %, timeouts +1\u202f100 %.")
+    assert wording.headline(found).startswith("b against a: mean RTT +20 %, timeouts +1\u202f100 %.")
     found = compared([side("a", BEFORE, ("timeouts",)), side("b", AFTER)])
     assert found.leading == ("timeouts",) and outcomes(found)[0] == "timeouts"
     found = compared([side("a", BEFORE), side("b", {**AFTER, "timeouts": 1.0})], of=["timeouts"])
-    assert words.headline(found).startswith("Timeouts: no difference by more than chance. ")
+    assert wording.headline(found).startswith("Timeouts: no difference by more than chance. ")
 
 
 def test_sizes_are_on_one_scale() -> None:
@@ -70,7 +70,7 @@ def test_every_pair_has_its_rows_and_its_sentence() -> None:
     found = compared([side("a", BEFORE), side("b", AFTER), side("c", {**AFTER, "goodput_bps": 30e6})])
     assert found.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
     assert sum(len(found.of_pair(pair)) for pair in found.pairs) == len(found.table)
-    lines = words.headline(found).splitlines()
+    lines = wording.headline(found).splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == ["b against a", "c against a", "c against b"]
     assert "goodput +57.1 %" in lines[2] and "mean RTT" not in lines[2]
     assert len(ordered(found.table, found.sides, found.leading)) == len(found.table)

@@ -18,7 +18,7 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.planning import load_plan
 from netcarlo.planning import plan as answer_plan
 from netcarlo.reports.parts import scales
-from netcarlo.reports.plan import words as plan_words
+from netcarlo.reports.plan import wording as plan_words
 from netcarlo.scenario import scenario_of
 from tests.reports.browser import Browser, Page
 from tests.reports.first_look import WINDOWS, check, first_look

@@ -12,7 +12,7 @@ from netcarlo.errors import InputError
 from netcarlo.planning import Frontier, Stopped, frontier, make_plan, plan
 from netcarlo.planning.designs import Design, cheapest
 from netcarlo.planning.runner import JOURNAL
-from netcarlo.reports.frontier import words
+from netcarlo.reports.frontier import wording
 from tests.planning.test_planning import data
 
 RATE = {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]}
@@ -65,17 +65,17 @@ def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
 def test_words(found: Frontier) -> None:
     best = found.cheapest
     assert best is not None
-    assert found.so_far  # a cheaper design is not decided
-    assert words.headline(found).startswith("Cheapest so far: delay ")
+    assert found.provisional  # a cheaper design is not decided
+    assert wording.headline(found).startswith("Cheapest so far: delay ")
     assert found.least is not None
-    assert f"No design costs less than {words.price(found, found.least.cost)}" in words.explanation(found)
-    assert "EUR." in words.headline(found)
-    assert "at all 3 values of rate together" in words.explanation(found)
+    assert f"No design costs less than {wording.price(found, found.least.cost)}" in wording.explanation(found)
+    assert "EUR." in wording.headline(found)
+    assert "at all 3 values of rate together" in wording.explanation(found)
     without = frontier(make_plan(data(across=RATE)), target="cpu")
     assert without.cheapest is None
     assert without.least is None
-    assert words.headline(without) == "Delay: 13 ms at rate 2 Mbit/s."  # the first of the furthest
-    assert "cost" not in words.explanation(without)
+    assert wording.headline(without) == "Delay: 13 ms at rate 2 Mbit/s."  # the first of the furthest
+    assert "cost" not in wording.explanation(without)
     record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert [answer["across"] for answer in record["answers"]] == [1e6, 2e6, 8e6]
     assert record["cheapest"]["cost"] == best.cost
@@ -86,7 +86,7 @@ def test_nothing_holds() -> None:
     asked = data(across=RATE, cost=COST, requirements={"goodput": "goodput_bps >= 60 Mbit/s"})
     none = frontier(make_plan(asked), target="cpu")
     assert none.cheapest is None
-    assert words.headline(none) == "Delay: no value is known to meet the requirements, at any rate."
+    assert wording.headline(none) == "Delay: no value is known to meet the requirements, at any rate."
 
 
 def test_derived_fields_know_both() -> None:
@@ -109,12 +109,12 @@ def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
     assert len(part.answers) < 3
     assert part.answers[0].curve == found.answers[0].curve
     assert part.least is not None and part.least.beside == 2e6  # of those that were not looked at
-    assert part.so_far and words.headline(part).startswith("Cheapest so far: ")
-    text = words.explanation(part)
+    assert part.provisional and wording.headline(part).startswith("Cheapest so far: ")
+    text = wording.explanation(part)
     assert "stopped (after 1 s)" in text
-    assert f"No design costs less than {words.price(part, part.least.cost)} (" in text
+    assert f"No design costs less than {wording.price(part, part.least.cost)} (" in text
     assert "Designs with rate 2 Mbit/s and 8 Mbit/s were not evaluated." in text
-    assert [row["active constraint"] for row in words.rows(part)][1:] == ["not evaluated"] * 2
+    assert [row["active constraint"] for row in wording.rows(part)][1:] == ["not evaluated"] * 2
     assert part.record()["not_evaluated"] == [one.beside.value for one in part.missing if one.beside]
     assert "cheapest so far" in repr(part) and "stopped" in repr(part)
     lines = (tmp_path / JOURNAL).read_text().count("key")

@@ -20,7 +20,7 @@ from netcarlo.planning import run as runs
 from netcarlo.planning.ledger import Ledger
 from netcarlo.planning.runner import JOURNAL, ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.reports.plan import words
+from netcarlo.reports.plan import wording
 from tests.campaigns.verification.plan_coverage import Coins
 
 ROOT = Path(__file__).parents[2]
@@ -209,7 +209,8 @@ def test_several_requirements_and_expressions() -> None:
     assert ledger.fails_level == ledger.holds_level / 2
     assert found.alone["delay"] is None  # the drawn delay alone decides
     assert found.binding is None  # both requirements hold at all values
-    assert "No constraint is active." in words.explanation(found) and "active constraint: none" in repr(found)
+    assert "No constraint is active." in wording.explanation(found)
+    assert "active constraint: none" in repr(found)
     assert found.record()["binding"] is None
 
 
@@ -242,7 +243,7 @@ def test_a_cheap_fidelity_says_so() -> None:
     found = plan(make_plan(asked))
     assert found.holds is not None and found.fails is not None
     assert found.holds <= 5 < 7 <= found.fails + 1  # 12 - 8 * 0.75 = 6 Mbit/s at least, less headers
-    assert "no packet was simulated" in words.explanation(found)
+    assert "no packet was simulated" in wording.explanation(found)
     assert found.record()["fidelity"] == "formula"
 
 
@@ -397,7 +398,7 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
     assert found.undecided
     for mine, whole in ((found.holds, answer.holds), (answer.fails, found.fails)):
         assert mine is None or whole is None or mine <= whole
-    text = words.explanation(found)
+    text = wording.explanation(found)
     assert "not decided yet. The plan was stopped (interrupted)" in text
     assert "the effect of more of these resources was not computed: rate" in text
     assert found.record()["stopped"] == "interrupted"
@@ -471,7 +472,7 @@ def test_a_damaged_journal_is_noticed_and_its_runs_made_again(answer: Answer, tm
     assert same(again) == same(answer)
     assert again.cost["damaged"] == 6
     assert again.cost["simulated"] > 0
-    assert "6 damaged lines of runs.jsonl did not count" in words.spent(again.cost)
+    assert "6 damaged lines of runs.jsonl did not count" in wording.spent(again.cost)
 
 
 def test_mistake_in_the_scenario_points_at_its_line(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from netcarlo.comparison.compare import Comparison, compared
 from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.networks.outcome import ANY, SHARE, Outcome
-from netcarlo.reports.comparison import figures, words
+from netcarlo.reports.comparison import figures, wording
 from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
 from tests.reports import exported
@@ -68,11 +68,11 @@ def found() -> dict[str, Comparison]:
 
 
 def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
-    assert words.headline(found["seed"]) == "No result differs by more than chance."
-    assert words.explanation(found["seed"]).startswith(
+    assert wording.headline(found["seed"]) == "No result differs by more than chance."
+    assert wording.explanation(found["seed"]).startswith(
         "24 results are within chance. 24 differences were judged together"
     )
-    head = words.headline(found["constant"])
+    head = wording.headline(found["constant"])
     assert re.fullmatch(
         r"after against results/with a very long name of a folder: goodput −\d\d(\.\d)? % "
         r"\(hops.0 loss 1 %, hops.0 rate \d Mbit/s\)"
@@ -80,20 +80,20 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
         head,
     )
     assert "limit" in found["plans"].differing.index.get_level_values("outcome")
-    assert words.explanation(found["plans"]).endswith("for all values together, do not overlap.")
+    assert wording.explanation(found["plans"]).endswith("for all values together, do not overlap.")
     html = comparison_page(found["constant"])
     places = [html.index(f'id="{name}"') for name in ("verdict", "setting", "results", "chance", "rows")]
     assert places == sorted(places)
 
 
 def test_a_row_says_where_and_by_how_much(found: dict[str, Comparison]) -> None:
-    row = words.rows(found["constant"], found["constant"].ordered)[0]
+    row = wording.rows(found["constant"], found["constant"].ordered)[0]
     assert row["where"].startswith("hops.0 loss 1 %, hops.0 rate ") and row["quantity"] == "goodput"
     assert row["difference"].startswith("−") and row["difference"].endswith("bit/s")
     assert row[""] == "differs" and re.fullmatch(r"\[−\S+, −\S+\]", row["interval"])
     first = found["three"].of_pair(("a", "b")).index[0]
-    assert words.cell(found["three"], first).startswith("b against a: hops.0 loss 1 %")
-    assert words.said("0.2 s") == "200 ms" and words.said("4000000 bit/s") == "4 Mbit/s"
+    assert wording.cell(found["three"], first).startswith("b against a: hops.0 loss 1 %")
+    assert wording.said("0.2 s") == "200 ms" and wording.said("4000000 bit/s") == "4 Mbit/s"
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -123,7 +123,7 @@ def pages(found: dict[str, Comparison], tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.needs("chromium")
 def test_first_look_at_comparison(found: dict[str, Comparison], pages: dict[str, Path], glance: Page) -> None:
-    first_look(glance, pages["constant"], says=words.headline(found["constant"]), figure="differences")
+    first_look(glance, pages["constant"], says=wording.headline(found["constant"]), figure="differences")
 
 
 @pytest.mark.full

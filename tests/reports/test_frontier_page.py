@@ -11,7 +11,7 @@ import pytest
 import netcarlo
 from netcarlo.planning import Frontier, frontier, make_plan
 from netcarlo.planning import run as runs
-from netcarlo.reports.frontier import figures, words
+from netcarlo.reports.frontier import figures, wording
 from netcarlo.reports.frontier.page import frontier_page
 from tests.reports.browser import Page
 from tests.reports.first_look import first_look
@@ -62,7 +62,7 @@ def test_it_shows_itself(found: Frontier) -> None:
 def test_first_look_at_frontier(found: Frontier, glance: Page, tmp_path: Path) -> None:
     file = tmp_path / "frontier.html"
     file.write_text(frontier_page(found), encoding="utf-8")
-    first_look(glance, file, says=words.headline(found), figure="frontier")
+    first_look(glance, file, says=wording.headline(found), figure="frontier")
 
 
 @pytest.mark.full

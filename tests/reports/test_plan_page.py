@@ -15,7 +15,7 @@ import pytest
 import netcarlo
 from netcarlo.planning import Answer, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
-from netcarlo.reports.plan import figures, words
+from netcarlo.reports.plan import figures, wording
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
 from tests.reports.browser import Page
@@ -68,8 +68,8 @@ def test_a_range_begins_with_the_smaller_value() -> None:
     """Ranges are ordered in both directions of search; values of a plan that seeks the smallest one
     decrease."""
     made = make_plan(DATA)
-    said = words.between(made, [20.0, 40.0])
-    assert said == words.between(made, [40.0, 20.0]) == "20 packets to 40 packets"
+    said = wording.between(made, [20.0, 40.0])
+    assert said == wording.between(made, [40.0, 20.0]) == "20 packets to 40 packets"
 
 
 CASES: dict[str, dict[str, Any]] = {
@@ -113,12 +113,12 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
     # 10 Mbit/s less 0.2 Mbit/s a packet less 1.28 sd is 6 Mbit/s at a queue of 17.4 packets.
     found = answers["both"]
     assert (found.holds, found.fails) == (17, 18)
-    assert words.headline(found) == "Queue: 17 packets."
-    assert words.explanation(found) == (
+    assert wording.headline(found) == "Queue: 17 packets."
+    assert wording.explanation(found) == (
         "With 95 % confidence all requirements hold up to 17 packets, and goodput fails at 18 packets. "
         "The active constraint is goodput."
     )
-    goodput, delay = words.requirements(found)
+    goodput, delay = wording.requirements(found)
     assert goodput["goal"] == "goodput ≥ 6 Mbit/s"
     assert goodput["alone"].startswith("17.")
     assert delay["alone"] == "25 packets"
@@ -126,17 +126,17 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
 
 @pytest.mark.full
 def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
-    assert words.headline(answers["none holds"]) == "Queue: no value is known to meet the requirements."
-    assert "fails at 1 packet." in words.explanation(answers["none holds"])
-    assert words.headline(answers["all hold"]) == "Queue: 40 packets or more."
-    assert "widen them" in words.explanation(answers["all hold"])
+    assert wording.headline(answers["none holds"]) == "Queue: no value is known to meet the requirements."
+    assert "fails at 1 packet." in wording.explanation(answers["none holds"])
+    assert wording.headline(answers["all hold"]) == "Queue: 40 packets or more."
+    assert "widen them" in wording.explanation(answers["all hold"])
     undecided = answers["undecided"]
-    assert re.fullmatch(r"Queue: \d+ packets to \d+ packets\.", words.headline(undecided))
-    assert "undecided after 150 replications each" in words.explanation(undecided)
+    assert re.fullmatch(r"Queue: \d+ packets to \d+ packets\.", wording.headline(undecided))
+    assert "undecided after 150 replications each" in wording.explanation(undecided)
     smallest = answers["smallest"]
     assert smallest.holds is not None and smallest.fails is not None
     assert smallest.holds > smallest.fails
-    assert f"holds from {smallest.holds:.0f} packets on" in words.explanation(smallest)
+    assert f"holds from {smallest.holds:.0f} packets on" in wording.explanation(smallest)
 
 
 class FailsByChance(Made):
@@ -157,7 +157,7 @@ def test_point_estimate_is_not_before_the_value_that_is_known_to_hold(
     found = answered(requirements=asked, resources={}, replications=300)
     assert found.holds == 20 and found.fails == 21
     assert found.likely is not None and 20 <= found.likely <= 21
-    assert words.alone(found, "goodput").startswith("20.")
+    assert wording.alone(found, "goodput").startswith("20.")
 
 
 @pytest.mark.full
@@ -168,7 +168,7 @@ def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer
     assert move == pytest.approx(5, abs=0.3)  # 1 Mbit/s at 0.2 Mbit/s a packet
     assert low <= move <= high
     assert much_faster.binding == "delay"
-    row = words.gains(answers["both"])[0]
+    row = wording.gains(answers["both"])[0]
     assert row["change"] == "10 Mbit/s → 11 Mbit/s"
     assert row["gain"].startswith("+")
 
@@ -212,7 +212,7 @@ def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its
     assert open_ == (holds[1], fails[0])
     assert delay["data"][1]["y"] == [100, 100]  # the bound
     assert delay["layout"]["yaxis"]["title"]["text"] == "mean RTT [ms]"
-    assert words.goal(answers["both"].plan, 1) == "mean RTT ≤ 100 ms"
+    assert wording.goal(answers["both"].plan, 1) == "mean RTT ≤ 100 ms"
 
 
 @pytest.mark.full

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netcarlo.numerics.statistics import Mean, mean
-from netcarlo.reports.parts import scales, words
+from netcarlo.reports.parts import scales, wording
 from netcarlo.reports.parts.intervals import bars
 from netcarlo.scenario import load_scenario
 from netcarlo.studies.comparison import Compared
@@ -115,7 +115,7 @@ def published(text: str) -> Published:
 )
 def test_an_error_has_the_interval_of_its_estimate(text: str, estimate: Mean, said: tuple[str, str]) -> None:
     row = Compared(published(text), estimate, fitted="", note="", left_out=False)
-    assert (words.error(row), words.interval(row)) == said
+    assert (wording.error(row), wording.interval(row)) == said
 
 
 def test_bars_of_a_figure_end_where_the_interval_does() -> None:

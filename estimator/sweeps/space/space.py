@@ -198,7 +198,7 @@ class Sweep:
         return str(self.definition["name"])
 
     @cached_property
-    def beyond(self) -> OutsideRange:
+    def outside_range(self) -> OutsideRange:
         """Cells outside the validated range of their model."""
         return count_outside(self)
 
@@ -242,7 +242,7 @@ class Sweep:
                 "keep_replications": self.keep_replications,
                 "auto": self.screening and self.screening.record(),
             },
-            "outside_validated_range": self.beyond.record(),
+            "outside_validated_range": self.outside_range.record(),
             "definition": self.definition,
             "source": self.source,
             "versions": versions(),

@@ -12,7 +12,7 @@ from netcarlo.planning.run import Answer, State
 from netcarlo.planning.search import FAILS
 from netcarlo.planning.thresholds import Gain
 from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.words import capital
+from netcarlo.reports.parts.wording import capital
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.names import full_names
@@ -221,7 +221,7 @@ def spent(cost: dict[str, Any]) -> str:
     return text
 
 
-def so_far(plan: Plan, state: State) -> str:
+def progress(plan: Plan, state: State) -> str:
     """Return the intermediate result of a running search."""
     low, high = state.bracket
     if plan.across is not None:

@@ -3,8 +3,8 @@
 from netcarlo.planning.designs import Design, Frontier, cheapest
 from netcarlo.planning.run import Answer
 from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.words import capital
-from netcarlo.reports.plan import words
+from netcarlo.reports.parts.wording import capital
+from netcarlo.reports.plan import wording
 
 Row = dict[str, str]
 
@@ -18,7 +18,7 @@ def title(found: Frontier) -> str:
 def beside(found: Frontier, number: float) -> str:
     """A value of the second quantity."""
     assert found.plan.across is not None
-    return words.value_in(found.plan.across.dimension, number)
+    return wording.value_in(found.plan.across.dimension, number)
 
 
 def price(found: Frontier, number: float) -> str:
@@ -28,7 +28,7 @@ def price(found: Frontier, number: float) -> str:
 
 def design(found: Frontier, at: Design) -> str:
     """A design: both quantities with their values."""
-    first = f"{words.title(found.plan)} {words.value(found.plan, at.value)}"
+    first = f"{wording.title(found.plan)} {wording.value(found.plan, at.value)}"
     return f"{first} and {title(found)} {beside(found, at.beside)}"
 
 
@@ -43,21 +43,21 @@ def headline(found: Frontier) -> str:
     if not found.decided:
         return "No answer yet."
     if (best := found.cheapest) is not None:
-        cheapest = "Cheapest so far" if found.so_far else "Cheapest"
+        cheapest = "Cheapest so far" if found.provisional else "Cheapest"
         return f"{cheapest}: {design(found, best)}, for {price(found, best.cost)}."
     if (best_answer := found.answer) is None or best_answer.holds is None:
         where = f"{title(found)} looked at so far" if found.missing else title(found)
-        return f"{capital(words.title(plan))}: no value is known to meet the requirements, at any {where}."
-    found_at = words.value(plan, best_answer.holds)
+        return f"{capital(wording.title(plan))}: no value is known to meet the requirements, at any {where}."
+    found_at = wording.value(plan, best_answer.holds)
     over = "or more" if plan.spec.find == "largest" else "or less"
     found_at += f" {over}" if best_answer.fails is None else ""
-    return f"{capital(words.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
+    return f"{capital(wording.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
 
 
 def explanation(found: Frontier) -> str:
     """Return the statements that hold with the confidence of the plan, and what is undecided."""
     plan, n = found.plan, len(found.plan.designs)
-    sure = f"With {words.share(plan.confidence)} confidence"
+    sure = f"With {wording.share(plan.confidence)} confidence"
     text = f"{sure} all verdicts (known to hold, known to fail) are correct, "
     text += f"at all {n} values of {title(found)} together."
     if (least := found.least) is not None and found.cheapest is not None:
@@ -70,7 +70,7 @@ def explanation(found: Frontier) -> str:
         text += f" No design costs less than {price(found, least.cost)} ({design(found, least)})."
     for answer in found.answers:
         if answer.undecided:
-            text += f" At {title(found)} {_beside(found, answer)}, {words.undecided(answer, found.stopped)}"
+            text += f" At {title(found)} {_beside(found, answer)}, {wording.undecided(answer, found.stopped)}"
     if found.missing:
         where = listed([beside(found, one.beside.value) for one in found.missing if one.beside])
         text += f" Designs with {title(found)} {where} were not evaluated."
@@ -81,7 +81,7 @@ def explanation(found: Frontier) -> str:
     if found.stopped:
         at = f"{len(found.answers)} of {n} values of {title(found)}"
         text += f" The plan was stopped ({found.stopped}) at {at}."
-    if found.answer is not None and (lost := words.losses(found.answer)):
+    if found.answer is not None and (lost := wording.losses(found.answer)):
         text += f" {lost}"
     return text
 
@@ -120,4 +120,4 @@ def _beside(found: Frontier, answer: Answer) -> str:
 
 
 def _value(answer: Answer, number: float | None, digits: int = 6) -> str:
-    return "–" if number is None else words.value(answer.plan, number, digits)
+    return "–" if number is None else wording.value(answer.plan, number, digits)

@@ -11,7 +11,7 @@ from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.networks.outcome import Outcome
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.parts.words import capital
+from netcarlo.reports.parts.wording import capital
 
 LONGEST = 60
 """Characters of a value of the setting that are shown."""
