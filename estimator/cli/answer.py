@@ -11,6 +11,7 @@ from netcarlo.cli.console import width, wrapped
 from netcarlo.estimation.estimate import Estimate, summary
 from netcarlo.reports.estimate.answer import Row, answer, answer_of, goals
 from netcarlo.reports.estimate.headline import Found, Line
+from netcarlo.reports.estimate.parts import busiest, texts
 from netcarlo.reports.parts.simulated import simulated
 from netcarlo.reports.parts.write import write_all
 from netcarlo.scenario import Scenario
@@ -21,6 +22,9 @@ LONGEST_NAMES = (40, 24, 20, 16)
 """Characters of a name beside its numbers: the most that fit. A longer name has a line of its own."""
 HEADS: Sequence[str] = ("", "mean", "95 % CI", "5 % to 95 %")
 
+
+MOST_PARTS = 10
+"""Number of links, and of flows, that are printed unless all outcomes are asked for."""
 
 FILES = ("estimate.html", "outcomes.csv")
 """Files of an estimate that is written into a folder."""
@@ -41,12 +45,28 @@ def print_estimate(found: Estimate, *, every: bool, out: Path | None) -> None:
     print_lines(said.lines)
     print_lines(goals(found))
     print_groups(said.groups)
+    print_parts(found, every=every)
     shown = sum(map(len, said.groups.values()))
     if any(row.quantiles for rows in said.groups.values() for row in rows):
         console.echo("5 % to 95 %: the range of 9 in 10 replications.")
     hints = [] if shown == said.outcomes else [f"All {said.outcomes} outcomes: --all."]
     hints += [f"Page: {out / FILES[0]}." if out else "Page: --out DIR.", "JSON: --json."]
     console.echo(wrapped("  ".join(hints)))
+
+
+def print_parts(found: Estimate, *, every: bool) -> None:
+    """Print the busiest link, and tables by link and by flow; a few rows of each, unless `every` one is asked
+    for."""
+    if not found.parts:
+        return
+    console.echo(wrapped(f"{busiest(found)}."))
+    for part, table in found.parts.items():
+        shown = table if every else table[:MOST_PARTS]
+        about = ["busiest first"] if part == "links" else []
+        if len(shown) < len(table):
+            about.append(f"{len(shown)} of {len(table)}; all of them: --all")
+        title = part.capitalize() + (f" ({', '.join(about)})" if about else "")
+        console.print_table(title, texts(shown), lambda _, text: text)
 
 
 def print_trace(scenario: Scenario, frame: pd.DataFrame, *, replication: int, every: bool) -> None:

@@ -226,6 +226,8 @@ def estimate(
             {
                 "outcomes": found.table.to_dict("index"),
                 "goals": found.goals.to_dict("index"),
+                **({"busiest_link": found.by_link().index[0]} if found.parts else {}),
+                **{part: table.reset_index().to_dict("records") for part, table in found.parts.items()},
                 "precise": found.precise,
                 "known_bias": fidelity.known_bias(found.scenario),
                 "outside_validated_range": validated.record(found.scenario),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from netcarlo.errors import InputError
 from netcarlo.estimation import control_variates, copies, phases
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
+from netcarlo.estimation.parts import tables
 from netcarlo.estimation.replications import Replications
 from netcarlo.estimation.saving import Saving, saved
 from netcarlo.numerics import statistics
@@ -50,6 +52,33 @@ class Estimate:
     def to_frame(self) -> pd.DataFrame:
         """Return the rows of `table` that were measured."""
         return self.table[self.table["n"] > 0]
+
+    def by_link(self) -> pd.DataFrame:
+        """Return the mean rate, utilisation, drops and queue of each shared link, the busiest link first.
+
+        Raises InputError for networks whose links have no names, such as paths and random graphs.
+        """
+        return self._of_parts("links")
+
+    def by_flow(self) -> pd.DataFrame:
+        """Return the mean goodput, RTT and losses of each flow over shared links.
+
+        Raises InputError for networks whose links have no names, and for a random number of flows.
+        """
+        return self._of_parts("flows")
+
+    @cached_property
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """Tables by link and by flow (`links`, `flows`), see `parts.tables`; empty if links have no names."""
+        return tables(self.scenario, self.outcomes)
+
+    def _of_parts(self, part: str) -> pd.DataFrame:
+        if part not in self.parts:
+            raise InputError(
+                f"outcomes by {part.removesuffix('s')} are supported only with shared.links and "
+                "shared.parking_lot, a fixed number of flows, and fidelity packet or fluid"
+            )
+        return self.parts[part]
 
     def to_xarray(self) -> Any:
         """Return the replications as an xarray Dataset: outcomes with their units, and drawn quantities."""

@@ -180,6 +180,13 @@ class Network(Record):
             return found
         raise InputError(f"outcomes by {part} are not available with {self.key}")
 
+    def part_names(self, rows: Any) -> dict[str, list[str]]:
+        """Return the names of the links and flows of rows, by part (`links`, `flows`).
+
+        Empty if they differ between replications, or if there is only one link.
+        """
+        return {}
+
     # One replication.
 
     def events(self, run: Run, rows: Any, events: Floats) -> pd.DataFrame:

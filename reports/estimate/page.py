@@ -7,6 +7,7 @@ import numpy as np
 
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.reports.estimate.answer import answer, goals
+from netcarlo.reports.estimate.parts import texts
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales, values
 from netcarlo.reports.parts.exported import interval
@@ -58,6 +59,12 @@ def page_of(found: Estimate, *, command: str) -> str:
         title: [(row.name, row.mean, row.interval, BY_NAME[row.name].meaning) for row in rows]
         for title, rows in said.groups.items()
     }
+    for part, table in found.parts.items():
+        shown = texts(table)
+        groups["Links, busiest first" if part == "links" else "Flows"] = [
+            (str(name), "", "", "; ".join(f"{head} {text}" for head, text in row.items() if text))
+            for name, row in shown.iterrows()
+        ]
     names = [name for name in FIRST if name in found.to_frame().index][:MOST_FIGURES]
     figures = [(_caption(found, name), histogram(found, name)) for name in names]
     notes = [*found.warnings, *([found.outside] if found.outside else [])]

@@ -322,8 +322,19 @@ def test_networks_of_the_largest_size():
     assert rows.flows.shape[:2] == (8, MAX_FLOWS) and rows.links.shape[:2] == (8, MAX_LINKS)
     assert (rows.flows[:, :1000, Flow.ROUTE] == np.arange(1000) % MAX_LINKS).all()
     assert (rows.flows[:, 1000:, Flow.ROUTE : Flow.ROUTE + 16] == np.arange(200, 232, 2)).all()
-    with pytest.raises(InputError, match=r"links.*at most 256"):
-        rows_of(layout=chain(130))
+
+
+def test_only_used_links_of_a_long_list_count():
+    ways = [{"source": 0, "sink": 3}, {"source": 2500, "sink": 2498}]
+    rows = rows_of(layout=chain(3001), flows=ways)
+    assert rows.links.shape[:2] == (8, 10) and (rows.parameters[:, Shared.LINKS] == 10).all()
+    assert rows.flows[0, :, Flow.ROUTE : Flow.ROUTE + 3].tolist() == [[0, 2, 4], [9, 7, NOWHERE]]
+    assert rows.flows[0, :, Flow.BACK : Flow.BACK + 3].tolist() == [[5, 3, 1], [6, 8, NOWHERE]]
+    every = {"count": 4, "each": {"between": "hops"}}
+    assert rows_of(layout=chain(501), flows=[every]).links.shape[1] == 1000
+    with pytest.raises(InputError, match=r"can use 1026 links; expected 1 to 1024; .*fidelity: fluid"):
+        rows_of(layout=chain(514), flows=[every])
+    assert rows_of(layout=chain(514), flows=[every], fidelity="fluid").links.shape[1] == 1026
 
 
 def test_a_route_of_too_many_links_is_refused():

@@ -20,8 +20,11 @@ Ends = Sequence[tuple[int, int]]
 """Router at the start and at the end of each link."""
 
 
-def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
-    """Raise InputError unless a backup route connects the ends of the route without using its cables."""
+def check(name: str, route: list[int], backup: list[int], ends: Ends, reverse: Sequence[int]) -> None:
+    """Raise InputError unless a backup route connects the ends of the route without using its cables.
+
+    `reverse` is the reverse link of each link.
+    """
     for link in backup:
         if not 0 <= link < len(ends):
             raise InputError(f"{name}.backup has {link}, which is not a link; expected 0 to {len(ends) - 1}")
@@ -35,9 +38,9 @@ def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
             f"{name}.backup leads from router {begin} to {end}, but the route from {first} to {last}; choose "
             "a backup with the same ends"
         )
-    cables = {frozenset(ends[link]) for link in route}
+    cables = {min(link, reverse[link]) for link in route}
     for link in backup:
-        if frozenset(ends[link]) in cables:
+        if min(link, reverse[link]) in cables:
             raise InputError(f"{name}.backup uses link {link}, a cable of the route; choose another")
     if max(len(route), len(backup)) > MAX_ROUTE_LINKS:
         raise InputError(f"{name}.backup or route has more than {MAX_ROUTE_LINKS} links; shorten it")

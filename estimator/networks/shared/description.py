@@ -1,9 +1,12 @@
 """Description of a network of shared links: many flows over the links between routers.
 
-Routers are numbered 0, 1, ... A link is one direction of a cable between two of them and has its own queue:
-links 2 k and 2 k + 1 are the two directions of cable k, unless all links are listed one by one.
+Routers are numbered 0, 1, ..., or have names if all links are listed one by one. A link is one direction of
+a cable between two routers and has its own queue: links 2 k and 2 k + 1 are the two directions of cable k,
+unless all links are listed one by one.
 """
 
+from collections import Counter
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -26,6 +29,7 @@ from netcarlo.networks.outages import AVAILABILITY
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
+from netcarlo.networks.shared.routers import Router, reverse_links, router_names
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS
@@ -47,6 +51,8 @@ from netcarlo.transport.udp import Datagrams
 MAX_ROUTERS = MAX_HOPS + 1
 """Maximum number of routers of a parking lot, tree or graph: no route is then longer than MAX_HOPS."""
 MAX_CABLES = MAX_LINKS // 2
+MAX_LISTED = 10_000
+"""Maximum number of links in a list; flows may use up to MAX_LINKS of them."""
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MAX_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MAX_CABLES, whole=True)]
@@ -54,7 +60,6 @@ Hops = Annotated[Number, Quantity(units.PLAIN, 1, MAX_HOPS, whole=True)]
 Degree = Annotated[Number, Quantity(units.PLAIN, 1, MAX_ROUTERS)]
 FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
 Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
-Router = Annotated[int, Field(ge=0, lt=MAX_LINKS)]
 
 
 class Reverse(Varying, Managed):
@@ -110,7 +115,7 @@ class LinkSpec(Line):
     absent: ClassVar = OVERHEAD | AVAILABILITY
 
     ends: tuple[Router, Router]
-    """Numbers of the routers at the start and at the end of the link."""
+    """Names or numbers of the routers at the start and at the end of the link."""
 
 
 Numbers = Annotated[list[int], Field(min_length=1, max_length=MAX_HOPS), NUMBERS]
@@ -245,9 +250,9 @@ class FlowSpec(flows.FlowSpec):
     """Position of the flow: from router 0 to the last (`ends`), over one cable each in turn (`hops`), or
     between two random routers (`random`). Default: `ends`; `random` in trees and graphs."""
     source: Router | None = None
-    """Number of the router at which the flow starts."""
+    """Name or number of the router at which the flow starts."""
     sink: Router | None = None
-    """Number of the router at which the flow ends."""
+    """Name or number of the router at which the flow ends."""
     route: Numbers | None = None
     """Numbers of its links in order: `0 2 4`, where 2 k and 2 k + 1 are the directions of cable k.
     Default: the shortest path."""
@@ -347,8 +352,9 @@ class SharedSpec(flows.ManyFlows):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
     Data take the shortest path by number of `hops` or by `delay`; ties are resolved by the other criterion,
-    then by lower router numbers. Acknowledgements take the same path back. Random trees, graphs and flow ends
-    are drawn for every replication; with `redraw: false` they are those of the scenario's `topology`.
+    then by lower router numbers. Acknowledgements take the same path back. Flows are distributed over
+    parallel links in turn. Random trees, graphs and flow ends are drawn for every replication; with
+    `redraw: false` they are those of the scenario's `topology`.
     """
 
     dumbbell: Cable | None = None
@@ -359,13 +365,16 @@ class SharedSpec(flows.ManyFlows):
     """A random tree."""
     graph: Graph | None = None
     """A random connected graph."""
-    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MAX_LINKS)
-    """All links, listed one by one in both directions."""
+    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MAX_LISTED)
+    """All links, listed one by one in both directions. Links with the same ends are parallel links."""
     redraw: bool = True
     """True if random trees, graphs and flow ends are drawn for every replication; otherwise they are those
     of the `topology`."""
     routing: Literal["hops", "delay"] = "hops"
     """Routing metric: number of hops, or delay."""
+    multipath: bool = False
+    """True if each flow takes one of all shortest paths by `routing`, drawn for every replication
+    (equal-cost multipath by flow). Otherwise all flows between two routers take the same path."""
     access: Access = Access()
     """Access cables between the hosts of a flow and its routers."""
     failures: list[Failure] = Field(default_factory=list)
@@ -385,36 +394,40 @@ class SharedSpec(flows.ManyFlows):
 
     @model_validator(mode="after")
     def _links_fit(self) -> Self:
-        ends = [link.ends for link in self.links or []]
+        ends = self.ends if self.links is not None else []
+        count, seen = Counter(ends), Counter[tuple[int, int]]()
         for k, (a, b) in enumerate(ends):
             if a == b:
-                raise InputError(f"links.{k}.ends are both {a}; change one of them")
-            if (b, a) not in ends:
-                raise InputError(f"links.{k} has no reverse link; add one with ends: [{b}, {a}]")
-            if (a, b) in ends[:k]:
-                both = f"links.{k} and links.{ends.index((a, b))} have the same ends"
-                raise InputError(f"{both}; write one link with the sum of their rates")
+                raise InputError(f"links.{k}.ends are both {self.router(a)}; change one of them")
+            seen[a, b] += 1
+            if seen[a, b] <= count[b, a]:
+                continue
+            found, first = f"links.{k} ({self.hop(a, b)}) has no reverse link", ends.index((a, b))
+            remedy = f"add one with ends: [{self.router(b)}, {self.router(a)}]"
+            if first != k:
+                found += f", because it is parallel to links.{first}"
+                remedy += ", or write one link with the sum of their rates"
+            raise InputError(f"{found}; {remedy}")
         if ends:
-            routers = {router for pair in ends for router in pair}
-            missing = set(range(max(routers) + 1)) - routers
-            if missing:
-                raise InputError(f"links leave out router {min(missing)}; number routers from 0 without gaps")
             import networkx  # the import takes 0.1 s
 
-            if not networkx.is_connected(networkx.Graph(ends)):
-                raise InputError("links do not connect all routers; add links between them")
+            parts = list(networkx.connected_components(networkx.Graph(ends)))
+            if len(parts) > 1:
+                one, other = (self.router(min(part)) for part in parts[:2])
+                found = f"links do not connect all routers: there are {len(parts)} parts"
+                raise InputError(f"{found}; add links, such as between {one} and {other}")
         return self
 
     @model_validator(mode="after")
     def _flows_exist(self) -> Self:
         if self.flow_bounds[0] < 1:
             raise InputError("flows can be empty; raise a count")
-        least, links = self.least_routers, self.least_links
+        numbers, links = self.numbers, self.least_links
         for name, flow in self.each_flow():
             for end in ("source", "sink"):
                 router = getattr(flow, end)
-                if router is not None and router >= least:
-                    allowed = f"expected 0 to {least - 1}"
+                if router is not None and router not in numbers:
+                    allowed = f"expected {self._allowed_routers(str(router))}"
                     raise InputError(f"{name}.{end} = {router} is not a router; {allowed}")
             for link in flow.route or []:
                 if not 0 <= link < links:
@@ -423,7 +436,7 @@ class SharedSpec(flows.ManyFlows):
             if flow.route is not None:
                 self._check_route(name, flow.route)
                 if flow.backup is not None:
-                    backups.check(name, flow.route, flow.backup, self.ends)
+                    backups.check(name, flow.route, flow.backup, self.ends, self.reverse)
             if flow.backup is not None and not self.failures:
                 raise InputError(f"{name}.backup needs failures of cables; add failures, or remove it")
         return self
@@ -443,8 +456,42 @@ class SharedSpec(flows.ManyFlows):
     def ends(self) -> list[tuple[int, int]]:
         """Routers at the start and end of each link that always exists, if cables are not random."""
         if self.links is not None:
-            return [link.ends for link in self.links]
+            numbers = self.numbers
+            return [(numbers[link.ends[0]], numbers[link.ends[1]]) for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
+
+    @property
+    def reverse(self) -> list[int]:
+        """Number of the reverse link of each link that always exists, if cables are not random."""
+        return reverse_links(self.ends)
+
+    @property
+    def routers(self) -> list[int | str]:
+        """Names of the routers that always exist, in the order of their numbers; numbers without names."""
+        if self.links is not None:
+            return router_names(link.ends for link in self.links)
+        return list(range(self.least_routers))
+
+    @property
+    def numbers(self) -> dict[int | str, int]:
+        """Number of each router by its name."""
+        return {name: number for number, name in enumerate(self.routers)}
+
+    def router(self, number: int) -> int | str:
+        """Return the name of a router."""
+        return self.routers[number]
+
+    def hop(self, a: int, b: int) -> str:
+        """Return the name of a link between two routers: `Zürich to Bern`."""
+        return f"{self.router(a)} to {self.router(b)}"
+
+    def _allowed_routers(self, router: str) -> str:
+        """Return which routers there are, those that resemble `router` first."""
+        names = self.routers
+        if names == list(range(len(names))):
+            return f"0 to {len(names) - 1}"
+        like = get_close_matches(router, map(str, names), 3) or [*map(str, names[:3])]
+        return ", ".join(like) + (", ..." if len(names) > len(like) else "")
 
     @property
     def classes(self) -> list[tuple[str, Flows]]:
@@ -463,7 +510,7 @@ class SharedSpec(flows.ManyFlows):
         return self.random_cables or any(
             self.placement(flow) == "random"
             for _, flow in self.each_flow()
-            if not (flow.source or flow.route)
+            if flow.source is None and flow.route is None
         )
 
     def placement(self, flow: FlowSpec) -> str:
@@ -485,7 +532,7 @@ class SharedSpec(flows.ManyFlows):
             return int(bounds(self.parking_lot.links)[bound]) + 1
         if (layout := self.tree or self.graph) is not None:
             return int(bounds(layout.routers)[bound])
-        return 1 + max(max(link.ends) for link in self.links) if self.links else 2
+        return len(self.routers) if self.links else 2
 
     @property
     def least_cables(self) -> int:
@@ -525,6 +572,8 @@ class SharedSpec(flows.ManyFlows):
         written: dict[str, Any] = handler(self)
         if not self.failures:
             written.pop("failures", None)
+        if not self.multipath:
+            written.pop("multipath", None)
         return written
 
     def each_line(self) -> list[tuple[str, Line | Reverse]]:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.shared.layout import (
     MAX_FLOWS,
+    Flow,
     FlowOut,
     SharedRows,
 )
@@ -29,12 +31,14 @@ from netcarlo.networks.shared import (
     formula,
     outcomes,
     rows,
+    used,
     varying,
     workload,
 )
 from netcarlo.networks.shared.description import (
     MAX_CABLES,
     Cable,
+    Flows,
     SharedSpec,
 )
 from netcarlo.networks.shared.ignored_fields import IGNORED_FIELDS
@@ -69,6 +73,7 @@ class SharedNetwork(SharedSpec, Network):
             raise InputError(f"shared.{name}.arrivals need TCP; write transport.protocol: newreno")
         self._check_senders(run.transport)
         self.check_flows(run.transport)
+        used.check(self, packets=fidelity == "packet")
         most = self.flow_bounds[1]
         if fidelity == "packet" and most > MAX_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -167,7 +172,7 @@ class SharedNetwork(SharedSpec, Network):
 
     def offered(self, rows: SharedRows) -> Offered:
         """Return the load of all UDP flows on each link."""
-        return of_links(rows, [self.link_name(k) for k in range(rows.links.shape[1])])
+        return of_links(rows, [self.link_name(k) for k in used.numbers(self)])
 
     def row_bytes(self) -> int:
         """Return the memory of one row and its outcomes [byte]."""
@@ -184,8 +189,8 @@ class SharedNetwork(SharedSpec, Network):
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
         """Return packets at links and hosts, and the state of senders, by flow and link."""
         alone = next(iter(self.kinds(run.transport).values()), None)
-        ends = [] if self.random_cables else [f"{a}-{b}" for a, b in self.ends]
-        names = ends + [link_events.cable(k) for k in range(len(ends), rows.links.shape[1])]
+        names = self.link_names()
+        names += [link_events.cable(k) for k in range(len(names), rows.links.shape[1])]
         return link_events.packets(events, link_events.protocols(rows, alone), names)
 
     def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -199,6 +204,18 @@ class SharedNetwork(SharedSpec, Network):
     def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
         """Return the datagram flows without jitter and silent periods."""
         return rows.sources(self, draws, self.rows(run, draws))
+
+    def link_names(self) -> list[str]:
+        """Return the names of the links of a row by their routers; empty if they are random."""
+        if self.random_cables:
+            return []
+        ends, names = self.ends, self.routers
+        found = dict[tuple[int, int], int]()
+        written = []
+        for a, b in ends:
+            count = found[a, b] = found.get((a, b), 0) + 1
+            written.append(f"{names[a]}-{names[b]}" + (f" ({count})" if count > 1 else ""))
+        return [written[k] for k in used.numbers(self) if k < len(written)]
 
     # Outcomes.
 
@@ -217,6 +234,35 @@ class SharedNetwork(SharedSpec, Network):
     def sent(self, integers: Ints, rows: SharedRows) -> int:
         """Return the number of data packets sent by all flows."""
         return int(outcomes.tables(integers, rows).flows[:, :, FlowOut.SENT].sum())
+
+    def part_names(self, rows: SharedRows) -> dict[str, list[str]]:
+        """Return the names of links and flows by their routers, if several links are always the same."""
+        names = self.link_names()
+        if len(names) != rows.links.shape[1] or len(names) <= 2:
+            return {}
+        found = {"links": names}
+        least, most = self.flow_bounds
+        if not self.classes and least == most:
+            found["flows"] = self._flow_names(rows)
+        return found
+
+    def _flow_names(self, rows: SharedRows) -> list[str]:
+        """Return the fields of flows, with their first and last router if fixed: `flows.0 (A-B)`."""
+        fields = [
+            f"flows.{g}" + (f".{k}" if isinstance(item, Flows) else "")
+            for g, item in enumerate(self.flows)
+            for k in range(int(bounds(self.count_of(item))[1]))
+        ]
+        if self.random_places:
+            return fields
+        kept, ends, names = used.numbers(self), self.ends, self.routers
+        flows = rows.flows[0, : len(fields)]
+        first = flows[:, Flow.ROUTE]
+        last = flows[np.arange(len(flows)), Flow.ROUTE + flows[:, Flow.HOPS] - 1]
+        return [
+            f"{field} ({names[ends[kept[a]][0]]}-{names[ends[kept[b]][1]]})"
+            for field, a, b in zip(fields, first.tolist(), last.tolist(), strict=True)
+        ]
 
     # Fields.
 

@@ -25,7 +25,7 @@ from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
 from netcarlo.networks.ring_sizes import flow_rings, link_rings, links_of_route
 from netcarlo.networks.run import ROW
-from netcarlo.networks.shared import arrivals, backups, failures, varying
+from netcarlo.networks.shared import arrivals, backups, failures, used, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -37,7 +37,16 @@ from netcarlo.networks.shared.description import (
     SharedSpec,
     Stream,
 )
-from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
+from netcarlo.networks.shared.routers import parallel
+from netcarlo.networks.shared.topologies import (
+    Routes,
+    Topology,
+    distributed,
+    redrawn,
+    reverse_routes,
+    routes,
+    topology,
+)
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -78,10 +87,15 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
         flows = backups.placed(flows, members, draws, times, net.back[0], cables)
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
-    table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
+    table[:, Shared.FLOWS], table[:, Shared.WARM_UP] = count, warm_up
     table[:, Shared.CLASSES] = len(shared.classes)
     table[:, Shared.DELAY_CLASSES] = len(shared.class_names(transport))
+    kept, every = np.array(used.numbers(shared)), links.shape[1]
+    if len(kept) < every:
+        links, flows = links[:, kept], used.renumbered(flows, kept, every)
+        net = net._replace(links=np.full(n, len(kept)))
     links[:, :, Link.ROOM] = link_rings(flows, links)
+    table[:, Shared.LINKS] = net.links
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
     arrivals.fill_ideal_times(found)
@@ -178,7 +192,16 @@ def _flows(
         table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
         ends[:, k] = _ends(shared, draws, net, member)
     _classes(table, shared, transport, draws, members)
-    forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
+    present = np.stack([member.present for member in members], axis=1)
+    choice = None
+    if shared.multipath:
+        drawn = [redrawn(shared, draws).uniform(f"{member.name}.path") for member in members]
+        choice = np.stack(drawn, axis=1)
+    forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing, choice=choice)
+    if shared.links is not None:
+        groups = [links for links in parallel(shared.ends).values() if len(links) > 1]
+        free = present & np.array([member.spec.route is None for member in members])
+        forth = distributed(forth, groups, delay, routing=shared.routing, present=free)
     for k, member in enumerate(members):
         if member.spec.route is None:
             _check_route_length(shared, net, forth, ends[:, k, 1], k, member.name)
@@ -189,7 +212,6 @@ def _flows(
             forth.hops[:, k] = length
     _fill_routes(table, forth, reverse_routes(net, forth))
     table[:, :, ROW] = parameters[:, None, ROW]
-    present = np.stack([member.present for member in members], axis=1)
     count = present.sum(axis=1)
     if not present.all():
         order = np.argsort(~present, axis=1, kind="stable")
@@ -205,7 +227,8 @@ def _check_route_length(
         return  # these have too few routers for longer routes
     hops = forth.hops[:, k]
     last = forth.links[np.arange(len(hops)), k, np.maximum(hops - 1, 0)]
-    if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
+    beyond = (forth.links[:, k] != NOWHERE).sum(axis=1) < hops
+    if (beyond | (net.ends[np.arange(len(hops)), last, 1] != sink)).any():
         remedy = "choose a source and sink that are closer"
         raise InputError(
             f"the shortest path of {name} has too many links; expected 1 to {MAX_HOPS}; {remedy}"
@@ -223,8 +246,9 @@ def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
 def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> Ints:
     """Return the routers at which a flow starts and ends [n, 2]."""
     n, flow = len(net.routers), member.spec
-    if flow.source is not None:
-        return np.tile([flow.source, flow.sink], (n, 1))
+    if flow.source is not None and flow.sink is not None:
+        numbers = shared.numbers
+        return np.tile([numbers[flow.source], numbers[flow.sink]], (n, 1))
     if flow.route is not None or shared.placement(flow) == "ends":
         return np.stack([np.zeros(n, np.int64), net.routers - 1], axis=1)
     if flow.between == "hops":

@@ -3,13 +3,15 @@
 NetworkX draws trees and graphs from a seed per row; routes are computed for all rows at once.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE
 from netcarlo.networks.shared.description import MAX_CABLES, Graph, SharedSpec
-from netcarlo.numerics.arrays import Ints
+from netcarlo.networks.shared.routers import reverse_links
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.schema.draws import Draws
 
 _FAR = 1 << 60
@@ -18,6 +20,8 @@ _HOP = 1 << 52
 _DELAY = 32
 """Cost of a nanosecond that outweighs up to MAX_HOPS hops: lowest delay first, then fewest hops."""
 
+_DENSE = 64
+"""Number of routers above which only the costs to the sinks of flows are computed, if networks are equal."""
 
 _AT_ONCE = 1 << 22
 """Maximum size of a temporary array [numbers]; limits how many flows are routed at a time."""
@@ -42,7 +46,7 @@ def topology(shared: SharedSpec, draws: Draws) -> Topology:
         return _random(shared, draws)
     n = len(draws.replications)
     if shared.links is not None:
-        pairs = [link.ends for link in shared.links]
+        pairs = shared.ends
         links, routers = np.full(n, len(pairs)), np.full(n, shared.most_routers)
     else:
         cables = np.ones(n, np.int64)
@@ -52,7 +56,7 @@ def topology(shared: SharedSpec, draws: Draws) -> Topology:
         pairs = [ends for k in range(int(cables.max(initial=1))) for ends in ((k, k + 1), (k + 1, k))]
     ends = np.tile(np.array(pairs), (n, 1, 1))
     ends[np.arange(len(pairs)) >= links[:, None]] = 0
-    back = np.array([pairs.index((b, a)) for a, b in pairs])
+    back = np.array(reverse_links(pairs))
     return Topology(routers, links, ends, np.tile(back, (n, 1)))
 
 
@@ -108,33 +112,79 @@ class Routes(NamedTuple):
     hops: Ints
 
 
-def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str) -> Routes:
+def routes(
+    net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str, choice: Floats | None = None
+) -> Routes:
     """Return the shortest paths from `source` to `sink` [n, F]; `delay_ns` [n, L] is the delay of the
-    links."""
+    links.
+
+    With a `choice` in [0, 1) for each flow [n, F], a flow takes one of all paths with the lowest number of
+    hops, or with the lowest delay and then the fewest hops. Of parallel links the first one
+    is taken, see `distributed`.
+    """
     n, most = len(net.routers), int(net.routers.max(initial=2))
     rows = np.arange(n)[:, None]
-    cost = np.full((n, most, most), _FAR)
-    link = np.full((n, most, most), NOWHERE)
+    if n > 1 and (net.ends == net.ends[:1]).all() and (delay_ns == delay_ns[:1]).all():
+        net, delay_ns = Topology(*(each[:1] for each in net)), delay_ns[:1]
+        rows = np.zeros((n, 1), np.int64)
+    cost = np.full((len(net.routers), most, most), _FAR)
+    link = np.full(cost.shape, _FAR)
     row, k = np.nonzero(np.arange(net.ends.shape[1]) < net.links[:, None])
     a, b = net.ends[row, k].T
     delay = delay_ns[row, k]
-    cost[row, a, b] = delay + _HOP if routing == "hops" else delay * _DELAY + 1
-    link[row, a, b] = k
-    total = np.swapaxes(_distances(cost), 1, 2)
+    if routing == "hops":
+        np.minimum.at(cost, (row, a, b), _HOP + (delay if choice is None else 0))
+    else:
+        np.minimum.at(cost, (row, a, b), delay * _DELAY + 1)
+    np.minimum.at(link, (row, a, b), k)
+    link[link == _FAR] = NOWHERE
+    total = _to_sinks(cost, sink) if len(cost) == 1 and most > _DENSE else np.swapaxes(_distances(cost), 1, 2)
     found = np.full((*source.shape, MAX_HOPS), NOWHERE)
     hops = np.zeros(source.shape, np.int64)
     some = max(1, _AT_ONCE // (n * most))
     for lo in range(0, source.shape[1], some):
         at, end = source[:, lo : lo + some], sink[:, lo : lo + some]
+        rest = None if choice is None else choice[:, lo : lo + some]
         for step in range(MAX_HOPS):
             under_way = at != end
             if not under_way.any():
                 break
-            following = (cost[rows, at] + total[rows, end]).argmin(axis=2)
+            costs = cost[rows, at] + total[rows, end]
+            if rest is None:
+                following = costs.argmin(axis=2)
+            else:
+                following, rest = _drawn(costs == costs.min(axis=2, keepdims=True), rest)
             found[:, lo : lo + some, step] = np.where(under_way, link[rows, at, following], NOWHERE)
             hops[:, lo : lo + some] += under_way
             at = np.where(under_way, following, at)
     return Routes(found, hops)
+
+
+def _drawn(equal: Bools, choice: Floats) -> tuple[Ints, Floats]:
+    """Return one of the `equal` routers [n, F, R] for each flow, and a choice for the next step."""
+    scaled = choice * equal.sum(axis=2)
+    rank = np.floor(scaled)
+    return (np.cumsum(equal, axis=2) > rank[:, :, None]).argmax(axis=2), scaled - rank
+
+
+def distributed(
+    found: Routes, groups: Iterable[Sequence[int]], delay_ns: Ints, *, routing: str, present: Bools
+) -> Routes:
+    """Return routes in which flows take parallel links in turn.
+
+    Each of the `groups` has the numbers of parallel links. With routing by delay, only those with the lowest
+    delay are used. Only flows that are `present` [n, F] count.
+    """
+    links = found.links.copy()
+    for group in groups:
+        mine = found.links == group[0]
+        uses = mine.any(axis=2) & present
+        delay = delay_ns[:, list(group)]
+        allowed = (delay == delay.min(axis=1, keepdims=True)) | (routing == "hops")
+        turn = (np.cumsum(uses, axis=1) - 1) % allowed.sum(axis=1, keepdims=True)
+        which = (np.cumsum(allowed, axis=1)[:, None] > turn[:, :, None]).argmax(axis=2)
+        links = np.where(mine & uses[:, :, None], np.asarray(group)[which][:, :, None], links)
+    return Routes(links, found.hops)
 
 
 def reverse_routes(net: Topology, forth: Routes) -> Routes:
@@ -153,4 +203,19 @@ def _distances(cost: Ints) -> Ints:
     total[:, each, each] = 0
     for k in each:
         np.minimum(total, np.minimum(total[:, :, k, None] + total[:, None, k], _FAR), out=total)
+    return total
+
+
+def _to_sinks(cost: Ints, sink: Ints) -> Ints:
+    """Return the cost [1, R, R] of the shortest paths in one network to each of the routers `sink` (second
+    axis), and _FAR to other routers (Dijkstra)."""
+    import networkx  # the import takes 0.1 s
+
+    a, b = np.nonzero(cost[0] < _FAR)
+    graph = networkx.DiGraph()
+    graph.add_weighted_edges_from(zip(b.tolist(), a.tolist(), cost[0, a, b].tolist(), strict=True))
+    total = np.full(cost.shape, _FAR)
+    for end in np.unique(sink).tolist():
+        found = networkx.single_source_dijkstra_path_length(graph, end, cutoff=_FAR - 1)
+        total[0, end, list(found)] = list(found.values())
     return total
