@@ -56,6 +56,9 @@ class Scenario(Networks):
     def _in_full(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
+        if {"hops", "paths"} <= data.keys():
+            both = Wrong("and hops are both given; keep one")
+            data = {**{name: value for name, value in data.items() if name != "hops"}, "paths": both}
         data = expanded(data)
         if data.get("fidelity") == "auto":
             text = "is supported only in sweeps; write packet, or use estimate with --control"

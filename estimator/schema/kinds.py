@@ -105,4 +105,5 @@ def refuse(path: str | Path, wanted: str) -> None:
 
 def _other(path: str | Path, found: str, wanted: str) -> InputError:
     remedy = REMEDIES[found].format(shlex.quote(str(path)))
-    return InputError(f"{path}: this is {found}, not {wanted}: {remedy}")
+    run = "run " if remedy.startswith("netcarlo ") else ""
+    return InputError(f"{path}: this is {found}, not {wanted}; {run}{remedy}")

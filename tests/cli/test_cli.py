@@ -184,14 +184,14 @@ def test_an_interrupt_ends_at_once_and_without_a_traceback(command, tmp_path):
 
 
 KINDS = {
-    "scenario.yaml": "this is a scenario, not %s: netcarlo estimate scenario.yaml",
-    "sweep.yaml": "this is a sweep, not %s: netcarlo sweep sweep.yaml --out STORE",
-    "plan.yaml": "this is a plan, not %s: netcarlo plan plan.yaml",
-    "mapping.yaml": "this is a mapping, not %s: netcarlo validate REFERENCE.csv --mapping mapping.yaml",
-    "reference.csv": "this is a reference, not %s: netcarlo validate reference.csv",
-    "control.py": "this is a congestion control, not %s: name it in a scenario",
-    "report.html": "this is a report, not %s: open it in a browser",
-    "store": "this is a store, not %s: netcarlo status store",
+    "scenario.yaml": "this is a scenario, not %s; run netcarlo estimate scenario.yaml",
+    "sweep.yaml": "this is a sweep, not %s; run netcarlo sweep sweep.yaml --out STORE",
+    "plan.yaml": "this is a plan, not %s; run netcarlo plan plan.yaml",
+    "mapping.yaml": "this is a mapping, not %s; run netcarlo validate REFERENCE.csv --mapping mapping.yaml",
+    "reference.csv": "this is a reference, not %s; run netcarlo validate reference.csv",
+    "control.py": "this is a congestion control, not %s; name it in a scenario",
+    "report.html": "this is a report, not %s; open it in a browser",
+    "store": "this is a store, not %s; run netcarlo status store",
 }
 TAKES = {
     "estimate": "a scenario", "trace": "a scenario", "sweep": "a sweep", "plan": "a plan",

@@ -52,7 +52,7 @@ def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> No
             ["good.yaml", "--set", "hops.0.rate=3"],
             "error: --set hops.0.rate=3: good.yaml: hops.0.rate = 3 has no unit",
         ),
-        (["sweep.yaml"], "error: sweep.yaml: this is a sweep, not a scenario: netcarlo sweep"),
+        (["sweep.yaml"], "error: sweep.yaml: this is a sweep, not a scenario; run netcarlo sweep"),
         (["good.yaml", "--port", "busy"], "error: --port {port} at 127.0.0.1 cannot be used"),
     ],
 )

@@ -362,7 +362,7 @@ SHARED: dict[str, Any] = {
     [
         ({"keep": "replications"}, "keep = replications cannot be combined with fidelity: auto"),
         ({"goals": {}, "auto": {"decide": ["goals"]}}, "decide = goals, but the sweep has no goals"),
-        ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "decide = winner needs compare"),
+        ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "decide = winner needs a comparison"),
         ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; expected 0.001 to 0.2"),
         ({"auto": {"decide": ["all"]}}, "expected 'goals' or 'winner'"),
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),

@@ -105,7 +105,7 @@ def test_a_statement_can_neither_write_nor_look_elsewhere(sql: str, store: Store
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("SELECT goodput FROM cells", "goodput_bps.*double quotes"),
+        ("SELECT goodput FROM cells", "goodput_bps.*correct the statement"),
         ("SELECT paths.0.loss FROM cells", r'syntax error.*double quotes, as in "hops.0.loss"'),
         ("SELEC 1", "syntax error"),
         ("SELECT * FROM cell", "Did you mean.*tables are cells, replications"),

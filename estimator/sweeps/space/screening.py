@@ -81,8 +81,8 @@ def make_screening(
         raise InputError("decide = goals, but the sweep has no goals; write goals:, or remove decide")
     if "winner" in decide and not winner:
         raise InputError(
-            "decide = winner needs compare: with an axis, and an outcome that has a direction, such as "
-            "goodput_bps; add them, or remove decide"
+            "decide = winner needs a comparison of an outcome that has a direction, such as goodput_bps; "
+            "write compare: with an axis and such an outcome, or remove decide"
         )
     names = tuple(goals) if "goals" in decide else ()
     winner = winner if "winner" in decide else None

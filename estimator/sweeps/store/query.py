@@ -34,7 +34,7 @@ def query(store: Store, sql: str) -> pd.DataFrame:
             frame: pd.DataFrame = connection.execute(statements[0]).df()
             return frame
         except duckdb.Error as error:
-            raise InputError(f"query: {_advice(error)}") from None
+            raise InputError(f"query: {_advice(error, sql)}") from None
 
 
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -105,11 +105,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _advice(error: duckdb.Error) -> str:
-    """Return the message of DuckDB without its excerpt of the statement, and a remedy."""
+def _advice(error: duckdb.Error, statement: str) -> str:
+    """Return the message of DuckDB about a statement, without its excerpt of it, and a remedy."""
     words = str(error).partition("\nLINE ")[0].strip().replace("!\n", "\n").replace("\n", "; ")
     if isinstance(error, duckdb.CatalogException):
         return f"{words}; the tables are cells, replications (if stored) and screened (fidelity: auto)"
-    if isinstance(error, duckdb.ParserException | duckdb.BinderException):
+    if isinstance(error, duckdb.ParserException | duckdb.BinderException) and "." in statement:
         return f'{words}; a column whose name has a dot needs double quotes, as in "hops.0.loss"'
-    return f"{words}; correct the statement"
+    return f"{words}; correct the statement, as in SELECT key, goodput_bps FROM cells"
