@@ -26,7 +26,7 @@ class StoredSweep:
 
     @cached_property
     def replications(self) -> pd.DataFrame:
-        """Table with a row per replication of each cell, if the sweep has `keep_replications: true`."""
+        """Table with a row per replication of each cell, if the sweep keeps its replications."""
         return self.store.replications()
 
     def to_xarray(self) -> Any:
