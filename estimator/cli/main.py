@@ -208,7 +208,7 @@ def estimate(
     from netcarlo import load_scenario
     from netcarlo.cli import answer
     from netcarlo.estimation import goals as goal_texts
-    from netcarlo.networks.traces import loaded as loaded_traces
+    from netcarlo.networks import loaded as loaded_files
     from netcarlo.simulation import fidelity, validated
 
     if out is not None:
@@ -238,7 +238,7 @@ def estimate(
         )
     elif not quiet:
         answer.print_estimate(found, every=every, out=out)
-        for text in loaded_traces.sentences(found.scenario):
+        for text in loaded_files.sentences(found.scenario):
             console.say(text)
         if found.saving is not None:
             console.print_table(f"Control variate: {control}", found.saving.table)

@@ -12,14 +12,15 @@ function from one uniform random number (`quantiles`).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from netcarlo.errors import InputError, suggest
 from netcarlo.numerics.arrays import Floats
-from netcarlo.schema import empirical, quantiles, units
+from netcarlo.schema import cumulative, empirical, quantiles, units
+from netcarlo.schema.units import Dimension
 
 NAMED: dict[str, tuple[str, ...]] = {
     "normal": ("mean", "sd"),
@@ -57,6 +58,8 @@ class Distribution:
 
     kind: str
     values: tuple[float, ...]
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Assumptions and changes when the file of an empirical distribution was read, the first empty."""
 
     def bounds(self) -> tuple[float, float]:
         """Return the smallest and the largest value that can be drawn."""
@@ -80,8 +83,11 @@ class Distribution:
         return np.asarray(np.clip(found, low, high), np.float64)
 
     def mean(self) -> float:
-        """Return the approximate mean: the mean of the quantiles at the centres of 1,024 equally likely
-        intervals."""
+        """Return the mean: exact for an empirical distribution, otherwise the mean of the quantiles at the
+        centres of 1,024 equally likely intervals."""
+        if self.kind == empirical.NAME:
+            values, below = (np.array(part) for part in self.points)
+            return cumulative.mean(values, below)
         return float(self.quantile(_PARTS).mean())
 
     def written(self, show: Callable[[float], Any]) -> dict[str, Any]:
@@ -110,31 +116,43 @@ def json_schema() -> dict[str, Any]:
         made[kind] = {
             "type": "object", "properties": parameters, "required": list(names), "additionalProperties": False
         }  # fmt: skip
-    made[empirical.NAME] = {"type": ["string", "array"], "description": "a CSV file, or its rows"}
+    unit = {"type": "string", "description": "unit of values without one, such as packets"}
+    made[empirical.NAME] = {
+        "type": ["string", "array", "object"],
+        "description": "a file, or its rows, or {file: FILE, unit: UNIT}",
+        "properties": {"file": {"type": "string"}, "unit": unit}, "additionalProperties": False,
+    }  # fmt: skip
     return {
-        "type": "object", "properties": made, "additionalProperties": False,
-        "minProperties": 1, "maxProperties": 1, "description": "a distribution, drawn for every replication",
+        "type": "object", "properties": {**made, "unit": unit}, "additionalProperties": False,
+        "minProperties": 1, "maxProperties": 2, "dependentRequired": {"unit": [empirical.NAME]},
+        "description": "a distribution, drawn for every replication",
     }  # fmt: skip
 
 
-def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float) -> Distribution:
+def parse(
+    value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float,
+    dimension: Dimension = units.PLAIN,
+) -> Distribution:  # fmt: skip
     """Return the distribution written as a one-key mapping; `number` reads one value in SI units.
 
-    `low` and `high` are the limits of the field. Raises InputError without the name of the field.
+    `low` and `high` are the limits of the field. An empirical distribution may have a `unit` beside it.
+    Raises InputError without the name of the field.
     """
-    if len(value) != 1:
+    unit = value.get("unit") if empirical.NAME in value else None
+    if len(value) != 1 + (unit is not None):
         raise InputError(
             f"is not a distribution; write one of {', '.join(KINDS)}, "
             f"such as {{uniform: {_LISTS['uniform']}}}"
         )
-    kind, given = next(iter(value.items()))
+    kind, given = next((key, item) for key, item in value.items() if key != "unit" or unit is None)
     if kind not in KINDS:
         raise InputError(f"has the unknown distribution '{kind}'; {suggest(str(kind), KINDS)}")
     if kind in NAMED:
         return _named(kind, given, number, low, high)
     if kind == empirical.NAME:
-        points, below = empirical.points(given, number)
-        return Distribution(kind, (*points, *below)) if below else Distribution("choice", tuple(points))
+        found = empirical.points(given, number, dimension, unit=unit, low=low)
+        kind = kind if found.below else "choice"
+        return Distribution(kind, (*found.values, *found.below), tuple(found.notes))
     places = _LISTS[kind].count(",") + 1
     if not isinstance(given, list) or not given or (kind != "choice" and len(given) != places):
         raise InputError(f"has the wrong parameters; write {{{kind}: {_LISTS[kind]}}}")

@@ -6,72 +6,98 @@
     100 ms,1                  31 ms
 
 A file with two columns has points; the distribution function is linear between them, and the first point has
-the probability of its `cumulative`. A file with one column has values that are equally likely.
+the probability of its `cumulative`. A file with one column has values that are equally likely. `cumulative`
+lists the formats that are read.
 """
 
-import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from netcarlo.errors import Faults, InputError, prefixed
-from netcarlo.schema import trusted
-from netcarlo.schema.document import Document, Location, csv_rows, read_text
+from netcarlo.numerics.arrays import Floats
+from netcarlo.schema import cumulative, flow_list, trusted
+from netcarlo.schema.document import Document, Location, read_text
+from netcarlo.schema.notes import Note
+from netcarlo.schema.units import Dimension
 
 MAX_POINTS = 4096
-"""Maximum number of points."""
+"""Maximum number of points from which models draw; longer files are reduced to it."""
 
 NAME = "empirical"
 
-_COLUMNS = (["value", "cumulative"], ["value"])
-_SHAPE = "write {empirical: FILE.csv} with the columns value,cumulative or value"
+OPTIONS = ("file", "unit")
+"""Keys of an empirical distribution that names a file and the unit of its values."""
 
 
-def read(path: Path) -> list[list[str]]:
-    """Return the rows of a file as texts, without its header. Raises InputError."""
-    try:
-        rows = [row for row in csv_rows(read_text(path).splitlines()) if row]
-    except InputError as error:
-        raise (error if str(path) in str(error) else prefixed(error, f"{path}: ")) from None
-    header = [name.strip() for name in rows[0]] if rows else []
-    if header not in _COLUMNS:
-        raise InputError(f"{path}: has the columns {','.join(header)[:60]!r}; {_SHAPE}")
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(header):
-            raise InputError(f"{path}: row {number} has {len(row)} values instead of {len(header)}")
-    return rows[1:]
+class Points(NamedTuple):
+    """Points of a distribution function, or values that are equally likely."""
+
+    values: list[float]
+    """Values in SI units."""
+    below: list[float]
+    """Cumulative probability of each value; empty if all are equally likely."""
+    notes: Sequence[str] = ()
+    """Assumptions and changes when a file was read, the first empty; no notes without a file."""
 
 
-def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], list[float]]:
-    """Return the values and their cumulative probabilities; without probabilities all values are equally
-    likely.
+def points(
+    given: Any, number: Callable[[Any], float], dimension: Dimension, *, unit: Any = None, low: float = 0.0
+) -> Points:
+    """Return the points of a distribution, or its values if they are equally likely.
 
-    `given` is the name of a file, or the rows that `read` returns; `number` reads a value in SI units. Raises
-    InputError without the name of the field.
+    `given` is the name of a file, its text, or rows; `number` reads a value of a row in SI units. `unit` is
+    that of values of a file without one. Points with a cumulative probability of 0 below the limit `low` of
+    the field are at this limit. Raises InputError without the name of the field.
     """
-    if isinstance(given, str):
+    if isinstance(given, dict):
+        if not {"file"} <= set(given) <= {*OPTIONS} or (unit is not None and "unit" in given):
+            raise InputError("has the wrong form; write {empirical: {file: FILE, unit: UNIT}}")
+        given, unit = given["file"], given.get("unit", unit)
+    if isinstance(given, str) and "\n" not in given:
         trusted.check(Path(given), Path())
-    rows = read(Path(given)) if isinstance(given, str) else given
-    if not isinstance(rows, list):
-        raise InputError(f"has the wrong form; {_SHAPE}")
-    if not 1 <= len(rows) <= MAX_POINTS:
+        given = _text(Path(given))
+    if isinstance(given, str):
+        found = cumulative.read(given, dimension, "" if unit is None else str(unit))
+        return _checked(found.values, found.below, ["", *found.notes], low)
+    if unit is not None:
+        raise InputError("has a unit and rows; write the unit in each value")
+    if not isinstance(given, list):
+        raise InputError(f"has the wrong form; {cumulative.SHAPE}")
+    if not 1 <= len(given) <= cumulative.MAX_ROWS:
         quantiles = "write quantiles, such as 1000 rows of value,cumulative"
-        raise InputError(f"has {len(rows)} points; expected 1 to {MAX_POINTS}; {quantiles}")
-    lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
+        raise InputError(f"has {len(given)} points; expected 1 to {cumulative.MAX_ROWS}; {quantiles}")
+    lengths = {len(row) if isinstance(row, list) else 0 for row in given}
     if lengths not in ({1}, {2}):
-        raise InputError(f"has the wrong form; {_SHAPE}")
-    values = [number(row[0]) for row in rows]
-    if not all(map(math.isfinite, values)):
+        raise InputError(f"has the wrong form; {cumulative.SHAPE}")
+    values = np.array([number(row[0]) for row in given])
+    if not np.isfinite(values).all():
         raise InputError("has an unlimited value; write a number")
     if lengths == {1}:
-        return values, []
+        return _checked(values, np.empty(0), [], low)
     try:
-        below = [float(row[1]) for row in rows]
+        below = np.array([float(row[1]) for row in given])
     except (TypeError, ValueError):
         raise InputError("has a cumulative probability that is not a number; write 0 to 1") from None
-    if values != sorted(values) or below != sorted(below) or not (below[0] >= 0 and below[-1] == 1):
+    if (np.diff(below) < 0).any() or not (below[0] >= 0 and below[-1] == 1):
         raise InputError("has points that decrease or do not end at 1; sort them, and end cumulative with 1")
-    return values, below
+    return _checked(values, below, [], low)
+
+
+def _checked(values: Floats, below: Floats, notes: list[str], low: float) -> Points:
+    """Return points in ascending order within the limits of the field, at most MAX_POINTS."""
+    if below.size:
+        if (np.diff(values) < 0).any():
+            raise InputError("has points that decrease or do not end at 1; sort them by value")
+        values = np.where(below == 0, np.maximum(values, low), values)
+        values = np.maximum.accumulate(values)
+    if len(values) > MAX_POINTS:
+        values, below, note = cumulative.reduced(values, below, MAX_POINTS)
+        notes = [*notes, note] if note else notes
+    return Points(values.tolist(), below.tolist(), tuple(notes))
 
 
 def _text(path: Path) -> str:
@@ -79,8 +105,18 @@ def _text(path: Path) -> str:
     return read_text(path).rstrip("\n") + "\n"
 
 
-_READERS: dict[str, Callable[[Path], Any]] = {NAME: read, "trace": _text}
-"""Functions that read a file whose name is given, by the key of the field."""
+_READERS: dict[str, Callable[[Path], Any]] = {NAME: _text, "trace": _text}
+"""Functions that read a file whose name is given, by the key of the field; the field accepts the text."""
+
+
+def _flows(path: Path) -> list[dict[str, Any]]:
+    found = flow_list.read(read_text(path))
+    warnings.warn(f"{path}: {found.summary}", Note, stacklevel=2)
+    return found.flows
+
+
+_LISTS: dict[str, Callable[[Path], Any]] = {"flows": _flows}
+"""Functions that read a file whose name is given in place of a list, by the key of the field."""
 
 
 def inline(document: Document) -> None:
@@ -98,9 +134,11 @@ def inline(document: Document) -> None:
         try:
             trusted.check(source.parent / name, source)
             document.named[at] = name
-            return _READERS[kind](source.parent / name)
+            return (_READERS | _LISTS)[kind](source.parent / name)
         except InputError as error:
-            field = ".".join(map(str, at[:-1]))
+            if str(name) not in str(error):
+                error = prefixed(error, f"{name}: ")
+            field = ".".join(map(str, at if kind in _LISTS else at[:-1]))
             faults.lines += prefixed(error, f"{document.where(at)}: {field}: ").lines
             return name
 
@@ -120,6 +158,12 @@ def inline(document: Document) -> None:
             here = (*at, key)
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
+                continue
+            if key in _LISTS and isinstance(item, str):
+                value[key] = content(str(key), item, here)
+                continue
+            if key == NAME and isinstance(item, dict) and "file" in item:
+                item["file"] = content(NAME, item["file"], here)
                 continue
             if at == ("axes",):
                 value[key] = item = _cases(item, str(key))

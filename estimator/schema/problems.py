@@ -158,9 +158,11 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
         yield location, f"{_dotted(location, document)}{value.value} {value.text}"
         return
     name = _dotted(at, document)
-    named = document.named.get(as_written(at, document)) if document else None
-    given = brief(value) if named is None else named
+    named = document and _file_of(as_written(at, document), document)
+    given = named or brief(value)
     error = problem.context.get("error")
+    files = [document.named.get(at[:k], "") for k in range(1, len(at))] if document else []
+    name = "".join(f"{file}: " for file in files if file) + name
     if kind == "value_error" and isinstance(error, InputError):
         for line in error.lines:
             if line.startswith(_VERBS):
@@ -173,6 +175,13 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
         return
     shown = f"{name} = {given}" if at else given
     yield at, f"{shown} {_said(problem)}"
+
+
+def _file_of(at: Location, document: Document) -> str:
+    """Return the name of the file from which the value at a location comes, or a part of it; else empty."""
+    inside = [(place, name) for place, name in document.named.items() if place[: len(at)] == at]
+    names = [name for place, name in inside if len(place) <= len(at) + 2]
+    return names[0] if at and len(names) == 1 else ""
 
 
 _VERBS = ("is ", "has ", "needs ", "cannot ", "starts ")

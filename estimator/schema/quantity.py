@@ -38,7 +38,9 @@ class Quantity:
         if isinstance(value, dict | Distribution) and not self.random:
             raise InputError(f"cannot be a distribution; expected {self.allowed}; write one number")
         if isinstance(value, dict):
-            value = distributions.parse(value, self._parse, low=self.low, high=self.high)
+            value = distributions.parse(
+                value, self._parse, low=self.low, high=self.high, dimension=self.dimension
+            )
         elif not isinstance(value, Distribution):
             value = self._parse(value)
             if self.whole and math.isfinite(value) and value != int(value):

@@ -24,8 +24,10 @@ from netcarlo.schema.units import Dimension
 MISSING = frozenset(("", "-", "--", "?", "n/a", "na", "nan", "null", "none"))
 """Cells that stand for a missing value, in lower case."""
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_CELL = re.compile(rf"({_NUMBER.pattern})\s*(.*)", re.DOTALL)
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+"""Pattern of a number without a unit."""
+
+_CELL = re.compile(rf"({NUMBER.pattern})\s*(.*)", re.DOTALL)
 _IN_BRACKETS = re.compile(r"(.*?)[\s_]*[\[(]\s*([^\])]*?)\s*[\])]\s*")
 _LAST_WORD = re.compile(r"(.+?)(?:[\s_.-]+|(?<=[a-z])(?=[A-Z]))([A-Za-z%/]+|%)")
 
@@ -42,6 +44,12 @@ _SPELLINGS = {
         "ns": "ns", "nsec": "ns", "nanoseconds": "ns", "min": "min", "minutes": "min", "h": "h", "hours": "h",
     },
     units.FRACTION.name: {"%": "%", "pct": "%", "percent": "%", "fraction": "1", "ratio": "1"},
+    units.SIZE.name: {
+        "b": "B", "byte": "B", "bytes": "B", "kb": "kB", "kbyte": "kB", "kbytes": "kB", "kib": "KiB",
+        "mb": "MB", "mbyte": "MB", "mbytes": "MB", "mib": "MiB", "gb": "GB", "gbyte": "GB", "gbytes": "GB",
+        "gib": "GiB",
+    },
+    units.LENGTH.name: {"m": "m", "metre": "m", "metres": "m", "meter": "m", "meters": "m", "km": "km"},
 }  # fmt: skip
 """Unit that a spelling in lower case means, by dimension."""
 
@@ -76,7 +84,7 @@ def read(text: str) -> Table:
     rows = _split([line for _, line in kept], separator)
     lines = [number for number, _ in kept]
     names = list[str]()
-    if not all(_NUMBER.fullmatch(cell) for cell in rows[0]):
+    if not all(NUMBER.fullmatch(cell) for cell in rows[0]):
         names, rows, lines = rows[0], rows[1:], lines[1:]
     elif comment and len(above := _split([comment], _separator(comment))[0]) == len(rows[0]) > 1:
         names = above
@@ -136,7 +144,7 @@ def meant(unit: str, dimension: Dimension) -> str:
             raise InputError(f"has a column in {unit}, which may be bits or bytes; name the unit")
         prefix, found, rest = unit.partition("B")
         return f"{prefix.replace('K', 'k')}B/s" if found and rest in ("/s", "ps") else ""
-    return _SPELLINGS[dimension.name].get(unit.lower(), "")
+    return _SPELLINGS.get(dimension.name, {}).get(unit.lower(), "")
 
 
 def column(table: Table, at: int, dimension: Dimension, unit: str, *, divisor: float = 1.0) -> Floats:

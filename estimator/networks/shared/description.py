@@ -30,9 +30,10 @@ from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.shared.routers import Router, reverse_links, router_names
+from netcarlo.networks.traffic import mean
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
-from netcarlo.schema.json_schema import NUMBERS
+from netcarlo.schema.json_schema import NUMBERS, or_file
 from netcarlo.schema.quantity import (
     Delay,
     FileSize,
@@ -315,6 +316,13 @@ class Flows(flows.Flows):
 
     of_each: ClassVar = FlowSpec
 
+    @property
+    def offered_bps(self) -> float | None:
+        """Mean payload rate of Poisson arrivals [bit/s]; None for other flows."""
+        if self.arrivals is None or self.arrivals.poisson is None or self.size is None:
+            return None
+        return 8 * mean(self.size) * mean(self.arrivals.poisson)
+
     @model_validator(mode="after")
     def _come_with_sizes(self) -> Self:
         if self.arrivals is None and self.size is None:
@@ -379,8 +387,9 @@ class SharedSpec(flows.ManyFlows):
     """Access cables between the hosts of a flow and its routers."""
     failures: list[Failure] = Field(default_factory=list)
     """Failures: cables that go down together, and when. Default: none."""
-    flows: list[AnyFlow] = Field(min_length=1)
-    """Flows; an item describes one flow, or several that are drawn alike."""
+    flows: list[AnyFlow] = Field(min_length=1, json_schema_extra=or_file)
+    """Flows; an item describes one flow, or several that are drawn alike. Or the name of a file with a list
+    of flows."""
 
     @model_validator(mode="after")
     def _has_one_layout(self) -> Self:
