@@ -26,7 +26,7 @@ def sentences(record: Any, name: str = "") -> Iterator[str]:
                 of = fields.quantity(record, field)
                 unit = of.dimension.unit if of else ""
                 load = getattr(record, "offered_bps", None) if field == "size" else None
-                offered = [f"arrivals offer {_shown(load, 'bit/s')} on average"] if load else []
+                offered = [f"{_shown(load, 'bit/s')} offered"] if load else []
                 yield f"{at}: {'; '.join([summary(value, unit), *offered, *filter(None, value.notes)])}"
             else:
                 yield from sentences(value, at)
@@ -40,7 +40,7 @@ def summary(value: Distribution, unit: str) -> str:
     low, high = (_shown(bound, unit) for bound in value.bounds())
     count = f"{len(value.points[0])} points" if value.kind == "empirical" else f"{len(value.values)} values"
     mean = value.mean() if value.kind == "empirical" else sum(value.values) / len(value.values)
-    return f"{count} from {low} to {high}, mean {_shown(mean, unit)}"
+    return f"{count}, {low} to {high}, mean {_shown(mean, unit)}"
 
 
 def _shown(value: float, unit: str) -> str:

@@ -133,10 +133,10 @@ def _values(given: Table, at: int, dimension: Dimension, unit: str, notes: list[
     size, packet = dimension is units.SIZE, 1.0
     if size and _PACKETS.fullmatch(unit or named):
         unit, packet = "B", float(PACKET)
-        notes.append(f"sizes are in packets of {PACKET} B")
+        notes.append(f"sizes in packets of {PACKET} B")
     elif size and unit and unit[:1].isdigit():  # a unit such as 1442 B
         packet, unit = units.parse(unit, dimension), "B"
-        notes.append(f"sizes are in units of {packet:g} B")
+        notes.append(f"sizes in units of {packet:g} B")
     elif unit and not (dimension.bare and unit == "1") and units.factor(unit, dimension) is None:
         remedy = f"write {dimension.unit}, or another unit of {dimension.name}"
         raise InputError(f"has the unknown unit {unit!r}; {remedy}")
@@ -145,7 +145,7 @@ def _values(given: Table, at: int, dimension: Dimension, unit: str, notes: list[
     elif size and not unit:
         unit = "B"
         if any(table.NUMBER.fullmatch(cell) and float(cell) for cell in given.cells(at)):
-            notes.append("sizes without a unit are bytes")
+            notes.append("sizes in bytes")
     found = table.column(given, at, dimension, unit, divisor=1 / packet)
     wrong = np.flatnonzero(~np.isfinite(found))
     if wrong.size:
@@ -171,7 +171,7 @@ def _below(given: Table, at: int, notes: list[str]) -> Floats:
     last = float(below[-1])
     if abs(last - 100) <= 100 * _END and "%" not in cells[-1]:
         below, last = below / 100, last / 100
-        notes.append("shares are percent")
+        notes.append("shares in percent")
     if not abs(last - 1) <= _END:
         total = float(below.sum())
         each = min(abs(total - 1), abs(total / 100 - 1)) <= _END

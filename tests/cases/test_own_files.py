@@ -37,7 +37,7 @@ def test_the_offered_load_is_that_of_the_file(tmp_path, monkeypatch, sizes: str,
     offered = json.loads(found.stdout)["outcomes"]["offered_bps"]
     assert offered["mean"] == pytest.approx(8000 * mean, rel=0.06)
     told = CliRunner().invoke(app, ["estimate", "case.yaml"]).stderr
-    assert f"arrivals offer {8e-3 * mean:.4g} Mbit/s on average" in told
+    assert f"{8e-3 * mean:.4g} Mbit/s offered" in told
 
 
 def test_faults_name_file_and_line(tmp_path, monkeypatch) -> None:

@@ -55,7 +55,7 @@ def test_what_was_read_is_said() -> None:
     def notes(text: str, **more: str) -> tuple[str, ...]:
         return SIZE.validate({"empirical": text, **more}).notes
 
-    assert notes(FORMATS["percent"]) == ("", "sizes without a unit are bytes", "shares are percent")
+    assert notes(FORMATS["percent"]) == ("", "sizes in bytes", "shares in percent")
     assert "a mean of 39400.5 in the first line, in the file's unit" in notes(FORMATS["mean first"])
     assert not any("mean" in note for note in notes(FORMATS["number of lines first"]))
     assert "the last share, 0.9999, taken for 1" in notes(FORMATS["rounded"])
@@ -80,7 +80,7 @@ def test_units_of_sizes(written: dict, unit: float) -> None:
     found = SIZE.validate(written)
     assert found.bounds() == (unit, 3 * unit)
     if unit == 1460:
-        assert "sizes are in packets of 1460 B" in found.notes
+        assert "sizes in packets of 1460 B" in found.notes
 
 
 def test_published_misprints_are_named() -> None:
