@@ -57,5 +57,36 @@ def import_trace(
     typer.echo(f"Written to {out}. Use it in a hop: trace: {out.name}, repeat: true")
 
 
+def import_movement(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file of BonnMotion or of setdest (ns-2); also as .gz.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it here for BonnMotion; default: describe it.")
+    ] = None,
+) -> None:
+    """Read the movement of the nodes of an ad hoc network, say what is in it, and write it for BonnMotion.
+
+    A scenario reads the same files: `mobility: {model: given, file: FILE}`.
+    """
+    from netcarlo.schema import document, movement, output
+
+    try:
+        found = movement.parse(document.read_text(file))
+    except InputError as error:
+        raise (error if str(file) in str(error) else prefixed(error, f"{file}: ")) from None
+    typer.echo(f"{file}: {found.summary()}.")
+    for note in found.notes:
+        typer.echo(f"  {note[:1].upper()}{note[1:]}.")
+    if out is not None:
+        if os.path.lexists(out):
+            raise InputError(f"{out}: exists already; name another file with --out, or remove it")
+        output.write_text(out, found.text())
+        typer.echo(f"Written to {out}.")
+    typer.echo(f"Use it in adhoc: mobility: {{model: given, file: {file if out is None else out.name}}}")
+
+
 _EXAMPLE = "Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s' --out drive.trace.csv"
 app.command("trace", cls=help.Command, epilog=_EXAMPLE)(import_trace)
+_EXAMPLE_MOVEMENT = "Example: netcarlo import movement walk.ns_movements --out walk.movements"
+app.command("movement", cls=help.Command, epilog=_EXAMPLE_MOVEMENT)(import_movement)

@@ -19,7 +19,7 @@ import numpy as np
 
 from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.numerics.arrays import Floats
-from netcarlo.schema import cumulative, flow_list, trusted
+from netcarlo.schema import cumulative, flow_list, movement, trusted
 from netcarlo.schema.document import Document, Location, read_text
 from netcarlo.schema.notes import Note
 from netcarlo.schema.units import Dimension
@@ -115,7 +115,13 @@ def _flows(path: Path) -> list[dict[str, Any]]:
     return found.flows
 
 
-_LISTS: dict[str, Callable[[Path], Any]] = {"flows": _flows}
+def _nodes(path: Path) -> list[list[dict[str, Any]]]:
+    found = movement.parse(read_text(path))
+    warnings.warn(f"{path}: {'; '.join([found.summary(), *found.notes])}", Note, stacklevel=2)
+    return found.stops()
+
+
+_LISTS: dict[str, Callable[[Path], Any]] = {"flows": _flows, "nodes": _nodes}
 """Functions that read a file whose name is given in place of a list, by the key of the field."""
 
 
@@ -154,12 +160,16 @@ def inline(document: Document) -> None:
         return content("trace", value, at)
 
     def walk(value: Any, at: Location) -> None:
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        for key, item in list(value.items()) if isinstance(value, dict) else enumerate(value):
             here = (*at, key)
+            given = isinstance(value, dict) and value.get("model") == "given"
+            if given and key == "file" and "nodes" not in value and isinstance(item, str):
+                value["nodes"] = content("nodes", value.pop("file"), (*at, "nodes"))
+                continue
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
                 continue
-            if key in _LISTS and isinstance(item, str):
+            if isinstance(item, str) and ((given and key == "nodes") or here[-2:] == ("shared", "flows")):
                 value[key] = content(str(key), item, here)
                 continue
             if key == NAME and isinstance(item, dict) and "file" in item:

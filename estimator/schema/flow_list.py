@@ -114,6 +114,8 @@ def _cells(given: Table, field: str, column: _Column) -> list[Any]:
     cells = list(given.cells(column.at))
     if field in _TEXTS:
         return cells
+    if field in ("source", "sink") and not all(table.NUMBER.fullmatch(cell) for cell in cells):
+        return [int(cell) if cell.isdecimal() else cell for cell in cells]  # names of routers
     if field in _UNITS:
         values = table.column(given, column.at, _UNITS[field], column.unit)
     else:

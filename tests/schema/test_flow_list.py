@@ -55,6 +55,11 @@ def test_a_scenario_names_a_list(tmp_path) -> None:
         netcarlo.load_scenario(tmp_path / "case.yaml")
 
 
+def test_routers_may_have_names() -> None:
+    found = flow_list.read("from;to;size_MB\nBerlin;Hamburg;2\nBerlin;3;1\n").flows
+    assert [(flow["source"], flow["sink"]) for flow in found] == [("Berlin", "Hamburg"), ("Berlin", 3)]
+
+
 def test_other_columns_of_a_flow_are_kept() -> None:
     text = "src,dst,packets,class,protocol,note\n0,1,7,rpc,sack,x\n"
     found = flow_list.read(text)
@@ -68,7 +73,7 @@ def test_other_columns_of_a_flow_are_kept() -> None:
         ("3\n0 1 200 0.1\n1 0 50 0.2\n", "says that it has 3 flows and has 2"),
         ("0 1 2 3 4\n", "has 5 columns without a header"),
         ("source,sink\n0,1\n", "has the columns 'source,sink'"),
-        ("src,dst,size\n0,1,20\n0,x,30\n", "in line 3 the value 'x"),
+        ("src,dst,size\n0,1,20\n0,2,x\n", "in line 3 the value 'x"),
         ("0 1 200 0.1\n0 1 200\n", "has 3 values in line 2; expected 4"),
         ("0 1 200 -0.1\n", "in line 1 the start '-0.1'; expected a number of 0 or more"),
         ("0 1.5 200 0.1\n", "in line 1 the sink '1.5'; expected a whole number"),

@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.adhoc.layout import MOST_NODES, Manet
@@ -13,6 +13,7 @@ from netcarlo.networks.adhoc import start as adhoc_start
 from netcarlo.networks.adhoc.start import Apart, Start
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.schema import units
+from netcarlo.schema.json_schema import or_file
 from netcarlo.schema.problems import Wrong, brief
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record
@@ -175,8 +176,18 @@ class Given(Record):
 
     model: Literal["given"]
     """Trajectories given by positions and times."""
-    nodes: list[Annotated[list[Stop], Field(min_length=1)]] = Field(min_length=2, max_length=MOST_NODES)
-    """List of positions in order of time, for each node."""
+    nodes: list[Annotated[list[Stop], Field(min_length=1)]] = Field(
+        min_length=2, max_length=MOST_NODES, json_schema_extra=or_file
+    )
+    """List of positions in order of time, for each node; or the name of a movement file of BonnMotion or of
+    ns-2 (setdest)."""
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _are_not_too_many(cls, nodes: Any) -> Any:
+        if isinstance(nodes, list) and len(nodes) > MOST_NODES:
+            raise InputError(f"has {len(nodes)} nodes; expected at most {MOST_NODES} nodes")
+        return nodes
 
     @model_validator(mode="after")
     def _can_be_walked(self) -> Self:
