@@ -127,7 +127,9 @@ def _print(found: "Comparison", rest: str) -> None:
                 left += max(len(part) - MOST_ROWS, 0)
                 console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
         equal = table[table["verdict"] == "equal"]
-        if found.single and 0 < len(equal) < len(table):
+        if len(equal) == len(table):
+            console.echo(console.wrapped(f"Compared: {pair[0]} and {pair[1]}."))
+        elif found.single and len(equal):
             names = ", ".join(row["quantity"] for row in wording.compact(found, equal))
             console.echo(console.wrapped(f"Equal{of.replace(':', ',')}: {names}.") + "\n")
     if left:

@@ -65,7 +65,7 @@ shared:
         "5: shared.dumbbell.rate = '10 Mbit' has the wrong unit",
         "5: shared.dumbbell.queue = 0.5 is not a whole number", "6: shared.flows.0.windw is an unknown field",
         "6: shared.flows.1.each.start = 1 has no unit",
-        "6: shared.flows.2.source = -1 is out of range; expected 0 or more",
+        "6: shared.flows.2.source = -1 is not a router",
         "8: shared.failures.0.cables.0 = 'a' is not a whole number",
         "8: shared.failures.0.outages = '4 h a year' is not supported",
     )  # fmt: skip

@@ -123,7 +123,7 @@ def test_trust_is_in_a_content(home):
     netcarlo.trust(trusted.sha256(good.read_bytes()))
     load_scenario(file)
     good.write_text(STEPS.replace("1 Mbit", "2 Mbit"))
-    with pytest.raises(InputError, match="lies outside"):
+    with pytest.raises(InputError, match="is outside"):
         load_scenario(file)
 
 
