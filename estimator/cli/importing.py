@@ -35,19 +35,19 @@ def import_trace(
 
     A hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
     """
-    from netcarlo.networks.traces import trace
+    from netcarlo.networks.traces import parse
     from netcarlo.schema import document, output
 
     options = {"time": time, "rate": rate, "delay": delay, "loss": loss, "gap": gap}
+    written = {name: text for name, text in options.items() if text is not None}
     try:
-        found = trace({"file": document.read_text(file).rstrip("\n") + "\n", **options})
+        found = parse(document.read_text(file), **written)
     except InputError as error:
         raise (error if str(file) in str(error) else prefixed(error, f"{file}: ")) from None
     typer.echo(f"{file}: {found.summary()}.")
     for note in found.notes:
         typer.echo(f"  {note[:1].upper()}{note[1:]}.")
     if out is None:
-        written = {name: text for name, text in options.items() if text is not None}
         use = "{" + ", ".join(f"{k}: {v}" for k, v in {"file": str(file), **written}.items()) + "}"
         typer.echo(f"Use it in a hop: trace: {use if written else file}, repeat: true")
         return

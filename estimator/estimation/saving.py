@@ -32,7 +32,7 @@ class Saving:
         """Return a sentence about the saving for an outcome."""
         if outcome not in self.table.index:
             return f"{outcome} has no control variate: {self.control} does not model it, or it is constant"
-        ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
+        ratio, saved = (float(self.table[name][outcome]) for name in ("variance_ratio", "runs_saved"))
         if saved <= 0:
             return f"{outcome}: the control variate does not narrow the interval; use more runs without it"
         time_s = self.seconds(outcome)

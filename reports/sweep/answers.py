@@ -11,7 +11,7 @@ from netcarlo.reports.sweep.results import Estimates, Results
 from netcarlo.reports.sweep.wins import gain_scale, judged, leads, wins
 
 MOST_COLUMNS = 6
-"""Labels side by side in the table of means; more of them are its rows."""
+"""Maximum number of labels that are columns of the table of means; if there are more, they are rows."""
 
 PERCENT = Scale(0.01, "%")
 Cell = dict[str, str]
