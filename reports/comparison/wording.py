@@ -58,7 +58,7 @@ def _leads(found: Comparison) -> str:
         if changes:
             more = len(changes) - MOST_LEADING
             text = ", ".join(list(changes.values())[:MOST_LEADING])
-            text += f" and {more} more" if more > 0 else ""
+            text += f" and {more} more main outcome{'s' * (more > 1)}" if more > 0 else ""
             texts.append(f"{pair[1]} against {pair[0]}: {text}.")
     if texts:
         return LINE.join(texts)

@@ -98,7 +98,9 @@ def explanation(found: Answer) -> str:
         text += " That is the first of the values: widen them, or ask for less."
     elif found.undecided and found.decided:
         text += f" {undecided(found, found.stopped)}"
-    if found.binding is None:
+    if found.binding is None and found.undecided:
+        text += " The limit is not known."
+    elif found.binding is None:
         text += " No constraint is active."
     elif len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
         text += f" The active constraint is {found.binding}."
