@@ -124,7 +124,8 @@ def json_schema() -> dict[str, Any]:
     }  # fmt: skip
     return {
         "type": "object", "properties": {**made, "unit": unit}, "additionalProperties": False,
-        "minProperties": 1, "maxProperties": 2, "dependentRequired": {"unit": [empirical.NAME]},
+        "minProperties": 1, "dependentRequired": {"unit": [empirical.NAME]},
+        "if": {"required": ["unit"]}, "then": {"maxProperties": 2}, "else": {"maxProperties": 1},
         "description": "a distribution, drawn for every replication",
     }  # fmt: skip
 

@@ -33,6 +33,7 @@ class StoredSweep:
         """Return an xarray Dataset over the axes, and over `draw` if networks are drawn."""
         return export.dataset(self.store)
 
+    @checked
     def query(self, sql: str) -> pd.DataFrame:
         """Return the rows of one SELECT on `cells`, `replications` and `screened`. Raises InputError."""
         return query(self.store, sql)

@@ -10,7 +10,16 @@ import pandas as pd
 import pytest
 
 import netcarlo
-from netcarlo import Comparison, Estimate, InputError, Scenario, estimate, load_scenario, simulate
+from netcarlo import (
+    Comparison,
+    Estimate,
+    InputError,
+    Scenario,
+    StoredSweep,
+    estimate,
+    load_scenario,
+    simulate,
+)
 from netcarlo.schema.arguments import RULES
 
 DATA = {
@@ -24,7 +33,8 @@ PLAN = {
 FIRST = {
     "simulate": DATA, "estimate": DATA, "trace": DATA, "compare": DATA, "plan": PLAN, "frontier": PLAN,
     "sweep": {"scenario": DATA, "axes": {"transport.window": [2, 4]}}, "load_scenario": "own.yaml",
-    "validate": "own.csv", "report": "store", "trust": "own.yaml", "reproduce": ["sctp_linkdown"],
+    "validate": "own.csv", "report": "store", "plot": "store", "open": "store", "trust": "own.yaml",
+    "reproduce": ["sctp_linkdown"],
 }  # fmt: skip
 
 
@@ -90,7 +100,10 @@ def call(name, parameter, value):
     owner, _, method = name.partition(".")
     if method:
         scenario = Scenario.check(DATA)
-        made = {"Scenario": scenario, "Estimate": ESTIMATED, "Comparison": COMPARED}[owner]
+        stored = StoredSweep(SimpleNamespace(scan=lambda: SimpleNamespace(files=[]), url="store"))
+        made = {
+            "Scenario": scenario, "Estimate": ESTIMATED, "Comparison": COMPARED, "StoredSweep": stored
+        }[owner]  # fmt: skip
         return getattr(made, method)(**{parameter: value})
     function = getattr(netcarlo, owner)
     kinds = inspect.signature(function).parameters
@@ -166,7 +179,7 @@ def test_every_rule_is_used():
 def test_the_words_say_what_is_allowed(tmp_path):
     with pytest.raises(InputError, match="scenario = None is not allowed; expected Scenario, a text"):
         estimate(None)
-    with pytest.raises(InputError, match="result = 'full' is not allowed; expected Estimate, Answer"):
-        netcarlo.plot("full")
+    with pytest.raises(InputError, match=r"result = 5 is not allowed; expected .*Estimate, Answer"):
+        netcarlo.plot(5)
     with pytest.raises(InputError, match="no such file"):
         load_scenario(tmp_path / "none.yaml")

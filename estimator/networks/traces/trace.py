@@ -46,7 +46,7 @@ class Trace:
 
     @property
     def members(self) -> tuple["Trace", ...]:
-        """This trace alone, as `Traces.members`."""
+        """Tuple of this trace alone, as `Traces.members`."""
         return (self,)
 
     def mean(self, column: str) -> float | None:
