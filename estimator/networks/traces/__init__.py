@@ -9,7 +9,8 @@ A table is piecewise constant (`steps`); numbers, one on each line, are Mahimahi
 `read` lists all formats.
 """
 
+from netcarlo.networks.traces.field import AnyTrace
 from netcarlo.networks.traces.read import parse, trace
-from netcarlo.networks.traces.trace import MAX_LINES, PACKET, AnyTrace, Trace, Traces, check_end
+from netcarlo.networks.traces.trace import MAX_LINES, PACKET, Trace, Traces, check_end
 
 __all__ = ["MAX_LINES", "PACKET", "AnyTrace", "Trace", "Traces", "check_end", "parse", "trace"]
