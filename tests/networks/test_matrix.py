@@ -47,5 +47,5 @@ def test_a_cell_is_estimated_or_refused(network: str, protocol: str, uncompiled:
         found = estimate(matrix.scenario(network, protocol, fidelity), target="cpu")
         assert found.table.loc["goodput_bps", "mean"] > 0, fidelity
     if not known:
-        with pytest.raises(InputError, match="is not for"):
+        with pytest.raises(InputError, match="is not supported"):
             matrix.scenario(network, protocol)
