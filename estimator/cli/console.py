@@ -263,8 +263,8 @@ def width() -> int:
 
 
 def echo(text: str) -> None:
-    """Print a text on stdout."""
-    typer.echo(plain(text))
+    """Print a text on stdout, transliterated (`typer.echo` would write UTF-8 in spite of the encoding)."""
+    print(plain(text), flush=True)
 
 
 def say(text: str) -> None:

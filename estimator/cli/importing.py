@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from netcarlo.cli import help
+from netcarlo.cli import console, help
 from netcarlo.errors import InputError, prefixed
 
 app = typer.Typer(cls=help.Group, no_args_is_help=True)
@@ -44,17 +44,17 @@ def import_trace(
         found = parse(document.read_text(file), **written)
     except InputError as error:
         raise (error if str(file) in str(error) else prefixed(error, f"{file}: ")) from None
-    typer.echo(f"{file}: {found.summary()}.")
+    console.echo(f"{file}: {found.summary()}.")
     for note in found.notes:
-        typer.echo(f"  {note[:1].upper()}{note[1:]}.")
+        console.echo(f"  {note[:1].upper()}{note[1:]}.")
     if out is None:
         use = "{" + ", ".join(f"{k}: {v}" for k, v in {"file": str(file), **written}.items()) + "}"
-        typer.echo(f"Use it in a hop: trace: {use if written else file}, repeat: true")
+        console.echo(f"Use it in a hop: trace: {use if written else file}, repeat: true")
         return
     if os.path.lexists(out):
         raise InputError(f"{out}: exists already; name another file with --out, or remove it")
     output.write_text(out, found.text)
-    typer.echo(f"Written to {out}. Use it in a hop: trace: {out.name}, repeat: true")
+    console.echo(f"Written to {out}. Use it in a hop: trace: {out.name}, repeat: true")
 
 
 def import_movement(
@@ -75,15 +75,15 @@ def import_movement(
         found = movement.parse(document.read_text(file))
     except InputError as error:
         raise (error if str(file) in str(error) else prefixed(error, f"{file}: ")) from None
-    typer.echo(f"{file}: {found.summary()}.")
+    console.echo(f"{file}: {found.summary()}.")
     for note in found.notes:
-        typer.echo(f"  {note[:1].upper()}{note[1:]}.")
+        console.echo(f"  {note[:1].upper()}{note[1:]}.")
     if out is not None:
         if os.path.lexists(out):
             raise InputError(f"{out}: exists already; name another file with --out, or remove it")
         output.write_text(out, found.text())
-        typer.echo(f"Written to {out}.")
-    typer.echo(f"Use it in adhoc: mobility: {{model: given, file: {file if out is None else out.name}}}")
+        console.echo(f"Written to {out}.")
+    console.echo(f"Use it in adhoc: mobility: {{model: given, file: {file if out is None else out.name}}}")
 
 
 _EXAMPLE = "Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s' --out drive.trace.csv"

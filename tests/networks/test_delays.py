@@ -180,7 +180,7 @@ def test_a_plan_of_classes(tmp_path):
     spec = yaml.safe_load(file.read_text())
     for goal, said in (
         ("vidoe_late <= 5 %", "did you mean 'video_late'?"),
-        ("cheese_jitter_s <= 1 ms", "give flows a class to measure theirs"),
+        ("cheese_jitter_s <= 1 ms", "give flows a class to measure its delays"),
         ("video_late_s <= 1 s", "'video_late_s' is no outcome"),
     ):  # fmt: skip
         with pytest.raises(InputError, match="requirements") as error:

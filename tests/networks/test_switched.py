@@ -76,7 +76,7 @@ def test_a_replication_has_the_same_outages_in_any_chunk_and_beside_any_others()
     assert whole["drops_outage"].gt(0).any()
     assert simulate(scenario, first=5, replications=1).frame.equals(whole[5:6])
     # Cells of a sweep that share a launch have the same outages as alone.
-    at = "hops.1.outages"
+    at = "paths.0.hops.1.outages"
     means = {f"{at}.up": np.array([2.0, 0.1, 50.0]), f"{at}.down": np.array([1.0, 0.3, 0.0])}
     joint = build_rows(scenario, replications=np.array([3, 3, 3]), given=means).rows.outages
     for k, (up, down) in enumerate(zip(*means.values(), strict=True)):
