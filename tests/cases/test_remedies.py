@@ -13,6 +13,7 @@ import yaml
 import netcarlo
 from netcarlo import InputError, Scenario
 from netcarlo.planning.file import load_plan
+from netcarlo.scenario import load_scenario
 from netcarlo.schema.problems import Wrong
 from netcarlo.sweeps.space.file import load_sweep
 
@@ -39,13 +40,21 @@ def edited(data, changes):
     return data
 
 
-def check(base, data, folder):
-    """Check a scenario, sweep or plan, and return the lines of its error; none if it is accepted."""
+LOAD = {"sweep": load_sweep, "plan": load_plan}
+
+
+def check(base, data, folder, files=None):
+    """Check a scenario, sweep or plan, and return the lines of its error; none if it is accepted.
+
+    `files` are texts of files beside it, by name.
+    """
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
     try:
-        if base in ("sweep", "plan"):
+        if base in LOAD or files:
             file = folder / "own.yaml"
             file.write_text(yaml.safe_dump(data))
-            (load_sweep if base == "sweep" else load_plan)(file)
+            LOAD.get(base, load_scenario)(file)
         else:
             Scenario.check(data)
     except InputError as error:
@@ -62,10 +71,10 @@ def test_bases_are_accepted(base, tmp_path):
 @pytest.mark.parametrize("row", REMEDIES, ids=lambda row: f"{row['base']}-{row['says'][:40]}")
 def test_what_a_message_suggests_is_accepted(row, tmp_path):
     broken = edited(BASES[row["base"]], row["broken"])
-    said = check(row["base"], broken, tmp_path)
+    said = check(row["base"], broken, tmp_path, row.get("files"))
     assert any(row["says"] in line for line in said), said
     for fix in row["fixes"]:
-        assert check(row["base"], edited(broken, fix), tmp_path) == (), fix
+        assert check(row["base"], edited(broken, fix), tmp_path, row.get("files")) == (), fix
 
 
 # How many of the messages that suggest something the rows above reach.
@@ -127,7 +136,7 @@ def test_most_suggestions_are_tried(tmp_path, monkeypatch):
     recorded(InputError)
     recorded(Wrong)
     for row in REMEDIES:
-        check(row["base"], edited(BASES[row["base"]], row["broken"]), tmp_path)
+        check(row["base"], edited(BASES[row["base"]], row["broken"]), tmp_path, row.get("files"))
     files = {name: Path(name).resolve() for name, _ in made}
     made = {(files[name], line) for name, line in made}
     found = [
