@@ -169,7 +169,7 @@ def inline(document: Document) -> None:
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
                 continue
-            if isinstance(item, str) and ((given and key == "nodes") or key == "flows"):
+            if isinstance(item, str) and ((given and key == "nodes") or (key == "flows" and Path(item).suffix)):
                 value[key] = content(str(key), item, here)
                 continue
             if key == NAME and isinstance(item, dict) and "file" in item:

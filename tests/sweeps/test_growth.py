@@ -345,7 +345,7 @@ REFUSED = [
     ({"axes": {"hops.1.loss": [0]}}, {"axes": {"hops.1.loss": ["1 %"]}}, "hops.1.loss lacks 0 of the store"),
     ({"axes": {"a": [1]}, "derive": {"hops.1.queue": "max(2, a)"}},
      {"axes": {"a": ["1 ms", "2 ms"]}, "derive": {"hops.1.queue": "max(2, a)"}}, "values of another kind"),
-    (protocols("newreno"), protocols("newreno", "sack"), "it compares nothing, not protocol; leave"),
+    (protocols("newreno"), protocols("newreno", "sack"), "it compares nothing, not protocol; undo"),
     ({"draw": None, "axes": {"hops.1.loss": [0]}}, drawing(), "draw was added"),
 ]  # fmt: skip
 

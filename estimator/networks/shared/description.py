@@ -399,6 +399,8 @@ class SharedSpec(flows.ManyFlows):
             raise InputError(f"{', '.join(LAYOUTS)} are all missing; write {example}")
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        if self.multipath and given[0] not in ("graph", "links"):
+            raise InputError(f"multipath is for graph and links; a {given[0]} has one path; remove multipath")
         return self
 
     @model_validator(mode="after")
