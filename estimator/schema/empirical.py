@@ -169,7 +169,8 @@ def inline(document: Document) -> None:
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
                 continue
-            if isinstance(item, str) and ((given and key == "nodes") or (key == "flows" and Path(item).suffix)):
+            list_of_flows = key == "flows" and isinstance(item, str) and Path(item).suffix
+            if (given and key == "nodes" and isinstance(item, str)) or list_of_flows:
                 value[key] = content(str(key), item, here)
                 continue
             if key == NAME and isinstance(item, dict) and "file" in item:
