@@ -292,7 +292,10 @@ print(json.dumps({
 def test_an_outcome(tmp_path: Path) -> None:
     """One declaration adds an outcome: it is estimated, measurable, available by flow, and in the
     reference."""
-    timeouts = '    Outcome("timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data"),'
+    timeouts = (
+        '        "timeouts", Out.TIMEOUTS, LESS, "retransmission timeouts of data",\n'
+        "        cause=acknowledgements,\n    ),"
+    )
     package = build(
         tmp_path,
         files={},
