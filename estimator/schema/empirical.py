@@ -41,7 +41,7 @@ class Points(NamedTuple):
     below: list[float]
     """Cumulative probability of each value; empty if all are equally likely."""
     notes: Sequence[str] = ()
-    """Assumptions and changes when a file was read, the first empty; no notes without a file."""
+    """Parts of a sentence on how a file was interpreted; the first is empty. There are none without a file."""
 
 
 def points(

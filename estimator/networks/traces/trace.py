@@ -36,7 +36,7 @@ class Trace:
     packets: Ints | None = field(default=None, repr=False, compare=False)
     """Number of packets that may leave at each time; None without Mahimahi's format."""
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    """Assumptions and changes when the file was read."""
+    """Parts of a sentence on how rows of the file were interpreted, such as missing values."""
 
     @functools.cached_property
     def text(self) -> str:
