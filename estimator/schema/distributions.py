@@ -59,7 +59,7 @@ class Distribution:
     kind: str
     values: tuple[float, ...]
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    """Parts of a sentence on how the file of an empirical distribution was interpreted; the first is empty."""
+    """Parts of a sentence on how the file of a distribution was interpreted; the first is empty."""
 
     def bounds(self) -> tuple[float, float]:
         """Return the smallest and the largest value that can be drawn."""

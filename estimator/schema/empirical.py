@@ -41,7 +41,7 @@ class Points(NamedTuple):
     below: list[float]
     """Cumulative probability of each value; empty if all are equally likely."""
     notes: Sequence[str] = ()
-    """Parts of a sentence on how a file was interpreted; the first is empty. There are none without a file."""
+    """Parts of a sentence on how a file was interpreted; the first is empty. Empty without a file."""
 
 
 def points(
