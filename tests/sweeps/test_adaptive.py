@@ -422,7 +422,7 @@ def test_from_the_command_line(page: Page, tmp_path: Path, monkeypatch: pytest.M
     assert query(store, joined)["n"][0] == counts["n"][1]
     for by in ("fluid", "packet"):
         key = store.frame()["key"][(store.frame()["answered_by"] == by).to_numpy()].iloc[0]
-        assert "equal to the store, bit by bit" in said("rerun", "store", key)
+        assert "is bit-identical to the store" in said("rerun", "store", key)
     said("export", "store", "--to", "csv", "--out", "cells.csv")
     assert set(pd.read_csv("cells.csv")["because"]) == {"clear", "doubt", "sample"}
     said("export", "store", "--to", "netcdf", "--out", "cells.nc")
