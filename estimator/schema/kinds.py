@@ -10,7 +10,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.schema import document as files
-from netcarlo.schema import empirical, notes
+from netcarlo.schema import empirical, notes, programs
 from netcarlo.schema.document import Document
 
 SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a mapping", "a study"
@@ -32,6 +32,7 @@ REMEDIES = {
     RECORD: "netcarlo compare {} OTHER",
     JSON: "netcarlo reads only JSON that its own commands write; write a YAML file",
     REPRODUCED: "netcarlo compare {} OTHER",
+    **{program.name: program.remedy for program in programs.PROGRAMS},
 }
 
 _SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
@@ -47,9 +48,12 @@ def kind_of(path: str | Path) -> str:
         return next((kind for name, kind in inside.items() if (path / name).is_file()), "")
     if not os.path.isfile(path):
         return ""
-    if path.suffix == ".json" and not _ours(path):
-        return JSON
     if path.suffix not in (".yaml", ".yml"):
+        known = None if path.suffix in (".py", ".html") else programs.recognised(path)
+        if known is not None:
+            return known.name
+        if path.suffix == ".json" and not _ours(path):
+            return JSON
         return _SUFFIXES.get(path.suffix, "")
     return of_data(files.read_yaml(path).data)
 
@@ -85,7 +89,7 @@ def read(path: str | Path, wanted: str) -> Document:
     """Read a YAML file of the `wanted` kind. Raises InputError; for another kind, with the command that
     accepts it."""
     path = Path(path)
-    if os.path.isdir(path) or path.suffix in _SUFFIXES:
+    if os.path.isdir(path) or path.suffix not in (".yaml", ".yml"):
         refuse(path, wanted)
     document = files.read_yaml(path)
     if (found := of_data(document.data)) and found != wanted:

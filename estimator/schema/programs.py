@@ -1,0 +1,120 @@
+"""Files of other programs, recognised by their first bytes or by the keys of their JSON."""
+
+import gzip
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FLENT = frozenset(("x_values", "results", "metadata"))
+"""Keys of a flent file."""
+IPERF3 = frozenset(("intervals", "start"))
+"""Keys of the JSON of iperf3, of which it has one or both."""
+OF_IPERF3 = frozenset(
+    ("start", "intervals", "end", "error", "title", "extra_data", "server_output_text", "server_output_json")
+)
+"""All keys that the JSON of iperf3 can have."""
+
+HEAD = 4096
+"""Bytes by which a file is recognised."""
+
+
+class Program(NamedTuple):
+    """Kind of file that another program writes."""
+
+    name: str
+    """Name of the kind of file, with its article."""
+    remedy: str
+    """Remedy: a command or an instruction; {} is the name of the file."""
+    measured: bool = False
+    """True if it is a measurement that netcarlo reads."""
+
+
+_COMPARE = "netcarlo compare SCENARIO.yaml {}"
+_RATES = "write its rates as CSV: tshark -r {} -q -z io,stat,1 prints them, with a header time_s,goodput_mbps"
+
+MEASURED_IPERF3 = Program("a measurement (iperf3)", _COMPARE, measured=True)
+MEASURED_FLENT = Program("a measurement (flent)", _COMPARE, measured=True)
+MEASURED_FLOWMON = Program("a measurement (ns-3 FlowMonitor)", _COMPARE, measured=True)
+PCAP = Program("a packet capture (pcap)", _RATES)
+
+_BY_BYTES = {
+    b"\xd4\xc3\xb2\xa1": PCAP,
+    b"\xa1\xb2\xc3\xd4": PCAP,
+    b"\x4d\x3c\xb2\xa1": PCAP,
+    b"\xa1\xb2\x3c\x4d": PCAP,
+    b"\x0a\x0d\x0d\x0a": PCAP._replace(name="a packet capture (pcapng)"),
+    b"PAR1": Program("a Parquet file", "write measurements as CSV"),
+    b"SQLite format 3\0": Program("a database (SQLite)", "export its table as CSV"),
+    b"PK\x03\x04": Program("a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
+}
+"""Kinds of binary files by their first bytes."""
+
+_BY_TEXT: tuple[tuple[re.Pattern[str], Program], ...] = tuple(
+    (re.compile(pattern, re.MULTILINE), program)
+    for pattern, program in (
+        (r"<FlowMonitor\b", MEASURED_FLOWMON),
+        (r"<graphml\b|^\s*graph\s*\[|<network\b[^>]*sndlib",
+         Program("a topology", "write its links into a scenario as shared.links")),
+        (r"^Connecting to host .*, port \d+|^\[ *ID\] Interval",
+         Program("the text of iperf", "run iperf3 with --json, and compare its output")),
+        (r"^PING \S+ .*bytes of data|^PING \S+ \(",
+         Program("the output of ping", "write its times as CSV with the header time_s,rtt_ms")),
+        (r"^\s*<\?xml|^\s*<!DOCTYPE|^\s*<html",
+         Program("XML or HTML of another program", "netcarlo reads XML of ns-3's FlowMonitor only")),
+    )
+)  # fmt: skip
+
+
+PROGRAMS = (MEASURED_IPERF3, MEASURED_FLENT, *_BY_BYTES.values(), *(program for _, program in _BY_TEXT))
+"""All kinds of files that are recognised."""
+
+
+def recognised(path: str | Path) -> Program | None:
+    """Return what a file is; None if it cannot be read or is of no known kind."""
+    if not os.path.isfile(path):  # a pipe may never end
+        return None
+    try:
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+        if head[:2] == b"\x1f\x8b":
+            with gzip.open(path) as file:
+                head = file.read(HEAD)
+    except (OSError, ValueError, EOFError, zlib.error):
+        return None
+    for first, program in _BY_BYTES.items():
+        if head.startswith(first):
+            return program
+    text = head.decode("utf-8-sig", "replace")
+    for pattern, program in _BY_TEXT:
+        if pattern.search(text):
+            return program
+    if text.lstrip()[:1] == "{":
+        return _of_keys(text, path)
+    return None
+
+
+def _of_keys(text: str, path: str | Path) -> Program | None:
+    """Return the kind of a file of JSON by its keys."""
+    from netcarlo.errors import InputError
+    from netcarlo.schema.document import read_text
+
+    if re.match(r'\s*\{\s*"event"\s*:\s*"start"', text):
+        return MEASURED_IPERF3
+    try:
+        whole = read_text(path).lstrip()
+        found = keys(json.JSONDecoder().raw_decode(whole)[0])
+    except (InputError, ValueError, RecursionError):
+        if re.search(r'"test_start"|"iperf 3', text):
+            return MEASURED_IPERF3  # cut off; the reader says where
+        return None
+    if found >= FLENT:
+        return MEASURED_FLENT
+    return MEASURED_IPERF3 if found & IPERF3 and not found - OF_IPERF3 else None
+
+
+def keys(data: Any) -> frozenset[str]:
+    """Return the keys of data; none if it is no mapping."""
+    return frozenset(data) if isinstance(data, dict) else frozenset()
