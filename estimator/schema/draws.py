@@ -17,6 +17,11 @@ from netcarlo.schema.quantity import Number
 _EACH = re.compile(r"\.each\.\d+")
 
 
+def written_name(name: str) -> str:
+    """Return the field that a user writes for a drawn field: `hops.0.each.rate` for `hops.0.each.3.rate`."""
+    return _EACH.sub(".each", name)
+
+
 @dataclass
 class Draws:
     """Values of fields for the rows [n] of an ensemble, with a record of those that were drawn.
@@ -47,7 +52,7 @@ class Draws:
 
     def _known(self, name: str) -> Floats | None:
         known = self.given.get(name)
-        return self.given.get(_EACH.sub(".each", name)) if known is None and self.given else known
+        return self.given.get(written_name(name)) if known is None and self.given else known
 
     def uniform(self, name: str) -> Floats:
         """Return the uniform random numbers of a field, float64[n] in [0, 1)."""

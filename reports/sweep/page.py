@@ -21,6 +21,7 @@ from netcarlo.reports.sweep.sensitivity import bars
 from netcarlo.reports.sweep.shares import shares
 from netcarlo.reports.sweep.wins import judged
 from netcarlo.simulation.outcomes import MEANING
+from netcarlo.sweeps.space.designs import grouped
 
 MOST_FAILED = 50
 MOST_VALUES = 8
@@ -127,9 +128,15 @@ def _some(texts: tuple[str, ...]) -> str:
 
 
 def _inputs(results: Results) -> list[dict[str, str]]:
+    names, groups = grouped(results.sweep["inputs"])
     return [
-        {"title": scales.name_of(name), "name": name, "from": scales.distribution(results.base, name)}
-        for name in results.sweep["inputs"]
+        {
+            "title": scales.name_of(name),
+            "name": name,
+            "from": scales.distribution(results.base, name),
+            "fields": f"{groups.count(k)} numbers" if groups.count(k) > 1 else "",
+        }
+        for k, name in enumerate(names)
     ]
 
 

@@ -40,7 +40,22 @@ def sentence(table: pd.DataFrame, *, of: str, where: Mapping[str, Any]) -> str:
 
 def explanation(table: pd.DataFrame) -> str:
     """Return the meaning of the columns of `rows`."""
-    return " ".join([*(MEANINGS[kind] for kind in _kinds(table)), "Brackets: 95 % intervals."])
+    meanings = [MEANINGS[kind] for kind in _kinds(table)]
+    return " ".join(filter(None, [*meanings, about_groups(table), "Brackets: 95 % intervals."]))
+
+
+def about_groups(table: pd.DataFrame) -> str:
+    """Return which inputs stand for several drawn fields, and what their indices include; else empty."""
+    several = table["fields"][table["fields"] > 1]
+    if several.empty:
+        return ""
+    each = ", ".join(f"{_input(name)} ({count} numbers)" for name, count in several.items())
+    within = (
+        "their indices include interactions among these numbers."
+        if "total" in _kinds(table)
+        else "their indices are sums over these numbers, without interactions among them."
+    )
+    return f"Inputs drawn for each item of a list: {each}; {within}"
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:

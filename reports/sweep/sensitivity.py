@@ -10,10 +10,12 @@ from netcarlo.errors import InputError
 from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot
+from netcarlo.reports.sweep import ranking
 from netcarlo.reports.sweep.parts import numbers
 from netcarlo.reports.sweep.results import Results
 from netcarlo.reports.sweep.wins import judged
 from netcarlo.sweeps.analysis import sensitivity
+from netcarlo.sweeps.space.designs import grouped
 
 MOST_BARS = 12
 MOST_TARGETS = 8
@@ -23,18 +25,22 @@ BYTES = 50_000
 
 
 class Bars(NamedTuple):
-    """The figure, and a table of all inputs for what it shows first; or why there is none."""
+    """Figure of the indices, table of all inputs for the first choice, or reasons for their absence."""
 
     plot: Plot | None
     table: list[dict[str, str]]
     shown: str
+    """Name of the quantity of the table."""
+    about: str
+    """Note about inputs that are drawn several times for a network; empty if there are none."""
     missing: list[str]
     """Reasons why some outcomes have no indices."""
 
 
 def bars(results: Results) -> Bars:
     """Indices at the middle of the grid: of the baseline's outcomes, and of gains over it."""
-    names = _names(results.sweep["inputs"])
+    inputs = results.sweep["inputs"]
+    names = _names(list(dict.fromkeys([*grouped(inputs)[0], *inputs])))
     found: dict[str, pd.DataFrame] = {}
     missing = []
     for said, column, label in _targets(results)[:MOST_TARGETS]:
@@ -43,14 +49,15 @@ def bars(results: Results) -> Bars:
         except InputError as error:
             missing.append(f"{said}: {error}")
     if not found:
-        return Bars(None, [], "", missing)
+        return Bars(None, [], "", "", missing)
     targets = list(found)
 
     def draw(target: int) -> Plot:
         return _plot(results, found[targets[target]].head(MOST_BARS), names)
 
     figure = with_choices(draw, [Choice("of", targets)], most_bytes=BYTES)
-    return Bars(figure, _table(found[targets[0]], names), targets[0], missing)
+    first = found[targets[0]]
+    return Bars(figure, _table(first, names), targets[0], ranking.about_groups(first), missing)
 
 
 def _targets(results: Results) -> list[tuple[str, str, int]]:

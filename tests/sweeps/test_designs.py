@@ -71,6 +71,25 @@ def test_blocks_are_contiguous_and_nearly_equal(design):
     assert sizes.max() - sizes.min() in (0, per_base)
 
 
+@given(st.integers(4, 40), st.lists(st.integers(0, 3), min_size=1, max_size=7), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_a_group_of_a_saltelli_design_is_exchanged_together(count, drawn, seed):
+    names = list(dict.fromkeys(drawn))
+    groups = tuple(names.index(each) for each in drawn)
+    design = Design(method="saltelli", count=count, dimensions=len(groups), groups=groups, seed=seed)
+    alone = Design(method="saltelli", count=count, dimensions=len(groups), seed=seed)
+    assert design.size == count * (len(names) + 2)
+    points = design.points(np.arange(design.size)).reshape(count, len(names) + 2, len(groups))
+    every = alone.points(np.arange(alone.size)).reshape(count, len(groups) + 2, len(groups))
+    a, b = every[:, 0], every[:, -1]
+    np.testing.assert_array_equal(points[:, 0], a)
+    np.testing.assert_array_equal(points[:, -1], b)
+    for number in range(len(names)):
+        for column, group in enumerate(groups):
+            expected = b if group == number else a
+            np.testing.assert_array_equal(points[:, 1 + number, column], expected[:, column])
+
+
 @given(designs().filter(lambda design: design.method == "latin"))
 @settings(max_examples=40, deadline=None)
 def test_each_slice_of_a_latin_block_holds_one_point(design):

@@ -10,6 +10,8 @@ from netcarlo.sweeps.space.designs import Design
 METHODS = ("plain", "latin", "sobol", "saltelli")
 A, B = 7.0, 0.1
 NAMES = ["x1", "x2", "x3"]
+GROUPED = ["hops.0.each.0.loss", "x2", "hops.0.each.1.loss"]
+"""Inputs of which the first and the last are drawn from one distribution."""
 
 
 def ishigami(points):
@@ -27,9 +29,9 @@ def additive(points):
     return points @ [1.0, 2.0, 4.0]
 
 
-def sweep(method, count, function, seed=1):
+def sweep(method, count, function, seed=1, groups=()):
     """Return a frame of drawn networks, and the entry of the manifest about the design."""
-    design = Design(method=method, count=count, dimensions=3, seed=seed)
+    design = Design(method=method, count=count, dimensions=3, seed=seed, groups=groups)
     draws = np.arange(design.size)
     columns = {"draw": draws, "block": design.block_of(draws), "seed": seed}
     frame = pd.DataFrame(columns | {"goodput": function(design.points(draws))})
@@ -84,6 +86,47 @@ def test_the_estimates_are_salibs():
     points = Design(method="sobol", count=256, dimensions=3, seed=1).points(np.arange(256))
     theirs = rbd_fast.analyze(problem, points, frame["goodput"].to_numpy(), num_resamples=2, seed=1)
     np.testing.assert_allclose(of_sweep(frame, draw)["first"], theirs["S1"])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_group_of_inputs_has_the_index_of_all_its_interactions(seed):
+    # Without x2: Var E[y|x1, x3] = V1 + V3 + V13, and nothing of x2 interacts with them.
+    frame, draw = sweep("saltelli", 2048, ishigami, seed, groups=(0, 1, 0))
+    assert draw["size"] == 2048 * 4
+    found = indices(frame, inputs=GROUPED, of="goodput", draw=draw)
+    assert found.index.tolist() == ["hops.0.each.loss", "x2"] and found["fields"].tolist() == [2, 1]
+    expected = [1 - FIRST[1], FIRST[1]]
+    np.testing.assert_allclose(found["first"], expected, atol=0.05)
+    np.testing.assert_allclose(found["total"], expected, atol=0.05)
+    for kind in ("first", "total"):
+        assert ((found[f"{kind}_low"] - 0.02 < expected) & (expected < found[f"{kind}_high"] + 0.02)).all()
+
+
+def test_groups_are_salibs():
+    frame, draw = sweep("saltelli", 256, ishigami, groups=(0, 1, 0))
+    found = indices(frame, inputs=GROUPED, of="goodput", draw=draw)
+    problem = {"num_vars": 3, "names": GROUPED, "bounds": [[0, 1]] * 3, "groups": ["losses", "x2", "losses"]}
+    theirs = sobol.analyze(problem, frame["goodput"].to_numpy(), calc_second_order=False, seed=1)
+    np.testing.assert_allclose(found["first"], theirs["S1"])
+    np.testing.assert_allclose(found["total"], theirs["ST"])
+
+
+@pytest.mark.parametrize("method", ["plain", "latin", "sobol"])
+def test_a_group_of_other_designs_has_the_sum_of_its_inputs(method):
+    found = indices(*(one := sweep(method, 2048, ishigami))[:1], inputs=GROUPED, of="goodput", draw=one[1])
+    np.testing.assert_allclose(found["first"], [FIRST[0] + FIRST[2], FIRST[1]], atol=0.08)
+    of_fields = of_sweep(*one)["first"]
+    np.testing.assert_allclose(found["first"], [of_fields["x1"] + of_fields["x3"], of_fields["x2"]])
+    frame, draw = sweep(method, 2048, additive)  # without interactions it is the index of the group
+    found = indices(frame, inputs=GROUPED, of="goodput", draw=draw)
+    np.testing.assert_allclose(found["first"], [17 / 21, 4 / 21], atol=0.05)
+
+
+def test_a_saltelli_store_without_groups_has_a_row_for_each_field():
+    frame, draw = sweep("saltelli", 512, ishigami)
+    found = indices(frame, inputs=GROUPED, of="goodput", draw=draw)
+    assert found.index.tolist() == GROUPED
+    np.testing.assert_array_equal(found["first"], of_sweep(frame, draw)["first"])
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
+from netcarlo.schema.notes import Note
 from netcarlo.simulation.provenance import resolved
 from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.designs import grouped
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from tests.sweeps.examples import DRAWN, GRID, HOP, all_keys, sweep
 
@@ -258,3 +260,39 @@ def test_a_scenario_file_is_looked_up_beside_the_sweep(tmp_path):
     file = tmp_path / "file.yaml"
     file.write_text("scenario: base.yaml\naxes: {hops.0.loss: [0, 1 %]}\n")
     assert load_sweep(file).n_cells == 2
+
+
+LIST = """\
+scenario:
+  duration: 1 s
+  transport: {protocol: newreno, window: {integers: [10, 20]}}
+  hops:
+    - count: {integers: [1, 4]}
+      each: {rate: {uniform: [1 Mbit/s, 2 Mbit/s]}, delay: {uniform: [1 ms, 9 ms]}}
+    - {rate: 9 Mbit/s, delay: {uniform: [1 ms, 2 ms]}}
+draw: {count: 64, method: saltelli}
+"""
+
+
+def test_the_numbers_of_a_list_are_one_input_of_a_saltelli_design(tmp_path):
+    (tmp_path / "list.yaml").write_text(LIST)
+    space = load_sweep(tmp_path / "list.yaml")
+    assert len(space.inputs) == 3 + 2 * 4
+    names, groups = grouped([each.name for each in space.inputs])
+    assert sorted(names) == [
+        "paths.0.hops.0.count", "paths.0.hops.0.each.delay", "paths.0.hops.0.each.rate",
+        "paths.0.hops.1.delay", "transport.window",
+    ]  # fmt: skip
+    assert sorted(groups.count(k) for k in range(5)) == [1, 1, 1, 4, 4]
+    assert space.n_cells == space.design.size == 64 * (5 + 2)
+
+
+def test_too_few_base_points_are_noted_with_what_to_write(tmp_path, recwarn):
+    (tmp_path / "list.yaml").write_text(LIST)
+    load_sweep(tmp_path / "list.yaml")
+    load_sweep(tmp_path / "list.yaml", values={"draw": {"count": 8, "method": "sobol"}})
+    assert not [each for each in recwarn if "sensitivity" in str(each.message)]
+    with pytest.warns(Note, match="draw.count = 63 is too small for netcarlo sensitivity") as noted:
+        load_sweep(tmp_path / "list.yaml", values={"draw.count": 63})
+    remedy = "expected at least 64 base points (448 networks); write draw: {count: 64, method: saltelli}"
+    assert remedy in str(noted[0].message)

@@ -3,6 +3,9 @@
 The first-order index of an input is the fraction of the variance of the outcome that would vanish if this
 input were known. Its total index is the fraction that would remain if all other inputs were known. Intervals
 are from the jackknife over the independent blocks of the design.
+
+The drawn fields that come from one written distribution, such as the rates of all hops of a list, are one
+input (`designs.grouped`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +17,11 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError, suggest
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
-from netcarlo.sweeps.space.designs import Design
+from netcarlo.sweeps.space.designs import MIN_POINTS, Design, grouped
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_NETWORKS = 64
-"""Minimum number of networks, or of base points of a saltelli design."""
 GROUPS = 32
 """Maximum number of groups of blocks for the jackknife."""
 HARMONICS = 10
@@ -35,16 +36,21 @@ def indices(
     """Return first-order and total indices of the outcome `of`, a row for each input.
 
     `frame` has a row for each drawn network (columns draw, block, seed and the outcome), `inputs` are all
-    drawn fields in the order of the manifest, and `draw` is the entry of the manifest. The result has the
-    columns first, first_low, first_high, total, total_low, total_high: estimates and 95 % intervals, which
-    may be outside [0, 1]. Total indices are NaN unless the method is saltelli.
+    drawn fields in the order of the manifest, and `draw` is the entry of the manifest. A row of the result is
+    a group of drawn fields (`designs.grouped`) with their number in the column fields. The columns first,
+    first_low, first_high, total, total_low, total_high are estimates and 95 % intervals, which may be outside
+    [0, 1]. Total indices are NaN unless the method is saltelli.
 
-    * `saltelli`: the estimators of Saltelli et al. (Computer Physics Communications 181, 2010). Base points
-      with missing networks are left out.
+    * `saltelli`: the estimators of Saltelli et al. (Computer Physics Communications 181, 2010). All fields of
+      a group are exchanged together (Sobol, 2001; as in SALib), so the indices of a group include the
+      interactions within it. Base points with missing networks are left out. Stores of netcarlo 0.1 exchange
+      each field alone; their result has a row for each field.
     * Other designs: first-order indices by the random balance design method with bias correction (Tarantola,
       Gatelli and Mara, 2006; Tissot and Prieur, 2012), on the numbers in the unit cube from which inputs are
       drawn. So an input need not vary smoothly, and need not exist in every network. The index of an input
-      with jumps, such as a choice of two values, is 4 % too small.
+      with jumps, such as a choice of two values, is 4 % too small. The index of a group is the sum of those
+      of its fields, so it does not include interactions within the group and is a lower bound of the
+      first-order index of the group.
 
     Networks without a finite outcome are left out; `attrs` of the result has the numbers `used` and
     `left_out`. Raises InputError if too few are left, if the outcome does not vary, or if a network has
@@ -63,25 +69,33 @@ def indices(
     number, block = rows["draw"].to_numpy(np.int64), rows["block"].to_numpy(np.int64)
     outcome = rows[of].to_numpy(np.float64)
     whole = _saltelli if draw["method"] == "saltelli" else _random_balance
-    design = _design(frame, inputs, draw)
+    design, names = _design(frame, inputs, draw)
     estimator, block, used = whole(number, block, outcome, design, of)
     first_and_total, half = _jackknife(estimator, block)
-    columns: dict[str, Floats] = {}
+    columns: dict[str, Any] = {"fields": np.bincount(design.groups, minlength=len(names))}
     for name, value, error in zip(("first", "total"), first_and_total, half, strict=True):
         columns |= {name: value, f"{name}_low": value - error, f"{name}_high": value + error}
-    result = pd.DataFrame(columns, index=pd.Index(list(inputs), name="input"))
+    result = pd.DataFrame(columns, index=pd.Index(names, name="input"))
     result.attrs |= {"used": used, "left_out": len(rows) - used}
     return result
 
 
-def _design(frame: "pd.DataFrame", inputs: Sequence[str], draw: Mapping[str, Any]) -> Design:
-    return Design(
+def _design(
+    frame: "pd.DataFrame", inputs: Sequence[str], draw: Mapping[str, Any]
+) -> tuple[Design, list[str]]:
+    """Return the design of a store, and the names of its groups of inputs."""
+    names, groups = grouped(inputs)
+    if draw["method"] == "saltelli" and draw["size"] != draw["count"] * (len(names) + 2):
+        names, groups = list(inputs), tuple(range(len(inputs)))
+    design = Design(
         method=draw["method"],
         count=draw["count"],
         blocks=draw["blocks"],
         dimensions=len(inputs),
+        groups=groups,
         seed=int(frame["seed"].iloc[0]),
     )
+    return design, names
 
 
 def _saltelli(
@@ -89,7 +103,7 @@ def _saltelli(
 ) -> tuple[Estimator, NDArray[np.int64], int]:
     """Return the estimator for a saltelli design, the block of each base point, and the number of
     networks."""
-    width = design.dimensions + 2
+    width = design.size // design.count
     table = np.full((design.count, width), np.nan)
     table[number // width, number % width] = outcome
     blocks = np.full(design.count, -1)
@@ -115,7 +129,8 @@ def _random_balance(
     points = design.points(number[there])
 
     def estimate(kept: NDArray[np.bool_]) -> Floats:
-        first = np.array([_balanced(points[kept, k], y[kept]) for k in range(design.dimensions)])
+        alone = np.array([_balanced(points[kept, k], y[kept]) for k in range(design.dimensions)])
+        first = np.bincount(design.groups, alone)
         return np.stack([first, np.full_like(first, np.nan)])
 
     return estimate, block[there], len(y)
@@ -147,9 +162,9 @@ def _balanced(x: Floats, y: Floats) -> float:
 def _standardised(outcome: Floats, of: str) -> Floats:
     if not len(outcome):
         raise InputError(f"{of} has no value on any network; choose another outcome")
-    if len(outcome) < MIN_NETWORKS:
+    if len(outcome) < MIN_POINTS:
         raise InputError(
-            f"{of} has a value on {len(outcome)} networks or base points, and indices need {MIN_NETWORKS}; "
+            f"{of} has a value on {len(outcome)} networks or base points, and indices need {MIN_POINTS}; "
             "draw more networks"
         )
     sd = outcome.std()

@@ -7,6 +7,7 @@ standard error of the overall mean (see netcarlo.sweeps.analysis.population).
 
 import threading
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,9 +18,12 @@ from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import STREAM_HOST
 from netcarlo.kernels.base.philox import uniforms
 from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import written_name
 
 METHODS = ("plain", "latin", "sobol", "saltelli")
 """Names of the designs."""
+MIN_POINTS = 64
+"""Minimum number of networks, or of base points of a saltelli design, for sensitivity indices."""
 MAX_DRAWS = 10_000_000
 """Maximum number of draws of a design."""
 BLOCKS = 16
@@ -39,6 +43,17 @@ _CHECKSUM = 3425714654
 """CRC-32 of the first 2^`_CHECKED` points in all dimensions, times 2^`_CHECKED`, as 32-bit integers."""
 
 
+def grouped(inputs: Sequence[str]) -> tuple[list[str], tuple[int, ...]]:
+    """Return the names of the groups of drawn fields, and the group of each field.
+
+    The fields of a group are drawn from one distribution that the user has written: `hops.0.each.rate` is the
+    group of the rates of all hops of that item. Any other field is a group.
+    """
+    written = [written_name(name) for name in inputs]
+    names = list(dict.fromkeys(written))
+    return names, tuple(names.index(name) for name in written)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Design:
     """Points in the unit cube, one for each network to draw.
@@ -47,10 +62,11 @@ class Design:
     * `latin`: each block is a Latin hypercube (McKay, Beckman and Conover, 1979).
     * `sobol`: each block is the beginning of a scrambled Sobol sequence. It is most uniform if the number of
       draws in a block is a power of 2; docs/statistics.md has the cost of other numbers.
-    * `saltelli`: the design for first-order and total Sobol indices. Each of `count` base points gives
-      `dimensions` + 2 draws: a, then a with coordinate k of b for each k, then b, where (a, b) is a point of
-      a scrambled Sobol sequence in twice the dimensions (Saltelli, Computer Physics Communications 145, 2002,
-      with the estimators of 2010; the order of SALib).
+    * `saltelli`: the design for first-order and total Sobol indices. Each of `count` base points gives g + 2
+      draws, with g the number of groups: a, then a with the coordinates of one group of b for each group,
+      then b, where (a, b) is a point of a scrambled Sobol sequence in twice the dimensions (Saltelli,
+      Computer Physics Communications 145, 2002, with the estimators of 2010; the order and the groups of
+      SALib).
 
     Raises InputError if a parameter is out of range.
     """
@@ -63,6 +79,8 @@ class Design:
     """Number of random fields."""
     seed: int
     """Seed of the sweep."""
+    groups: tuple[int, ...] = ()
+    """Group of each dimension, numbered from 0; empty if each dimension is a group. Used by `saltelli`."""
     blocks: int = 0
     """Number of blocks. 0 for the default: `BLOCKS`, fewer for few draws, more for very many."""
 
@@ -122,25 +140,31 @@ class Design:
             make = _latin if self.method == "latin" else _sobol
             here = block == b
             found[here] = make(self.seed, int(b), int(end - first), self._coordinates)[base[here] - first]
-        return _saltelli_points(found, part) if self.method == "saltelli" else found
+        return _saltelli_points(found, part, self._group_numbers) if self.method == "saltelli" else found
+
+    @property
+    def _group_numbers(self) -> Ints:
+        """Group of each dimension, int64[dimensions]."""
+        return np.array(self.groups or range(self.dimensions), np.int64)
 
     @property
     def _per_base(self) -> int:
-        return self.dimensions + 2 if self.method == "saltelli" else 1
+        groups = len(set(self.groups)) if self.groups else self.dimensions
+        return groups + 2 if self.method == "saltelli" else 1
 
     @property
     def _coordinates(self) -> int:
         return 2 * self.dimensions if self.method == "saltelli" else self.dimensions
 
 
-def _saltelli_points(found: Floats, part: Ints) -> Floats:
-    """Return a, a with one coordinate of b, or b for each row (a, b) [n, 2 * dimensions].
+def _saltelli_points(found: Floats, part: Ints, group: Ints) -> Floats:
+    """Return a, a with the coordinates of one group of b, or b for each row (a, b) [n, 2 * dimensions].
 
-    `part` [n] is 0 for a, the number of the coordinate from 1, or dimensions + 1 for b.
+    `part` [n] is 0 for a, the number of the group from 1, or the number of groups + 1 for b. `group`
+    [dimensions] is the group of each coordinate.
     """
     dimensions = found.shape[1] // 2
-    column = np.arange(dimensions)
-    from_b = (part[:, None] == column + 1) | (part[:, None] == dimensions + 1)
+    from_b = (part[:, None] == group + 1) | (part[:, None] == group.max(initial=-1) + 2)
     return np.where(from_b, found[:, dimensions:], found[:, :dimensions])
 
 

@@ -21,6 +21,7 @@ from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
 from netcarlo.simulation import cautions, measurable
 from netcarlo.sweeps.space import congestion_files
+from netcarlo.sweeps.space.designs import MIN_POINTS, Design
 from netcarlo.sweeps.space.screening import Question
 from netcarlo.sweeps.space.space import Sweep
 
@@ -117,7 +118,21 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     data.setdefault("name", files.title(path))
     found = make_sweep(data, folder=Path(path).parent, document=document)
     _note_losses(found, str(path))
+    _note_base_points(found, str(path))
     return found
+
+
+def _note_base_points(sweep: Sweep, source: str) -> None:
+    """Warn about a saltelli design that has too few base points for sensitivity indices."""
+    design = sweep.design
+    if design is None or design.method != "saltelli" or design.count >= MIN_POINTS:
+        return
+    enough = Design(
+        method="saltelli", count=MIN_POINTS, dimensions=design.dimensions, groups=design.groups, seed=0
+    )  # fmt: skip
+    text = f"{source}: draw.count = {design.count} is too small for netcarlo sensitivity; expected at least "
+    text += f"{MIN_POINTS} base points ({enough.size} networks); write draw: {{count: {MIN_POINTS}, "
+    warnings.warn(text + "method: saltelli}", Note, stacklevel=3)
 
 
 def _note_losses(sweep: Sweep, source: str) -> None:

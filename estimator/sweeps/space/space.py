@@ -31,7 +31,7 @@ from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space import congestion_files
-from netcarlo.sweeps.space.designs import Design
+from netcarlo.sweeps.space.designs import Design, grouped
 from netcarlo.sweeps.space.outside import OutsideRange, count_outside
 from netcarlo.sweeps.space.screening import Screening, make_screening
 
@@ -530,6 +530,7 @@ class Sweep:
         return Design(
             method=draw["method"], count=draw["count"], blocks=draw.get("blocks", 0),
             dimensions=len(self.inputs), seed=self.base.seed,
+            groups=grouped([each.name for each in self.inputs])[1],
         )  # fmt: skip
 
     def _check_names(self) -> None:
