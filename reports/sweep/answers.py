@@ -8,6 +8,7 @@ import numpy as np
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.results import Estimates, Results
+from netcarlo.reports.sweep.reversals import sentence_part
 from netcarlo.reports.sweep.wins import gain_scale, judged, leads, wins
 
 MOST_COLUMNS = 6
@@ -62,6 +63,7 @@ def _answer(results: Results) -> str:
     text = f"{results.labels[first]} has the {kind} mean {name} {where}: {quantity}"
     if np.isfinite(values.mean[0, second]):
         text += f", before {results.labels[second]} with {_quantity(values, second, shown)}"
+    text += sentence_part(results, column, first)
     if not np.isfinite(share.share).any():
         return text + "."
     most = int(np.nanargmax(share.share))

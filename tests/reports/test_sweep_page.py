@@ -92,7 +92,8 @@ def test_means_and_gains_are_those_computed_by_hand() -> None:
     ]
     assert verdict(Results(*tiny()))["head"] == (
         "TCP has the highest mean goodput over 2 points: 2.00 Mbit/s [1.90, 2.10], before SCTP with "
-        "1.50 Mbit/s [1.40, 1.60]. It is best in 50.0 % of the points."
+        "1.50 Mbit/s [1.40, 1.60], but loses to SCTP where delay = 100 ms (−50.0 %). It is best in 50.0 % of "
+        "the points."
     )
 
 
