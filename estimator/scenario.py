@@ -161,11 +161,16 @@ def scenario_in(document: Document, *, values: Mapping[str, Any] | None = None) 
     path = document.source
     data, document = with_options(document, values or {})
     data.setdefault("name", files.title(path))
+    locate_control(data, Path(path))
+    return Scenario.check(data, document=document)
+
+
+def locate_control(data: dict[str, Any], path: Path) -> None:
+    """Replace the file name of a user's congestion control by its path, in the data of a scenario file."""
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
-        transport["congestion_control"] = str(locate(control, Path(path)))
-    return Scenario.check(data, document=document)
+        transport["congestion_control"] = str(locate(control, path))
 
 
 def within_scenario(name: str, known: Collection[str]) -> str | None:

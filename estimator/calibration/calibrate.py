@@ -2,9 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from statistics import fmean, median
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,10 @@ from netcarlo.calibration.runner import UNCHANGED, CandidateRunner
 from netcarlo.calibration.search import Numbers, Search
 from netcarlo.errors import InputError, suggest
 from netcarlo.simulation.provenance import versions
+from netcarlo.studies import code
 from netcarlo.studies.calibrated import Calibration
+from netcarlo.studies.cells import Derived
+from netcarlo.studies.measures import metrics_of
 from netcarlo.studies.study import Published, Study
 
 PROBES = 4
@@ -45,10 +46,13 @@ def calibrate(
     grid = Grid(declared)
     numbers = _numbers(study, declared)
     meter = _ProgressCounter(progress)
-    own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
+    metrics = {
+        name: metric for name, metric in metrics_of(study, code.load(study)).items()
+        if not isinstance(metric, Derived)
+    }  # fmt: skip
     runner = CandidateRunner(
         study, grid, declared,
-        metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add,
+        metrics=metrics, numbers=numbers, target=target, threads=threads, progress=meter.add,
     )  # fmt: skip
     noise = Noise(declared, numbers)
     search = Search(runner, noise, grid, declared.effort, declared.seed, declared.rise)
@@ -89,7 +93,7 @@ def calibrate(
     return Calibrated(
         study=study.name,
         declared=declared,
-        metrics={name: study.description.metrics.get(name, "") for name in declared.targets},
+        metrics={name: study.description.definitions.get(name, "") for name in declared.targets},
         parameters=_parameters(grid, best, acts, free, shapes, reference, declared.rise),
         settings=grid.settings(best),
         misfit=misfit,

@@ -90,7 +90,10 @@ def _main(
 
 def reproduce(
     studies: Annotated[
-        list[str] | None, typer.Argument(metavar="STUDY...", help="Names of studies; default: all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="STUDY...", help="Names of studies, or folders of your own; default: all names."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the reports.")] = Path(
         "netcarlo-studies"
@@ -106,14 +109,21 @@ def reproduce(
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a result is outside the declared tolerance.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check all files of the studies; simulate nothing.")
+    ] = False,
+    trust: Trust = None,
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate published studies and compare every published number with the simulated one."""
+    if dry_run:
+        return _checked(studies or [], quiet=quiet)
     from netcarlo import reproduce as run
     from netcarlo.reports.study.folder import FILES, write_study
     from netcarlo.reports.study.summary import summary
-    from netcarlo.studies.study import names
+    from netcarlo.studies.study import load
+    from netcarlo.studies.study import names as known
 
     found = []
     with console.progress("reproduce", quiet) as progress:
@@ -125,8 +135,8 @@ def reproduce(
             progress=progress,
             large=yes,
         )
-        for name in studies or names():
-            destination.check_folder(out / name, FILES)
+        for name in studies or known():
+            destination.check_folder(out / (name if name in known() else load(name).name), FILES)
         destination.check_folder(out, ["index.html"])
         for evaluation in evaluations:
             write_study(evaluation, out)
@@ -135,6 +145,20 @@ def reproduce(
         Console().print(summary(found, out=out))
     if check and not all(evaluation.passed for evaluation in found):
         raise typer.Exit(1)
+
+
+def _checked(studies: list[str], *, quiet: bool) -> None:
+    """Check studies without simulation, and say what would be simulated."""
+    from netcarlo.studies.reproduce import chosen_studies
+
+    for study in chosen_studies(studies):
+        cells = len([*study.cells()])
+        claims = len(study.description.claims)
+        if not quiet:
+            console.say(
+                f"{study.name}: no faults; {len(study.published)} published numbers, {cells} cells of "
+                f"{study.description.replications} replications, {claims} claims in study.yaml"
+            )
 
 
 def calibrate(

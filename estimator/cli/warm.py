@@ -66,11 +66,9 @@ def _models(file: str, values: dict[str, Any]) -> Iterable[Any]:
             for one in (plan.designs or (plan,))
             for value in (one.values[0], one.values[-1])
         )
+    if kind == kinds.STUDY:
+        return models_of(cells.scenarios(studies.load(file)))
     if kind in ("", kinds.SCENARIO):
         return models_of([load_scenario(Path(file), values=values)])
-    path = Path(file).resolve()
-    study = next((each.name for each in (path, path.parent) if each.name in studies.names()), "")
-    raise InputError(
-        f"{file} is {kind}; expected a scenario, a sweep, a plan, or the name of a study; "
-        f"write {study or 'one such as ' + studies.names()[0]}"
-    )
+    expected = "a scenario, a sweep, a plan, or a study (its name or folder)"
+    raise InputError(f"{file} is {kind}; expected {expected}")

@@ -59,6 +59,11 @@ def _texts(value: Any) -> bool:
     return several and all(isinstance(one, str) for one in value)
 
 
+def _paths(value: Any) -> bool:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return several and all(_path(one) for one in value)
+
+
 def _fields(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
@@ -72,7 +77,7 @@ RULES = {
     "seed": _whole(0, 2**63 - 1, "for that of the scenario"),
     "precision": Rule("a share above 0 such as 0.01, or a text such as '1 %'", _share, _plain),
     "goals": Rule("a list of texts such as 'goodput_bps >= 1 Mbit/s'", _texts),
-    "names": Rule("a list of names of studies", _texts),
+    "names": Rule("a list of names or folders of studies", _paths),
     "values": Rule("a mapping from dotted names of fields to values", _fields),
     "folder": Rule("the path of a folder", _path, Path),
     "out": Rule("a path", _path),

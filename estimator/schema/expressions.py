@@ -82,12 +82,17 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def evaluate(text: str, values: Mapping[str, Any]) -> Any:
-    """Return the value of an expression over named values (numbers, texts or arrays). Raises InputError."""
+def evaluate(
+    text: str, values: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]] | None = None
+) -> Any:
+    """Return the value of an expression over named values (numbers, texts or arrays). Raises InputError.
+
+    `functions` are further functions, which replace those of the same name.
+    """
     tree = _parse(text)
     try:
         with np.errstate(all="ignore"):
-            return _value(tree.body, values)
+            return _value(tree.body, values, functions or {})
     except InputError:
         raise
     except Exception as error:  # any error of Python or NumPy for these values
@@ -142,6 +147,9 @@ def _parse(text: str) -> ast.Expression:
         raise InputError(f"'{text}' is not an expression; write one such as {example}") from None
 
 
+_Functions = Mapping[str, Callable[..., Any]]
+
+
 class NoValueError(InputError):
     """Error for an expression without a value, such as 1 / 0, for the given numbers."""
 
@@ -155,13 +163,13 @@ def _no_value(text: str, error: Exception) -> NoValueError:
     return found
 
 
-def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
-    found = _found(node, values)
+def _value(node: ast.AST, values: Mapping[str, Any], more: _Functions) -> Any:
+    found = _found(node, values, more)
     # Convert to a float beyond 64 bits, so that integers cannot grow without limit.
     return float(found) if isinstance(found, int) and abs(found) >= 1 << 63 else found
 
 
-def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
+def _found(node: ast.AST, values: Mapping[str, Any], more: _Functions) -> Any:
     match node:
         case ast.Constant(value=int() | float() | str() as constant):
             return constant
@@ -170,23 +178,25 @@ def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
                 raise InputError(f"'{name}' is not a column; {suggest(name, values)}")
             return values[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
+            return _OPERATORS[type(op)](_value(left, values, more), _value(right, values, more))
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(operand, values))
+            return _OPERATORS[type(op)](_value(operand, values, more))
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
+            return _OPERATORS[type(op)](_value(left, values, more), _value(right, values, more))
         case ast.BoolOp(op=ast.And(), values=parts):
-            return all(_value(part, values) for part in parts)
+            return all(_value(part, values, more) for part in parts)
         case ast.BoolOp(op=ast.Or(), values=parts):
-            return any(_value(part, values) for part in parts)
+            return any(_value(part, values, more) for part in parts)
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            return _value(body if _value(test, values) else orelse, values)
+            return _value(body if _value(test, values, more) else orelse, values, more)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in more:
+            return more[name](*(_value(arg, values, more) for arg in args))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            return _called(name, [_value(arg, values) for arg in args])
+            return _called(name, [_value(arg, values, more) for arg in args])
     raise InputError(
         f"'{ast.unparse(node)}' is not supported; supported: + - * / // % **, single comparisons, and or "
         "not, "
-        f"x if y else z, and {', '.join(FUNCTIONS)}"
+        f"x if y else z, and {', '.join(sorted({*FUNCTIONS, *more}))}"
     )
 
 

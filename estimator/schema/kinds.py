@@ -23,7 +23,7 @@ REMEDIES = {
     SWEEP: "netcarlo sweep {} --out STORE",
     PLAN: "netcarlo plan {}",
     MAPPING: "netcarlo validate REFERENCE.csv --mapping {}",
-    STUDY: "netcarlo reproduce NAME",
+    STUDY: "netcarlo reproduce {}",
     STORE: "netcarlo status {}, query, export, report",
     PLANNED: "netcarlo plan PLAN.yaml --out {}",
     REFERENCE: "netcarlo validate {}",

@@ -93,6 +93,12 @@ def _meant(unit: str) -> str:
     return "" if meant == unit else meant
 
 
+def meant(unit: str) -> str:
+    """Return the unit that was probably intended by one with letters in the wrong case; empty if there is
+    none."""
+    return _meant(unit)
+
+
 @cache
 def _registry() -> "pint.UnitRegistry[Decimal]":
     import pint  # takes 0.1 s

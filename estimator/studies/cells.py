@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.rows import split
 from netcarlo.numerics.statistics import Mean, mean, proportion
@@ -60,6 +62,29 @@ class Cell:
     def outcome(self, name: str) -> Samples:
         """Return an outcome by its name in `netcarlo.simulation.outcomes.MEANING`, float64[n]."""
         return self.frame[name].to_numpy(np.float64)
+
+    def part(self, name: str, part: str, which: str) -> Samples:
+        """Return an outcome of one part, float64[n].
+
+        `part` is `flows` or `links`, `which` its number from 0 or its name. Raises InputError.
+        """
+        rows = build(self.scenario, replications=len(self.outcomes)).rows
+        network = self.scenario.network
+        found = network.by_part(part, self.outcomes, rows)
+        if name not in found:
+            raise InputError(f"'{name}' is not an outcome of {part}; {suggest(name, found)}")
+        names = network.part_names(rows).get(part, [])
+        values = np.asarray(found[name], np.float64)
+        short = {text.partition(" ")[0]: k for k, text in enumerate(names)}
+        at = (
+            int(which)
+            if which.isdecimal()
+            else {**short, **{t: k for k, t in enumerate(names)}}.get(which, -1)
+        )
+        if not 0 <= at < values.shape[1]:
+            listed = f", or one of {', '.join(names)}" if names else ""
+            raise InputError(f"'{which}' is none of the {part}; write 0 to {values.shape[1] - 1}{listed}")
+        return values[:, at]
 
     def out(self, column: Out) -> Samples:
         """Return a column of the kernel's output, float64[n]."""
@@ -120,11 +145,23 @@ Metric = Callable[[Cell], Samples]
 """Function that returns the values of a metric in a cell."""
 
 
+@dataclass(frozen=True)
+class Derived:
+    """Metric that depends on several cells."""
+
+    of: "Callable[[Cells, Mapping[str, Value]], Samples]"
+    """Function that returns its values for a set of conditions."""
+
+
 class Cells:
     """All cells of a study, or of one of its variations, selected by their conditions."""
 
     def __init__(
-        self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric], variation: str = ""
+        self,
+        study: Study,
+        cells: list[Cell],
+        metrics: Mapping[str, Metric | Derived],
+        variation: str = "",
     ) -> None:
         self.study = study
         self.all = [cell for cell in cells if cell.variation == variation]
@@ -156,7 +193,9 @@ class Cells:
         """Return the values of a metric in a cell, one per replication."""
         key = (metric, id(cell))
         if key not in self._samples:
-            self._samples[key] = np.asarray(self._metrics[metric](cell))
+            found = self._metrics[metric]
+            values = found.of(self, cell.conditions) if isinstance(found, Derived) else found(cell)
+            self._samples[key] = np.asarray(values)
         return self._samples[key]
 
     def estimate(self, metric: str, cell: Cell) -> Mean:
@@ -181,30 +220,42 @@ def simulate_cells(
 
     `large` is as in `estimate`. Raises InputError.
     """
-    planned = [*_planned(study, seed)]
-    jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
+    cells = [(cell, cell.make()) for cell in planned(study, seed)]
+    jobs = [Job(scenario, 0, min(replications, cell.most or replications)) for cell, scenario in cells]
     results = simulate_all(jobs, target=target, progress=progress, large=large)
     return [
-        Cell(conditions, scenario, result.integers, variation, result.frame)
-        for (variation, conditions, scenario, _), result in zip(planned, results, strict=True)
+        Cell(cell.conditions, scenario, result.integers, cell.variation, result.frame)
+        for (cell, scenario), result in zip(cells, results, strict=True)
     ]
 
 
 def scenarios(study: Study) -> list[Scenario]:
     """Return the scenarios of all cells of a study and of its variations."""
-    return [scenario for *_, scenario, _ in _planned(study, study.description.seed)]
+    return [cell.make() for cell in planned(study, study.description.seed)]
 
 
-def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], Scenario, int]]:
-    """Yield variation, conditions, scenario and maximum number of replications (0: no limit) of every
-    cell."""
+class Planned(NamedTuple):
+    """Cell before its simulation."""
+
+    variation: str
+    """Name of the variation; empty for cells of the study itself."""
+    conditions: dict[str, Value]
+    """Value of each condition."""
+    make: Callable[[], Scenario]
+    """Function that returns the scenario. Raises InputError."""
+    most: int
+    """Maximum number of replications; 0 for no limit."""
+
+
+def planned(study: Study, seed: int) -> Iterator[Planned]:
+    """Yield every cell of a study and of its variations."""
     cells = list(study.cells())
     for conditions in cells:
-        yield "", conditions, study.scenario(conditions, seed=seed), 0
+        yield Planned("", conditions, partial(study.scenario, conditions, seed=seed), 0)
     for name, variation in study.description.variations.items():
         for conditions in cells:
             if matches(conditions, variation.where):
                 for varied in variation.cells(name, conditions):
                     fields = variation.fields(name, varied)
-                    scenario = study.scenario(conditions, seed=seed, fields=fields)
-                    yield name, varied, scenario, variation.replications
+                    make = partial(study.scenario, conditions, seed=seed, fields=fields)
+                    yield Planned(name, varied, make, variation.replications)

@@ -7,12 +7,10 @@ claim is undecided.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Samples
-
-Verdict = Literal["held", "undecided", "not held", "not testable"]
+from netcarlo.studies.stated import Verdict as Verdict
 
 
 @dataclass(frozen=True)

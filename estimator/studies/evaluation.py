@@ -1,16 +1,17 @@
 """Evaluation of a study: simulate its cells, compare its numbers, and check its claims and tolerance."""
 
+import re
 import time
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any
 
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.simulate import resolve_target
+from netcarlo.studies import code, judgement
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Check, Compared, check, compare
 from netcarlo.studies.maps import Map
+from netcarlo.studies.measures import metrics_of, scope_of, summaries_of
 from netcarlo.studies.screening import screened
 from netcarlo.studies.study import Study
 
@@ -63,28 +64,35 @@ def evaluate(
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
     target = resolve_target(target)
-    module: Any = import_module(f"netcarlo.studies.{study.name}.claims")
+    study.published  # noqa: B018  # raises InputError before the simulation
+    own = code.load(study)
+    metrics, summaries = metrics_of(study, own), summaries_of(study, own)
     start = time.perf_counter()
     simulated = simulate_cells(
         study, replications=replications, seed=seed, target=target, progress=progress, large=large
     )
     simulated_s = time.perf_counter() - start
-    cells = Cells(study, simulated, module.METRICS)
-    fluid = screened(
-        study, module.METRICS, module.summaries, replications=replications, seed=seed, target=target
-    )
-    compared = compare(study, cells, module.summaries(cells))
+    cells = Cells(study, simulated, metrics)
+    fluid = screened(study, metrics, summaries, replications=replications, seed=seed, target=target)
+    compared = compare(study, cells, summaries(cells))
     rows = [replace(row, screening=said) for row, said in zip(compared, fluid, strict=True)]
-    claims = sorted(module.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))
+    ours, theirs = scope_of(study, own, cells), scope_of(study, own, None)
+    stated = [judgement.claim(name, one, ours, theirs) for name, one in study.description.claims.items()]
+    claims = sorted([*stated, *own.claims(cells)], key=lambda claim: numbered(claim.id))
     return Evaluation(
         study=study,
         cells=cells,
         rows=rows,
         claims=claims,
-        maps=list(module.maps(cells)) if hasattr(module, "maps") else [],
+        maps=list(own.maps(cells)),
         checks=check(study, rows, claims, cells),
         replications=replications,
         seed=seed,
         target=target,
         simulated_s=simulated_s,
     )
+
+
+def numbered(name: str) -> list[tuple[str, int]]:
+    """Return a key by which names with numbers are in order: C2 before C10."""
+    return [(word, int(digits or 0)) for word, digits in re.findall(r"(\D*)(\d*)", name)]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from netcarlo.numerics.statistics import Mean
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.simulate import simulate_all
-from netcarlo.studies.cells import Cell, Cells, Metric, estimate
+from netcarlo.studies.cells import Cell, Cells, Derived, Metric, estimate
 from netcarlo.studies.comparison import Summaries
 from netcarlo.studies.study import Published, Study, Value
 
@@ -18,7 +18,7 @@ Conditions = tuple[tuple[str, Value], ...]
 
 def screened(
     study: Study,
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Metric | Derived],
     summaries: Callable[[Cells], Summaries],
     *,
     replications: int,
@@ -32,7 +32,7 @@ def screened(
     """
     wanted = study.description.screening
     conditions = [number.conditions for number in study.published if number.metric in wanted]
-    whole = any(metric not in metrics for metric in wanted)
+    whole = any(isinstance(metrics.get(metric), Derived | None) for metric in wanted)
     scenarios = {}
     for each in study.cells() if whole else conditions:
         if (key := _key(each)) not in scenarios:

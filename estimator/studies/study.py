@@ -1,33 +1,35 @@
-"""Published study as data: cells, numbers, layout of the page, tolerance, and known differences.
+"""Published study as data: cells, numbers, metrics, claims, layout of the page, and known differences.
 
-A study is a folder of `configs/studies/`: `study.yaml` (`Description`), `published.csv` (a row for each
-published number) and scenarios. Its metrics and claims are a package of `netcarlo.studies` with the same
-name.
+A study is a folder: `study.yaml` (`Description`), `published.csv` (a row for each published number) and
+scenarios. Metrics and claims that need code are in its `claims.py`; for the studies of `configs/studies/`, in
+the package of `netcarlo.studies` with the same name.
 """
 
+import math
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal, DecimalException
 from functools import cached_property
 from importlib import resources
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from netcarlo.errors import InputError, suggest
-from netcarlo.scenario import Scenario
-from netcarlo.schema import kinds
+from netcarlo.errors import Faults, InputError, closest, prefixed, suggest
+from netcarlo.scenario import Scenario, locate_control
+from netcarlo.schema import kinds, trusted
 from netcarlo.schema.document import Document, csv_rows, read_text, read_yaml
 from netcarlo.schema.names import with_values
 from netcarlo.schema.record import Record
 from netcarlo.studies.calibrated import Calibration
-
-Value = str | float
-"""Value of a condition: a word (`tcp`) or a number (`10.0`)."""
-
-Where = dict[str, Value | list[Value]]
-"""Selection of rows: each column must equal the value, or one of the values."""
+from netcarlo.studies.selection import Value as Value
+from netcarlo.studies.selection import Where as Where
+from netcarlo.studies.selection import matches as matches
+from netcarlo.studies.selection import several, value
+from netcarlo.studies.stated import Measure, StatedClaim
 
 Known = Literal["stated", "trace", "inferred", "fitted", "default"]
 """Source of a part of a setting: stated in the paper, seen in a trace, inferred, fitted, or a default."""
@@ -37,14 +39,6 @@ Span = tuple[float, float]
 
 _OWN = ("metric", "unit", "published", "step", "kind")
 """Columns of `published.csv` that are not conditions or places."""
-
-
-def matches(row: Mapping[str, Value], where: Where) -> bool:
-    """Return True if a row is one of those that `where` selects."""
-    return all(
-        column in row and row[column] in (wanted if isinstance(wanted, list) else [wanted])
-        for column, wanted in where.items()
-    )
 
 
 class Fields(Record):
@@ -211,7 +205,7 @@ class Variation(Record):
     """Values of the further condition."""
     by: dict[str, Varied] = {}
     """Conditions that are varied too, by name."""
-    replications: int
+    replications: int = Field(ge=1)
     """Maximum number of replications of each cell."""
 
     def added(self, name: str) -> dict[str, Condition]:
@@ -342,6 +336,11 @@ class Explanation(Record):
 class Description(Record):
     """Content of `study.yaml`.
 
+    A folder with this file, `published.csv` and scenarios is a study. `published.csv` has a row for each
+    number: columns `metric` and `published`, a column for each condition (empty where it does not apply), and
+    optionally `unit`, `step` (one unit of the last digit), `kind` (`printed`, `at_least`, `read_off`, `claim`
+    or `input`) and places such as `table`.
+
     The simulated cells are those of the published numbers, those of `cells`, and those of the variations.
     """
 
@@ -351,9 +350,9 @@ class Description(Record):
     """Reference of the publication."""
     question: str
     """Question of the study."""
-    replications: int
+    replications: int = Field(ge=1)
     """Number of replications of each cell."""
-    seed: int
+    seed: int = Field(ge=0)
     """Seed of all random numbers."""
     scenario: str
     """File of the scenario; `{condition}` in it is replaced by the value of a condition."""
@@ -361,8 +360,12 @@ class Description(Record):
     """Columns of the published numbers that define the cells, by name."""
     cells: list[Where] = []
     """Additional cells: all combinations of the given values."""
-    metrics: dict[str, str]
-    """Metrics of the study by name, with their definitions."""
+    metrics: dict[str, Measure | str]
+    """Metrics by name: an expression, or the definition of a metric of `claims.py` as text."""
+    selections: dict[str, Where] = {}
+    """Names for conditions: `goodput[lossy]` is `goodput` with the conditions of `lossy`."""
+    claims: dict[str, StatedClaim] = {}
+    """Claims of the paper, by identifier such as `C1`."""
     labels: dict[str, str] = {}
     """Texts for metrics, if the text is not the name."""
     screening: list[str] = []
@@ -377,7 +380,7 @@ class Description(Record):
     """Figures with one run over time."""
     spreads: list[Spread] = []
     """Figures with the distribution of single runs."""
-    tolerance: list[Tolerance]
+    tolerance: list[Tolerance] = []
     """Requirements of `--check`."""
     fitted: list[Fitted] = []
     """Parameters that were fitted."""
@@ -404,6 +407,23 @@ class Description(Record):
     def exact(self) -> bool:
         """True if the study is checked by printed digits, False if by differences."""
         return any(demand.matches_printed is not None for demand in self.tolerance)
+
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """Metrics that are expressions, by name."""
+        return {name: one for name, one in self.metrics.items() if isinstance(one, Measure)}
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Definitions of metrics by name."""
+        texts = {name: one if isinstance(one, str) else one.text for name, one in self.metrics.items()}
+        return {name: text for name, text in texts.items() if text}
+
+    def added(self) -> dict[str, str]:
+        """Return the conditions that variations add, with the names of the variations."""
+        return {
+            column: name for name, variation in self.variations.items() for column in variation.added(name)
+        }
 
     def label(self, metric: str) -> str:
         """Return the text for a metric."""
@@ -456,37 +476,35 @@ class Published(Record):
 class Study:
     """Folder of a study, read and checked."""
 
-    def __init__(self, folder: Path) -> None:
-        self.name = folder.name
+    def __init__(self, folder: Path, *, package: str = "") -> None:
+        """Read a folder. `package` is the package of the study's code, for those that netcarlo includes."""
+        self.name = folder.resolve().name
         self.folder = folder
+        self.package = package
         self._documents: dict[str, Document] = {}
-        self.description = _read_description(folder / "study.yaml")
+        self.document = read_yaml(folder / "study.yaml")
+        faults = Faults()
+        with faults:
+            self.description = Description.check(self.document.data, document=self.document)
+        if faults.lines:  # report those of the other file as well
+            columns = self.document.data.get("conditions")
+            names = columns if isinstance(columns, dict) else {}
+            faults.lines += _read_published(folder / "published.csv", names, {})[1]
+        faults.refuse()
 
     @cached_property
     def published(self) -> list[Published]:
-        """Published numbers in the order of the file."""
-        path = self.folder / "published.csv"
-        header, *rows = csv_rows(read_text(path).splitlines(keepends=True)) or [[]]
-        if missing := {*_OWN, *self.description.conditions} - {*header}:
-            raise InputError(f"{path}: has no column '{min(missing)}'; add it to the first line")
-        return [self._published(dict(zip(header, row, strict=True))) for row in rows if row]
+        """Published numbers in the order of the file. Raises InputError with a line for each fault."""
+        found, faults = self.readable
+        if faults:
+            raise InputError(*faults)
+        return [number for _, number in found]
 
-    def _published(self, row: dict[str, str]) -> Published:
-        conditions = {column: value(row[column]) for column in self.description.conditions if row[column]}
-        place = {
-            column: text
-            for column, text in row.items()
-            if column not in (*_OWN, *self.description.conditions)
-        }
-        return Published(
-            place=place,
-            conditions=conditions,
-            metric=row["metric"],
-            unit=row["unit"],
-            text=row["published"],
-            step=float(row["step"]),
-            kind=row["kind"],  # type: ignore[arg-type]  # checked by pydantic
-        )
+    @cached_property
+    def readable(self) -> tuple[list[tuple[int, Published]], list[str]]:
+        """Published numbers with their lines in the file, and the faults of other lines."""
+        units = {name: measure.unit for name, measure in self.description.measures.items()}
+        return _read_published(self.folder / "published.csv", self.description.conditions, units)
 
     def scenario(
         self, conditions: Mapping[str, Value], *, seed: int, fields: Mapping[str, str] | None = None
@@ -499,7 +517,9 @@ class Study:
         values: dict[str, Any] = {"seed": seed}
         for column, condition in self.description.conditions.items():
             values |= condition.fields(conditions[column], conditions)
-        return Scenario.check(with_values(document.data, {**values, **(fields or {})}), document=document)
+        data = with_values(document.data, {**values, **(fields or {})})
+        locate_control(data, Path(document.source))
+        return Scenario.check(data, document=document)
 
     def fill(self, text: str) -> str:
         """Replace each `{field}` in a text by its value in the scenario; `{file.yaml: field}` selects a
@@ -515,7 +535,9 @@ class Study:
 
     def _document(self, name: str) -> Document:
         if name not in self._documents:
-            self._documents[name] = read_yaml(self.folder / name)
+            path = self.folder / name
+            trusted.check(path, self.folder)
+            self._documents[name] = kinds.read(path, kinds.SCENARIO)
         return self._documents[name]
 
     def scenario_files(self) -> list[Path]:
@@ -525,7 +547,8 @@ class Study:
     def cells(self) -> Iterator[dict[str, Value]]:
         """Yield the distinct sets of conditions to simulate: those with a value for every condition."""
         seen = []
-        for conditions in [*(number.conditions for number in self.published), *self._further()]:
+        numbers = (number.conditions for _, number in self.readable[0])
+        for conditions in [*numbers, *self._further()]:
             if len(conditions) == len(self.description.conditions) and conditions not in seen:
                 seen.append(conditions)
                 yield conditions
@@ -533,20 +556,69 @@ class Study:
     def _further(self) -> Iterator[dict[str, Value]]:
         names = list(self.description.conditions)
         for where in self.description.cells:
-            for combination in product(*(_several(where[name]) for name in names)):
+            for combination in product(*(several(where[name]) for name in names)):
                 yield dict(zip(names, combination, strict=True))
 
 
-def _several(wanted: Value | list[Value]) -> list[Value]:
-    return wanted if isinstance(wanted, list) else [wanted]
+def _read_published(
+    path: Path, conditions: Collection[str], units: Mapping[str, str]
+) -> tuple[list[tuple[int, Published]], list[str]]:
+    """Return the numbers of `published.csv` with their lines, and the faults of other lines.
+
+    `units` are the default units of metrics.
+    """
+    faults = Faults()
+    header, rows = [""], list[list[str]]()
+    with faults:
+        header, *rows = csv_rows(read_text(path).splitlines(keepends=True)) or [[]]
+    if faults.lines:
+        return [], faults.lines
+    header = [name.strip() for name in header]
+    if missing := [name for name in ("metric", "published", *conditions) if name not in header]:
+        return [], [f"{path}:1: has no column '{name}'; add it to this line" for name in missing]
+    found = []
+    for line, row in enumerate(rows, start=2):
+        if any(row) and not row[0].startswith("#"):
+            try:
+                found.append((line, _number(dict(_paired(header, row)), conditions, units)))
+            except InputError as error:
+                faults.lines += prefixed(error, f"{path}:{line}: ").lines
+    return found, faults.lines
 
 
-def value(text: str) -> Value:
-    """Return the value of a condition in a CSV file: a number if possible, else the text."""
+def _paired(header: list[str], row: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the cells of a row with the names of their columns."""
+    if len(row) != len(header):
+        remedy = "write one for each column of the first line; put texts with commas in quotes"
+        raise InputError(f"has {len(row)} cells; expected {len(header)}; {remedy}")
+    return zip(header, map(str.strip, row), strict=True)
+
+
+def _number(row: dict[str, str], conditions: Collection[str], units: Mapping[str, str]) -> Published:
+    """Return the published number of a row."""
+    text, metric = row["published"], row["metric"]
     try:
-        return float(text)
-    except ValueError:
-        return text
+        exponent = Decimal(text).as_tuple().exponent
+        step = float(row.get("step") or Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0))
+        fine = math.isfinite(float(text)) and math.isfinite(step) and step > 0
+    except (DecimalException, ValueError):
+        fine = False
+    if not fine:
+        given = f"published = '{text}'" + (f", step = '{row['step']}'" if row.get("step") else "")
+        raise InputError(
+            f"{given}: expected a number, and a step above 0; write 21.5 without a unit, and 0.1"
+        )
+    return Published.check(
+        {
+            "place": {name: cell for name, cell in row.items() if name not in (*_OWN, *conditions)},
+            "conditions": {name: value(row[name]) for name in conditions if row[name]},
+            "metric": metric,
+            "unit": row.get("unit") or units.get(metric, ""),
+            "text": text,
+            "step": step,
+            "kind": row.get("kind") or "printed",
+        }
+    )
 
 
 def _folder() -> Path:
@@ -558,14 +630,21 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in _folder().glob("*/study.yaml"))
 
 
-def load(name: str) -> Study:
-    """Return a study by name. Raises InputError with the nearest known name if there is none."""
-    if name not in names():
-        kinds.refuse(name, kinds.STUDY)
-        raise InputError(f"study '{name}' does not exist; {suggest(name, names())}")
-    return Study(_folder() / name)
+def load(name: str | Path) -> Study:
+    """Return a study by its name, or by its folder (or the `study.yaml` in it).
 
-
-def _read_description(path: Path) -> Description:
-    document = read_yaml(path)
-    return Description.check(document.data, document=document)
+    Raises InputError, with the nearest known name if there is no such study.
+    """
+    if name in names():
+        return Study(_folder() / name, package=f"netcarlo.studies.{name}")
+    path = Path(name)
+    if os.path.isfile(path) and path.name == "study.yaml":
+        path = path.parent
+    if os.path.isfile(path / "study.yaml"):
+        included = path.resolve().parent == _folder().resolve()
+        return load(path.resolve().name) if included else Study(path)
+    kinds.refuse(path, kinds.STUDY)
+    if os.path.isdir(path):
+        raise InputError(f"{path}: has no study.yaml; write one with: netcarlo new study DIR")
+    folder = "" if closest(str(name), names()) else ", or the folder of your own"
+    raise InputError(f"study '{name}' does not exist; {suggest(str(name), names())}{folder}")

@@ -50,9 +50,11 @@ _unsaid: set[str] = set()  # trusted because of their folder, and not yet logged
 def trust(what: str | Path) -> None:
     """Trust a file: let a user's Python run, or a data file be read, from any folder.
 
-    `what` is a file, whose current content is trusted, or the SHA-256 of a content (64 digits). Raises
-    InputError if there is no such file.
+    `what` is a file, whose current content is trusted, the SHA-256 of a content (64 digits), or the folder of
+    a study, whose `claims.py` is trusted. Raises InputError if there is no such file.
     """
+    if os.path.isfile(code := Path(what) / "claims.py"):
+        what = code
     named = re.fullmatch("[0-9a-f]{64}", str(what).lower())
     python = Path(what).suffix == ".py"
     _trusted.add(named[0] if named else sha256(read(Path(what)) if python else read_bytes(what)))

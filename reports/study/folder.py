@@ -16,7 +16,6 @@ from netcarlo.reports.study.verdict import in_a_line, tiles, verdict
 from netcarlo.schema.document import read_text
 from netcarlo.simulation.provenance import model_version, versions
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import names
 
 FILES = ("report.html", "comparison.csv", "claims.csv", "provenance.json")
 """Names of the files written for each study."""
@@ -44,7 +43,8 @@ def write_study(evaluation: Evaluation, out: Path) -> None:
 
 def index_page(out: Path) -> str:
     """The HTML of the page that lists every study reproduced in this folder."""
-    records = [record for name in names() if (record := _earlier(out / name / "provenance.json"))]
+    files = sorted(out.glob("*/provenance.json"))
+    records = [record for file in files if (record := _earlier(file))]
     return page(
         "index.html",
         title="Reproduced studies",

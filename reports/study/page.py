@@ -68,7 +68,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         exact=description.exact,
         metrics=[
             Markup("<b>{}</b>: {}").format(wording.capital(description.label(metric)), text)
-            for metric, text in description.metrics.items()
+            for metric, text in description.definitions.items()
         ],
         screening=any(row.screening for row in evaluation.rows),
         fitted=[

@@ -1,0 +1,157 @@
+"""Claims that a study states as data, judged by simulated numbers and by those of the paper."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from netcarlo.errors import InputError, prefixed
+from netcarlo.schema.document import Location
+from netcarlo.studies import rules
+from netcarlo.studies.cells import Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, ends, every
+from netcarlo.studies.quantities import Scope, conditions, evaluate
+from netcarlo.studies.stated import StatedClaim
+
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_FORMAT = re.compile(r"(.+):\s*([^:\[\]()]*?)\s*(\bci)?\s*", re.DOTALL)
+
+
+class ClaimError(InputError):
+    """Fault of a claim, with the location of the field in `study.yaml`."""
+
+    at: Location = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """Verdict, evidence and quantity of a claim by one set of numbers."""
+
+    verdict: Verdict
+    """Verdict."""
+    evidence: str
+    """Sentence with the numbers."""
+    expression: str
+    """Expression of the quantity."""
+    samples: Samples
+    """Values of the quantity, one per replication."""
+
+
+def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> Claim:
+    """Return a claim with its verdict. Raises ClaimError."""
+    ours = _found(name, stated, simulated)
+    theirs = _found(name, stated, printed) if stated.own else None
+    published, evidence = stated.published, ours.evidence
+    if theirs is not None:
+        published = published or f"{float(np.mean(theirs.samples)):.4g}"
+        evidence = f"{evidence}. The paper's own numbers: {theirs.evidence}"
+    return Claim(
+        id=name,
+        text=stated.text,
+        where=stated.source,
+        verdict=ours.verdict,
+        own=theirs.verdict if theirs is not None else None,
+        quantity=stated.label or ours.expression,
+        unit=stated.unit or _unit(ours.expression, simulated),
+        samples=ours.samples,
+        published=published,
+        evidence=evidence,
+        expected=stated.expected,
+        fitted=stated.fitted,
+        changed=stated.changed,
+    )
+
+
+def _found(name: str, stated: StatedClaim, scope: Scope) -> Found:
+    """Apply the rules of a claim to one set of numbers."""
+    at: Location = ("claims", name)
+    scope = replace(scope, where={**scope.where, **stated.where}, names=stated.let)
+    texts = [stated.rule] if isinstance(stated.rule, str) else stated.rule
+    verdicts = list[Verdict]()
+    decisive: list[rules.Judged] = []
+    for inner in _each(stated, scope):
+        for k, text in enumerate(texts):
+            with _Located((*at, "rule") if isinstance(stated.rule, str) else (*at, "rule", k)):
+                judged = rules.judge(text, inner, stated.unit)
+            verdicts.append(judged.verdict)
+            decisive += [judged] if k == 0 else []
+    chosen = _worst(decisive)
+    expression, samples = chosen.expression, chosen.samples
+    if stated.quantity:
+        expression = stated.quantity
+        with _Located((*at, "quantity")):
+            found = evaluate(expression, scope)
+            if found.ndim > 1:
+                raise InputError(
+                    f"'{expression}' has {len(found)} values; give all conditions, or write min(), max(), "
+                    "mean(), lowest() or highest()"
+                )
+        samples = np.atleast_1d(found)
+    with _Located((*at, "evidence")):
+        evidence = filled(stated.evidence, scope)
+    return Found(every(verdicts), evidence, expression, samples)
+
+
+def _worst(judged: list[rules.Judged]) -> rules.Judged:
+    """Return the first judgement with the worst verdict."""
+    order = ("not held", "undecided", "held", "not testable")
+    return min(judged, key=lambda one: order.index(one.verdict))
+
+
+def _each(stated: StatedClaim, scope: Scope) -> Iterator[Scope]:
+    """Yield a scope for each combination of the conditions of `each`."""
+    conditions(", ".join(f"{name}=x" for name in stated.each), scope.study)  # the names exist
+    for values in product(*stated.each.values()):
+        yield replace(scope, where={**scope.where, **dict(zip(stated.each, values, strict=True))})
+
+
+def filled(text: str, scope: Scope) -> str:
+    """Replace each `{expression:format}` in a sentence by the mean of its values. Raises InputError."""
+
+    def number(match: re.Match[str]) -> str:
+        parts = _FORMAT.fullmatch(match[1])
+        expression, form, interval = (parts[1], parts[2].strip(), parts[3]) if parts else (match[1], "", None)
+        found = evaluate(expression, scope)
+        lines = found if found.ndim > 1 else [np.atleast_1d(found)]
+        try:
+            return ", ".join(_written(one, form or ".4g", interval=bool(interval)) for one in lines)
+        except ValueError:
+            raise InputError(f"'{{{match[1]}}}': '{form}' is not a format; write one such as .1f") from None
+
+    return _FIELD.sub(number, text)
+
+
+def _written(values: Samples, form: str, *, interval: bool) -> str:
+    """Return the mean of values as text, with its interval if that is wanted and there is one."""
+    if not interval:
+        mean = 100.0 * np.mean(values) if values.dtype == bool else np.mean(values)
+        return f"{float(mean):{form}}"
+    found = estimate(values)
+    low, high = ends(found)
+    return f"{found.mean:{form}}" + (f" [{low:{form}}, {high:{form}}]" if low < high else "")
+
+
+def _unit(expression: str, scope: Scope) -> str:
+    """Return the unit of an expression that is one metric; otherwise empty."""
+    match = re.fullmatch(r"(\w+)\s*(\[[^\[\]]*\])?", expression)
+    measure = scope.study.description.measures.get(match[1]) if match else None
+    return measure.unit if measure is not None else ""
+
+
+class _Located:
+    """Context that adds the location of a field to an InputError."""
+
+    def __init__(self, at: Location) -> None:
+        self.at = at
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, InputError):
+            words = ".".join(map(str, self.at))
+            found = ClaimError(*prefixed(error, f"{words}: ").lines)
+            found.at = self.at
+            raise found from None

@@ -1,0 +1,193 @@
+"""Studies in folders of users: data only, errors in all files at once, code that needs trust."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import netcarlo
+from netcarlo.cli.main import app
+from netcarlo.errors import InputError
+from netcarlo.schema import trusted
+from netcarlo.studies import study as studies
+from netcarlo.studies.checking import check_study
+from netcarlo.studies.evaluation import evaluate
+from netcarlo.studies.study import Study
+from tests.studies.invented import PUBLISHED, SCENARIO, STUDY, changed, write
+
+CODE = """
+from netcarlo.studies.claims import Claim, positive
+from netcarlo.studies.cells import estimate
+
+METRICS = {"doubled": lambda cell: 2 * cell.outcome("goodput_bps")}
+
+def claims(cells):
+    values = cells.value("doubled", protocol="reno", loss=0.5)
+    yield Claim("C2", "It is positive.", "section 9", positive(estimate(values)), "yes")
+"""
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Return exit code and output of a command."""
+    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    return done.exit_code, done.output
+
+
+def test_a_folder_is_reproduced_as_a_study_of_netcarlo(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    code, said = run("reproduce", folder, "--out", tmp_path / "out", "--check")
+    assert code == 0, said
+    files = {path.name for path in (tmp_path / "out" / "mine").iterdir()}
+    assert files == {"report.html", "comparison.csv", "claims.csv", "provenance.json"}
+    assert "mine" in (tmp_path / "out" / "index.html").read_text()
+    with (tmp_path / "out" / "mine" / "claims.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["claim"], row["verdict"]) == ("C1", "held")
+
+
+def test_metrics_have_their_unit_and_other_cells(tmp_path: Path) -> None:
+    (found,) = netcarlo.reproduce([write(tmp_path / "mine")])
+    cells, values = found.cells, {}
+    for protocol in ("reno", "newreno"):
+        values[protocol] = cells.one(protocol=protocol, loss=2.0).outcome("goodput_bps") / 1e6
+        np.testing.assert_allclose(cells.value("goodput", protocol=protocol, loss=2.0), values[protocol])
+    (gain,) = (row for row in found.rows if row.published.metric == "gain")
+    assert gain.estimate is not None
+    assert gain.estimate.mean == pytest.approx(np.mean(100 * (values["newreno"] / values["reno"] - 1)))
+    assert (gain.published.step, gain.published.unit, gain.note) == (1, "%", "Invented.")
+    assert [row.published.step for row in found.rows[:4]] == [0.1] * 4
+
+
+def test_the_same_seed_has_the_same_bits(tmp_path: Path) -> None:
+    one, other = (next(netcarlo.reproduce([write(tmp_path / name)])) for name in ("a", "b"))
+    assert [row.estimate for row in one.rows] == [row.estimate for row in other.rows]
+    (another,) = netcarlo.reproduce([tmp_path / "a"], seed=4)
+    assert another.rows[0].estimate != one.rows[0].estimate
+
+
+def test_all_faults_of_all_files_at_once(tmp_path: Path) -> None:
+    study = changed(
+        STUDY,
+        ("unit: Mbit/s", "unit: mbit/s"),
+        ("rule: goodput[protocol=newreno]", "rule: goodput[protocol=vegas]"),
+        ("x: loss", "x: losss"),
+        ("metric: gain}", "metricc: gain}"),
+    )
+    published = changed(PUBLISHED, ("0.5,goodput,1.4", "0.5,goodput,1.4 Mbit/s"), ("gain", "gian"))
+    scenario = changed(SCENARIO, ("20 ms", "20 m"))
+    folder = write(tmp_path / "mine", study=study, published=published, scenario=scenario)
+    code, said = run("reproduce", folder, "--out", tmp_path / "out")
+    assert code == 2 and not (tmp_path / "out").exists()
+    for words in (
+        "study.yaml:11: metrics.goodput.unit: 'mbit/s' is unknown; write 'Mbit/s'",
+        "published.csv:2: published = '1.4 Mbit/s': expected a number",
+        "published.csv:6: 'gian' is not in metrics of study.yaml; did you mean 'gain'?",
+        "study.yaml:22: figures.0.x: 'losss' is not a condition; did you mean 'loss'?",
+        "explanations.0.where.metricc: 'metricc' is not a condition",
+        "link.yaml:4: hops.0.delay = '20 m' has the wrong unit 'm'",
+        "study.yaml:17: claims.C1.rule: 'goodput[protocol=vegas]': no cell has protocol=vegas",
+    ):
+        assert words in said, words
+    assert run("reproduce", folder, "--dry-run") == (2, said)
+
+
+def test_faults_of_the_description_are_reported_with_those_of_the_numbers(tmp_path: Path) -> None:
+    study = changed(STUDY, ("title: An", "titel: An"))
+    published = changed(PUBLISHED, ("metric,published", "metric,publishd"))
+    with pytest.raises(InputError) as caught:
+        Study(write(tmp_path / "mine", study=study, published=published))
+    assert len(caught.value.lines) == 2
+    assert "study.yaml:1: titel is an unknown field; did you mean 'title'?" in caught.value.lines[0]
+    assert "published.csv:1: has no column 'published'; add it to this line" in caught.value.lines[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("value: goodput_bps", "value: goodputbps", "'goodputbps' is neither an outcome nor a metric"),
+        ("value: goodput_bps", "value: handovers", "'handovers' is not measured here"),
+        ("value: goodput_bps", "value: (goodput_bps", "is not an expression"),
+        ("unit: Mbit/s", "unit: ms", "'ms' is not a unit of a rate; write one such as 'Mbit/s'"),
+        ("> goodput[protocol=reno] - 1", "is larger", "is not a rule; write A > B"),
+        ("reno] - 1\n", "reno] - 1 +\n", "is not an expression"),
+        (":.3f} and", ":.3q} and", "'.3q' is not a format"),
+        ("protocol=reno]:.3f}", "protocol=reno, lss=2]:.3f}", "'lss' is not a condition; did you mean"),
+        ("scenario: link.yaml", "scenario: ../link.yaml", "is outside the folder"),
+        ("scenario: link.yaml", "scenario: lonk.yaml", "lonk.yaml: no such file"),
+        ("scenario: link.yaml", "scenario: '{kind}.yaml'", "'kind' is not a condition; known: protocol"),
+        ('{transport.protocol: "{}"}', '{transport.protocoll: "{}"}', "transport.protocoll"),
+        ("columns: [loss]", "columns: [los]", "'los' is not a condition; did you mean 'loss'?"),
+        ('table: "1"', 'table: "7"', "no published number has '7' in the column table"),
+        ("replications: 4", "replications: 0", "replications = 0 is out of range"),
+        ('value: "100', 'value: "gain[loss=2] + 100', "'gain' refers to itself"),
+        ('gain: {value: "100 * (goodput / goodput[protocol=reno] - 1)", unit: "%"}', "gain: the gain",
+         "metrics.gain has no expression; write metrics: {gain: {value: goodput_bps}}"),
+    ],
+)  # fmt: skip
+def test_a_fault_has_its_place_and_a_remedy(old: str, new: str, complaint: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine", study=changed(STUDY, (old, new)))
+    with pytest.raises(InputError) as caught:
+        check_study(Study(folder))
+    assert complaint in str(caught.value)
+    assert all(line.startswith(str(tmp_path)) for line in caught.value.lines)
+
+
+def test_a_dry_run_simulates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netcarlo.studies.cells.simulate_all", lambda *_, **__: pytest.fail("simulated"))
+    code, said = run("reproduce", write(tmp_path / "mine"), "--dry-run")
+    assert (code, said) == (
+        0, "mine: no faults; 5 published numbers, 4 cells of 4 replications, 1 claims in study.yaml\n"
+    )  # fmt: skip
+
+
+def test_code_runs_only_if_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trusted, "contents", set())
+    monkeypatch.setattr("netcarlo.transport.congestion._trusted", trusted.contents)
+    folder = write(tmp_path / "mine")
+    own = folder / "claims.py"
+    own.write_text(CODE + "raise SystemExit('it ran')\n")
+    code, said = run("reproduce", folder, "--out", tmp_path / "out")
+    assert code == 2 and "would run with your permissions, and is not trusted yet" in said
+    assert f"--trust {own}" in said and "it ran" not in said
+
+    own.write_text(CODE)
+    code, said = run("reproduce", folder, "--out", tmp_path / "out", "--trust", own)
+    assert code == 0, said
+    with (tmp_path / "out" / "mine" / "claims.csv").open() as file:
+        assert [row["claim"] for row in csv.DictReader(file)] == ["C1", "C2"]
+
+    own.write_text(CODE + "\n1 / 0\n")
+    assert run("reproduce", folder)[0] == 2  # another content
+    code, said = run("reproduce", folder, "--trust", folder)
+    assert code == 2 and f"{own}:{len(CODE.splitlines()) + 2}: failed with ZeroDivisionError" in said
+
+
+def test_a_failure_of_code_names_its_line(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    own = folder / "claims.py"
+    own.write_text(CODE.replace('"doubled", protocol', '"trebled", protocol'))
+    netcarlo.trust(own)
+    with pytest.raises(InputError, match=r"claims\.py:8: failed with KeyError: 'trebled'"):
+        evaluate(Study(folder))
+
+
+def test_the_folder_of_a_study_of_netcarlo_is_that_study() -> None:
+    wds = studies.load("wds")
+    assert studies.load(wds.folder).package == wds.package == "netcarlo.studies.wds"
+    with pytest.raises(InputError, match="did you mean 'wds'"):
+        studies.load("wdss")
+    with pytest.raises(InputError, match="or the folder of your own"):
+        studies.load("nothing_like_it")
+
+
+def test_the_starter_runs_and_holds(tmp_path: Path) -> None:
+    folder = tmp_path / "first"
+    code, said = run("new", "study", folder)
+    assert code == 0 and f"next: netcarlo reproduce {folder}" in said
+    assert run("new", "study", folder)[0] == 2
+    assert {path.name for path in folder.iterdir()} == {"study.yaml", "published.csv", "link.yaml"}
+    assert sum("#" in line for line in (folder / "study.yaml").read_text().splitlines()) >= 10
+    code, said = run("reproduce", folder, "--out", tmp_path / "out", "--check")
+    assert code == 0 and "3 of 3 claims held" in said, said
