@@ -7,6 +7,7 @@ texts, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
 import csv
 import gzip
 import io
+import math
 import os
 import re
 import stat
@@ -90,14 +91,19 @@ class Document:
 def read_text(path: str | Path) -> str:
     """Return the text of a UTF-8 file, which may be compressed by gzip. Raises InputError if it cannot be
     read."""
-    content = read_bytes(path)
-    if content[:2] == _GZIP:
-        content = _expanded(path, content)
+    content = read_content(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_content(path: str | Path) -> bytes:
+    """Return the content of a file, expanded if it is compressed by gzip. Raises InputError if it cannot be
+    read."""
+    content = read_bytes(path)
+    return _expanded(path, content) if content[:2] == _GZIP else content
 
 
 def _expanded(path: str | Path, content: bytes) -> bytes:
@@ -183,6 +189,13 @@ def read_value(text: str) -> Any:
 def yaml_text(data: Any) -> str:
     """Return data as YAML text that reads back equal by the rules of YAML 1.2 and 1.1."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+def yaml_inline(data: Any) -> str:
+    """Return data as YAML text in one line."""
+    return yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=math.inf
+    ).rstrip("\n")
 
 
 def _integer(text: str) -> int:
