@@ -51,6 +51,8 @@ class Document:
     """Command-line options that set fields of the data, by the location of the field."""
     named: dict[Location, str] = field(default_factory=dict)
     """Names of files whose content replaced the name in the data, by location."""
+    rows: dict[Location, list[int]] = field(default_factory=dict)
+    """Line of each item of a list that came from a file, by location of the list."""
 
     def line(self, location: Location) -> int | None:
         """Return the line of the longest prefix of `location` that exists in the file."""
@@ -85,7 +87,23 @@ class Document:
             {at[1:]: line for at, line in self.lines.items() if at[:1] == (key,)},
             {at[1:]: option for at, option in self.given.items() if at[:1] == (key,)},
             {at[1:]: name for at, name in self.named.items() if at[:1] == (key,)},
+            {at[1:]: rows for at, rows in self.rows.items() if at[:1] == (key,)},
         )
+
+    def files(self, location: Location) -> str:
+        """Return the names of the files from which the value at a location comes: `links.csv, line 3: `.
+
+        The line is that of the item of a list. Empty if the value is in the document itself.
+        """
+        found = ""
+        for depth in range(1, len(location)):
+            at, item = location[:depth], location[depth]
+            if at not in self.named:
+                continue
+            rows = self.rows.get(at, [])
+            line = f", line {rows[item]}" if isinstance(item, int) and item < len(rows) else ""
+            found += f"{self.named[at]}{line}: "
+        return found
 
 
 def read_text(path: str | Path) -> str:

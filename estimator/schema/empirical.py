@@ -10,6 +10,7 @@ the probability of its `cumulative`. A file with one column has values that are 
 lists the formats that are read.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 
 from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.numerics.arrays import Floats
-from netcarlo.schema import cumulative, flow_list, movement, trusted
+from netcarlo.schema import cumulative, flow_list, link_list, movement, trusted
 from netcarlo.schema.document import Document, Location, read_text
 from netcarlo.schema.notes import Note
 from netcarlo.schema.units import Dimension
@@ -109,19 +110,36 @@ _READERS: dict[str, Callable[[Path], Any]] = {NAME: _text, "trace": _text}
 """Functions that read a file whose name is given, by the key of the field; the field accepts the text."""
 
 
-def _flows(path: Path) -> list[dict[str, Any]]:
+class _Listed(NamedTuple):
+    """Items of a list that a file describes, and the line of each; empty if they have none."""
+
+    items: list[Any]
+    lines: list[int]
+
+
+def _flows(path: Path) -> _Listed:
     found = flow_list.read(read_text(path))
     warnings.warn(f"{path}: {found.summary}", Note, stacklevel=2)
-    return found.flows
+    return _Listed(found.flows, found.lines)
 
 
-def _nodes(path: Path) -> list[list[dict[str, Any]]]:
+def _nodes(path: Path) -> _Listed:
     found = movement.parse(read_text(path))
     warnings.warn(f"{path}: {'; '.join([found.summary(), *found.notes])}", Note, stacklevel=2)
-    return found.stops()
+    return _Listed(found.stops(), [])
 
 
-_LISTS: dict[str, Callable[[Path], Any]] = {"flows": _flows, "nodes": _nodes}
+def _links(path: Path) -> _Listed:
+    text = read_text(path)
+    if text.lstrip()[:1] in ("<", "{", "[", "?") or re.match(r"(#.*\n|\s)*graph\s*\[", text):
+        remedy = f"run netcarlo import topology {path.name} --out {path.stem}.yaml"
+        raise InputError(f"is not a table of links; for GraphML, GML and SNDlib {remedy}")
+    links, lines, notes = link_list.items(text)
+    warnings.warn(f"{path}: {'; '.join([f'{len(links)} links', *notes])}", Note, stacklevel=2)
+    return _Listed(links, lines)
+
+
+_LISTS: dict[str, Callable[[Path], _Listed]] = {"flows": _flows, "nodes": _nodes, "links": _links}
 """Functions that read a file whose name is given in place of a list, by the key of the field."""
 
 
@@ -140,7 +158,10 @@ def inline(document: Document) -> None:
         try:
             trusted.check(source.parent / name, source)
             document.named[at] = name
-            return (_READERS | _LISTS)[kind](source.parent / name)
+            if kind in _READERS:
+                return _READERS[kind](source.parent / name)
+            items, document.rows[at] = _LISTS[kind](source.parent / name)
+            return items
         except InputError as error:
             if str(name) not in str(error):
                 error = prefixed(error, f"{name}: ")
@@ -169,8 +190,9 @@ def inline(document: Document) -> None:
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
                 continue
-            list_of_flows = key == "flows" and isinstance(item, str) and Path(item).suffix
-            if (given and key == "nodes" and isinstance(item, str)) or list_of_flows:
+            listed = key == "flows" or (key == "links" and at[-1:] == ("shared",))
+            listed = listed and isinstance(item, str) and bool(Path(item).suffix)
+            if (given and key == "nodes" and isinstance(item, str)) or listed:
                 value[key] = content(str(key), item, here)
                 continue
             if key == NAME and isinstance(item, dict) and "file" in item:

@@ -53,6 +53,8 @@ class FlowList(NamedTuple):
     """Fields of each flow."""
     summary: str
     """Sentence about what was read."""
+    lines: list[int]
+    """Line of each flow in the file."""
 
 
 class _Column(NamedTuple):
@@ -78,7 +80,7 @@ def read(text: str) -> FlowList:
     columns = _columns(given)
     fields = {field: _cells(given, field, column) for field, column in columns.items()}
     flows = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
-    return FlowList(flows, _summary(given, columns, flows) + cut)
+    return FlowList(flows, _summary(given, columns, flows) + cut, given.lines)
 
 
 def _columns(given: Table) -> dict[str, _Column]:

@@ -29,7 +29,7 @@ Schema = dict[str, Any]
 def or_file(schema: Schema) -> None:
     """Let the schema of a list also accept the name of a file with the list."""
     of_list = {name: schema.pop(name) for name in ("type", "items", "minItems", "maxItems") if name in schema}
-    schema["anyOf"] = [of_list, {"type": "string"}]
+    schema["anyOf"] = [*schema.get("anyOf", [of_list]), {"type": "string"}]
 
 
 class _Generator(GenerateJsonSchema):

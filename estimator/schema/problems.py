@@ -161,20 +161,27 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
     named = document and _file_of(as_written(at, document), document)
     given = named or brief(value)
     error = problem.context.get("error")
-    files = [document.named.get(at[:k], "") for k in range(1, len(at))] if document else []
-    name = "".join(f"{file}: " for file in files if file) + name
+    name = (document.files(at) if document else "") + name
     if kind == "value_error" and isinstance(error, InputError):
         for line in error.lines:
             if line.startswith(_VERBS):
                 yield at, f"{name} = {given} {line}" if at else line
             else:  # the message starts with a field of the record
-                yield at, f"{name}.{line}" if at else line
+                deeper = (*at, *_start(line))
+                files = document.files(deeper) if document else ""
+                yield (deeper if files else at), files + (f"{name}.{line}" if at else line)
         return
     if kind == "missing":
         yield at, f"{name} is missing; add it"
         return
     shown = f"{name} = {given}" if at else given
     yield at, f"{shown} {_said(problem)}"
+
+
+def _start(message: str) -> Location:
+    """Return the location with which a message starts, such as that of `links.2 (A to B) has`."""
+    first, *_ = message.split(maxsplit=1)
+    return tuple(int(part) if part.isdecimal() else part for part in first.split("."))
 
 
 def _file_of(at: Location, document: Document) -> str:

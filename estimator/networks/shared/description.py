@@ -373,8 +373,11 @@ class SharedSpec(flows.ManyFlows):
     """A random tree."""
     graph: Graph | None = None
     """A random connected graph."""
-    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MAX_LISTED)
-    """All links, listed one by one in both directions. Links with the same ends are parallel links."""
+    links: list[LinkSpec] | None = Field(
+        default=None, min_length=2, max_length=MAX_LISTED, json_schema_extra=or_file
+    )
+    """All links, listed one by one in both directions. Links with the same ends are parallel links. Or the
+    name of a file with a table of links."""
     redraw: bool = True
     """True if random trees, graphs and flow ends are drawn for every replication; otherwise they are those
     of the `topology`."""

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from netcarlo.errors import InputError
 from netcarlo.schema import table, units
+from netcarlo.schema.link_list import SPEED_KM_S
 
-SPEED_KM_S = 200_000.0
-"""Speed of light in fibre, two thirds of that in vacuum [km/s]."""
 EARTH_KM = 6371.0
 """Mean radius of the Earth [km]."""
 

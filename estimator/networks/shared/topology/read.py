@@ -1,12 +1,12 @@
-"""Reading of a topology in any supported format, which is told by the content of the file."""
+"""Reading of a topology; the content of the file determines the format."""
 
 import json
 from pathlib import Path
 
 from netcarlo.errors import InputError, prefixed
-from netcarlo.networks.shared.topology import graph, links, sndlib
-from netcarlo.networks.shared.topology.map import Map
-from netcarlo.schema import units
+from netcarlo.networks.shared.topology import graph, sndlib
+from netcarlo.networks.shared.topology.map import Edge, Map
+from netcarlo.schema import link_list, units
 from netcarlo.schema.document import read_content
 
 FORMATS = "GraphML, GML, SNDlib (XML, native or JSON) and tables of links (CSV)"
@@ -35,9 +35,9 @@ def _read(content: bytes, *, unit: str, directed: bool) -> tuple[str, Map]:
         text = content.decode("latin-1")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     start = text.lstrip()
+    if not start:
+        raise InputError(f"is empty; expected {FORMATS}")
     if start.startswith("<"):
-        if "<!ENTITY" in text or "<!DOCTYPE" in text:
-            raise InputError("has a document type, which is not read; remove the line with <!DOCTYPE")
         if "<graphml" in text:
             return "GraphML", graph.graphml(content, unit=unit)
         if "<gexf" in text:
@@ -49,11 +49,21 @@ def _read(content: bytes, *, unit: str, directed: bool) -> tuple[str, Map]:
         except ValueError:
             data = None
         if not sndlib.is_json(data):
-            raise InputError(f"is JSON, but no network of SNDlib. Supported: {FORMATS}")
+            raise InputError(f"is JSON, but not a network of SNDlib. Supported: {FORMATS}")
         return "SNDlib JSON", sndlib.from_json(text, unit=unit)
     if start.startswith("?SNDlib") or ("NODES (" in text and "LINKS (" in text):
         return "SNDlib native", sndlib.native(text, unit=unit)
     words = [line.split() for line in start.splitlines() if line.strip() and not line.startswith("#")]
     if any(line and line[0] in ("graph", "graph[") for line in words[:20]) and "node" in text:
         return "GML", graph.gml(text, unit=unit)
-    return "table of links", links.links(text, unit=unit, directed=directed)
+    return "table of links", _table(text, unit=unit, directed=directed)
+
+
+def _table(text: str, *, unit: str, directed: bool) -> Map:
+    found = link_list.read(text, unit=unit, directed=directed)
+    edges = [
+        Edge(row.a, row.b, row.rate_bps, delay_s=row.delay_s, both=found.both, line=row.line)
+        for row in found.rows
+    ]
+    names = {name: name for row in found.rows for name in (row.a, row.b)}
+    return Map(names, edges, [], found.notes, {})

@@ -1,5 +1,6 @@
 """Scenario made of a map: links between named routers, and flows by demands or between random routers."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,16 +9,20 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.shared.layout import MAX_HOPS
 from netcarlo.networks.shared.routers import MAX_NAME
 from netcarlo.networks.shared.topology.map import Demand, Edge, Map
-from netcarlo.networks.shared.topology.places import SPEED_KM_S, distance_km
+from netcarlo.networks.shared.topology.places import distance_km
 from netcarlo.networks.shared.used import MAX_BY_PACKETS
 from netcarlo.schema.document import yaml_inline, yaml_text
+from netcarlo.schema.link_list import SPEED_KM_S
 from netcarlo.schema.readable import counted, plain, say
 
 PAYLOAD, HEADER = 1472, 28
 """Payload and headers of a datagram of a demand [byte]: packets of 1,500 bytes."""
-MOST_PACKETS = 5e6
+MOST_PACKETS = 3e6
 """Number of packets of a run above which demands are written with fidelity fluid."""
 DURATION_S = 10.0
+"""Duration of a scenario with demands."""
+TCP_DURATION_S = 5.0
+"""Duration of a scenario with TCP downloads."""
 DELAY_S = 1e-3
 """Delay of links without a delay, a length or positions."""
 
@@ -81,7 +86,7 @@ def _connected(found: Map, edges: list[Edge], notes: list[str]) -> list[Edge]:
 
     graph = networkx.Graph((edge.a, edge.b) for edge in edges)
     parts = sorted(networkx.connected_components(graph), key=len, reverse=True)
-    if alone := len(found.names) - len(graph):
+    if alone := len(found.names.keys() - set(graph)):
         notes.append(f"{counted(alone, 'router')} without links left out")
     if len(parts) == 1:
         return edges
@@ -116,22 +121,23 @@ def _with_rates(
     edges: Sequence[Edge], names: Mapping[str, str], options: Options, notes: list[str]
 ) -> list[Edge]:
     """Return the edges with the rate of the options where they have none."""
+    if options.rate_bps is None:
+        if by_module := sum(1 for edge in edges if not edge.rate_bps and edge.module_bps):
+            links = f"{by_module} of {counted(len(edges), 'link')} without installed capacity"
+            notes.append(f"{links}: the first module that can be added (change it with --rate)")
+        edges = [edge if edge.rate_bps else edge._replace(rate_bps=edge.module_bps) for edge in edges]
     missing = [edge for edge in edges if not edge.rate_bps]
     if not missing:
         return list(edges)
     first = missing[0]
-    which = f"such as {names[first.a]} to {names[first.b]}"
-    if first.label:
-        which += f" (label {first.label[:40]!r})"
+    about = [f"label {first.label[:40]!r}"] if first.label else []
+    about += [f"line {first.line}"] if first.line else []
+    which = f"such as {names[first.a]} to {names[first.b]}" + (f" ({', '.join(about)})" if about else "")
+    links = f"{len(missing)} of {counted(len(edges), 'link')}"
     if options.rate_bps is None:
-        raise InputError(
-            f"{len(missing)} of {counted(len(edges), 'link')} have no rate, {which}; "
-            "state it, such as --rate '10 Gbit/s'"
-        )
-    notes.append(
-        f"{len(missing)} of {counted(len(edges), 'link')} without a rate, {which}: "
-        f"{plain(say(options.rate_bps, 'bit/s'))} (--rate)"
-    )
+        verb = "has" if len(missing) == 1 else "have"
+        raise InputError(f"{links} {verb} no rate, {which}; state it, such as --rate '10 Gbit/s'")
+    notes.append(f"{links} without a rate, {which}: {plain(say(options.rate_bps, 'bit/s'))} (--rate)")
     return [edge if edge.rate_bps else edge._replace(rate_bps=options.rate_bps) for edge in edges]
 
 
@@ -171,10 +177,12 @@ def _links(
         if lacking[b, a] > 0:
             lacking[b, a] -= 1
             added.append((b, a, rate, delay))
-    if added:
+    if len(added) == len(edges):
+        notes.append(f"the file has {counted(len(added), 'directed link')}: each is used in both directions")
+    elif added:
         a, b = (names[end] for end in added[0][:2])
         many = counted(len(added), "link")
-        notes.append(f"{many} had no link back, such as {a} to {b}: added with equal rate and delay")
+        notes.append(f"{many} had no reverse link, such as {a} to {b}: added with equal rate and delay")
     count = Counter((a, b) for a, b, _, _ in found + added)
     parallel = sum(number - 1 for number in count.values() if number > 1)
     if parallel and not bundle:
@@ -195,27 +203,26 @@ def _by_demands(
     demands: Sequence[Demand], names: Mapping[str, str], options: Options, notes: list[str]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     wire = PAYLOAD + HEADER
-    flows = [
-        {
-            "source": names[each.source], "sink": names[each.sink],
-            "udp": {
-                "rate": _rate(each.rate_bps * options.scale * PAYLOAD / wire), "payload": f"{PAYLOAD} B",
-                "header": f"{HEADER} B",
-            },
-        }
-        for each in demands
-    ]  # fmt: skip
+    packets = sum(each.rate_bps for each in demands) * options.scale * DURATION_S / (8 * wire)
+    fluid = packets > MOST_PACKETS
     notes.append(
-        f"{counted(len(demands), 'demand')}: constant-rate UDP in packets of {wire:,} bytes, headers included "
-        "in the demand, on shortest paths by number of links"
+        f"{counted(len(demands), 'demand')}: constant-rate UDP in packets of {wire:,} bytes, headers "
+        "included in the demand, on shortest paths by number of links"
     )
-    total = sum(each.rate_bps for each in demands) * options.scale
+    flows = []
+    for each in demands:
+        rate = each.rate_bps * options.scale * PAYLOAD / wire
+        udp = {"rate": _rate(rate), "payload": f"{PAYLOAD} B", "header": f"{HEADER} B"}
+        if not fluid and rate > 8 * PAYLOAD:  # gaps below 1 s
+            udp["jitter"] = "10 %"
+        flows.append({"source": names[each.source], "sink": names[each.sink], "udp": udp})
     run: dict[str, Any] = {"duration": f"{DURATION_S:g} s", "warm_up": "1 s", "replications": 1}
-    if total * DURATION_S / (8 * wire) > MOST_PACKETS:
+    if fluid:
         run["fidelity"] = "fluid"
+        million = packets / 1e6
         notes.append(
-            f"demands of {plain(say(total, 'bit/s'))} are many packets: fidelity fluid; for packets write "
-            "--scale 0.01 and fidelity: packet"
+            f"{million:,.0f} million packets would be sent: fidelity fluid; for packets lower all rates, "
+            f"such as --scale {10 ** -math.ceil(math.log10(packets / MOST_PACKETS)):g}"
         )
     return flows, run | {"transport": {"protocol": "newreno"}}
 
@@ -227,7 +234,7 @@ def _random(
 
     count = 20 if options.flows is None else options.flows
     run = {
-        "duration": f"{DURATION_S:g} s", "warm_up": "2 s", "replications": 10,
+        "duration": f"{TCP_DURATION_S:g} s", "warm_up": "1 s", "replications": 10,
         "transport": {"protocol": "newreno", "window": "256 packets"},
     }  # fmt: skip
     graph = networkx.DiGraph(lines)
