@@ -10,7 +10,6 @@ the probability of its `cumulative`. A file with one column has values that are 
 lists the formats that are read.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ import numpy as np
 
 from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.numerics.arrays import Floats
-from netcarlo.schema import cumulative, flow_list, link_list, movement, trusted
+from netcarlo.schema import cumulative, flow_list, link_list, movement, programs, trusted
 from netcarlo.schema.document import Document, Location, read_text
 from netcarlo.schema.notes import Note
 from netcarlo.schema.units import Dimension
@@ -130,11 +129,10 @@ def _nodes(path: Path) -> _Listed:
 
 
 def _links(path: Path) -> _Listed:
-    text = read_text(path)
-    if text.lstrip()[:1] in ("<", "{", "[", "?") or re.match(r"(#.*\n|\s)*graph\s*\[", text):
-        remedy = f"run netcarlo import topology {path.name} --out {path.stem}.yaml"
-        raise InputError(f"is not a table of links; for GraphML, GML and SNDlib {remedy}")
-    links, lines, notes = link_list.items(text)
+    if found := programs.recognised(path):
+        remedy = f"run {found.remedy.format(path)}" if found is programs.TOPOLOGY else link_list.SHAPE
+        raise InputError(f"{path} is {found.name}, not a table of links; {remedy}")
+    links, lines, notes = link_list.items(read_text(path))
     warnings.warn(f"{path}: {'; '.join([f'{len(links)} links', *notes])}", Note, stacklevel=2)
     return _Listed(links, lines)
 

@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from netcarlo.errors import InputError
-from netcarlo.schema import table, units
+from netcarlo.schema import rate_labels, table, units
 from netcarlo.schema.table import Table
 from netcarlo.schema.units import Dimension
 
@@ -76,6 +76,8 @@ def read(text: str, *, unit: str = "", directed: bool = False) -> LinkList:
     given, columns = _columns(table.read(text))
     if len(given.rows) > MAX_ROWS:
         raise InputError(f"has {len(given.rows)} links; expected at most {MAX_ROWS}")
+    if "rate" in columns:
+        given = _without_labels(given, columns["rate"].at)
     rate = _values(given, columns, "rate", units.RATE, unit)
     delay = _values(given, columns, "delay", units.TIME)
     if "delay" not in columns and "km" in columns:
@@ -145,6 +147,16 @@ def _by_name(names: list[str]) -> dict[str, _Column]:
             if name.lower().replace(" ", "_").replace("[", "").replace("]", "") in _NAMES[key]:
                 found.setdefault(key, _Column(at))
     return found if "from" in found and "to" in found else {}
+
+
+def _without_labels(given: Table, at: int) -> Table:
+    """Return the table with labels such as `OC-3` in a column of rates replaced by numbers."""
+    rows = []
+    for row in given.rows:
+        label = row[at] if at < len(row) and not table.NUMBER.fullmatch(row[at]) else ""
+        rate = rate_labels.of_text(label)
+        rows.append(row if rate is None else [*row[:at], units.show(rate, units.RATE), *row[at + 1 :]])
+    return given._replace(rows=rows)
 
 
 def _values(

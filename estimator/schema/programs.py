@@ -16,6 +16,8 @@ OF_IPERF3 = frozenset(
     ("start", "intervals", "end", "error", "title", "extra_data", "server_output_text", "server_output_json")
 )
 """All keys that the JSON of iperf3 can have."""
+SNDLIB = frozenset(("nodes", "links", "demands"))
+"""Keys of the JSON of a network of SNDlib."""
 
 HEAD = 4096
 """Bytes by which a file is recognised."""
@@ -39,6 +41,7 @@ MEASURED_IPERF3 = Program("a measurement (iperf3)", _COMPARE, measured=True)
 MEASURED_FLENT = Program("a measurement (flent)", _COMPARE, measured=True)
 MEASURED_FLOWMON = Program("a measurement (ns-3 FlowMonitor)", _COMPARE, measured=True)
 PCAP = Program("a packet capture (pcap)", _RATES)
+TOPOLOGY = Program("a topology", "netcarlo import topology {} --out SCENARIO.yaml")
 
 _BY_BYTES = {
     b"\xd4\xc3\xb2\xa1": PCAP,
@@ -56,8 +59,7 @@ _BY_TEXT: tuple[tuple[re.Pattern[str], Program], ...] = tuple(
     (re.compile(pattern, re.MULTILINE), program)
     for pattern, program in (
         (r"<FlowMonitor\b", MEASURED_FLOWMON),
-        (r"<graphml\b|^\s*graph\s*\[|<network\b[^>]*sndlib",
-         Program("a topology", "write its links into a scenario as shared.links")),
+        (r"<graphml\b|^\s*graph\s*\[|<network\b[^>]*sndlib|^\?SNDlib", TOPOLOGY),
         (r"^Connecting to host .*, port \d+|^\[ *ID\] Interval",
          Program("the text of iperf", "run iperf3 with --json, and compare its output")),
         (r"^PING \S+ .*bytes of data|^PING \S+ \(",
@@ -112,6 +114,8 @@ def _of_keys(text: str, path: str | Path) -> Program | None:
         return None
     if found >= FLENT:
         return MEASURED_FLENT
+    if found >= SNDLIB:
+        return TOPOLOGY
     return MEASURED_IPERF3 if found & IPERF3 and not found - OF_IPERF3 else None
 
 

@@ -10,6 +10,7 @@ import netcarlo
 from netcarlo.cli.main import app
 from netcarlo.networks.shared.topology import places, rates
 from netcarlo.networks.shared.topology.read import read
+from netcarlo.schema import rate_labels
 from netcarlo.schema.notes import Note
 
 GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
@@ -203,6 +204,7 @@ def test_large_demands_are_written_as_fluid(imported):
         "from,to,rate,delay\nNew York,Oslo,10 Gbit/s,30 ms\nOslo,Bern,1 Gbit/s,7 ms\n",
         "delay_ms;Source;capacity [Mbit/s];Target\n30;New York;10000;Oslo\n7;Oslo;1000;Bern\n",
         "New York,Oslo,10 Gbit/s,30 ms\nOslo,Bern,1 Gbit/s,7 ms\n",
+        "from,to,rate,delay_ms\nNew York,Oslo,10GE,30\nOslo,Bern,GigE,7\n",
         "from\tto\trate_gbps\tkm\nNew York\tOslo\t10\t6000\nOslo\tBern\t1\t1400\n",
         "# from one,to the other\nfrom,to,rate,delay\nNew York,Oslo,10 Gbit/s,30 ms\n"
         "Oslo,New York,10 Gbit/s,30 ms\n"
@@ -282,7 +284,7 @@ def test_a_long_chain_has_flows_between_near_routers(imported):
     ],
 )  # fmt: skip
 def test_rates_in_labels(label, rate):
-    assert rates.of_text(label) == (None if rate is None else pytest.approx(rate))
+    assert rate_labels.of_text(label) == (None if rate is None else pytest.approx(rate))
 
 
 def test_rates_in_attributes():
@@ -352,8 +354,8 @@ def test_links_in_a_file(tmp_path):
         ("from,to,rate,delay\nOslo,Bern,,2 ms\n", "links.csv: line 2: Oslo to Bern has no rate"),
         ("from,to,rate,delay\nOslo,,1 Mbit/s,2 ms\n", "links.csv: line 2: a link needs two routers"),
         ("from,to,rate,delay\nOslo,Bern,1,2 ms\n", "links.csv: has in line 2 the value '1', which"),
-        (GRAPHML, "is not a table of links; for GraphML, GML and SNDlib run netcarlo import topology"),
-        (GML, "is not a table of links; for GraphML, GML and SNDlib run netcarlo import topology"),
+        (GRAPHML, "links.csv is a topology, not a table of links; run netcarlo import topology"),
+        (GML, "links.csv is a topology, not a table of links; run netcarlo import topology"),
     ],
 )  # fmt: skip
 def test_faults_in_a_file_of_links_name_file_and_line(tmp_path, links, message):
@@ -371,3 +373,11 @@ def test_a_fault_in_a_file_of_flows_names_its_line(tmp_path):
     found = CliRunner().invoke(app, ["estimate", str(tmp_path / "case.yaml")])
     assert found.exit_code == 2
     assert "flows.csv, line 3: shared.flows.1.sink = Osla is not a router" in found.output
+
+
+@pytest.mark.parametrize("text", [GRAPHML, GML, XML, NATIVE, JSON])
+def test_a_topology_is_recognised_where_a_scenario_is_expected(tmp_path, text):
+    (tmp_path / "map").write_text(text)
+    found = CliRunner().invoke(app, ["estimate", str(tmp_path / "map")])
+    assert found.exit_code == 2
+    assert " is a topology" in found.output and "netcarlo import topology" in found.output

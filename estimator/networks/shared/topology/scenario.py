@@ -28,7 +28,7 @@ DELAY_S = 1e-3
 
 
 class Options(NamedTuple):
-    """What the user asks for beyond the file."""
+    """Options of the user that complete or replace what the file states."""
 
     rate_bps: float | None = None
     """Rate of links without one."""
