@@ -60,6 +60,8 @@ class Capabilities:
     if TYPE_CHECKING:
         protocol: Any
 
+    rtt: ClassVar[str] = ""
+    """Meaning of the RTT that its sender holds, for the reference; empty if it measures none."""
     datagrams: ClassVar[bool] = False
     """True for UDP: datagrams are sent on a schedule, without acknowledgements and retransmissions."""
     two_paths: ClassVar[bool] = False

@@ -38,6 +38,11 @@ _RECORDS: dict[str, type[Record]] = {
 """Records of transports, by their tag in the union."""
 
 
+def record_of(protocol: str) -> Any:
+    """Return the record of the transport that a protocol names."""
+    return _RECORDS[_tag({"protocol": protocol}) or ""]
+
+
 def _nearest(data: dict[str, Any]) -> str:
     """Return the tag of the transport that has most of these fields."""
     return max(_RECORDS, key=lambda tag: len(data.keys() & _RECORDS[tag].model_fields.keys()))

@@ -140,6 +140,10 @@ class Tcp(Transport):
     ack_every: Literal[1, 2] = 1
     ack_delay: Interval = 0.1
 
+    rtt: ClassVar[str] = (
+        "the latest measurement, in whole `tick` (default 10 ms, rounded down on a clock of random phase, at "
+        "least 1): one packet at a time is timed, never a retransmission"
+    )
     phases: ClassVar[int] = 1
     """Number of ticks from which `clock_phase` is drawn."""
     controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
@@ -294,6 +298,10 @@ class Linux26(Tcp):
 
     protocol: Literal["linux26"]
     """TCP sender like that of Linux 2.6."""
+    rtt: ClassVar[str] = (
+        "the latest measurement, from the timestamp that each ACK echoes, rounded to whole `tick` (1 ms); "
+        "duplicate ACKs echo an old timestamp and measure longer"
+    )
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
@@ -333,6 +341,10 @@ class Linux(Tcp):
 
     protocol: Literal["linux"]
     """TCP of the current Linux kernel."""
+    rtt: ClassVar[str] = (
+        "the smoothed RTT (`tcpi_rtt`, weight 1/8) in µs: each ACK measures the first packet it delivers "
+        "that was sent only once, or else its timestamp"
+    )
     congestion_control: Literal[CONTROLS_OF_LINUX] | Path = "cubic"  # type: ignore[valid-type]
     """Congestion control: CUBIC, Reno, BBR v1 or v3, or the path of your Python file."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
@@ -435,6 +447,10 @@ class Sctp(Transport):
 
     protocol: Literal["sctp"]
     """SCTP, over one path or two."""
+    rtt: ClassVar[str] = (
+        "the latest measurement, exact: one chunk per path at a time is timed, never a retransmission, and "
+        "heartbeats are; over two paths that of the current path, over shared links that of the first"
+    )
     rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
     """Release of ns-2 whose defaults apply."""
     payload: Payload = 1452.0

@@ -7,6 +7,8 @@ from netcarlo.networks.outcome import ANY, SHARE, YES_NO, Outcome, declared, dim
 from netcarlo.networks.registry import KINDS
 from netcarlo.networks.relations import RELATIONS, RUN
 from netcarlo.schema.readable import FRACTION
+from netcarlo.transport.capabilities import PROTOCOLS
+from netcarlo.transport.registry import record_of
 from tests.reference.markdown import KNOWN, page, table
 
 NETWORKS = {
@@ -21,6 +23,33 @@ network has those outcomes of paths that make sense there, and its own. Files: [
 CLASSES = """\
 Where flows name a `class`, each class has these; of `class: video` they are `video_mean_delay_s` and so on
 ([how](../models/delays.md)).
+"""
+RTT = """\
+The RTT of a sender is the time from sending a packet to the arrival of its ACK at the sender. It includes all
+queues, transmission times, access links, and the time for which the receiver delays the ACK (`ack_delay`).
+`mean_rtt_s` is the mean of the value that the sender holds, sampled every `sample_interval`. Samples begin
+with the first measurement, and repeat the last value while there is no new one, as during a timeout or a
+pause. So `mean_rtt_s` weights time, not packets. What the sender holds depends on
+the transport:
+"""
+RTT_OF_NETWORKS = """\
+Which flows `mean_rtt_s` describes depends on the network. `base_rtt_s` of a [store](store.md), from which
+`bdp_packets` follows, is the RTT of a single packet in an empty network:
+"""
+NO_RTT = "no `mean_rtt_s`; delays are measured by class of flows"
+RTT_BY_NETWORK = {
+    "paths": ("the transfer", "propagation and transmission of a data packet and its ACK over all hops"),
+    "shared": (
+        "mean over the flows that last for the whole run and are not UDP, after `warm_up`; also by flow",
+        "the same, over the route of the first flow (UDP: one way); of a flow: propagation only",
+    ),
+    "wireless": (NO_RTT, "frames without contention on the path of the first flow (UDP: one way)"),
+    "adhoc": (NO_RTT, "the exchange of a data packet and of an ACK over one hop, without contention"),
+}
+RTT_OF_CHEAP_MODELS = """\
+With `fidelity: fluid`, `mean_rtt_s` is the round trip of the model at the time of the sample: propagation,
+transmission and queues, without ticks, smoothing and delayed ACKs. With `fidelity: formula` it is the window
+over the rate in the steady state, over paths only.
 """
 RELATED = """\
 These hold in every replication, between the outcomes of a run, of a class of flows, and of a flow or a link.
@@ -46,6 +75,7 @@ def outcomes_page() -> str:
     return page(
         [
             *lines,
+            *_round_trip_time(),
             "## Relations",
             "",
             RELATED,
@@ -53,6 +83,25 @@ def outcomes_page() -> str:
             *table(("relation", "where"), _relations()),
         ]
     )
+
+
+def _round_trip_time() -> list[str]:
+    """Return the section on what RTT means for each transport and each kind of network."""
+    named: dict[str, list[str]] = {}
+    for protocol in PROTOCOLS:
+        named.setdefault(record_of(protocol).rtt, []).append(f"`{protocol}`")
+    none = "no RTT: nothing is acknowledged"
+    transports = ((", ".join(names), text or none) for text, names in named.items())
+    networks = []
+    for kind in KINDS:
+        mean, base = RTT_BY_NETWORK[kind.key]
+        measured = any(outcome.name == "mean_rtt_s" for outcome in kind.outcomes)
+        assert measured == (mean != NO_RTT), f"RTT_BY_NETWORK of {kind.key} and its outcomes differ"
+        networks.append((NETWORKS[kind.key], mean, base))
+    return [
+        "## Round-trip time", "", RTT, *table(("protocol", "RTT that the sender holds"), transports),
+        RTT_OF_NETWORKS, *table(("network", "`mean_rtt_s`", "`base_rtt_s`"), networks), RTT_OF_CHEAP_MODELS,
+    ]  # fmt: skip
 
 
 def _of_runs() -> Iterator[tuple[str, str]]:

@@ -136,7 +136,8 @@ OUTCOMES = (
     Outcome(
         "mean_rtt_s",
         lambda out: out.long(Out.RTT_SUM, Out.RTT_SUM_HIGH) / NS / divisors(out[Out.RTT_SAMPLES]), LESS,
-        "mean of the sampled latest RTT measurements", label="mean RTT", when=PathOutput.answers,
+        "mean of the RTT that the sender holds, sampled at regular intervals", label="mean RTT",
+        when=PathOutput.answers,
     ),
     Outcome(
         "handovers", Out.HANDOVERS, NEITHER, "handovers started, without false alarms",
