@@ -162,7 +162,9 @@ def _checked(studies: list[str], *, quiet: bool) -> None:
 
 
 def calibrate(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Study that declares a calibration.")],
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="Study that declares a calibration, or its folder.")
+    ],
     out: Annotated[
         Path,
         typer.Option(metavar="DIR", help="Folder for the reports; results are in DIR/STUDY/calibration."),
@@ -178,9 +180,9 @@ def calibrate(
     from netcarlo.studies import study as studies
 
     loaded = studies.load(study)
-    folder = out / study / "calibration"
+    folder = out / loaded.name / "calibration"
     destination.check_folder(folder, ["calibration.json", "calibration.html"])
-    with console.progress(f"calibrate {study}", quiet) as progress:
+    with console.progress(f"calibrate {loaded.name}", quiet) as progress:
         found = run(loaded, target=target, progress=progress)
     text = found.model_dump_json(indent=1) + "\n"
     write_all(folder, {"calibration.json": text, "calibration.html": calibration_page(found, loaded)})
