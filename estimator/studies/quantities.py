@@ -302,6 +302,11 @@ def _extreme(pick: Callable[[Any], Any], line: Any) -> Any:
     return line[int(pick(np.mean(line, axis=-1)))] if np.ndim(line) > 1 else line
 
 
+def _stacked(*cells: Any) -> Any:
+    """Return a line of the given cells and lines."""
+    return np.concatenate([np.atleast_2d(cell) for cell in cells])
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": partial(_over, np.max, np.maximum),
     "min": partial(_over, np.min, np.minimum),
@@ -311,6 +316,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "last": partial(_line, lambda line: line[-1]),
     "lowest": partial(_extreme, np.argmin),
     "highest": partial(_extreme, np.argmax),
+    "line": _stacked,
     "steps": _steps,
     "falls": _falls,
     "gain": gain,

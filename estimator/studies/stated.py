@@ -35,9 +35,10 @@ class StatedClaim(Record):
     cell, and a rule must hold for all of them.
 
     `max`, `min`, `mean`, `sum`, `first`, `last`, `lowest` and `highest` (the cell with that mean) reduce a
-    line to one value. `steps` are the differences of neighbours, `falls` the decreases from one cell to the
-    next [%]. `gain(a, b)` is 100 (a / b - 1) in each replication, `gain_of_means(a, b)` that of the means,
-    `ratio_of_means(a, b)` their ratio, `published(goodput[protocol=cubic])` the number in print.
+    line to one value; `line(a, b)` joins cells to one. `steps` are the differences of neighbours, `falls` the
+    decreases from one cell to the next [%]. `gain(a, b)` is 100 (a / b - 1) in each replication,
+    `gain_of_means(a, b)` that of the means, `ratio_of_means(a, b)` their ratio,
+    `published(goodput[protocol=cubic])` the number in print.
     """
 
     text: str
