@@ -23,7 +23,10 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("family", parameters(FAMILIES, full=("shared", "sweep", "plan")))
+FILES = [family for family in FAMILIES if family != "study"]  # a folder: tests/studies/test_own_study.py
+
+
+@pytest.mark.parametrize("family", parameters(FILES, full=("shared", "sweep", "plan")))
 def test_a_new_file_runs(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert f"netcarlo {NEXT.get(family, ['estimate'])[0]} {family}.yaml" in run("new", family)

@@ -10,7 +10,7 @@ from netcarlo.kernels.wireless.layout import FlowOut, Radio
 from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cell, Samples, estimate
 from netcarlo.studies.claims import ends
-from netcarlo.studies.judging import Lookup, gain
+from netcarlo.studies.judging import Lookup
 from netcarlo.studies.study import Value
 
 RTTS = (1, 5, 10, 20)
@@ -96,11 +96,6 @@ def threshold_interval(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> Me
     high = next((kb for kb, (least, _) in margins.items() if least > 0), buffers[-1])
     n = len(enough)
     return Mean(n, float(buffer_threshold(numbers, rtt, buffers)), math.nan, float(low), float(high))
-
-
-def over_default(numbers: Numbers, rtt: int, kb: int) -> Samples:
-    """Return by how much the average of a buffer exceeds that of the default [%]."""
-    return gain(numbers(rtt, kb), numbers(rtt, DEFAULT))
 
 
 def regression(numbers: Numbers, *, shift: float) -> tuple[Samples, Samples]:
