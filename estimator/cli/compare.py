@@ -123,7 +123,8 @@ def _print(found: "Comparison", rest: str) -> None:
         for title, verdicts in TABLES.items():
             part = table[table["verdict"].isin(verdicts)]
             if len(part) and (found.single or "differs" in verdicts):
-                rows = [_called(row, *pair) for row in wording.compact(found, part.head(MOST_ROWS))]
+                shown = wording.compact(found, part.head(MOST_ROWS), ends="differs" in verdicts)
+                rows = [_called(row, *pair) for row in shown]
                 left += max(len(part) - MOST_ROWS, 0)
                 console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
         equal = table[table["verdict"] == "equal"]

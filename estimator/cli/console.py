@@ -161,6 +161,10 @@ def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
         yield
 
 
+SHORTEST = 8
+"""Minimum width at which words of the first column of a table are broken."""
+
+
 def print_table(
     title: str, frame: Any, show: Callable[[str, Any], str] | None = None, *, wrap: bool = True
 ) -> None:
@@ -168,22 +172,36 @@ def print_table(
 
     Texts of all columns may wrap; with `wrap` false only those of the first column and the headers.
     """
+    names = [str(name) for name in frame.index]
+    rows = [[show(name, value) if show else number(value) for name, value in row.items()]
+            for _, row in frame.iterrows()]  # fmt: skip
+    widest = [max((len(line) for row in rows for line in row[k].splitlines()), default=0)
+              for k in range(len(frame.columns))]  # fmt: skip
     above = Text(plain(title), "table.title") if title else None
     table = Table(
         title=above, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
     )
     table.add_column(Text(plain(frame.index.name or "")), no_wrap=wrap, overflow="fold")
-    rows = [[show(name, value) if show else number(value) for name, value in row.items()]
-            for _, row in frame.iterrows()]  # fmt: skip
     for k, column in enumerate(frame.columns):
         head = plain(str(column))
         if not wrap:
-            head = _folded(head, max((len(row[k]) for row in rows), default=0))
+            head = _folded(head, widest[k])
+            widest[k] = max(widest[k], *map(len, head.splitlines()), 0)
         table.add_column(Text(head), justify="right", no_wrap=not wrap)
-    for name, row in zip(frame.index, rows, strict=True):
-        table.add_row(*(Text(plain(cell)) for cell in (str(name), *row)))
+    room = Console().width - 3 - sum(width + 2 for width in widest)  # of the first column, without gaps
+    for name, row in zip(names, rows, strict=True):
+        first = name if wrap else _hyphenated(name, max(room, SHORTEST))
+        table.add_row(*(Text(plain(cell)) for cell in (first, *row)))
     least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
     Console(width=max(Console().width, least)).print(table)
+
+
+def _hyphenated(text: str, width: int) -> str:
+    """Return a text with a hyphen and a space in words that are longer than a line."""
+    words = [
+        "- ".join(textwrap.wrap(word, width - 1)) if len(word) > width else word for word in text.split(" ")
+    ]
+    return " ".join(words)
 
 
 def _folded(head: str, widest: int) -> str:

@@ -31,6 +31,8 @@ from netcarlo.comparison.side import Side
 from netcarlo.errors import InputError, prefixed
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.networks.outcome import Outcome
+from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.designs import Frontier
 from netcarlo.planning.run import Answer
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
@@ -54,7 +56,7 @@ reproduced study."""
 
 COLUMNS = [
     "n", "paired", "baseline", "other", "difference", "ci_low", "ci_high", "relative", "low", "high",
-    "verdict",
+    "verdict", "baseline_low", "baseline_high", "other_low", "other_high",
 ]  # fmt: skip
 
 
@@ -77,6 +79,8 @@ class PairDifferences(NamedTuple):
     """Differences in these cells."""
     paired: bool
     """True if the values are paired."""
+    ends: tuple[Floats, Floats, Floats, Floats]
+    """Lower and upper ends of the 95 % intervals of the baseline, and of the side."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ class Comparison:
     The columns: n (number of pairs; if sides are not `paired`, the smaller number of values), baseline,
     other, difference with its own 95 % interval ci_low to ci_high, relative (difference over baseline), the
     interval low to high that is adjusted for the number of tests, and the verdict: `differs`, `noise`,
-    `equal` to the bit, or `unknown` (too few values). The index: with more than two sides the pair, `against`
-    (the baseline) and `side`; the axes; the outcome.
+    `equal` to the bit, or `unknown` (too few values). The columns baseline_low, baseline_high, other_low and
+    other_high are the 95 % intervals of the sides alone (of plans: their bands). The index: with more than
+    two sides the pair, `against` (the baseline) and `side`; the axes; the outcome.
     """
     changes: pd.DataFrame
     """Fields of the setting that are not the same on all sides, a row each; a column for each side."""
@@ -404,8 +409,11 @@ def compared(sides: Sequence[Side], *, of: Sequence[str] | None = None) -> Compa
             a, b = first.estimates[name], side.estimates[name]
             at = a.index[a.index.isin(b.index)]
             if len(at):
-                found, pairs = _differences(first.quantities[name], name, at, first, side)
-                parts.append(PairDifferences(first, side, name, at, found, pairs))
+                quantity = first.quantities[name]
+                found, pairs = _differences(quantity, name, at, first, side)
+                low, high = _interval(quantity, name, at, first, side if pairs else None)
+                ends = low, high, *_interval(quantity, name, at, side, first if pairs else None)
+                parts.append(PairDifferences(first, side, name, at, found, pairs, ends))
         notes += _missing(first, side)
     if not parts:
         raise InputError(
@@ -467,6 +475,28 @@ def _differences(
     return independent(outcome, *means, common=common), False
 
 
+def _interval(
+    outcome: Outcome, name: str, at: "pd.Index[Any]", side: Side, partner: Side | None
+) -> tuple[Floats, Floats]:
+    """Return the 95 % interval of the mean of a side in these cells; of a plan its band.
+
+    With a `partner`, the values are paired, and those without a partner are left out.
+    """
+    known = side.estimates[name].loc[at]
+    if "low" in known:
+        return known["low"].to_numpy(), known["high"].to_numpy()
+    if partner is not None and side.blocks is None:
+        values, others = side.samples[name].loc[at], partner.samples[name].loc[at]
+        both = values.columns.intersection(others.columns)
+        found = outcome.means(values[both].where(others[both].notna()).to_numpy())
+        return found.ci_low, found.ci_high
+    n, mean, error, df = (known[column].to_numpy() for column in ("n", "mean", "error", "df"))
+    if outcome.values.yes_no:
+        return statistics.wilson(mean, n)
+    low, high = student(mean, error, df)(1 - 0.95)
+    return np.maximum(low, outcome.values.least), np.minimum(high, outcome.values.most)
+
+
 def _missing(first: Side, side: Side) -> list[str]:
     """Return sentences about quantities and cells that only one of two sides has."""
     notes = []
@@ -493,6 +523,7 @@ def _table(parts: Sequence[PairDifferences], judged: Judged, *, several: bool) -
                 **{"\0against": part.first.label, "\0side": part.side.label, "\0outcome": part.name},
                 n=found.n, paired=part.paired, baseline=found.baseline, other=found.other,
                 difference=found.difference, ci_low=found.ci_low, ci_high=found.ci_high, relative=relative,
+                **dict(zip(COLUMNS[-4:], part.ends, strict=True)),
             )
         )  # fmt: skip
     table = pd.concat(frames, ignore_index=True)

@@ -225,8 +225,8 @@ def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
             place
             | {
                 "quantity": name(found, outcome),
-                "baseline": _with(row["baseline"], how),
-                "other": _with(row["other"], how),
+                "baseline": f"{_with(row['baseline'], how)} {_alone(row, 'baseline', how)}".strip(),
+                "other": f"{_with(row['other'], how)} {_alone(row, 'other', how)}".strip(),
                 "difference": _with(row["difference"], change, sign=True),
                 "interval": scales.interval(row["low"], row["high"], change),
                 "relative": percent(row["relative"]) if math.isfinite(row["relative"]) else "",
@@ -236,10 +236,12 @@ def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
     return shown
 
 
-def compact(found: Comparison, table: pd.DataFrame) -> list[Row]:
+def compact(found: Comparison, table: pd.DataFrame, *, ends: bool = False) -> list[Row]:
     """Return the rows of the table in words for a terminal: one column for the difference and its interval.
 
     The difference is relative to the baseline if that is not 0; that of a share is in percentage points.
+    With `ends`, a second line has the 95 % interval of each side, and the difference in the unit of the
+    quantity if the first line has it in percent.
     """
     shown = []
     for index, row in table.iterrows():
@@ -251,18 +253,34 @@ def compact(found: Comparison, table: pd.DataFrame) -> list[Row]:
             change, factor = Scale(0.01, "%"), 1 / row["baseline"]
         else:
             change, factor = scale(found, outcome, [row["difference"]]), 1.0
-        interval = scales.interval(factor * row["low"], factor * row["high"], change)
         place = {} if found.single else {"where": _place(found, index)}
-        shown.append(
-            place
-            | {
-                "quantity": name(found, outcome),
-                "baseline": _with(row["baseline"], how),
-                "other": _with(row["other"], how),
-                "difference": f"{_with(factor * row['difference'], change, sign=True)} {interval}".strip(),
+        texts = {
+            "quantity": name(found, outcome),
+            "baseline": _with(row["baseline"], how),
+            "other": _with(row["other"], how),
+            "difference": _changed(row, change, factor),
+        }
+        if ends:
+            plain = scale(found, outcome, [row["difference"]])
+            below = {
+                **{side: _alone(row, side, how) for side in ("baseline", "other")},
+                "difference": _changed(row, plain, 1.0) if factor != 1.0 else "",
             }
-        )
+            texts |= {head: f"{texts[head]}\n{text}" for head, text in below.items() if any(below.values())}
+        shown.append(place | texts)
     return shown
+
+
+def _changed(row: Any, shown: Scale, factor: float) -> str:
+    """Return a difference times a factor with its interval."""
+    interval = scales.interval(factor * row["low"], factor * row["high"], shown)
+    return f"{_with(factor * row['difference'], shown, sign=True)} {interval}".strip()
+
+
+def _alone(row: Any, side: str, shown: Scale) -> str:
+    """Return the 95 % interval of a side, or "" if it has no width or is unknown."""
+    low, high = row[f"{side}_low"], row[f"{side}_high"]
+    return scales.interval(low, high, shown) if low < high else ""
 
 
 def _with(value: float, shown: Scale, *, sign: bool = False) -> str:

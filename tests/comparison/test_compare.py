@@ -328,6 +328,28 @@ def test_the_terminal_prints_every_row(two):
     table = compare(*two).table
     assert len(table) > 15 and (table["verdict"] == "equal").any()
     rows, _, equal = said.partition("\nEqual: ")
-    assert sum(line.rstrip().endswith("]") for line in rows.splitlines()) == sum(table["verdict"] != "equal")
+    lines = sum(table["verdict"] != "equal") + sum(table["verdict"] == "differs")  # these have two
+    assert sum(line.rstrip().endswith("]") for line in rows.splitlines()) == lines
     assert equal.partition(".\n")[0].count(",") + 1 == sum(table["verdict"] == "equal")
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_each_side_has_the_interval_that_an_estimate_has(two):
+    table = compare(*two).table
+    for side, file in zip(("baseline", "other"), two, strict=True):
+        alone = netcarlo.estimate(file).to_frame()
+        for name in ("goodput_bps", "timeouts", "mean_rtt_s"):
+            row = table.loc[name]
+            found = row[side], row[f"{side}_low"], row[f"{side}_high"]
+            assert found == pytest.approx(tuple(alone.loc[name, ["mean", "ci_low", "ci_high"]]))
+
+
+def test_the_terminal_shows_the_absolute_difference_below_the_relative_one(two):
+    values = ["--set", "B:hops.0.rate=2 Mbit/s"]
+    said = run("compare", *two, *values).stdout.splitlines()
+    above = next(k for k, line in enumerate(said) if line.startswith(" goodput "))
+    row = compare(*two, values={"B:hops.0.rate": "2 Mbit/s"}).table.loc["goodput_bps"]
+    assert f"{100 * row['relative']:+.3g} % [".replace("-", "−") in said[above]
+    below = said[above + 1]
+    assert below.count("[") == 3 and "bit/s [" in below
+    assert max(map(len, said)) <= 80
