@@ -130,7 +130,7 @@ def import_topology(
     """
     from netcarlo.networks.shared.topology import scenario
     from netcarlo.networks.shared.topology.read import read
-    from netcarlo.scenario import load_scenario
+    from netcarlo.scenario import Scenario
     from netcarlo.schema import document, output, units
 
     if not 0 < scale < math.inf:
@@ -142,11 +142,11 @@ def import_topology(
         raise InputError(f"{out}: exists already; name another file with --out, or remove it")
     kind, found = read(file, unit=unit or "", directed=directed)
     try:
-        text, notes = scenario.scenario(found, document.title(file), options)
+        data, notes = scenario.scenario(found, document.title(file), options)
+        shared = Scenario.check(data).shared
     except InputError as error:
         raise prefixed(error, f"{file}: ") from None
-    output.write_text(out, text)
-    shared = load_scenario(out).shared
+    output.write_text(out, scenario.text(data))
     assert shared is not None and shared.links is not None
     console.echo(
         f"{file}: {kind}; {counted(len(shared.routers), 'router')}, {counted(len(shared.links), 'link')} "

@@ -19,6 +19,8 @@ PAYLOAD, HEADER = 1472, 28
 """Payload and headers of a datagram of a demand [byte]: packets of 1,500 bytes."""
 MOST_PACKETS = 3e6
 """Number of packets of a run above which demands are written with fidelity fluid."""
+MOST_UDP_BPS = 10e9
+"""Maximum rate of a UDP flow [bit/s], see `transport.udp`; larger demands are several flows."""
 DURATION_S = 10.0
 """Duration of a scenario with demands."""
 TCP_DURATION_S = 5.0
@@ -42,8 +44,8 @@ class Options(NamedTuple):
     """Factor of all rates and demands."""
 
 
-def scenario(found: Map, name: str, options: Options) -> tuple[str, list[str]]:
-    """Return a scenario as YAML text, and sentences about what was assumed. Raises InputError."""
+def scenario(found: Map, name: str, options: Options) -> tuple[dict[str, Any], list[str]]:
+    """Return the data of a scenario, and sentences about what was assumed. Raises InputError."""
     notes = list(found.notes)
     edges = _connected(found, _proper(found.edges, notes), notes)
     names = _names(found, edges, notes)
@@ -61,9 +63,14 @@ def scenario(found: Map, name: str, options: Options) -> tuple[str, list[str]]:
         flows, run = _by_demands(demands, names, options, notes)
     else:
         flows, run = _random([(a, b) for a, b, _, _ in lines], names, options, notes)
-    head = {"name": name, **run}
-    text = yaml_text(head) + "shared:\n  links:\n" + _items(links) + "  flows:\n" + _items(flows)
-    return text, notes
+    return {"name": name, **run, "shared": {"links": links, "flows": flows}}, notes
+
+
+def text(data: Mapping[str, Any]) -> str:
+    """Return the YAML text of a scenario, with a line for each link and flow."""
+    head = {name: value for name, value in data.items() if name != "shared"}
+    shared = "".join(f"  {name}:\n{_items(items)}" for name, items in data["shared"].items())
+    return yaml_text(head) + "shared:\n" + shared
 
 
 def _items(items: Sequence[Mapping[str, Any]]) -> str:
@@ -209,13 +216,21 @@ def _by_demands(
         f"{counted(len(demands), 'demand')}: constant-rate UDP in packets of {wire:,} bytes, headers "
         "included in the demand, on shortest paths by number of links"
     )
-    flows = []
+    flows: list[dict[str, Any]] = []
+    divided = 0
     for each in demands:
         rate = each.rate_bps * options.scale * PAYLOAD / wire
+        parts = math.ceil(rate / MOST_UDP_BPS)
+        divided += parts > 1
+        rate /= parts
         udp = {"rate": _rate(rate), "payload": f"{PAYLOAD} B", "header": f"{HEADER} B"}
         if not fluid and rate > 8 * PAYLOAD:  # gaps below 1 s
             udp["jitter"] = "10 %"
-        flows.append({"source": names[each.source], "sink": names[each.sink], "udp": udp})
+        flow = {"source": names[each.source], "sink": names[each.sink], "udp": udp}
+        flows.append(flow if parts == 1 else {"count": parts, "each": flow})
+    if divided:
+        limit = plain(say(MOST_UDP_BPS, "bit/s"))
+        notes.append(f"{counted(divided, 'demand')} above {limit}: several flows with equal rates")
     run: dict[str, Any] = {"duration": f"{DURATION_S:g} s", "warm_up": "1 s", "replications": 1}
     if fluid:
         run["fidelity"] = "fluid"
@@ -233,7 +248,7 @@ def _random(
     import networkx  # the import takes 0.1 s
 
     count = 20 if options.flows is None else options.flows
-    run = {
+    run: dict[str, Any] = {
         "duration": f"{TCP_DURATION_S:g} s", "warm_up": "1 s", "replications": 10,
         "transport": {"protocol": "newreno", "window": "256 packets"},
     }  # fmt: skip
@@ -247,6 +262,9 @@ def _random(
     draw = networkx.utils.create_py_random_state(1)
     chosen = [draw.choice(pairs) for _ in range(count)]
     notes.append(f"{what} between routers drawn once, at most {MAX_HOPS} links apart (--flows)")
+    if 2 * sum(hops[a][b] for a, b in chosen) > MAX_BY_PACKETS:  # both directions of each link may be used
+        run["fidelity"] = "fluid"
+        notes.append(f"these may use more than {MAX_BY_PACKETS:,} links: fidelity fluid")
     return [{"source": names[a], "sink": names[b]} for a, b in chosen], run
 
 
