@@ -1,7 +1,8 @@
 """Monte Carlo estimates of the performance of transport protocols over random networks, packet by packet.
 
-The functions are named like the commands: `estimate`, `compare`, `plan`, `plot`, `report`, `reproduce`,
-`simulate`, `sweep`, `trace`, `validate`. `open` returns the stored results of a sweep.
+The functions are named like the commands: `estimate`, `compare` (with measured runs `compare_measured`),
+`plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`. `open` returns the stored
+results of a sweep.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison, compare
+    from netcarlo.comparison.measured import Measured, compare_measured
     from netcarlo.errors import InputError
     from netcarlo.estimation.estimate import Estimate, estimate
     from netcarlo.estimation.validate import Validation, validate
@@ -32,6 +34,7 @@ logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said 
 
 _HOMES = {
     "comparison.compare": ["Comparison", "compare"],
+    "comparison.measured": ["Measured", "compare_measured"],
     "errors": ["InputError"],
     "estimation.estimate": ["Estimate", "estimate"],
     "estimation.validate": ["Validation", "validate"],
@@ -55,11 +58,13 @@ __all__ = [
     "Estimate",
     "Frontier",
     "InputError",
+    "Measured",
     "Outcomes",
     "Scenario",
     "StoredSweep",
     "Validation",
     "compare",
+    "compare_measured",
     "estimate",
     "frontier",
     "load_scenario",

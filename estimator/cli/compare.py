@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netcarlo.cli import console
+from netcarlo.cli import measured as cli_measured
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Target, Trust, Yes
+from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison
@@ -27,7 +29,7 @@ def compare(
         typer.Argument(
             metavar="A B...",
             help="Results: scenarios, stores of sweeps, results of plans or of estimate --json, folders of "
-            "reproduced studies.",
+            "reproduced studies; or one scenario and measured runs (iperf3, flent, FlowMonitor, CSV).",
         ),
     ],
     out: Annotated[
@@ -57,7 +59,20 @@ def compare(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise."""
+    """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise.
+
+    With a scenario and measured runs: goodput, RTT, retransmissions and loss, measured and simulated.
+    """
+    if (measured := cli_measured.split(results)) is not None:
+        if of:
+            raise InputError("--of has no effect with measured runs; remove it")
+        same = cli_measured.compare_measured(
+            *measured, out=out, set_=set_, as_json=as_json, quiet=quiet, replications=replications, seed=seed,
+            target=target, large=yes,
+        )  # fmt: skip
+        if equal and not same:
+            raise typer.Exit(1)
+        return
     from netcarlo import compare as run
     from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
     from netcarlo.reports.comparison import wording

@@ -291,31 +291,52 @@ def validate(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="ROWS.csv", help="Write a CSV file with a row per scenario and metric."),
+        typer.Option(
+            metavar="DIR|ROWS.csv", help="Folder for validation.html and rows.csv, or the name of a CSV file."
+        ),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Print all rows.")] = False,
     target: Target = "auto",
     trust: Trust = None,
     as_json: AsJson = False,
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate every scenario of a reference file and print the errors by class of scenarios."""
+    """Simulate every scenario of a reference; print measured and simulated values, and errors by class."""
     from netcarlo import validate as run
+    from netcarlo.reports.parts.write import write_all
+    from netcarlo.reports.validation.page import FILES, rows, validation_page
     from netcarlo.schema import output
 
+    table = out is not None and out.suffix == ".csv"
     if out is not None:
-        destination.check_file(out)
+        destination.check_file(out) if table else destination.check_folder(out, [*FILES])
     with console.progress(reference.name, quiet) as progress:
         found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
-    if out is not None:
+    if out is not None and table:
         output.write_text(out, output.csv_text(found.rows))
+    elif out is not None:
+        texts = (validation_page(found), output.csv_text(found.rows))
+        write_all(out, dict(zip(FILES, texts, strict=True)))
     if as_json:
-        classes = found.classes.reset_index().to_dict("records")
-        console.print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
+        console.print_json(
+            {
+                "reference": found.reference,
+                "mapping": found.mapping,
+                "classes": found.classes.reset_index().to_dict("records"),
+                "rows": found.rows.to_dict("records"),
+            }
+        )
     elif not quiet:
         console.echo(console.wrapped(found.sentence))
-        for metric, table in found.classes.groupby(level="metric", sort=False):
-            _print_errors(str(metric), table.droplevel("metric"))
+        values = rows(found)
+        shown = values if every else values[:MOST_ROWS]
+        of = f" ({len(shown)} of {len(values)} rows; all of them: --all)" if len(shown) < len(values) else ""
+        console.print_table(f"Measured and simulated{of}", shown, lambda _, text: text, wrap=False)
+        for metric, classes in found.classes.groupby(level="metric", sort=False):
+            _print_errors(str(metric), classes.droplevel("metric"))
+        if out is not None and not table:
+            console.say(f"{out / FILES[0]} and {FILES[1]}")
 
 
 def trace(
@@ -408,6 +429,10 @@ def main() -> None:
             app()
     except KeyboardInterrupt:
         console.interrupted()
+
+
+MOST_ROWS = 12
+"""Rows of `validate` that are printed unless all are asked for."""
 
 
 def _print_errors(metric: str, classes: Any) -> None:

@@ -15,7 +15,12 @@ STUDY = "study"
 FAMILIES = [
     *sorted(Path(file.name).stem for file in STARTERS.iterdir() if file.name.endswith(".yaml")), STUDY
 ]  # fmt: skip
-NEXT = {"sweep": "netcarlo sweep {} --out STORE", "plan": "netcarlo plan {}", STUDY: "netcarlo reproduce {}"}
+NEXT = {
+    "sweep": "netcarlo sweep {} --out STORE",
+    "plan": "netcarlo plan {}",
+    "mapping": "netcarlo validate {table} --mapping {}",
+    STUDY: "netcarlo reproduce {}",
+}
 
 
 def new(
@@ -24,7 +29,7 @@ def new(
         typer.Argument(
             metavar="KIND",
             autocompletion=lambda: FAMILIES,
-            help=f"Kind of network of a scenario, or sweep, plan or study: {', '.join(FAMILIES)}.",
+            help=f"Kind of network of a scenario, or sweep, plan, mapping or study: {', '.join(FAMILIES)}.",
         ),
     ],
     folder: Annotated[
@@ -47,11 +52,20 @@ def new(
     path = out or folder or Path(STUDY if family == STUDY else f"{family}.yaml")
     if os.path.lexists(path):
         raise InputError(f"{path}: exists already; name another one, or remove it")
+    table = path.with_suffix(".csv")
+    written = f"{path} is"
     if family == STUDY:
         destination.write_texts({path / name: text for name, text in study().items()})
+    elif (STARTERS / f"{family}.csv").is_file():
+        if os.path.lexists(table):
+            raise InputError(f"{table}: exists already; name another file with --out, or remove it")
+        beside = (STARTERS / f"{family}.csv").read_text(encoding="utf-8")
+        destination.write_texts({path: starter(family), table: beside})
+        written = f"{path} and {table} are"
     else:
         output.write_text(path, starter(family))
-    console.say(f"{path} is written; next: {NEXT.get(family, 'netcarlo estimate {}').format(path)}")
+    following = NEXT.get(family, "netcarlo estimate {}").format(path, table=table)
+    console.say(f"{written} written; next: {following}")
 
 
 def study() -> dict[str, str]:

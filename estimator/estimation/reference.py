@@ -14,13 +14,14 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
-from netcarlo.errors import InputError, prefixed, suggest
+from netcarlo.errors import Faults, InputError, prefixed, suggest
 from netcarlo.kernels.shared.layout import MAX_FLOWS
 from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
-from netcarlo.schema import kinds
+from netcarlo.schema import kinds, table
 from netcarlo.schema.expressions import SAMPLE, check, evaluate, fill, numbers
+from netcarlo.schema.readable import listed
 from netcarlo.schema.record import Record
 from netcarlo.simulation.outcomes import MEANING
 
@@ -61,6 +62,11 @@ Classes = dict[str, str | bool]
 """Conditions (or true) by class name; a row belongs to the first class whose condition holds."""
 
 
+def _one_class() -> Classes:
+    """Return a classification with one class."""
+    return {"all": True}
+
+
 class VariantPart(Record):
     """Changes of the item for the rows in which `when` holds."""
 
@@ -94,17 +100,17 @@ class Mapping(Record):
     description: str = ""
     """Description of the origin of the reference."""
     id: str = "{id}"
-    """Name of a row, made from its columns."""
+    """Name of a row, made from its columns. Without a column `id` the rows are row 1, row 2, and so on."""
     rows: str | None = None
     """Condition on the rows to use; other rows are skipped. Default: all rows."""
-    replications: str | int
+    replications: str | int = 40
     """Number of replications of a row: a number, or an expression of columns."""
     scenario: dict[str, Any]
     """Scenario of a row; each `{expression}` is replaced by its value."""
     variants: list[Variant] = Field(default_factory=list)
     """Changes of the scenarios of some rows."""
-    classes: Classes = Field(min_length=1)
-    """Classes of rows whose errors are reported separately."""
+    classes: Classes = Field(default_factory=_one_class, min_length=1)
+    """Classes of rows whose errors are reported separately. Default: one class, `all`."""
     metrics: dict[str, Metric] = Field(min_length=1)
     """Expression of outcomes and columns, or a ratio of two sums, by measured column (without `_mean`).
     Outcomes count from the end of the `warm_up`; a name that ends in `_whole_run`, as `sent_whole_run`,
@@ -161,6 +167,13 @@ def mapping_names() -> list[str]:
     return sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".yaml"))
 
 
+def mapping_of(reference: str | Path) -> str:
+    """Return the default mapping of a reference: the one beside it with its name, or the built-in one."""
+    name = Path(reference).stem
+    beside = Path(reference).parent / f"{name}.yaml"
+    return str(beside) if kinds.kind_of(beside) == kinds.MAPPING else name
+
+
 def load_mapping(name: str) -> Mapping:
     """Return a built-in mapping by name, or read a user's file `NAME.yaml`. Raises InputError."""
     if name.endswith((".yaml", ".yml")):
@@ -178,25 +191,48 @@ def load_mapping(name: str) -> Mapping:
 
 def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
     """Read a reference file; lines that start with # are comments. Raises InputError with file and line."""
-    table = _read_csv(path)
-    columns = table[0][1]
+    lines = _read_csv(path)
+    columns, faults = lines[0][1], Faults()
+    missing = [metric for metric in mapping.metrics if not {metric, f"{metric}_mean"} & set(columns)]
+    with faults:
+        _refuse_missing(path, missing, columns)
     for metric, expression in mapping.metrics.items():
-        if not {metric, f"{metric}_mean"} & set(columns):
-            remedy = suggest(metric, columns)
-            raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
         for text in _texts(expression):
-            with _about(f"metrics.{metric}"):
+            with faults, _about(f"metrics.{metric}"):
                 check(text, [*mapping.outcomes, *columns])
+    faults.refuse()
     parts = {name: _read_part(path, name, part, mapping) for name, part in mapping.parts.items()}
-    rows = []
-    for line, columns in table:
+    rows, wrong = [], dict[str, list[int]]()
+    for number, (line, cells) in enumerate(lines, 1):
+        columns = cells if "id" in cells else {"id": f"row {number}", **cells}
         try:
-            if mapping.rows is not None and not evaluate(mapping.rows, columns):
-                continue
-            rows.append(_row(columns, mapping, parts))
+            if mapping.rows is None or evaluate(mapping.rows, columns):
+                rows.append(_row(columns, mapping, parts))
         except InputError as error:
-            raise prefixed(error, f"{path}:{line}: ") from None
+            for text in error.lines:
+                wrong.setdefault(text, []).append(line)
+    if wrong:
+        raise InputError(*(_of_rows(path, text, at) for text, at in wrong.items()))
     return rows
+
+
+def _refuse_missing(path: str | Path, missing: list[str], columns: dict[str, Value]) -> None:
+    """Raise InputError if measured columns of a mapping are missing in a reference."""
+    if len(missing) == 1:
+        (metric,) = missing
+        remedy = suggest(metric, columns)
+        raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
+    if missing:
+        names = listed([f"'{metric}'" for metric in missing])
+        raise InputError(
+            f"{path}: columns {names} (or with _mean behind) are missing; known: {', '.join(sorted(columns))}"
+        )
+
+
+def _of_rows(path: str | Path, text: str, lines: list[int]) -> str:
+    """Return a fault of rows with the first line that has it, and the number of the others."""
+    more = len(lines) - 1
+    return f"{path}:{lines[0]}: {text}" + (f" (also in {more} more row{'s' * (more > 1)})" if more else "")
 
 
 def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]:
@@ -270,9 +306,8 @@ _Table = dict[str, list[dict[str, Value]]]
 
 def _read_part(path: str | Path, name: str, part: Part, mapping: Mapping) -> _Table:
     beside = Path(path).with_name(f"{Path(path).stem}_{name}.csv")
-    table = _read_csv(beside)
     found: _Table = {}
-    for line, columns in table:
+    for line, columns in _read_csv(beside):
         try:
             for metric in part.metrics:
                 measured(metric, columns)
@@ -312,28 +347,28 @@ def _class(row: str, classes: Classes, columns: dict[str, Value]) -> str:
 
 
 def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
-    """Return (line, columns) of each row."""
-    lines = [(i, line) for i, line in enumerate(files.read_text(path).splitlines(), 1)]
-    lines = [(i, line) for i, line in lines if line.strip() and not line.startswith("#")]
+    """Return (line, columns) of each row of a table with any separator; lines with # are comments."""
     try:
-        table = files.csv_rows(line for _, line in lines)
+        given = table.read(files.read_text(path))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    if len(table) < 2 or len(table) != len(lines):
+        raise (error if str(path) in str(error) else prefixed(error, f"{path}: ")) from None
+    header = given.names
+    if not header or not given.rows:
         raise InputError(
             f"{path}: has no rows; a reference has a line of column names and a line per scenario"
         )
-    header = [name.strip() for name in table[0]]
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
-        raise InputError(f"{path}:{lines[0][0]}: column '{twice}' is given twice; remove one")
-    rows = []
-    for (number, _), cells in zip(lines[1:], table[1:], strict=True):
+        raise InputError(f"{path}: column '{twice}' is given twice; remove one")
+    rows, faults = [], list[str]()
+    for number, cells in zip(given.lines, given.rows, strict=True):
         if len(cells) != len(header):
-            raise InputError(
-                f"{path}:{number}: has {len(cells)} values, but there are {len(header)} column names"
-            )
-        rows.append((number, {name: _cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}))
+            have = f"has {len(cells)} values, but there are {len(header)} column names"
+            faults.append(f"{path}:{number}: {have}")
+            continue
+        rows.append((number, {name: _cell(cell) for name, cell in zip(header, cells, strict=True)}))
+    if faults:
+        raise InputError(*faults)
     return rows
 
 

@@ -18,6 +18,7 @@ from netcarlo.estimation.reference import (
     PartRow,
     Ratio,
     load_mapping,
+    mapping_of,
     measured,
     read_rows,
 )
@@ -103,11 +104,12 @@ def validate(
 ) -> Validation:
     """Run every scenario of a reference file and compare the estimates with its measured columns.
 
-    `mapping` is the name of a built-in mapping or a user's YAML file (default: the name of the reference
-    without suffix); `large` as in `estimate`. Raises InputError before any work.
+    `mapping` is the name of a built-in mapping or a user's YAML file (default: the YAML file beside the
+    reference with its name, or else the built-in mapping of this name); `large` as in `estimate`. Raises
+    InputError before any work.
     """
     kinds.refuse(reference, kinds.REFERENCE)
-    name = mapping or Path(reference).stem
+    name = mapping or mapping_of(reference)
     rules = load_mapping(name)
     rows = read_rows(reference, rules)
     runs = [

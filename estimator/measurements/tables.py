@@ -74,7 +74,7 @@ def parse(text: str, source: str) -> list[Measurement]:
             source=f"{source}, line {line}" if several else source, program="a table", start_s=math.nan,
             end_s=math.nan, notes=notes,
             values={name: float(column[k]) for name, column in values.items() if math.isfinite(column[k])},
-            missing={name: "the table has no column of it" for name in QUANTITIES if name not in values},
+            missing={name: "no column of the table" for name in QUANTITIES if name not in values},
         )
         for k, line in enumerate(given.lines)
     ]  # fmt: skip
@@ -153,5 +153,5 @@ def _over_time(
         source=source, program="a table over time", start_s=0.0, end_s=float(ends[-1]), curves=curves,
         notes=notes,
         values={name: value for name, value in totals.items() if math.isfinite(value)},
-        missing={name: "the table has no column of it" for name in QUANTITIES if name not in totals},
+        missing={name: "no column of the table" for name in QUANTITIES if name not in totals},
     )  # fmt: skip

@@ -17,6 +17,8 @@ SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a ma
 STORE, PLANNED, REFERENCE, CONTROL = "a store", "the folder of a plan", "a reference", "a congestion control"
 PAGE, RECORD, REPRODUCED = "a report", "a result", "the folder of a reproduced study"
 JSON = "JSON of another program"
+MEASURED = "a measurement"
+"""Start of the names of kinds that are measured runs."""
 
 REMEDIES = {
     SCENARIO: "netcarlo estimate {}",

@@ -98,7 +98,7 @@ BAD = [
     (["estimate", "own.yaml", "--set", "transport.window=[1"], "is not a YAML value"),
     (["estimate", "own.yaml", "--target", "gpu"], "target = 'gpu' is unknown"),
     (["estimate", "own.yaml", "--goal", "speed > 1"], "'speed' is not an outcome"),
-    (["validate", "ns2_lossy.csv"], "column 'goodput_Bps' .* is missing"),
+    (["validate", "near/ns2_lossy.csv"], "column 'timeouts' .* is missing"),
     (["validate", "ns2_lossy.csv", "--mapping", "mine"], "mapping 'mine' is unknown"),
     (["validate", "good/ns2_lossy.csv", "--out", "own.yaml/rows.csv"], "own.yaml is a file"),
     (["trace", "own.yaml", "--out", "own.yaml"], "own.yaml is a file"),
@@ -108,12 +108,23 @@ BAD = [
 ]
 
 
+def test_all_missing_columns_of_a_reference_are_listed(tmp_path):
+    reference = tmp_path / "ns2_lossy.csv"
+    reference.write_text("id,tcp\n1,Reno\n")
+    found = run("validate", reference)
+    assert (found.exit_code, found.stdout) == (2, "")
+    said = "columns 'goodput_Bps', .* and 'mean_rtt_s' .* are missing; known: id, tcp"
+    assert re.search(said, found.stderr)
+
+
 @pytest.mark.parametrize(("args", "complaint"), BAD, ids=[" ".join(args) for args, _ in BAD])
 def test_bad_input_is_one_line_exit_2_and_no_output(scenario, tmp_path, monkeypatch, args, complaint):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ns2_lossy.csv").write_text("id,tcp\n1,Reno\n")
     (tmp_path / "good").mkdir()
     (tmp_path / "good" / "ns2_lossy.csv").write_text(LOSSY)
+    (tmp_path / "near").mkdir()
+    (tmp_path / "near" / "ns2_lossy.csv").write_text(LOSSY.replace("timeouts_mean", "rto_mean"))
     before = sorted(tmp_path.rglob("*"))
     found = run(*args)
     assert found.exit_code == 2

@@ -13,7 +13,11 @@ from netcarlo.cli.main import app
 from netcarlo.cli.new import FAMILIES
 from tests.tiers import parameters
 
-NEXT = {"sweep": ["sweep", "sweep.yaml", "--out", "store", "-q"], "plan": ["plan", "plan.yaml", "-q"]}
+NEXT = {
+    "sweep": ["sweep", "sweep.yaml", "--out", "store", "-q"],
+    "plan": ["plan", "plan.yaml", "-q"],
+    "mapping": ["validate", "mapping.csv", "-q"],
+}
 
 
 def run(*arguments: str) -> str:
@@ -29,7 +33,9 @@ FILES = [family for family in FAMILIES if family != "study"]  # a folder: tests/
 @pytest.mark.parametrize("family", parameters(FILES, full=("shared", "sweep", "plan")))
 def test_a_new_file_runs(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert f"netcarlo {NEXT.get(family, ['estimate'])[0]} {family}.yaml" in run("new", family)
+    command = f"netcarlo {NEXT.get(family, ['estimate'])[0]} {family}"
+    following = f"{command}.csv --mapping {family}.yaml" if family == "mapping" else f"{command}.yaml"
+    assert following in run("new", family)
     lines = Path(f"{family}.yaml").read_text().splitlines()
     schema = urlparse(lines[0].removeprefix("# yaml-language-server: $schema="))
     assert schema.scheme == "file"

@@ -119,6 +119,44 @@ metrics: {goodput: goodput_bps / 1e6}
     assert table.loc["1 Mbit/s", ["rows", "compared"]].tolist() == [2, 1]
 
 
+def test_mappings_have_defaults_and_tables_any_separator(tmp_path):
+    mapping = write(tmp_path, "lab.yaml", """\
+scenario:
+  duration: 2 s
+  transport: {protocol: newreno}
+  hops: [{rate: "{mbps} Mbit/s", delay: 10 ms}]
+metrics: {goodput: goodput_bps / 1e6}
+""")  # fmt: skip
+    rules = load_mapping(str(mapping))
+    path = write(tmp_path, "lab.csv", "\ufeff# measured\nmbps;goodput\n1;0,9\n2;1,8\n")
+    rows = read_rows(path, rules)
+    assert [row.id for row in rows] == ["row 1", "row 2"]
+    assert [row.columns["goodput"] for row in rows] == [0.9, 1.8]
+    assert {row.class_ for row in rows} == {"all"}
+    assert {row.scenario.replications for row in rows} == {40}
+
+
+def test_all_missing_declarations_are_listed_at_once(tmp_path):
+    mapping = write(tmp_path, "lab.yaml", """\
+scenario: {duration: 2 s, transport: {protocol: newreno}, hops: [{rate: "{mbps} Mbit/s", delay: 10 ms}]}
+metrics: {goodput: goodput_bps / speed, rtt: mean_rtt_s}
+""")  # fmt: skip
+    with pytest.raises(InputError) as error:
+        read_rows(write(tmp_path, "lab.csv", "mbps\n1\n"), load_mapping(str(mapping)))
+    lines = error.value.lines
+    assert len(lines) == 2
+    assert "columns 'goodput' and 'rtt' (or with _mean behind) are missing; known: mbps" in lines[0]
+    assert "'speed'" in lines[1]
+    text = "mbps,goodput,rtt,speed\n-1,1,1,1\n1,fast,1,1\n1,1,1,1\n"
+    with pytest.raises(InputError) as error:
+        read_rows(write(tmp_path, "lab.csv", text), load_mapping(str(mapping)))
+    assert [line.partition(": ")[0].rpartition(":")[2] for line in error.value.lines] == ["2", "3"]
+    with pytest.raises(InputError) as error:
+        load_mapping(str(write(tmp_path, "empty.yaml", "description: x\nrows: a > 1\nvariants: []\n")))
+    assert any("scenario" in line for line in error.value.lines)
+    assert any("metrics" in line for line in error.value.lines)
+
+
 BAD = [
     ("x.csv", LOSSY, "mapping 'x' is unknown"),
     ("ns2_lossy.csv", LOSSY.replace("rate_bps", "rate"), r"'rate_bps' is not a column"),

@@ -1,0 +1,1 @@
+"""Page of a validation against measurements."""
