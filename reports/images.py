@@ -2,7 +2,9 @@
 
 import importlib.util
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from netcarlo.errors import InputError
@@ -13,7 +15,10 @@ FORMATS = ("svg", "png", "pdf")
 
 _PER_MM = 96 / 25.4  # pixels; Chrome draws 96 of them per inch
 _DENSITY = 4  # pixels of a PNG per pixel of the drawing: 384 dpi
-_REMEDY = "figures as files need a Chrome or Chromium browser and Kaleido: pip install 'netcarlo[figures]'"
+_REMEDY = (
+    "figures as files need a Chrome or Chromium browser and Kaleido: pip install 'netcarlo[figures]'; "
+    "install the browser with your system's packages, or with plotly_get_chrome"
+)
 
 
 def size(text: str) -> tuple[float, float]:
@@ -31,10 +36,49 @@ def check_installed() -> None:
         raise InputError(_REMEDY)
 
 
+@contextmanager
+def browser() -> Iterator[None]:
+    """Keep a browser open for all figures of a `with` block.
+
+    It draws an empty figure first. Raises InputError with the remedy if Kaleido or a browser is missing, or
+    if the browser does not start.
+    """
+    check_installed()
+    import kaleido
+    import plotly.graph_objects as go
+    import plotly.io as pio
+
+    given = {name: getattr(pio.defaults, name, None) for name in ("plotlyjs", "mathjax")}
+    try:
+        kaleido.start_sync_server(**{k: v for k, v in given.items() if v}, silence_warnings=True)
+        with _same_options():
+            pio.to_image(go.Figure(), format="svg")
+    except Exception as error:  # each version of Kaleido has errors of its own
+        kaleido.stop_sync_server(silence_warnings=True)
+        raise InputError(f"{_REMEDY} ({_reason(error)})") from None
+    try:
+        yield
+    finally:
+        kaleido.stop_sync_server(silence_warnings=True)
+
+
+@contextmanager
+def _same_options() -> Iterator[None]:
+    """Hide the warning that a running browser keeps its options; they are those of Plotly."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The kopts argument is ignored")
+        yield
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error, or its name."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def write(figures: Mapping[str, Plot], folder: Path, width: float, height: float) -> list[Path]:
     """Write each figure as NAME.svg, .png and .pdf of `width` x `height` [mm], and return the files.
 
-    Raises InputError if Kaleido or a browser is missing.
+    Within `browser` all figures share one browser. Raises InputError if Kaleido or a browser is missing.
     """
     check_installed()
     import plotly.graph_objects as go
@@ -48,10 +92,11 @@ def write(figures: Mapping[str, Plot], folder: Path, width: float, height: float
             drawn.append(go.Figure(figure["data"], layout))
             files.append(folder / f"{name}.{suffix}")
     try:
-        pio.write_images(
-            drawn, files, width=round(width * _PER_MM), height=round(height * _PER_MM),
-            scale=[_DENSITY if file.suffix == ".png" else 1 for file in files],
-        )  # fmt: skip
+        with _same_options():
+            pio.write_images(
+                drawn, files, width=round(width * _PER_MM), height=round(height * _PER_MM),
+                scale=[_DENSITY if file.suffix == ".png" else 1 for file in files],
+            )  # fmt: skip
     except RuntimeError as error:  # Plotly's text about a missing browser
-        raise InputError(f"{_REMEDY} ({str(error).strip().splitlines()[0]})") from None
+        raise InputError(f"{_REMEDY} ({_reason(error)})") from None
     return files

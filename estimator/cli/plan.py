@@ -76,7 +76,7 @@ def plan(
     else:
         _print(found, None if quiet else out, tables=not quiet)
     if found.stopped and out is not None:
-        console.say(f"finished simulations are in {out}; the same command resumes")
+        console.say(f"replications are in {out}; the same command continues (to the end without --time)")
     if found.stopped == INTERRUPTED:
         console.leave(130)
     if not found.decided:

@@ -404,9 +404,16 @@ def _write_figures(
     width, height = images.size(size)
     about = store.manifest["sweep"]
     chosen = _values(about["axes"], where)
-    drawn = {of: curves(store, x, of, by, chosen) for of in about["outcomes"]}
-    files = images.write(drawn, folder, width, height)
-    console.say(f"{len(files)} files in {folder}: {', '.join(drawn)}, each as SVG, PNG and PDF")
+    outcomes = about["outcomes"]
+    drawn = curves(store, x, outcomes[0], by, chosen)  # wrong names are refused before a browser starts
+    with images.browser():
+        for k, of in enumerate(outcomes, 1):
+            images.write({of: drawn}, folder, width, height)
+            console.say(f"{of}.svg, .png and .pdf (figure {k} of {len(outcomes)})")
+            if k < len(outcomes):
+                drawn = curves(store, x, outcomes[k], by, chosen)
+    files = len(outcomes) * len(images.FORMATS)
+    console.say(f"{files} files in {folder}: {', '.join(outcomes)}, each as SVG, PNG and PDF")
 
 
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)

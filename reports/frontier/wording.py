@@ -80,7 +80,9 @@ def explanation(found: Frontier) -> str:
         text += f" At {where} the curve is not monotone: there may be another limit."
     if found.stopped:
         at = f"{len(found.answers)} of {n} values of {title(found)}"
-        text += f" The plan was stopped ({found.stopped}) at {at}."
+        tried = f"{found.cost['values']} of {scales.count(found.cost['of_values'])} designs were tried"
+        text += f" The plan was stopped ({found.stopped}) at {at}: {tried}."
+        text += f" {wording.CONTINUE}"
     if found.answer is not None and (lost := wording.losses(found.answer)):
         text += f" {lost}"
     return text

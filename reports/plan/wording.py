@@ -276,13 +276,18 @@ def _rounded(plan: Plan, numbers: tuple[float, ...]) -> list[float]:
 
 
 def _stopped(found: Answer) -> str:
-    """Return why a plan ended early, and which resources were not evaluated."""
+    """Return why a plan ended early, what was evaluated by then, and how to continue."""
     looked = [gain.resource.name for gain in found.gains]
     missing = [resource.name for resource in found.plan.resources if resource.name not in looked]
     what = ""
     if missing:
         what = f"; the effect of more of these resources was not computed: {', '.join(missing)}"
-    return f"The plan was stopped ({found.stopped}){what}."
+    tried = f"{found.cost['values']} of {found.cost['of_values']} values were tried"
+    return f"The plan was stopped ({found.stopped}): {tried}{what}. {CONTINUE}"
+
+
+CONTINUE = "The same command with --out DIR keeps the replications and continues with each call."
+"""Remedy for a plan that ended early."""
 
 
 def _by_time(stopped: str) -> bool:

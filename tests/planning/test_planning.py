@@ -399,7 +399,9 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
     for mine, whole in ((found.holds, answer.holds), (answer.fails, found.fails)):
         assert mine is None or whole is None or mine <= whole
     text = wording.explanation(found)
-    assert "not decided yet. The plan was stopped (interrupted)" in text
+    assert "not decided yet. The plan was stopped (interrupted): " in text
+    tried = f"{found.cost['values']} of {found.cost['of_values']} values were tried"
+    assert tried in text and "continues" in text
     assert "the effect of more of these resources was not computed: rate" in text
     assert found.record()["stopped"] == "interrupted"
     assert answer.record()["stopped"] is None

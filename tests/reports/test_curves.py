@@ -111,3 +111,23 @@ def test_the_remedy_for_a_missing_kaleido_names_the_extra(
     command = ["report", str(store), "--figures", str(tmp_path), "--where", "hops.0.queue=10"]
     found = CliRunner().invoke(app, command)
     assert found.exit_code == 2 and "pip install 'netcarlo[figures]'" in found.output
+
+
+def test_a_browser_that_does_not_start_is_found_before_any_figure(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kaleido = pytest.importorskip("kaleido")
+    pytest.importorskip("plotly")
+    closed = []
+
+    def fails(**options: object) -> None:
+        raise RuntimeError("Kaleido requires Google Chrome\nmore")
+
+    monkeypatch.setattr(kaleido, "start_sync_server", fails)
+    monkeypatch.setattr(kaleido, "stop_sync_server", lambda **options: closed.append(options))
+    command = ["report", str(store), "--figures", str(tmp_path / "none"), "--where", "hops.0.queue=10"]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 2 and closed
+    text = " ".join(found.output.split())
+    assert "pip install 'netcarlo[figures]'" in text and "plotly_get_chrome" in text
+    assert "(Kaleido requires Google Chrome)" in text and not (tmp_path / "none").exists()
