@@ -18,7 +18,7 @@ from netcarlo.schema import units
 from netcarlo.schema.document import Location
 from netcarlo.simulation import measurable
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.outcomes import MEANING, declarations
+from netcarlo.simulation.outcomes import MEANING
 from netcarlo.studies import code, judgement, quantities
 from netcarlo.studies.cells import Cell, Cells, Derived, Samples, planned
 from netcarlo.studies.code import Code
@@ -323,8 +323,8 @@ def _unmeasured(word: str, inside: str | None, scenario: Scenario, have: dict[in
             if name not in have[id(scenario)]:
                 measurable.refuse(name, scenario, have[id(scenario)])
             return ""
-        by = declarations(scenario.network)
-        if word not in by or f"{key}s" not in {one.part for one in by[word].by}:
+        parts = {one.part for known in scenario.network.outcomes if known.name == word for one in known.by}
+        if f"{key}s" not in parts:
             return f"'{word}' is not measured for each {key} here"
         names = scenario.network.part_names(build(scenario, replications=1).rows).get(f"{key}s", [])
         short = {re.split(r"\s", text)[0] for text in names} | set(names)

@@ -134,10 +134,16 @@ def _written(values: Samples, form: str, *, interval: bool) -> str:
 
 
 def _unit(expression: str, scope: Scope) -> str:
-    """Return the unit of an expression that is one metric; otherwise empty."""
-    match = re.fullmatch(r"(\w+)\s*(\[[^\[\]]*\])?", expression)
-    measure = scope.study.description.measures.get(match[1]) if match else None
-    return measure.unit if measure is not None else ""
+    """Return the unit of a metric, or of a sum or difference of metrics with one unit; otherwise empty."""
+    terms = re.split(r"\s[-+]\s", re.sub(r"^(rise|fall) of ", "", expression))
+    measures = scope.study.description.measures
+    units = set()
+    for term in terms:
+        match = re.fullmatch(r"(\w+)\s*(\[[^\[\]]*\])?", term.strip())
+        number = re.fullmatch(r"[\d.]+", term.strip())
+        measure = measures.get(match[1]) if match else None
+        units |= set() if number else {measure.unit if measure else ""}
+    return units.pop() if len(units) == 1 else ""
 
 
 class _Located:

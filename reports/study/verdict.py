@@ -192,7 +192,9 @@ def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
 def metrics(evaluation: Evaluation) -> list[str]:
     """The metrics of the paper's tables."""
     tables = evaluation.study.description.tables
-    return list(dict.fromkeys(metric for table in tables for metric in table.metrics))
+    compared = {row.published.metric for row in printed(evaluation)}
+    wanted = dict.fromkeys(metric for table in tables for metric in table.metrics)
+    return [metric for metric in wanted if metric in compared]
 
 
 def match(evaluation: Evaluation, row: Compared) -> bool | None:

@@ -191,3 +191,61 @@ def test_the_starter_runs_and_holds(tmp_path: Path) -> None:
     assert sum("#" in line for line in (folder / "study.yaml").read_text().splitlines()) >= 10
     code, said = run("reproduce", folder, "--out", tmp_path / "out", "--check")
     assert code == 0 and "3 of 3 claims held" in said, said
+
+
+BRANCH = """\
+name: branch
+duration: 3 s
+transport: {protocol: newreno, window: 64 packets}
+shared:
+  links:
+    - {ends: [A, B], rate: 20 Mbit/s, delay: 10 ms}
+    - {ends: [B, A], rate: 20 Mbit/s, delay: 10 ms}
+    - {ends: [A, C], rate: 5 Mbit/s, delay: 15 ms}
+    - {ends: [C, A], rate: 5 Mbit/s, delay: 15 ms}
+  flows:
+    - {source: A, sink: B}
+    - {source: A, sink: C, class: video, udp: {rate: 1 Mbit/s, payload: 1200 B}}
+"""
+
+PARTS = """\
+title: Parts
+source: Nobody
+question: Which flow?
+replications: 2
+seed: 1
+scenario: link.yaml
+conditions:
+  payload: {label: Payload, unit: B, set: {shared.flows.1.udp.payload: "{} B"}}
+metrics:
+  first: {value: "goodput_bps[flow=0]", unit: Mbit/s}
+  second: {value: "goodput_bps[flow=1]", unit: Mbit/s}
+  both: {value: "(goodput_bps[flow=0] + goodput_bps[flow=1]) / 1e6"}
+  late: {value: "delay_p95_s[class=video]", unit: ms}
+  busy: {value: "utilisation[link=2]", unit: "%"}
+"""
+
+
+def test_metrics_of_flows_links_and_classes(tmp_path: Path) -> None:
+    published = "payload,metric,published\n" + "".join(
+        f"1200,{name},1\n" for name in ("first", "second", "both", "late", "busy")
+    )
+    folder = write(tmp_path / "mine", study=PARTS, published=published, scenario=BRANCH)
+    (found,) = netcarlo.reproduce([folder])
+    (cell,) = found.cells.all
+    first, second, both, late, busy = (row.estimate.mean for row in found.rows if row.estimate is not None)
+    assert second == pytest.approx(1, rel=0.02) and busy == pytest.approx(20, rel=0.1)
+    assert both == pytest.approx(first + second)
+    assert both == pytest.approx(cell.outcome("goodput_bps").mean() / 1e6, rel=1e-3)
+    assert late == pytest.approx(1e3 * cell.outcome("video_delay_p95_s").mean())
+
+    text = changed(
+        PARTS, ("[flow=1]", "[flow=7]"), ("[link=2]", "[link=D-E]"), ("[class=video]", "[class=vid]")
+    )
+    (folder / "study.yaml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        check_study(Study(folder))
+    said = str(caught.value)
+    assert "metrics.second.value: '7' is none of the flows; write 0 to 1" in said
+    assert "metrics.busy.value: 'D-E' is none of the links; write 0 to 3, or A-B" in said
+    assert "metrics.late.value: 'vid_delay_p95_s' is not measured here" in said
