@@ -35,8 +35,8 @@ class Found:
     """Sentence with the numbers."""
     expression: str
     """Expression of the quantity."""
-    samples: Samples
-    """Values of the quantity, one per replication."""
+    samples: Samples | None
+    """Values of the quantity, one per replication; None without a quantity."""
 
 
 def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> Claim:
@@ -45,7 +45,8 @@ def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> C
     theirs = _found(name, stated, printed) if stated.own else None
     published, evidence = stated.published, ours.evidence
     if theirs is not None:
-        published = published or f"{float(np.mean(theirs.samples)):.4g}"
+        if theirs.samples is not None:
+            published = published or f"{float(np.mean(theirs.samples)):.4g}"
         evidence = f"{evidence}. The paper's own numbers: {theirs.evidence}"
     return Claim(
         id=name,
@@ -58,7 +59,7 @@ def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> C
         samples=ours.samples,
         published=published,
         evidence=evidence,
-        expected=stated.expected,
+        expected=stated.expected if stated.rule else "not testable",
         fitted=stated.fitted,
         changed=stated.changed,
     )
@@ -77,8 +78,8 @@ def _found(name: str, stated: StatedClaim, scope: Scope) -> Found:
                 judged = rules.judge(text, inner, stated.unit)
             verdicts.append(judged.verdict)
             decisive += [judged] if k == 0 else []
-    chosen = _worst(decisive)
-    expression, samples = chosen.expression, chosen.samples
+    chosen = _worst(decisive) if decisive else None
+    expression, samples = (chosen.expression, chosen.samples) if chosen else ("", None)
     if stated.quantity:
         expression = stated.quantity
         with _Located((*at, "quantity")):
@@ -91,7 +92,7 @@ def _found(name: str, stated: StatedClaim, scope: Scope) -> Found:
         samples = np.atleast_1d(found)
     with _Located((*at, "evidence")):
         evidence = filled(stated.evidence, scope)
-    return Found(every(verdicts), evidence, expression, samples)
+    return Found(every(verdicts) if texts else "not testable", evidence, expression, samples)
 
 
 def _worst(judged: list[rules.Judged]) -> rules.Judged:
@@ -137,7 +138,7 @@ def _unit(expression: str, scope: Scope) -> str:
     """Return the unit of a metric, or of a sum or difference of metrics with one unit; otherwise empty."""
     terms = re.split(r"\s[-+]\s", re.sub(r"^(rise|fall) of ", "", expression))
     measures = scope.study.description.measures
-    units = set()
+    units: set[str] = set()
     for term in terms:
         match = re.fullmatch(r"(\w+)\s*(\[[^\[\]]*\])?", term.strip())
         number = re.fullmatch(r"[\d.]+", term.strip())

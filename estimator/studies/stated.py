@@ -51,10 +51,10 @@ class StatedClaim(Record):
     """Conditions with values: the rule must hold for each combination."""
     let: dict[str, str] = {}
     """Names for expressions. `name[hops=4]` is the expression with this condition."""
-    rule: str | list[str]
-    """Rule, or several that must all hold. A rule is `A > B` (also `>=`, `<`, `<=`, and chains), `A between 1
-    and 2`, `A within 5 % of B` or `of published`, `A rises` or `A falls along hops`, or two of these with
-    `or`."""
+    rule: str | list[str] = []
+    """Rule, or several that must all hold; a claim without a rule is `not testable`. A rule is `A > B` (also
+    `>=`, `<`, `<=`, and chains), `A between 1 and 2`, `A within 5 % of B` or `of published`, `A rises` or `A
+    falls along hops`, or two of these with `or`."""
     quantity: str = ""
     """Expression that is shown with its interval; by default the one that decides the first rule."""
     label: str = ""
@@ -69,7 +69,8 @@ class StatedClaim(Record):
     own: bool = False
     """True to apply the rules to the published numbers too, and to show both verdicts."""
     expected: Verdict = "held"
-    """Verdict that `--check` requires; those expected to be `not held` or `not testable` may fail."""
+    """Verdict that `--check` requires. Claims without a rule are expected to be `not testable`; those
+    expected to be `not held` or `not testable` may fail."""
     fitted: str = ""
     """Parameters that were fitted with the claim in view, so that the claim is not a test of them."""
     changed: str = ""
