@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -46,7 +45,12 @@ def load(study: Study) -> Code:
     """Return the code of a study. Raises InputError if it is not trusted, or fails."""
     if study.package:
         own = f"{study.package}.claims"
-        return _code(import_module(own)) if find_spec(own) else Code()
+        try:
+            return _code(import_module(own))
+        except ModuleNotFoundError as error:
+            if error.name not in (study.package, own):
+                raise
+            return Code()  # a study of data only
     path = study.folder / FILE
     if not path.exists():
         return Code()

@@ -82,7 +82,7 @@ def test_another_truth_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def _without_folds(study: Study) -> Study:
     path = study.folder / "study.yaml"
     path.write_text(path.read_text().replace("leave_out: [tcp, loss_percent]", "leave_out: []"))
-    return Study(study.folder)
+    return Study(study.folder, package=study.package)
 
 
 @pytest.mark.full
@@ -119,7 +119,7 @@ def test_refit_does_not_see_what_it_leaves_out(known: Study, found: Calibrated, 
     text = (other.folder / "study.yaml").read_text()
     (other.folder / "study.yaml").write_text(text.replace("[tcp, loss_percent]", "[tcp]"))
     own_module(monkeypatch, other.name)
-    again = calibrate(Study(other.folder), target="cpu")
+    again = calibrate(Study(other.folder, package=other.package), target="cpu")
     honest, same = found.folds[1], again.folds[1]
     assert (same.value, same.parameters) == ("reno", honest.parameters)
     assert [row.estimate for row in same.numbers] == [row.estimate for row in honest.numbers]
@@ -276,7 +276,7 @@ def test_declarations_that_do_not_fit_the_study(old: str, new: str, message: str
     path.write_text(path.read_text().replace(old, new))
     own_module(monkeypatch, "known")
     with pytest.raises(InputError, match=message):
-        calibrate(Study(study.folder), target="cpu")
+        calibrate(Study(study.folder, package=study.package), target="cpu")
 
 
 def test_study_without_a_calibration() -> None:

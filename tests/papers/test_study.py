@@ -35,7 +35,7 @@ def test_unknown_key_is_named_with_its_line(folder: Path) -> None:
 
 def test_missing_column_is_named(folder: Path) -> None:
     replace(folder / "published.csv", "paper_rtt_ms", "rtt")
-    with pytest.raises(InputError, match=r"published\.csv: has no column 'paper_rtt_ms'"):
+    with pytest.raises(InputError, match=r"published\.csv:1: has no column 'paper_rtt_ms'"):
         _ = Study(folder).published
 
 

@@ -78,7 +78,7 @@ def write(folder: Path, *, seed: int, **truth: float) -> Study:
             goodput = np.mean(found.integers[:, Out.RECEIVED]) * 8 / SECONDS
             lines.append(f"{tcp},{loss},goodput_kbps,kbit/s,{goodput:.2f},0.01,printed")
     (folder / "published.csv").write_text("\n".join(lines) + "\n")
-    return Study(folder)
+    return Study(folder, package=f"netcarlo.studies.{folder.name}")
 
 
 def brief(study: Study) -> Study:
@@ -86,7 +86,7 @@ def brief(study: Study) -> Study:
     effort = "population: 2, generations: 2, replications: 2, finalists: 2, again: 2, final: 4, evaluation: 4"
     path = study.folder / "study.yaml"
     path.write_text(path.read_text().split("  effort:")[0] + f"  effort: {{{effort}}}\n")
-    return Study(study.folder)
+    return Study(study.folder, package=study.package)
 
 
 def own_module(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -179,3 +179,11 @@ def test_a_share_of_replications_has_the_interval_of_a_share(scope: Scope, study
     assert judge(f"{RENO} > 50", shares).verdict == "held"  # Wilson: 60 to 98 %
     assert judge(f"{RENO} > 60", shares).verdict == "undecided"
     assert evaluate(f"{RENO} / 2", shares).mean() == pytest.approx(45)
+
+
+def test_a_claim_without_a_rule_is_not_testable(scope: Scope, study: Study) -> None:
+    found = claim(scope, study, quantity=f"{NEWRENO} - {RENO}", evidence="the paper does not say how")
+    assert (found.verdict, found.expected, found.passed) == ("not testable", "not testable", True)
+    assert found.samples.mean() == pytest.approx(2) and found.unit == "Mbit/s"
+    bare = claim(scope, study, evidence="nothing")
+    assert bare.samples is None and bare.verdict == "not testable"
