@@ -1,0 +1,98 @@
+"""Studies as data only, with numbers of public sources: no typing errors, no faults, the stated verdicts."""
+
+import math
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from netcarlo.cli.main import app
+from netcarlo.studies import study as studies
+from netcarlo.studies.checking import check_study
+from netcarlo.studies.study import Study
+
+FOLDER = Path(__file__).parents[2] / "configs" / "examples" / "studies"
+STUDIES = sorted(path.parent.name for path in FOLDER.glob("*/study.yaml"))
+ANSWER = {1: 1, 2: 2, 5.5: 2, 11: 2, 6: 6, 9: 6, 12: 12, 18: 12, 24: 24, 36: 24, 48: 24, 54: 24}
+"""Rate of ACKs by rate of data [Mbit/s]."""
+
+
+def load(name: str) -> Study:
+    """Return a study of the folder."""
+    return studies.load(FOLDER / name)
+
+
+def test_there_are_three() -> None:
+    assert STUDIES == ["cubic_windows", "sctp_detection", "wifi_saturation"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_folder_has_no_faults_and_no_code(name: str) -> None:
+    check_study(load(name))
+    assert {path.suffix for path in (FOLDER / name).iterdir()} == {".yaml", ".csv"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_verdicts_are_those_of_the_results_page(name: str, tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["reproduce", str(FOLDER / name), "--check", "--out", str(tmp_path)])
+    assert found.exit_code == 0, found.output
+
+
+def airtime(rate: float, bits: int) -> float:
+    """Return the duration of an 802.11a frame [s] (IEEE 802.11-2020, clause 17.4.3)."""
+    return 20e-6 + 4e-6 * math.ceil((16 + bits + 6) / (rate * 4))
+
+
+def bianchi(rate: float, stations: int, *, eifs: bool) -> float:
+    """Return the saturation throughput [Mbit/s] by the formulas of `generate_bianchi.m` of ns-3."""
+    if rate in (1, 2, 5.5, 11):
+        data = {1: 12480e-6, 2: 6336e-6, 5.5: 2427e-6, 11: 1310e-6}[rate]
+        ack, sifs, slot, window = 192e-6 + 112e-6 / ANSWER[rate], 10e-6, 20e-6, 32
+    else:
+        data, ack = airtime(rate, 12000 + 28 * 8 + 48), airtime(ANSWER[rate], 112)
+        sifs, slot, window = 16e-6, 9e-6, 16
+    difs, stages = sifs + 2 * slot, round(math.log2(1024 / window))
+    low, high = 0.0, 1.0  # the attempt probability, where the two equations of the model meet
+    for _ in range(60):
+        tau = (low + high) / 2
+        p = 1 - (1 - tau) ** (stations - 1)
+        other = 2 / (1 + window + p * window * sum((2 * p) ** k for k in range(stages)))
+        low, high = (tau, high) if tau < other else (low, tau)
+    some = 1 - (1 - tau) ** stations
+    one = stations * tau * (1 - tau) ** (stations - 1)
+    again = 1 / (1 - 1 / window)
+    success = (data + sifs + ack + difs) * again + slot
+    collision = data + difs + (sifs + ack if eifs else 0)
+    return 12000 * again * one / ((1 - some) * slot + one * success + (some - one) * collision) / 1e6
+
+
+def test_the_numbers_of_ns3_are_typed_correctly() -> None:
+    numbers = load("wifi_saturation").published
+    assert len(numbers) == 2 * 12 * 10
+    for number in numbers:
+        rate, stations = (float(number.conditions[key]) for key in ("rate_mbps", "stations"))
+        expected = bianchi(rate, round(stations), eifs=number.place["table"] == "EIFS")
+        # MATLAB's grid of 10,000 probabilities is coarser than the printed digits.
+        assert number.value == pytest.approx(expected, rel=5e-4), number
+
+
+def test_the_numbers_of_rfc_9438_are_typed_correctly() -> None:
+    numbers = load("cubic_windows").published
+    assert len(numbers) == 16
+    for number in numbers:
+        p, rtt = float(number.conditions["loss_percent"]) / 100, float(number.conditions["rtt_ms"]) / 1000
+        reno = 1.2 / math.sqrt(p)  # RFC 3649, section 3
+        cubic = (0.4 * 3.7 / (4 * 0.3)) ** 0.25 * (rtt / p) ** 0.75  # RFC 9438, section 5.1
+        expected = reno if number.conditions["control"] == "reno" else max(reno, cubic)
+        assert number.value == pytest.approx(expected, abs=1.0), number
+
+
+def test_the_sums_of_timeouts_are_typed_correctly() -> None:
+    for number in load("sctp_detection").published:
+        if number.metric == "detection":
+            start, most, retries = (
+                float(number.conditions[key]) for key in ("rto_start_ms", "rto_max_ms", "path_max_retrans")
+            )
+            timeouts = [min(start * 2**k, most) for k in range(round(retries) + 1)]
+            assert number.value == pytest.approx(sum(timeouts) / 1000), number
