@@ -21,7 +21,7 @@ setup(
         "netcarlo": ["py.typed"],
         "netcarlo.live": ["assets/*"],
         "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "schemas/*", "starters/*",
-                             "starters/study/*", "studies/*/*"],
+                             "starters/study/*", "examples/studies/*/*", "studies/*/*"],
         "netcarlo.reports": ["templates/*"],
     },
 )
