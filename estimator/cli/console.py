@@ -57,7 +57,7 @@ Trust = Annotated[
     typer.Option(
         metavar="FILE|SHA256",
         callback=_trusted,
-        help="Trust this Python file or data file, although it is outside the folder of the scenario.",
+        help="Trust this Python or data file: outside the folder of the scenario, or claims.py of a study.",
     ),
 ]
 """Option that trusts a file as soon as it is read; commands do not use its value."""

@@ -156,8 +156,8 @@ def _checked(studies: list[str], *, quiet: bool) -> None:
         claims = len(study.description.claims)
         if not quiet:
             console.say(
-                f"{study.name}: no faults; {len(study.published)} published numbers, {cells} cells of "
-                f"{study.description.replications} replications, {claims} claims in study.yaml"
+                f"{study.name}: no faults; published numbers: {len(study.published)}, cells: {cells}, "
+                f"replications of each: {study.description.replications}, claims in study.yaml: {claims}"
             )
 
 

@@ -33,7 +33,7 @@ def new(
         ),
     ],
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Folder of a study; default: study.")
+        Path | None, typer.Argument(metavar="DIR", help="Folder of a study; default: study.")
     ] = None,
     out: Annotated[
         Path | None,

@@ -227,6 +227,7 @@ def _check_cells(study: Study, own: Code, faults: _Faults) -> None:
         )
     if not cells:
         return
+    _check_traces(study, cells, faults)
     metrics = metrics_of(study, own)
     rehearsed = _Rehearsed(study, cells, metrics)
     rehearsed.used = set()
@@ -239,6 +240,27 @@ def _check_cells(study: Study, own: Code, faults: _Faults) -> None:
             faults.add(
                 ("setting", k, "value"),
                 f"setting.{k}.value: '{part.value}' names a field that no scenario has",
+            )
+
+
+def _wired(scenario: Scenario | None) -> bool:
+    """Return True for a scenario without 802.11; False also if it has faults (None)."""
+    return scenario is not None and scenario.wireless is None
+
+
+def _check_traces(study: Study, cells: list[Cell], faults: _Faults) -> None:
+    """Check that figures over time have the cells that they need."""
+    for k, trace in enumerate(study.description.traces):
+        found = [cell for cell in cells if not cell.variation and matches(cell.conditions, {**trace.cell})]
+        name = f"traces.{k}.cell"
+        if trace.show == "rate" and any(_wired(cell.scenario) for cell in found):
+            faults.add(
+                ("traces", k), f"traces.{k}.show: rate is for 802.11 networks; write window or packets"
+            )
+        elif not found or (trace.show != "rate" and len(found) > 1):
+            at = quantities.shown({**trace.cell})
+            faults.add(
+                ("traces", k, "cell"), f"{name}: {len(found)} cells have {at}; give the conditions of one"
             )
 
 

@@ -18,6 +18,9 @@ from netcarlo.studies.stated import StatedClaim
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _FORMAT = re.compile(r"(.+):\s*([^:\[\]()]*?)\s*(\bci)?\s*", re.DOTALL)
 
+_FORM = re.compile(r"[-+ ]?,?(\.\d{1,2})?[efg%]?")
+"""Pattern of a format that cannot produce a text of any length."""
+
 
 class ClaimError(InputError):
     """Fault of a claim, with the location of the field in `study.yaml`."""
@@ -116,10 +119,9 @@ def filled(text: str, scope: Scope) -> str:
         expression, form, interval = (parts[1], parts[2].strip(), parts[3]) if parts else (match[1], "", None)
         found = evaluate(expression, scope)
         lines = found if found.ndim > 1 else [np.atleast_1d(found)]
-        try:
-            return ", ".join(_written(one, form or ".4g", interval=bool(interval)) for one in lines)
-        except ValueError:
-            raise InputError(f"'{{{match[1]}}}': '{form}' is not a format; write one such as .1f") from None
+        if not _FORM.fullmatch(form):
+            raise InputError(f"'{{{match[1]}}}': '{form}' is not a format; write one such as .1f")
+        return ", ".join(_written(one, form or ".4g", interval=bool(interval)) for one in lines)
 
     return _FIELD.sub(number, text)
 

@@ -328,7 +328,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def check_syntax(text: str) -> None:
     """Raise InputError unless an expression of outcomes and metrics of one cell can be evaluated."""
-    words = {}
+    words: dict[str, str] = {}
 
     def replaced(match: re.Match[str]) -> str:
         after = match["after"] or ""

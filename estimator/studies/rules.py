@@ -24,7 +24,10 @@ from netcarlo.studies.quantities import InPrint, Scope, evaluate
 
 _COMPARISON = re.compile(r"(>=|<=|>|<)")
 _TREND = re.compile(r"(?P<of>.+?)\s+(?P<how>rises|falls)(?:\s+along\s+(?P<along>\w+))?", re.DOTALL)
-_WITHIN = re.compile(r"(?P<of>.+?)\s+within\s+(?P<by>\S+?)\s*(?P<percent>%)?\s+of\s+(?P<to>.+)", re.DOTALL)
+_WITHIN = re.compile(
+    r"(?P<of>.+?)\s+within\s+(?P<by>(?P<number>\S+?)\s*(?P<unit>[A-Za-z%][\w/%]*)?)\s+of\s+(?P<to>.+)",
+    re.DOTALL,
+)
 _BETWEEN = re.compile(r"(?P<of>.+?)\s+between\s+(?P<low>.+?)\s+and\s+(?P<high>.+)", re.DOTALL)
 _QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%µ][\w/%]*)")
 
@@ -125,11 +128,13 @@ def _trend(match: re.Match[str], scope: Scope, unit: str) -> Judged:
 
 def _within(match: re.Match[str], scope: Scope, unit: str) -> Judged:
     """Judge the distance of an expression from another one, or from its published value."""
-    of, to = match["of"], match["to"].strip()
+    of, to, percent = match["of"], match["to"].strip(), match["unit"] == "%"
     try:
-        by = float(match["by"]) / (100 if match["percent"] else 1)
+        by = float(match["number"]) / (100 if percent else 1)
     except ValueError:
         raise InputError(f"'{match['by']}' is not a number; write one such as 5 %") from None
+    if match["unit"] and not percent:
+        by = float(_side(match["by"], of, scope, unit))
     a = evaluate(of, scope)
     if to == "published":
         b = evaluate(of, replace(scope, source=InPrint(scope.study)))
@@ -139,11 +144,11 @@ def _within(match: re.Match[str], scope: Scope, unit: str) -> Judged:
     for one, other in _rows(a, b):
         if _constant(b):
             centre = float(np.ravel(other)[0])
-            width = by * abs(centre) if match["percent"] else by
+            width = by * abs(centre) if percent else by
             values = one
         else:
-            centre, width = (1.0, by) if match["percent"] else (0.0, by)
-            values = _numeric(one) / _numeric(other) if match["percent"] else _numeric(one) - _numeric(other)
+            centre, width = (1.0, by) if percent else (0.0, by)
+            values = _numeric(one) / _numeric(other) if percent else _numeric(one) - _numeric(other)
         verdicts.append(inside(estimate(values), centre - width, centre + width))
         shown.append((values, width - abs(float(estimate(values).mean) - centre)))
     return _nearest(of, verdicts, [values for values, _ in shown], [margin for _, margin in shown])

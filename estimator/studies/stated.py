@@ -53,8 +53,8 @@ class StatedClaim(Record):
     """Names for expressions. `name[hops=4]` is the expression with this condition."""
     rule: str | list[str] = []
     """Rule, or several that must all hold; a claim without a rule is `not testable`. A rule is `A > B` (also
-    `>=`, `<`, `<=`, and chains), `A between 1 and 2`, `A within 5 % of B` or `of published`, `A rises` or `A
-    falls along hops`, or two of these with `or`."""
+    `>=`, `<`, `<=`, and chains), `A between 1 and 2`, `A within 5 % of B` or `of published` (`within 5 of`
+    is an absolute distance), `A rises` or `A falls along hops`, or two of these with `or`."""
     quantity: str = ""
     """Expression that is shown with its interval; by default the one that decides the first rule."""
     label: str = ""

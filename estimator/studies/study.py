@@ -570,6 +570,7 @@ def _read_published(
     faults = Faults()
     header, rows = [""], list[list[str]]()
     with faults:
+        trusted.check(path, path.parent)
         header, *rows = csv_rows(read_text(path).splitlines(keepends=True)) or [[]]
     if faults.lines:
         return [], faults.lines

@@ -120,6 +120,9 @@ def test_faults_of_the_description_are_reported_with_those_of_the_numbers(tmp_pa
         ('{transport.protocol: "{}"}', '{transport.protocoll: "{}"}', "transport.protocoll"),
         ("columns: [loss]", "columns: [los]", "'los' is not a condition; did you mean 'loss'?"),
         ('table: "1"', 'table: "7"', "no published number has '7' in the column table"),
+        (":.3f} and", ":999999999.3f} and", "'999999999.3f' is not a format"),
+        ("tables:", "traces: [{figure: '3', title: t, cell: {protocol: reno}}]\ntables:",
+         "traces.0.cell: 2 cells have protocol=reno; give the conditions of one"),
         ("replications: 4", "replications: 0", "replications = 0 is out of range"),
         ('value: "100', 'value: "gain[loss=2] + 100', "'gain' refers to itself"),
         ('gain: {value: "100 * (goodput / goodput[protocol=reno] - 1)", unit: "%"}', "gain: the gain",
@@ -137,9 +140,8 @@ def test_a_fault_has_its_place_and_a_remedy(old: str, new: str, complaint: str, 
 def test_a_dry_run_simulates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netcarlo.studies.cells.simulate_all", lambda *_, **__: pytest.fail("simulated"))
     code, said = run("reproduce", write(tmp_path / "mine"), "--dry-run")
-    assert (code, said) == (
-        0, "mine: no faults; 5 published numbers, 4 cells of 4 replications, 1 claims in study.yaml\n"
-    )  # fmt: skip
+    words = "published numbers: 5, cells: 4, replications of each: 4, claims in study.yaml: 1"
+    assert (code, said) == (0, f"mine: no faults; {words}\n")
 
 
 def test_code_runs_only_if_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,7 @@ RENO, NEWRENO = "goodput[protocol=reno, loss=0.5]", "goodput[protocol=newreno, l
         # Published: 1.4 for Reno at 0.5 %; 7 times as much is simulated.
         (f"{RENO} within 5 % of published", "not held"), (f"{RENO} within 700 % of published", "held"),
         (f"{RENO} within 9.5 of published", "held"), (f"{RENO} within 8.6 of published", "undecided"),
+        (f"{RENO} within 9.5 Mbit/s of published", "held"), (f"{RENO} within 500 kbit/s of 10", "held"),
         (f"{RENO} within 10 % of 10", "held"), (f"{NEWRENO} within 25 % of {RENO}", "held"),
         (f"{NEWRENO} within 10 % of {RENO}", "not held"), (f"{NEWRENO} within 3 of {RENO}", "held"),
         ("goodput[protocol=reno] falls along loss", "held"), ("goodput[protocol=reno] rises", "not held"),
@@ -108,7 +109,7 @@ def test_verdict(rule: str, verdict: str, scope: Scope) -> None:
         ("goodput[loss=0.5, protocol=sack] > 1", "no cell has protocol=sack; known: newreno, reno"),
         ("goodput[dirty] > 1", "'dirty' is not in selections"),
         ("goodputt > 1", "'goodputt' is not a metric of the study; did you mean 'goodput'"),
-        (f"{RENO} within x % of published", "'x' is not a number"),
+        (f"{RENO} within x % of published", "'x %' is not a number; write one such as 5 %"),
         (f"exp({RENO}) > 1", "is not supported"),
         (f"__import__({RENO}) > 1", "is not supported"),
         ("published(goodput + 1) > 1", "published() takes one metric"),
