@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netcarlo.captures.capture import capture
     from netcarlo.comparison.compare import Comparison, compare
     from netcarlo.comparison.measured import Measured, compare_measured
     from netcarlo.errors import InputError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said is for those who listen
 
 _HOMES = {
+    "captures.capture": ["capture"],
     "comparison.compare": ["Comparison", "compare"],
     "comparison.measured": ["Measured", "compare_measured"],
     "errors": ["InputError"],
@@ -63,6 +65,7 @@ __all__ = [
     "Scenario",
     "StoredSweep",
     "Validation",
+    "capture",
     "compare",
     "compare_measured",
     "estimate",

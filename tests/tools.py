@@ -9,6 +9,7 @@ TOOLS = {
     "ns": "apt-get install ns2",
     "chromium": "apt-get install chromium",
     "gcc": "apt-get install gcc libc6-dev",
+    "tshark": "apt-get install tshark",
     "ptxas": "pip install nvidia-cuda-nvcc",
     "numba_cuda": "pip install '.[test]'",
     "numba_cuda_mlir": "pip install '.[test]'",

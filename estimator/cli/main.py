@@ -343,6 +343,12 @@ def trace(
     scenario: ScenarioFile,
     replication: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the replication.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for trace.csv and trace.html.")] = Path(),
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write its packets as pcapng, for Wireshark.")
+    ] = None,
+    pcap_at: Annotated[
+        str, typer.Option(metavar="END", help="Place of the packet capture: sender or receiver.")
+    ] = "sender",
     every: Annotated[
         bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
     ] = False,
@@ -355,6 +361,7 @@ def trace(
     """Simulate one replication and write its events over time as a table and a page."""
     from netcarlo import load_scenario
     from netcarlo import trace as run
+    from netcarlo.captures import capture as captures
     from netcarlo.cli import answer
     from netcarlo.reports import trace_page
     from netcarlo.reports.parts.write import write_all
@@ -363,10 +370,14 @@ def trace(
     from netcarlo.simulation.trace import per_second
 
     destination.check_folder(out, ["trace.csv", "trace.html"])
+    if pcap:
+        captures.check(pcap, at=pcap_at)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
     with console.progress(loaded.name, quiet):
         traced = run(loaded, replication=replication, large=yes)
+    if pcap:
+        captured = captures.capture(loaded, pcap, replication=replication, at=pcap_at)
     title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
     page = trace_page(
         traced.frame, title,
@@ -380,6 +391,8 @@ def trace(
         if outside := validated.sentence(loaded):
             console.say(outside)
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
+        if pcap:
+            console.say(f"{captured} packets at the {pcap_at} in {pcap}")
 
 
 GROUPS = {

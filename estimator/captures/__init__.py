@@ -1,0 +1,1 @@
+"""Packet captures: the packets of one replication, with headers, as a pcapng file for Wireshark."""
