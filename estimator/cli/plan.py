@@ -162,6 +162,7 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
     else:
         rows = [{k: v for k, v in row.items() if k != "requirement"} for row in wording.requirements(found)]
         _table("Requirements", rows, wrap=False)
+        console.echo(wrapped(wording.LEGEND) + "\n")
         if gains := wording.gains(found):
             _gains(gains)
     console.echo(wording.spent(found.cost))

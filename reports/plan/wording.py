@@ -286,8 +286,11 @@ def _stopped(found: Answer) -> str:
     return f"The plan was stopped ({found.stopped}): {tried}{what}. {CONTINUE}"
 
 
-CONTINUE = "The same command with --out DIR keeps the replications and continues with each call."
+CONTINUE = "With --out DIR all replications are kept, and the same command continues."
 """Remedy for a plan that ended early."""
+
+LEGEND = "In brackets: confidence bands. Alone: estimated limit if there were no other requirement."
+"""Explanation of the table of requirements."""
 
 
 def _by_time(stopped: str) -> bool:

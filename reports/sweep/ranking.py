@@ -14,6 +14,8 @@ MEANINGS = {
     "total": "With others: share that remains if all other inputs are known (total index).",
 }
 """Explanations of the indices."""
+MORE = "draw more networks (raise draw.count)"
+"""Remedy for wide intervals."""
 HEADS = {"first": "alone", "total": "with others"}
 """Headers of the columns of indices."""
 
@@ -30,11 +32,11 @@ def sentence(table: pd.DataFrame, *, of: str, where: Mapping[str, Any]) -> str:
     top = ranked.iloc[0]
     name = _input(ranked.index[0])
     if not top["first_low"] > 0:
-        remedy = "no input alone has a clear effect; draw more networks"
+        remedy = f"no input alone has a clear effect; {MORE}"
         return f"{capital(scales.name_of(of))}{point}: {remedy} {networks}."
     text = f"{capital(scales.name_of(of))}{point}: {name} matters most, it explains {_share(top, 'first')}"
     rivals = ranked.index[1:][(ranked["first_high"].iloc[1:] > top["first_low"]).to_numpy()]
-    doubt = f" The interval of {_input(rivals[0])} overlaps; draw more networks." if len(rivals) else ""
+    doubt = f" The interval of {_input(rivals[0])} overlaps; {MORE}." if len(rivals) else ""
     return f"{text} of the variance {networks}.{doubt}"
 
 

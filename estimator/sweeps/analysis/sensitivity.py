@@ -165,7 +165,7 @@ def _standardised(outcome: Floats, of: str) -> Floats:
     if len(outcome) < MIN_POINTS:
         raise InputError(
             f"{of} has a value on {len(outcome)} networks or base points, and indices need {MIN_POINTS}; "
-            "draw more networks"
+            "draw more networks (raise draw.count)"
         )
     sd = outcome.std()
     if not sd > 1e-12 * abs(outcome).max():
