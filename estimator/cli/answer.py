@@ -66,7 +66,7 @@ def print_parts(found: Estimate, *, every: bool) -> None:
         if len(shown) < len(table):
             about.append(f"{len(shown)} of {len(table)}; all of them: --all")
         title = part.capitalize() + (f" ({', '.join(about)})" if about else "")
-        console.print_table(title, texts(shown), lambda _, text: text)
+        console.print_table(title, texts(shown), lambda _, text: text, wrap=False)
 
 
 def print_trace(scenario: Scenario, frame: pd.DataFrame, *, replication: int, every: bool) -> None:

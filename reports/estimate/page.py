@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.reports.estimate.answer import answer, goals
-from netcarlo.reports.estimate.parts import texts
+from netcarlo.reports.estimate.parts import busiest, texts
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales, values
 from netcarlo.reports.parts.exported import interval
@@ -21,6 +21,8 @@ FIRST = ("transfer_s", "completion_s", "completion_mean_s", "message_mean_s", "g
 """Outcomes with a histogram, the first two of those that were measured."""
 MOST_FIGURES = 2
 MOST_BINS = 40
+MOST_ROWS = 20
+"""Number of links, and of flows, that are shown at once; the others can be opened."""
 
 Outcomes = Mapping[str, Sequence[Sequence[str]]]
 """Rows (name, mean, 95 % interval, meaning) of the table of outcomes, by the title of their group."""
@@ -59,16 +61,23 @@ def page_of(found: Estimate, *, command: str) -> str:
         title: [(row.name, row.mean, row.interval, BY_NAME[row.name].meaning) for row in rows]
         for title, rows in said.groups.items()
     }
-    for part, table in found.parts.items():
-        shown = texts(table)
-        groups["Links, busiest first" if part == "links" else "Flows"] = [
-            (str(name), "", "", "; ".join(f"{head} {text}" for head, text in row.items() if text))
-            for name, row in shown.iterrows()
-        ]
     names = [name for name in FIRST if name in found.to_frame().index][:MOST_FIGURES]
     figures = [(_caption(found, name), histogram(found, name)) for name in names]
     notes = [*found.warnings, *([found.outside] if found.outside else [])]
-    return _page([found.scenario], numbers, figures, groups, [command], f"{said.sentence}.", notes)
+    parts = [_part(found, part) for part in found.parts]
+    return _page([found.scenario], numbers, figures, groups, [command], f"{said.sentence}.", notes, parts)
+
+
+def _part(found: Estimate, part: str) -> dict[str, Any]:
+    """Return the table by link or by flow."""
+    shown = texts(found.parts[part])
+    return {
+        "title": part.capitalize(),
+        "name": part.removesuffix("s"),
+        "sentence": f"{busiest(found)}. Busiest first." if part == "links" else "",
+        "heads": list(shown),
+        "rows": [(str(name), list(row)) for name, row in zip(shown.index, shown.to_numpy(), strict=True)],
+    }
 
 
 def _page(
@@ -79,6 +88,7 @@ def _page(
     commands: Sequence[str],
     sentence: str = "",
     notes: Sequence[str] = (),
+    parts: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     return page(
         "estimate.html",
@@ -91,6 +101,8 @@ def _page(
             {"name": f"figure-{k}", "caption": caption, "plot": figure}
             for k, (caption, figure) in enumerate(figures)
         ],
+        parts=parts,
+        most_rows=MOST_ROWS,
         outcomes=outcomes,
         settings=[setting(scenario, None) for scenario in scenarios],
         provenance={

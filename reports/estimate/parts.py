@@ -9,7 +9,7 @@ from netcarlo.reports.parts import values
 from netcarlo.schema.readable import plain, say
 
 HEADS = {
-    "rate_bps": "rate", "utilisation": "utilisation", "drop_ratio": "dropped", "mean_queue": "mean queue",
+    "rate_bps": "rate", "utilisation": "used", "drop_ratio": "dropped", "mean_queue": "mean queue",
     "longest_wait_s": "longest wait", "goodput_bps": "goodput", "mean_rtt_s": "mean RTT", "sent": "sent",
     "retransmitted": "retransmitted", "drops_queue": "drops in queues", "completion_s": "completion time",
 }  # fmt: skip

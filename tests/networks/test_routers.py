@@ -153,7 +153,7 @@ def test_the_command_line_names_the_busiest_link(tmp_path):
     assert used["B-C"] == pytest.approx(0.4 * wire, rel=0.005)
     folder = str(tmp_path / "out")
     page = CliRunner().invoke(app, ["estimate", str(tmp_path / "case.yaml"), "--out", folder, "-q"])
-    assert page.exit_code == 0 and "Links, busiest first" in (tmp_path / "out/estimate.html").read_text()
+    assert page.exit_code == 0 and "Busiest link: A-B, 5" in (tmp_path / "out/estimate.html").read_text()
 
 
 def test_networks_without_named_links_have_no_table():

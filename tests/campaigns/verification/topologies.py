@@ -7,7 +7,7 @@ SNDlib (such as `xml` of github.com/sikorski-as/sndlib). Each file is imported, 
 fluid, and run by packets if it may send at most MOST of them. In networks with demands, the utilisation of
 each link is compared with the sum of the demands over its capacity, computed by NetworkX from the XML alone:
 shortest paths by number of links, then by delay, then by the order of the routers. Where a link would be
-overloaded, all demands are divided by one factor first.
+overloaded, one factor is applied first: it multiplies all capacities, or divides all demands.
 """
 
 import sys
@@ -36,7 +36,7 @@ FLUID_S = 1.0
 PACKETS_S = 10.0
 """Duration of a run by packets with demands."""
 ROOM = 0.8
-"""Utilisation of the busiest link after all demands were divided by a factor."""
+"""Utilisation of the busiest link after the factor was applied."""
 
 
 class Row(NamedTuple):
@@ -100,9 +100,11 @@ def by_hand(scenario: Scenario, path: Path) -> dict[tuple[str, str], float]:
                 after = min((b for b in costs if costs[b] == least), key=lambda b: order[b])
                 load[at, after] += value
                 at = after
+    directed = all((b, a) in capacity for a, b in capacity)
     total = {
-        way: sum(capacity.get(way, []) + capacity.get(way[::-1], [])) for way in map(tuple, graph.edges)
-    }  # parallel links of two directions in the file count in both
+        way: sum(capacity.get(way, []) + ([] if directed else capacity.get(way[::-1], [])))
+        for way in map(tuple, graph.edges)
+    }
     return {way: load[way] / total[way] for way in total}
 
 
@@ -139,7 +141,9 @@ def data_of(path: Path, rate: float) -> tuple[dict[str, Any], int]:
     """Return the scenario of a file, and the number of links that needed the default rate."""
     _, found = read(path)
     missing = sum(1 for each in found.edges if not (each.rate_bps or each.module_bps) and each.a != each.b)
-    options = topology.Options(rate_bps=rate if missing else None)
+    fastest = max((each.rate_bps or each.module_bps or 0.0 for each in found.edges), default=0.0)
+    scale = 0.1 if fastest > topology.MOST_LINK_BPS else 1.0
+    options = topology.Options(rate_bps=rate if missing else None, scale=scale)
     return topology.scenario(found, path.stem, options)[0], missing
 
 
@@ -193,7 +197,8 @@ def examined(path: Path, *, rate: float, most: float) -> Row:
     factor = busiest / ROOM if busiest > 0.95 else 1.0
     run = {"duration": f"{2 * FLUID_S} s", "warm_up": f"{FLUID_S} s", "replications": 1, "fidelity": "fluid"}
     try:
-        fluid = Scenario.check(changed(data, factor=factor, scale=1 / factor, **run))
+        fits = max(float(link.rate) for link in scenario.shared.links) * factor <= topology.MOST_LINK_BPS
+        fluid = Scenario.check(changed(data, factor=factor, scale=1.0 if fits else 1 / factor, **run))
         found = netcarlo.estimate(fluid)
         if hand:
             row = row._replace(error=largest_error(found, fluid, hand, factor, least=1e-9), factor=factor)

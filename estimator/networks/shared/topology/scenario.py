@@ -19,6 +19,10 @@ PAYLOAD, HEADER = 1472, 28
 """Payload and headers of a datagram of a demand [byte]: packets of 1,500 bytes."""
 MOST_PACKETS = 3e6
 """Number of packets of a run above which demands are written with fidelity fluid."""
+LEAST_UDP_BPS = 100.0
+"""Minimum rate of a UDP flow [bit/s], see `transport.udp`; smaller demands are left out."""
+MOST_LINK_BPS = 1e12
+"""Maximum rate of a link [bit/s], see `schema.quantity.Rate`."""
 MOST_UDP_BPS = 10e9
 """Maximum rate of a UDP flow [bit/s], see `transport.udp`; larger demands are several flows."""
 DURATION_S = 10.0
@@ -53,6 +57,12 @@ def scenario(found: Map, name: str, options: Options) -> tuple[dict[str, Any], l
     edges = _with_delays(found, edges, options, notes)
     lines = _links(edges, bundle=options.bundle, names=names, notes=notes)
     demands = [each for each in found.demands if each.source in names and each.sink in names]
+    if (fastest := max(rate for _, _, rate, _ in lines) * options.scale) > MOST_LINK_BPS:
+        wrong, limit = (plain(say(each, "bit/s")) for each in (fastest, MOST_LINK_BPS))
+        factor = options.scale * 10 ** -math.ceil(math.log10(fastest / MOST_LINK_BPS))
+        raise InputError(
+            f"has a link of {wrong}; expected at most {limit}; write --scale {factor:g}, or --unit"
+        )
     if options.scale != 1:
         notes.append(f"all rates and demands are multiplied by {options.scale:g} (--scale)")
     links = [
@@ -218,6 +228,14 @@ def _by_demands(
     )
     flows: list[dict[str, Any]] = []
     divided = 0
+    small = [each for each in demands if each.rate_bps * options.scale * PAYLOAD / wire < LEAST_UDP_BPS]
+    if small:
+        share = sum(each.rate_bps for each in small) / sum(each.rate_bps for each in demands)
+        limit = plain(say(LEAST_UDP_BPS, "bit/s"))
+        notes.append(f"{counted(len(small), 'demand')} below {limit} left out ({share:.2g} of the traffic)")
+        demands = [each for each in demands if each not in set(small)]
+    if not demands:
+        raise InputError("has only demands below 100 bit/s; raise --scale, or state --unit")
     for each in demands:
         rate = each.rate_bps * options.scale * PAYLOAD / wire
         parts = math.ceil(rate / MOST_UDP_BPS)

@@ -8,6 +8,7 @@ SNDlib 1.0 - Survivable Network Design Library, Networks 55 (2010); http://sndli
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -164,12 +165,17 @@ def _map(
             positions[node] = at
     if len(positions) < len(places_of):
         positions = {}  # coordinates of a drawing
+    links = list(links)
+    ways = Counter((link.a, link.b) for link in links)
+    paired = len(ways) > 1 and all(ways[b, a] == count for (a, b), count in ways.items())
     edges = []
     for link in links:
         module = next((each * factor for each in link.modules if each > 0), None)
         rate = link.installed * factor if link.installed > 0 else None
-        edges.append(Edge(link.a, link.b, rate, module, line=link.line))
-    if edges:
+        edges.append(Edge(link.a, link.b, rate, module, both=not paired, line=link.line))
+    if paired:
+        notes.append("each link is one direction, because each has a link in the reverse direction")
+    elif edges:
         notes.append("the capacity of a link applies to each direction")
     found = [Demand(a, b, value * factor) for a, b, value in demands if a != b and value > 0]
     return Map({node: node for node in places_of}, edges, found, notes, positions)
