@@ -270,6 +270,8 @@ def _read(asked: Result) -> Any:
         return scenario_of(path)
     what = f"this is {kind}" if kind else "contains no results"
     remedy = f"; first {kinds.REMEDIES[kind].format(path)}" if kind in (kinds.SWEEP, kinds.PLAN) else ""
+    if kind in kinds.OF_PROGRAMS:
+        raise InputError(f"{path}: {what}; {kinds.REMEDIES[kind].format(path)}")
     raise InputError(f"{path}: {what}; compare takes scenarios, stores and results{remedy}")
 
 
@@ -279,7 +281,8 @@ def _json(path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is not JSON ({error}); name a result of estimate --json or plan") from None
     if not isinstance(data, dict) or not kinds.RESULTS & data.keys():
-        raise InputError(f"{path}: is not a result of netcarlo estimate --json or netcarlo plan; name one")
+        known = "netcarlo estimate --json or netcarlo plan, and not a measured run of iperf3 or flent"
+        raise InputError(f"{path}: is not a result of {known}; name one")
     return data
 
 

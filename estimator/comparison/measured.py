@@ -242,7 +242,8 @@ def _setting(scenario: Scenario, runs: Sequence[Measurement]) -> list[str]:
     for run in runs:
         given = run.setting.get("protocol", "")
         if given in ("UDP", "TCP") and (given == "UDP") != (ours == "udp"):
-            notes.append(f"The run used {given}, the scenario {spelt(ours)}")
+            tcp = "UDP" if ours == "udp" else f"{spelt(ours)} (not UDP)"
+            notes.append(f"The run used {given}, the scenario {tcp}")
         used = run.setting.get("congestion control", "")
         if used and control and ours == "linux" and used != control:
             notes.append(f"The run used {used}, the scenario {Path(str(control)).stem}")

@@ -50,6 +50,11 @@ class Fields:
             return math.nan
         return float(found)
 
+    def whole(self, name: str, default: int = 0) -> int:
+        """Return a number rounded down; `default` if it is absent or no number."""
+        found = self.number(name, float(default))
+        return int(found) if math.isfinite(found) else default
+
     def text(self, name: str) -> str:
         """Return a text; empty if it is absent."""
         found = self.data.get(name)

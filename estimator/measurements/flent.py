@@ -27,13 +27,16 @@ def parse(data: dict[str, Any], source: str) -> Measurement:
     top = Fields(data)
     metadata = top.inside("metadata")
     x = np.array(top.series("x_values"))
+    names = sorted(top.inside("results").data)
+    if len(x) < 2 or not (np.diff(x) > 0).all():
+        top.faults.append("x_values are not two or more increasing times")
     top.refuse()
-    series = {name: one for name in sorted(data["results"]) if (one := _series(top, name, x)) is not None}
-    step = metadata.number("STEP_SIZE", float(np.median(np.diff(x))) if len(x) > 1 else 1.0)
+    series = {name: one for name in names if (one := _series(top, name, x)) is not None}
+    step = metadata.number("STEP_SIZE", float(np.median(np.diff(x))))
     top.refuse()
     found = {name: one for name, one in series.items() if _FLOW.fullmatch(name) and np.isfinite(one).any()}
     if not found:
-        have = ", ".join(sorted(data["results"])) or "none"
+        have = ", ".join(names) or "none"
         raise InputError(f"has no series of TCP uploads or downloads; its series are {have[:300]}")
     upload = any("upload" in name for name in found)
     main = {name: one for name, one in found.items() if ("upload" in name) == upload}

@@ -63,7 +63,7 @@ def parse(data: dict[str, Any], source: str) -> Measurement:
     setting = {
         "protocol": protocol,
         "congestion control": end.text("sender_tcp_congestion"),
-        "flows": str(len(flows) or int(test.number("num_streams", 1.0))),
+        "flows": str(len(flows) or test.whole("num_streams", 1)),
         "direction": "server to client (--reverse)" if reverse else "client to server",
     }
     if "goodput_bps" in curves and not reverse and not udp:
@@ -96,7 +96,6 @@ def _totals(end: Fields, *, udp: bool, notes: list[str]) -> dict[str, float]:
         found = {
             "goodput_bps": received,
             "loss_ratio": share,
-            "jitter_s": total.number("jitter_ms", math.nan) / 1e3,
         }
         return {name: value for name, value in found.items() if math.isfinite(value)}
     if end.has("sum_received"):
@@ -118,14 +117,14 @@ def _flows(
     for interval in top.every("intervals"):
         for row in interval.every("streams") or ([interval.inside("sum")] if interval.has("sum") else []):
             if not row.data.get("omitted"):
-                rows.setdefault(int(row.number("socket", 0.0)), []).append(row)
+                rows.setdefault(row.whole("socket"), []).append(row)
     reverse = bool(start.inside("test_start").number("reverse", 0.0))
     both = bool(start.inside("test_start").number("bidir", 0.0)) or end.has("sum_received_bidir_reverse")
     mss = start.number("tcp_mss", start.number("tcp_mss_default", 0.0))
     found, left = list[Flow](), 0
     for number, stream in enumerate(end.every("streams"), 1):
         sender, receiver = stream.inside("udp" if udp else "sender"), stream.inside("receiver")
-        socket = int(sender.number("socket", receiver.number("socket", 0.0)))
+        socket = sender.whole("socket", receiver.whole("socket"))
         if both and sender.data.get("sender") is False:
             left += 1
             continue
@@ -207,6 +206,8 @@ def _missing(totals: dict[str, float], *, udp: bool, reverse: bool) -> dict[str,
         why = "UDP has no acknowledgements"
         reasons = {"mean_rtt_s": why, "retransmitted": why, "loss_ratio": "the file has no count of losses"}
     reasons["mean_delay_s"] = "iperf3 measures no one-way delay"
+    if udp:
+        reasons["jitter_s"] = "iperf3 prints the last value of the filter of RFC 3550, not a mean"
     return {name: why for name, why in reasons.items() if name not in totals}
 
 

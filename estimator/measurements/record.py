@@ -15,7 +15,6 @@ QUANTITIES: Mapping[str, str] = {
     "loss_ratio": "share of the packets sent that were lost",
     "mean_delay_s": "mean one-way delay",
     "jitter_s": "mean difference between the delays of consecutive packets",
-    "mean_cwnd_packets": "mean congestion window",
 }
 """Quantities that measurements may have, by outcome, in the order in which they are shown; other outcomes
 come from tables."""

@@ -32,10 +32,13 @@ REMEDIES = {
     CONTROL: "name it in a scenario as transport.congestion_control",
     PAGE: "open it in a browser",
     RECORD: "netcarlo compare {} OTHER",
-    JSON: "netcarlo reads only JSON that its own commands write; write a YAML file",
+    JSON: "write a YAML file; except for measured runs, netcarlo reads only JSON that its own commands write",
     REPRODUCED: "netcarlo compare {} OTHER",
     **{program.name: program.remedy for program in programs.PROGRAMS},
 }
+
+OF_PROGRAMS = frozenset(program.name for program in programs.PROGRAMS)
+"""Kinds of files of other programs."""
 
 _SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
 

@@ -61,7 +61,13 @@ def _differs(name: str, row: "pd.Series[Any]") -> str:
     relative = float(row["relative"])
     if not math.isfinite(relative):
         return f"{word(name)} ({text(name, row, 'measured')}, simulated 0)"
-    return f"{word(name)} ({100 * relative:+.2g} %)"
+    return f"{word(name)} ({percent(relative)})"
+
+
+def percent(share: float) -> str:
+    """Return a relative difference in percent with its sign and two digits."""
+    size = 100 * share
+    return f"{size:+,.0f} %" if abs(size) >= 10 else f"{size:+.2g} %"
 
 
 def _mean(row: "pd.Series[Any]") -> Mean:
@@ -105,7 +111,7 @@ def rows(found: Measured) -> pd.DataFrame:
                 "simulated": text(str(name), row, "simulated", unit=False),
                 "95 % CI": between(str(name), row, "ci_low", "ci_high"),
                 "95 % of runs": between(str(name), row, "range_low", "range_high"),
-                "difference": f"{100 * relative:+.2g} %" if math.isfinite(relative) else "",
+                "difference": percent(relative) if math.isfinite(relative) else "",
                 "verdict": str(row["verdict"])
                 if row["runs"] == 1 or row["verdict"] == "unknown"
                 else f"{row['inside']} of {row['runs']}",

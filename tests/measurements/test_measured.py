@@ -157,7 +157,7 @@ def test_what_does_not_match_is_said(uncompiled: None) -> None:
     notes = " / ".join(compare_measured({**PATH, "replications": 2}, run_).notes)
     assert "The run measured from 1 s to 9 s after its start; the scenario ends 4 s after it" in notes
     assert "write duration: 9 s" in notes
-    assert "The run used UDP, the scenario NewReno" in notes
+    assert "The run used UDP, the scenario NewReno (not UDP)" in notes
     assert "The run had 2 flows, the scenario has one" in notes
     longer = compare_measured({**PATH, "replications": 2}, measured({"goodput_bps": 1e6}, 0, 2))
     assert longer.window == Window(0, 2)
