@@ -110,7 +110,8 @@ def _sending(x: Floats, flows: list[Floats], metadata: Fields) -> Bools:
     """Return the mask of the times in which flows send: the length of the test, from their first value."""
     have = np.isfinite(flows).any(axis=0)
     sending = x[have]
-    length = metadata.number("LENGTH", 0.0) or math.inf
+    length = metadata.number("LENGTH", 0.0)
+    length = length if length > 0 else math.inf
     return np.asarray((x >= sending[0]) & (x <= sending[-1]) & (x < sending[0] + length - 1e-9))
 
 
