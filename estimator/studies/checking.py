@@ -155,6 +155,8 @@ def _check_layout(study: Study, faults: _Faults) -> None:
         for name in given:
             faults.name((*at, name), name, known, "a condition")
 
+    for name in re.findall(r"\{(\w*)", d.cell_name):
+        faults.name(("cell_name",), name, d.conditions, "a condition")
     for k, table in enumerate(d.tables):
         at: Location = ("tables", k)
         for name in table.metrics:

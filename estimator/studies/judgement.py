@@ -1,7 +1,7 @@
 """Claims that a study states as data, judged by simulated numbers and by those of the paper."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -38,6 +38,8 @@ class Found:
     """Sentence with the numbers."""
     expression: str
     """Expression of the quantity."""
+    label: str
+    """Description of the quantity."""
     samples: Samples | None
     """Values of the quantity, one per replication; None without a quantity."""
 
@@ -48,8 +50,8 @@ def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> C
     theirs = _found(name, stated, printed) if stated.own else None
     published, evidence = stated.published, ours.evidence
     if theirs is not None:
-        if theirs.samples is not None:
-            published = published or f"{float(np.mean(theirs.samples)):.4g}"
+        if theirs.samples is not None and theirs.label == ours.label:
+            published = published or f"{float(np.mean(theirs.samples)):{stated.digits}}"
         evidence = f"{evidence}. The paper's own numbers: {theirs.evidence}"
     return Claim(
         id=name,
@@ -57,7 +59,7 @@ def claim(name: str, stated: StatedClaim, simulated: Scope, printed: Scope) -> C
         where=stated.source,
         verdict=ours.verdict,
         own=theirs.verdict if theirs is not None else None,
-        quantity=stated.label or ours.expression,
+        quantity=ours.label,
         unit=stated.unit or _unit(ours.expression, simulated),
         samples=ours.samples,
         published=published,
@@ -74,14 +76,14 @@ def _found(name: str, stated: StatedClaim, scope: Scope) -> Found:
     scope = replace(scope, where={**scope.where, **stated.where}, names=stated.let)
     texts = [stated.rule] if isinstance(stated.rule, str) else stated.rule
     verdicts = list[Verdict]()
-    decisive: list[rules.Judged] = []
+    decisive: list[tuple[str, rules.Judged]] = []
     for inner in _each(stated, scope):
         for k, text in enumerate(texts):
             with _Located((*at, "rule") if isinstance(stated.rule, str) else (*at, "rule", k)):
                 judged = rules.judge(text, inner, stated.unit)
             verdicts.append(judged.verdict)
-            decisive += [judged] if k == 0 else []
-    chosen = _worst(decisive) if decisive else None
+            decisive += [(scope.study.description.name_cell(inner.where), judged)] if k == 0 else []
+    nearest, chosen = min(decisive, key=lambda one: one[1].margin, default=("", None))
     expression, samples = (chosen.expression, chosen.samples) if chosen else ("", None)
     if stated.quantity:
         expression = stated.quantity
@@ -94,14 +96,19 @@ def _found(name: str, stated: StatedClaim, scope: Scope) -> Found:
                 )
         samples = np.atleast_1d(found)
     with _Located((*at, "evidence")):
-        evidence = filled(stated.evidence, scope)
-    return Found(every(verdicts) if texts else "not testable", evidence, expression, samples)
+        evidence = filled(stated.evidence.replace("{verdicts}", counted(decisive)), scope)
+    label = stated.label.replace("{nearest}", nearest) or expression
+    return Found(every(verdicts) if texts else "not testable", evidence, expression, label, samples)
 
 
-def _worst(judged: list[rules.Judged]) -> rules.Judged:
-    """Return the first judgement with the worst verdict."""
-    order = ("not held", "undecided", "held", "not testable")
-    return min(judged, key=lambda one: order.index(one.verdict))
+def counted(judged: Iterable[tuple[str, rules.Judged]]) -> str:
+    """Return how many of the named judgements hold, and the others with the means of their quantities."""
+    found = list(judged)
+    parts = [f"{sum(one.verdict == 'held' for _, one in found)} of {len(found)}"]
+    for kind, words in (("not held", "not"), ("undecided", "undecided")):
+        those = [f"{name} ({float(np.mean(one.samples)):+.2f})" for name, one in found if one.verdict == kind]
+        parts += [f"{words} {', '.join(those)}"] if those else []
+    return "; ".join(parts)
 
 
 def _each(stated: StatedClaim, scope: Scope) -> Iterator[Scope]:

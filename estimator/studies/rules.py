@@ -42,6 +42,8 @@ class Judged:
     """Expression of the quantity."""
     samples: Samples
     """Values of the quantity in the cell nearest to the bound, one per replication."""
+    margin: float
+    """Mean distance of this cell from the bound; negative if the rule fails there."""
 
 
 def judge(rule: str, scope: Scope, unit: str = "") -> Judged:
@@ -75,13 +77,13 @@ def _compared(left: str, sign: str, right: str, scope: Scope, unit: str) -> Judg
     if sign.startswith("<"):
         a, b, left, right, sign = b, a, right, left, sign.replace("<", ">")
     strict = sign == ">"
-    if _constant(b):
-        pairs = [(one, float(np.ravel(bound)[0])) for one, bound in _rows(a, b)]
+    if b.ndim == 0:
+        pairs = [(one, float(b)) for one, _ in _rows(a, b)]
         verdicts = [_above(estimate(one), bound, strict=strict) for one, bound in pairs]
         distances = [float(np.mean(one)) - bound for one, bound in pairs]
         return _nearest(left, verdicts, [one for one, _ in pairs], distances)
-    if _constant(a):
-        pairs = [(one, float(np.ravel(bound)[0])) for one, bound in _rows(b, a)]
+    if a.ndim == 0:
+        pairs = [(one, float(a)) for one, _ in _rows(b, a)]
         verdicts = [_below(estimate(one), bound, strict=strict) for one, bound in pairs]
         distances = [bound - float(np.mean(one)) for one, bound in pairs]
         return _nearest(right, verdicts, [one for one, _ in pairs], distances)
@@ -170,7 +172,7 @@ def _between(match: re.Match[str], scope: Scope, unit: str) -> Judged:
 def _nearest(expression: str, verdicts: list[Verdict], rows: list[Samples], margins: list[float]) -> Judged:
     """Return the verdict over all rows, and the row with the smallest margin."""
     at = int(np.argmin(np.where(np.isnan(margins), -math.inf, margins)))
-    return Judged(every(verdicts), expression, np.atleast_1d(rows[at]))
+    return Judged(every(verdicts), expression, np.atleast_1d(rows[at]), float(margins[at]))
 
 
 def _rows(a: Samples, b: Samples) -> Iterator[tuple[Samples, Samples]]:

@@ -58,14 +58,17 @@ class StatedClaim(Record):
     quantity: str = ""
     """Expression that is shown with its interval; by default the one that decides the first rule."""
     label: str = ""
-    """Description of the quantity."""
+    """Description of the quantity; `{nearest}` is the cell of `each` that is nearest to the bound."""
     unit: str = ""
     """Unit of the quantity; by default that of its metric."""
     published: str = ""
     """Value of the quantity in the paper as text; by default computed if `own` is true."""
+    digits: str = ".4g"
+    """Format of this computed value."""
     evidence: str
     """Sentence with the numbers: `{goodput[protocol=cubic]:.2f}` is replaced by the mean, or by the means of
-    a line; `{goodput:.2f ci}` adds the interval."""
+    a line; `{goodput:.2f ci}` adds the interval; `{verdicts}` counts the combinations of `each` and names
+    those that do not hold."""
     own: bool = False
     """True to apply the rules to the published numbers too, and to show both verdicts."""
     expected: Verdict = "held"

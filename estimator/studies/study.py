@@ -362,6 +362,8 @@ class Description(Record):
     """Additional cells: all combinations of the given values."""
     metrics: dict[str, Measure | str]
     """Metrics by name: an expression, or the definition of a metric of `claims.py` as text."""
+    cell_name: str = ""
+    """Name of a cell in evidence, such as `{protocol}, {loss}`; by default all its conditions."""
     selections: dict[str, Where] = {}
     """Names for conditions: `goodput[lossy]` is `goodput` with the conditions of `lossy`."""
     claims: dict[str, StatedClaim] = {}
@@ -438,6 +440,19 @@ class Description(Record):
             for column, wanted in where.items()
             if column in known
         )
+
+    def name_cell(self, where: Mapping[str, Value | list[Value]]) -> str:
+        """Return the name of the cell with these conditions, for evidence."""
+        if not self.cell_name:
+            return self.say(where)
+        shown = {
+            name: " and ".join(condition.show(value) for value in several(where[name]))
+            for name, condition in self.conditions.items() if name in where
+        }  # fmt: skip
+        try:
+            return self.cell_name.format(**shown)
+        except (KeyError, IndexError, ValueError, AttributeError):
+            return self.say(where)
 
     def say_demand(self, demand: Tolerance) -> str:
         """Return the numbers that a requirement applies to as text."""

@@ -8,7 +8,7 @@ import pytest
 from netcarlo.kernels.base.parameters import TcpP
 from netcarlo.reports.study import runs as study_runs
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.judging import printed
+from netcarlo.studies.judging import gain, printed
 from netcarlo.studies.study import load
 from netcarlo.studies.wlan_buffer import metrics
 from netcarlo.studies.wlan_buffer.claims import rises, thresholds
@@ -38,7 +38,7 @@ def test_published_numbers_are_all_there() -> None:
 def test_the_papers_own_numbers_follow_from_its_averages() -> None:
     numbers = metrics.averages(printed(load("wlan_buffer")))
     assert {rtt: metrics.buffer_threshold(numbers, rtt, TRIED[rtt]) for rtt in TRIED} == metrics.PUBLISHED_MBT
-    gains = [float(metrics.over_default(numbers, rtt, 96)[0]) for rtt in (5, 10, 20)]
+    gains = [float(gain(numbers(rtt, 96), numbers(rtt, 64))[0]) for rtt in (5, 10, 20)]
     np.testing.assert_allclose(gains, [20.3, 21.4, 45.4], atol=0.06)
     a, b = (float(value[0]) for value in metrics.regression(numbers, shift=1))
     assert (round(a, 3), round(b, 4)) == (29.372, 0.0253)

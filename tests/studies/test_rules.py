@@ -188,3 +188,13 @@ def test_a_claim_without_a_rule_is_not_testable(scope: Scope, study: Study) -> N
     assert found.samples.mean() == pytest.approx(2) and found.unit == "Mbit/s"
     bare = claim(scope, study, evidence="nothing")
     assert bare.samples is None and bare.verdict == "not testable"
+
+
+def test_evidence_names_the_cells_that_do_not_hold(scope: Scope, study: Study) -> None:
+    found = claim(
+        scope, study, where={"protocol": "newreno"}, each={"loss": [0.5, 2.0]},
+        rule="goodput > goodput[protocol=reno]", label="ahead, smallest: {nearest}", evidence="{verdicts}",
+    )  # fmt: skip
+    assert found.verdict == "undecided"
+    assert found.evidence == "1 of 2; undecided newreno, 2 % (+0.10)"
+    assert found.quantity == "ahead, smallest: newreno, 2 %"

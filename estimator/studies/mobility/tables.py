@@ -93,24 +93,6 @@ def hmipv6_vegas_last(numbers: Numbers) -> Finding:
     )
 
 
-def hmipv6_vegas_first(numbers: Numbers) -> Finding:
-    """Return the finding on claim C6: with errors Vegas is first over HMIPv6."""
-    others: list[Address] = [("hmipv6", tcp, rate) for rate in RATES[1:] for tcp in WITH_RECOVERY]
-    return all_positive(
-        [(say(cell), lead(numbers, "goodput_kbps", ("hmipv6", "vegas", cell[2]), cell)) for cell in others],
-        quantity="Vegas ahead",
-    )
-
-
-def reno_above_tahoe(numbers: Numbers) -> Finding:
-    """Return the finding on claim C7: with errors Reno is above Tahoe."""
-    cells: list[Address] = [(protocol, "reno", rate) for protocol in PROTOCOLS for rate in RATES[1:]]
-    return all_positive(
-        [(say(cell), lead(numbers, "goodput_kbps", cell, (cell[0], "tahoe", cell[2]))) for cell in cells],
-        quantity="ahead of Tahoe",
-    )
-
-
 def fmipv6_gap(numbers: Numbers, tcp: str, rate: float) -> Samples:
     """Return by how much a TCP is ahead of Vegas over FMIPv6 [kbit/s]."""
     return lead(numbers, "goodput_kbps", ("fmipv6", tcp, rate), ("fmipv6", "vegas", rate))
@@ -172,14 +154,6 @@ def himipv6_lead(numbers: Numbers, metric: str, cell: Address) -> Samples:
     return lead(numbers, metric, ("himipv6", *cell[1:]), cell)
 
 
-def himipv6_highest(numbers: Numbers) -> Finding:
-    """Return the finding on claim C11: HIMIPv6 has the highest goodput for each TCP and error rate."""
-    return all_positive(
-        [(say(cell), himipv6_lead(numbers, "goodput_kbps", cell)) for cell in others()],
-        quantity="HIMIPv6 ahead",
-    )
-
-
 def lead_shrinks(numbers: Numbers) -> Finding:
     """Return the finding on claim C12: the differences between the protocols shrink with the error rate."""
     return all_positive(
@@ -224,23 +198,4 @@ def overhead_levels(numbers: Numbers) -> Finding:
         samples=first,
         evidence=f"{first.mean():.2f} % (others {quiet[0]:.2f} and {quiet[1]:.2f} %) without errors, "
         f"{last.mean():.2f} % at 5 % (0.3, 0.2 and 0.5 percentage points allowed); grows in {grows.evidence}",
-    )
-
-
-def hmipv6_most_overhead(numbers: Numbers) -> Finding:
-    """Return the finding on claim C14: the overhead of HMIPv6 is the largest everywhere."""
-    cells: list[Address] = [(p, t, rate) for p in ("fmipv6", "himipv6") for t in TCPS for rate in RATES]
-    return all_positive(
-        [(say(cell), lead(numbers, "ror_percent", ("hmipv6", *cell[1:]), cell)) for cell in cells],
-        quantity="HMIPv6 above",
-        unit="percentage points",
-    )
-
-
-def himipv6_least_overhead(numbers: Numbers) -> Finding:
-    """Return the finding on claim C15: the overhead of HIMIPv6 is the smallest everywhere."""
-    return all_positive(
-        [(say(cell), -himipv6_lead(numbers, "ror_percent", cell)) for cell in others()],
-        quantity="HIMIPv6 below",
-        unit="percentage points",
     )

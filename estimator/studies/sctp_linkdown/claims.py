@@ -18,7 +18,6 @@ from netcarlo.studies.study import Value
 
 __all__ = ["METRICS", "claims", "summaries"]
 
-PROTOCOLS = ("tcp", "sctp_single", "sctp_multi")
 BASE = {"bandwidth_mbps": 0.5, "paper_rtt_ms": 200.0, "sim_time_s": 100.0}
 RTT = [10.0, 50.0, 100.0, 200.0, 500.0, 700.0, 1000.0]
 BANDWIDTH = [0.1, 0.5, 1.0, 5.0, 10.0]
@@ -101,7 +100,6 @@ def claims(cells: Cells) -> Iterator[Claim]:
     yield from without_outage(cells)
     yield from with_outage(cells)
     yield window.claim(cells)
-    yield from trends(cells)
     yield from growth(cells)
     yield from averages(cells)
     yield from excerpts.claims(cells)
@@ -235,38 +233,6 @@ def single_beside_tcp(cells: Cells) -> Iterator[Claim]:
         published=f"{np.mean([*theirs.values()]):.1f}",
         evidence=f"a mean of 0 to {NOTICEABLE:g} % counts as slightly ahead",
     )
-
-
-def trends(cells: Cells) -> Iterator[Claim]:
-    """Yield the claims of sections 4.3 and 4.4: utilisation over bandwidth and delay."""
-    for id_, text, where, values, column, fixed in (
-        ("C1", "Utilisation falls with the bandwidth once the window limits (1, 5, 10 Mbit/s).",
-         "section 4.4, table 7", BANDWIDTH[2:], "bandwidth_mbps", {"paper_rtt_ms": 200.0}),
-        ("C2", "Utilisation falls with the RTT from 500 ms on (500, 700, 1000 ms).", "section 4.3, table 6",
-         RTT[4:], "paper_rtt_ms", {"bandwidth_mbps": 0.5}),
-    ):  # fmt: skip
-        steps = []
-        for protocol in PROTOCOLS:
-            for down in (0.0, 10.0):
-                conditions: dict[str, Value] = {
-                    "protocol": protocol,
-                    "link_down_s": down,
-                    "sim_time_s": 100.0,
-                    **fixed,
-                }
-                line = np.array([cells.value("utilisation", **{**conditions, column: v}) for v in values])
-                steps.append(np.min(1 - line[1:] / line[:-1], axis=0) * 100)
-        smallest = np.min(steps, axis=0)
-        yield Claim(
-            id=id_,
-            text=text,
-            where=where,
-            verdict=all_positive(steps),
-            quantity="smallest fall from one value to the next, over 6 rows",
-            unit="%",
-            samples=smallest,
-            evidence=f"falls in {sum(bool(s.mean() > 0) for s in steps)} of {len(steps)} rows of the table",
-        )
 
 
 def growth(cells: Cells) -> Iterator[Claim]:
