@@ -25,8 +25,9 @@ from netcarlo.numerics.prediction import prediction
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.quantity import bounds
-from netcarlo.schema.readable import quantity
+from netcarlo.schema.readable import counted, quantity
 from netcarlo.simulation import validated
+from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.provenance import provenance
@@ -239,6 +240,7 @@ def _setting(scenario: Scenario, runs: Sequence[Measurement]) -> list[str]:
     notes = list[str]()
     ours = str(scenario.transport.protocol)
     control = getattr(scenario.transport, "congestion_control", None)
+    count = 1 if scenario.network.one_flow else build(scenario, replications=1).rows.flows.shape[1]
     for run in runs:
         given = run.setting.get("protocol", "")
         if given in ("UDP", "TCP") and (given == "UDP") != (ours == "udp"):
@@ -248,8 +250,8 @@ def _setting(scenario: Scenario, runs: Sequence[Measurement]) -> list[str]:
         if used and control and ours == "linux" and used != control:
             notes.append(f"The run used {used}, the scenario {Path(str(control)).stem}")
         flows = run.setting.get("flows", "")
-        if scenario.network.one_flow and flows not in ("", "1"):
-            notes.append(f"The run had {flows} flows, the scenario has one")
+        if flows and int(flows) != count:
+            notes.append(f"The run had {counted(int(flows), 'flow')}, the scenario has {count}")
         notes += run.notes
     return notes
 

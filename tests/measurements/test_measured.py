@@ -158,7 +158,13 @@ def test_what_does_not_match_is_said(uncompiled: None) -> None:
     assert "The run measured from 1 s to 9 s after its start; the scenario ends 4 s after it" in notes
     assert "write duration: 9 s" in notes
     assert "The run used UDP, the scenario NewReno (not UDP)" in notes
-    assert "The run had 2 flows, the scenario has one" in notes
+    assert "The run had 2 flows, the scenario has 1" in notes
+    one = measured({"goodput_bps": 1e6}, setting={"flows": "1"})
+    pair = {
+        "duration": "4 s", "replications": 2, "transport": {"protocol": "newreno"},
+        "shared": {"dumbbell": {"rate": "2 Mbit/s", "delay": "5 ms", "queue": 20}, "flows": [{}, {}]},
+    }  # fmt: skip
+    assert "The run had 1 flow, the scenario has 2" in compare_measured(pair, one).notes
     longer = compare_measured({**PATH, "replications": 2}, measured({"goodput_bps": 1e6}, 0, 2))
     assert longer.window == Window(0, 2)
     assert any("lasts longer (4 s), which is not counted" in note for note in longer.notes)
