@@ -41,8 +41,9 @@ def import_trace(
     A hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
     """
     from netcarlo.networks.traces import parse
-    from netcarlo.schema import document, output
+    from netcarlo.schema import document, output, programs
 
+    programs.refuse(file, "a trace")
     options = {"time": time, "rate": rate, "delay": delay, "loss": loss, "gap": gap}
     written = {name: text for name, text in options.items() if text is not None}
     try:
@@ -74,8 +75,9 @@ def import_movement(
 
     A scenario reads the same files: `mobility: {model: given, file: FILE}`.
     """
-    from netcarlo.schema import document, movement, output
+    from netcarlo.schema import document, movement, output, programs
 
+    programs.refuse(file, "a movement file", programs.MOVEMENT)
     try:
         found = movement.parse(document.read_text(file))
     except InputError as error:

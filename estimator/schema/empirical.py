@@ -59,7 +59,7 @@ def points(
         given, unit = given["file"], given.get("unit", unit)
     if isinstance(given, str) and "\n" not in given:
         trusted.check(Path(given), Path())
-        given = _text(Path(given))
+        given = _sizes(Path(given))
     if isinstance(given, str):
         found = cumulative.read(given, dimension, "" if unit is None else str(unit))
         return _checked(found.values, found.below, ["", *found.notes], low)
@@ -100,12 +100,22 @@ def _checked(values: Floats, below: Floats, notes: list[str], low: float) -> Poi
     return Points(values.tolist(), below.tolist(), tuple(notes))
 
 
+def _sizes(path: Path) -> str:
+    programs.refuse(path, "a distribution")
+    return _text(path)
+
+
 def _text(path: Path) -> str:
     """Return the text of a file, which ends with a newline so that it cannot be mistaken for a file name."""
     return read_text(path).rstrip("\n") + "\n"
 
 
-_READERS: dict[str, Callable[[Path], Any]] = {NAME: _text, "trace": _text}
+def _trace(path: Path) -> str:
+    programs.refuse(path, "a trace")
+    return _text(path)
+
+
+_READERS: dict[str, Callable[[Path], Any]] = {NAME: _sizes, "trace": _trace}
 """Functions that read a file whose name is given, by the key of the field; the field accepts the text."""
 
 
@@ -117,12 +127,14 @@ class _Listed(NamedTuple):
 
 
 def _flows(path: Path) -> _Listed:
+    programs.refuse(path, "a list of flows")
     found = flow_list.read(read_text(path))
     warnings.warn(f"{path}: {found.summary}", Note, stacklevel=2)
     return _Listed(found.flows, found.lines)
 
 
 def _nodes(path: Path) -> _Listed:
+    programs.refuse(path, "a movement file", programs.MOVEMENT)
     found = movement.parse(read_text(path))
     warnings.warn(f"{path}: {'; '.join([found.summary(), *found.notes])}", Note, stacklevel=2)
     return _Listed(found.stops(), [])

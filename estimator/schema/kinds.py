@@ -3,7 +3,6 @@ command."""
 
 import json
 import os
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,8 +53,8 @@ def kind_of(path: str | Path) -> str:
     if not os.path.isfile(path):
         return ""
     if path.suffix not in (".yaml", ".yml"):
-        known = None if path.suffix in (".py", ".html") else programs.recognised(path)
-        if known is not None:
+        known = None if path.suffix == ".html" else programs.recognised(path)
+        if known is not None and (path.suffix != ".py" or known is programs.MININET):
             return known.name
         if path.suffix == ".json" and not _ours(path):
             return JSON
@@ -113,6 +112,4 @@ def refuse(path: str | Path, wanted: str) -> None:
 
 
 def _other(path: str | Path, found: str, wanted: str) -> InputError:
-    remedy = REMEDIES[found].format(shlex.quote(str(path)))
-    run = "run " if remedy.startswith("netcarlo ") else ""
-    return InputError(f"{path}: this is {found}, not {wanted}; {run}{remedy}")
+    return InputError(f"{path}: this is {found}, not {wanted}; {programs.advice(REMEDIES[found], path)}")

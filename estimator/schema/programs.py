@@ -1,9 +1,13 @@
-"""Files of other programs, recognised by their first bytes or by the keys of their JSON."""
+"""Files of other programs, recognised by their first bytes, by their text or by the keys of their JSON.
+
+docs/reference/own-files.md lists the files that netcarlo reads.
+"""
 
 import gzip
 import json
 import os
 import re
+import shlex
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +47,17 @@ MEASURED_FLOWMON = Program("a measurement (ns-3 FlowMonitor)", _COMPARE, measure
 PCAP = Program("a packet capture (pcap)", _RATES)
 TOPOLOGY = Program("a topology", "netcarlo import topology {} --out SCENARIO.yaml")
 
+MOVEMENT = Program("a movement file (ns-2 setdest)", "netcarlo import movement {}")
+_TESTBED = "write its links as a scenario; docs/reference/testbed.md has the fields of netem, tbf and addLink"
+MININET = Program("a script of Mininet", _TESTBED)
+NOTEBOOK = Program("a Jupyter notebook", "open it with Jupyter")
+XML = Program("XML or HTML of another program", "netcarlo reads XML of FlowMonitor, GraphML and SNDlib")
+_SCENARIO = "write its nodes and links as a scenario: netcarlo new shared"
+_DECOMPRESS = "decompress it (gzip is accepted as it is)"
+_AS_CSV = "save its table as CSV"
+_PAPER = "write its table as CSV; docs/howto/reproduce-a-paper.md"
+_IMAGE = Program("an image", _PAPER)
+
 _BY_BYTES = {
     b"\xd4\xc3\xb2\xa1": PCAP,
     b"\xa1\xb2\xc3\xd4": PCAP,
@@ -52,6 +67,18 @@ _BY_BYTES = {
     b"PAR1": Program("a Parquet file", "write measurements as CSV"),
     b"SQLite format 3\0": Program("a database (SQLite)", "export its table as CSV"),
     b"PK\x03\x04": Program("a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
+    b"\x89HDF\r\n": Program("an HDF5 file", _AS_CSV),
+    b"\x93NUMPY": Program("an array of NumPy", _AS_CSV),
+    b"MATLAB 5.0 MAT-file": Program("a file of MATLAB", _AS_CSV),
+    b"\xd0\xcf\x11\xe0": Program("a document of Microsoft Office", _AS_CSV),
+    b"%PDF-": Program("a PDF", _PAPER),
+    b"\x89PNG\r\n": _IMAGE,
+    b"\xff\xd8\xff": _IMAGE,
+    b"GIF8": _IMAGE,
+    b"BZh": Program("a file compressed by bzip2", _DECOMPRESS),
+    b"\xfd7zXZ": Program("a file compressed by xz", _DECOMPRESS),
+    b"\x28\xb5\x2f\xfd": Program("a file compressed by Zstandard", _DECOMPRESS),
+    b"\x7fELF": Program("a compiled program", "write what it simulates as a scenario: netcarlo new path"),
 }
 """Kinds of binary files by their first bytes."""
 
@@ -60,17 +87,34 @@ _BY_TEXT: tuple[tuple[re.Pattern[str], Program], ...] = tuple(
     for pattern, program in (
         (r"<FlowMonitor\b", MEASURED_FLOWMON),
         (r"<graphml\b|^\s*graph\s*\[|<network\b[^>]*sndlib|^\?SNDlib", TOPOLOGY),
+        (r"^(from|import) mininet\b", MININET),
+        (r"^\s*set\s+\w+\s+\[new Simulator\]", Program("a script of ns-2", _SCENARIO)),
+        (r"^\s*\$node_\(\d+\) set [XYZ]_ |^\s*\$ns_? at [\d.]+ \"\$node_\(\d+\) setdest ", MOVEMENT),
+        (r"^#include [<\"]ns3/", Program("a program of ns-3", _SCENARIO)),
+        (r"^\s*(simple|module|network)\s+\w+(\s+(extends|like)\s+[\w.]+)*\s*\{|^import inet\b",
+         Program("a NED file of OMNeT++", _SCENARIO)),
+        (r"^\[(General|Config \w+)\][\s\S]*?^(network|sim-time-limit|\*\*)",
+         Program("an ini file of OMNeT++", _SCENARIO)),
+        (r"^\s*(sudo\s+)?(\S*/)?(tc\s+qdisc|ipfw\s+pipe)\s",
+         Program("a script with tc or ipfw", _TESTBED)),
         (r"^Connecting to host .*, port \d+|^\[ *ID\] Interval",
          Program("the text of iperf", "run iperf3 with --json, and compare its output")),
         (r"^PING \S+ .*bytes of data|^PING \S+ \(",
          Program("the output of ping", "write its times as CSV with the header time_s,rtt_ms")),
-        (r"^\s*<\?xml|^\s*<!DOCTYPE|^\s*<html",
-         Program("XML or HTML of another program", "netcarlo reads XML of ns-3's FlowMonitor only")),
+        (r"^(\d\d:\d\d:\d\d\.\d+|\d+\.\d{6}) IP6? ",
+         Program("the text of tcpdump", "save it with tcpdump -w; tshark -q -z io,stat,1 prints its rates")),
+        (r"^[+dr-] \d+(\.\d+)? \d+ \d+ \w+ \d+ [\w-]+ \d+ ",
+         Program("a trace file of ns-2", "write its rates as CSV with the header time_s,goodput_mbps")),
+        (r"^<svg\b", _IMAGE),
+        (r"^\s*<\?xml|^\s*<!DOCTYPE|^\s*<html", XML),
     )
 )  # fmt: skip
+"""Kinds of text files by a pattern of one of their first lines."""
 
 
-PROGRAMS = (MEASURED_IPERF3, MEASURED_FLENT, *_BY_BYTES.values(), *(program for _, program in _BY_TEXT))
+PROGRAMS = (
+    MEASURED_IPERF3, MEASURED_FLENT, NOTEBOOK, *_BY_BYTES.values(), *(program for _, program in _BY_TEXT)
+)  # fmt: skip
 """All kinds of files that are recognised."""
 
 
@@ -98,6 +142,22 @@ def recognised(path: str | Path) -> Program | None:
     return None
 
 
+def refuse(path: str | Path, wanted: str, *allowed: Program) -> None:
+    """Raise InputError if a file is of a known kind that is not among the `allowed` ones; `wanted` is a
+    noun."""
+    from netcarlo.errors import InputError
+
+    found = recognised(path)
+    if found is not None and found not in allowed:
+        raise InputError(f"{path}: this is {found.name}, not {wanted}; {advice(found.remedy, path)}")
+
+
+def advice(remedy: str, path: str | Path) -> str:
+    """Return a remedy with the name of the file; a command is introduced by "run"."""
+    filled = remedy.format(shlex.quote(str(path)))
+    return f"run {filled}" if filled.startswith("netcarlo ") else filled
+
+
 def _of_keys(text: str, path: str | Path) -> Program | None:
     """Return the kind of a file of JSON by its keys."""
     from netcarlo.errors import InputError
@@ -114,6 +174,8 @@ def _of_keys(text: str, path: str | Path) -> Program | None:
         return None
     if found >= FLENT:
         return MEASURED_FLENT
+    if found >= {"cells", "nbformat"}:
+        return NOTEBOOK
     if found >= SNDLIB:
         return TOPOLOGY
     return MEASURED_IPERF3 if found & IPERF3 and not found - OF_IPERF3 else None

@@ -31,13 +31,16 @@ PLAN = {
     "requirements": {"fast": {"goal": "goodput_bps >= 1 kbit/s", "probability": 0.5}},
 }  # fmt: skip
 FIRST = {
-    "simulate": DATA, "estimate": DATA, "trace": DATA, "compare": DATA, "plan": PLAN, "frontier": PLAN,
+    "simulate": DATA, "estimate": DATA, "trace": DATA, "capture": DATA, "compare": DATA, "plan": PLAN,
+    "frontier": PLAN,
     "sweep": {"scenario": DATA, "axes": {"transport.window": [2, 4]}}, "load_scenario": "own.yaml",
     "validate": "own.csv", "report": "store", "plot": "store", "open": "store", "trust": "own.yaml",
     "reproduce": ["sctp_linkdown"],
 }  # fmt: skip
 
 
+REQUIRED = {"capture": ("run.pcapng",)}
+"""Required parameters behind the first one."""
 SIDES = SimpleNamespace(label="a", axes=[]), SimpleNamespace(label="b", axes=[])
 COMPARED = Comparison(SIDES, pd.DataFrame(), pd.DataFrame(), (), 0, 0.95, 0)
 NAMES = {("compare", "of")}
@@ -88,6 +91,7 @@ def no_work(tmp_path, monkeypatch):
 
     for work in (
         "simulation.launches.run", "simulation.launches.trace", "simulation.launches.prepare",
+        "captures.capture.recorded",
         "sweeps.execution.executors.open_workers", "sweeps.api.open_workers", "studies.study.load",
     ):  # fmt: skip
         monkeypatch.setattr(f"netcarlo.{work}", taken)
@@ -109,10 +113,10 @@ def call(name, parameter, value):
     kinds = inspect.signature(function).parameters
     first = next(iter(kinds))
     if parameter == first:
-        return function(value)
+        return function(value, *REQUIRED.get(name, ()))
     if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
         return function(FIRST[name], value)
-    more = (DATA,) if name == "compare" else ()
+    more = (DATA,) if name == "compare" else REQUIRED.get(name, ()) if parameter != "file" else ()
     return function(FIRST[name], *more, **{parameter: value})
 
 

@@ -229,7 +229,7 @@ def test_tables_of_links(imported, text):
         ("x,y\nA,B\n", [], "has no columns with the two routers of a link"),
         ("from,to,rate\nA,A,1 Mbit/s\n", [], "has no links between two routers"),
         ("<graphml>\n<graph", [], "net: line 2: is not XML (unclosed token)"),
-        ("<svg></svg>", [], "not a network of SNDlib"),
+        ("<svg></svg>", [], "this is an image, not a topology"),
         ('{"a": 1}', [], "is JSON, but not a network of SNDlib. Supported: GraphML, GML"),
         ("graph [ node [ id 0 ] edge [ source 0 target 1 ] ]", [], "is not GML that can be read"),
         ("from,to,rate\nA,B,1 Mbit/s\n", ["--rate", "fast"], "--rate: "),

@@ -14,7 +14,7 @@ from netcarlo.errors import InputError
 from netcarlo.networks.traces import columns, mahimahi, starlink, times
 from netcarlo.networks.traces.steps import COLUMNS, steps
 from netcarlo.networks.traces.trace import UNITS, Trace, Traces
-from netcarlo.schema import table, trusted, units
+from netcarlo.schema import programs, table, trusted, units
 from netcarlo.schema.document import read_text
 
 CHOICE = "choice"
@@ -63,6 +63,7 @@ def _one(given: Any) -> Trace:
         raise InputError(f"is not a trace; name a file, and in it {SHAPE}")
     if "\n" not in given:
         trusted.check(Path(given), Path())
+        programs.refuse(given, "a trace")
         given = read_text(given)
     return parse(given, **options)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from netcarlo.errors import InputError, prefixed
 from netcarlo.networks.shared.topology import graph, sndlib
 from netcarlo.networks.shared.topology.map import Edge, Map
-from netcarlo.schema import link_list, units
+from netcarlo.schema import link_list, programs, units
 from netcarlo.schema.document import read_content
 
 FORMATS = "GraphML, GML, SNDlib (XML, native or JSON) and tables of links (CSV)"
@@ -21,6 +21,7 @@ def read(path: str | Path, *, unit: str = "", directed: bool = False) -> tuple[s
     """
     if unit and units.factor(unit, units.RATE) is None:
         raise InputError(f"--unit {unit} is not a unit of rates; write one such as Mbit/s")
+    programs.refuse(path, "a topology", programs.TOPOLOGY, programs.XML)
     content = read_content(path)
     try:
         return _read(content, unit=unit, directed=directed)
