@@ -61,23 +61,6 @@ def all_positive(
     )
 
 
-def coincide(numbers: Numbers) -> Finding:
-    """Return the finding on claim C4: Tahoe and Reno differ by less than half a percent without errors."""
-    found = {}
-    for protocol, name in PROTOCOLS.items():
-        tahoe, reno = (numbers("goodput_kbps", (protocol, tcp, 0.0)) for tcp in WITH_RECOVERY)
-        found[name] = abs(reno / tahoe - 1) * 100
-    largest = max(found.values(), key=lambda samples: float(samples.mean()))
-    return Finding(
-        verdict=inside(estimate(largest), most=0.5),
-        quantity="largest difference of Reno from Tahoe over the protocols",
-        unit="%",
-        samples=largest,
-        evidence=", ".join(f"{name} {samples.mean():.2f} %" for name, samples in found.items())
-        + " apart (0.5 % counts as equal)",
-    )
-
-
 def lead(numbers: Numbers, metric: str, cell: Address, other: Address) -> Samples:
     """Return the difference of a metric between two cells."""
     return numbers(metric, cell) - numbers(metric, other)
