@@ -1,8 +1,8 @@
 """Monte Carlo estimates of the performance of transport protocols over random networks, packet by packet.
 
 The functions are named like the commands: `estimate`, `compare` (with measured runs `compare_measured`),
-`plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`. `open` returns the stored
-results of a sweep.
+`fit`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`. `open` returns the
+stored results of a sweep.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netcarlo.calibration.fit.fit import Fitted, fit
     from netcarlo.captures.capture import capture
     from netcarlo.comparison.compare import Comparison, compare
     from netcarlo.comparison.measured import Measured, compare_measured
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said is for those who listen
 
 _HOMES = {
+    "calibration.fit.fit": ["Fitted", "fit"],
     "captures.capture": ["capture"],
     "comparison.compare": ["Comparison", "compare"],
     "comparison.measured": ["Measured", "compare_measured"],
@@ -58,6 +60,7 @@ __all__ = [
     "Answer",
     "Comparison",
     "Estimate",
+    "Fitted",
     "Frontier",
     "InputError",
     "Measured",
@@ -69,6 +72,7 @@ __all__ = [
     "compare",
     "compare_measured",
     "estimate",
+    "fit",
     "frontier",
     "load_scenario",
     "open",

@@ -244,7 +244,12 @@ def size(value: float) -> str:
 
 def print_json(data: Any) -> None:
     """Print data with null for the numbers that JSON does not have."""
-    typer.echo(json.dumps(_finite(data), indent=2))
+    typer.echo(json_text(data))
+
+
+def json_text(data: Any) -> str:
+    """Return data as JSON with null for the numbers that JSON does not have."""
+    return json.dumps(_finite(data), indent=2)
 
 
 def _finite(data: Any) -> Any:

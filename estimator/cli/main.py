@@ -17,6 +17,7 @@ from rich.console import Console
 from netcarlo.cli import compare as cli_compare
 from netcarlo.cli import console, help, usage
 from netcarlo.cli import devices as cli_devices
+from netcarlo.cli import fit as cli_fit
 from netcarlo.cli import importing as cli_importing
 from netcarlo.cli import live as cli_live
 from netcarlo.cli import new as cli_new
@@ -413,6 +414,7 @@ GROUPS = {
     help.PLAN: (Entry(cli_plan.plan, "netcarlo plan office.yaml --out office"),),
     help.EVIDENCE: (
         Entry(cli_compare.compare, "netcarlo compare cubic.yaml bbr.yaml --of goodput_bps"),
+        Entry(cli_fit.fit, "netcarlo fit link.yaml run.json --free 'hops.0.rate=1..100 Mbit/s'"),
         Entry(validate, "netcarlo validate measured.csv --mapping lab.yaml"),
         Entry(reproduce, "netcarlo reproduce sctp_linkdown --check"),
         Entry(calibrate, "netcarlo calibrate mobility"),

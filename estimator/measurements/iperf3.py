@@ -4,6 +4,7 @@
   buffer. Of UDP it is the same, or the sender's total less the lost datagrams (before iperf 3.11).
 * Intervals with `omitted` are left out; the times of the others begin again at 0. A last interval that is
   much shorter than the others is left out, too.
+* The curve of the goodput is what the server received, if the file has its output (`--get-server-output`).
 * The round-trip time is the mean of the kernel's smoothed RTT (`tcpi_rtt`) at the end of each interval that
   is not omitted. `end.streams.*.sender.mean_rtt` includes omitted intervals.
 * With several streams the RTT is the mean over streams; rates and retransmissions are sums.
@@ -60,13 +61,18 @@ def parse(data: dict[str, Any], source: str) -> Measurement:
     curves = {name: curve for name, curve in curves.items() if _same_intervals(flows, name)}
     totals |= _means(flows)
     reverse = bool(test.number("reverse", 0.0))
+    arrived = None if reverse else _server_curve(top.inside("server_output_json"), omit=omit)
+    if arrived is not None:
+        curves["goodput_bps"] = arrived
+    written = "goodput_bps" in curves and not reverse and not udp and arrived is None
+    top.refuse()
     setting = {
         "protocol": protocol,
         "congestion control": end.text("sender_tcp_congestion"),
         "flows": str(len(flows) or test.whole("num_streams", 1)),
         "direction": "server to client (--reverse)" if reverse else "client to server",
     }
-    if "goodput_bps" in curves and not reverse and not udp:
+    if written:
         notes.append(
             "The curve of the goodput is what the sender wrote in each interval; the total is what arrived"
         )
@@ -80,8 +86,16 @@ def parse(data: dict[str, Any], source: str) -> Measurement:
         flows=flows,
         setting={name: text for name, text in setting.items() if text},
         missing=_missing(totals, udp=udp, reverse=reverse),
+        written=written,
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def _server_curve(server: Fields, *, omit: float) -> Curve | None:
+    """Return what the server received over time; None without its output (`--get-server-output`)."""
+    rows = [interval.inside("sum") for interval in server.every("intervals") if interval.has("sum")]
+    rows = [row for row in rows if not row.data.get("omitted")]
+    return _curves(rows, omit=omit, mss=0.0, received=True).get("goodput_bps") if rows else None
 
 
 def _totals(end: Fields, *, udp: bool, notes: list[str]) -> dict[str, float]:

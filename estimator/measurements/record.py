@@ -75,6 +75,8 @@ class Measurement:
     """Description of the run in the file: `protocol`, `congestion control`, `flows`, `direction`, `title`."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """Reasons why quantities are not measured, by outcome."""
+    written: bool = False
+    """True if the curve of the goodput is what the sender wrote into its socket, not what arrived."""
     notes: tuple[str, ...] = ()
     """Sentences about how values were derived, and about what was left out."""
 

@@ -404,3 +404,22 @@ def test_curve_mean_weighs_by_length() -> None:
     assert curve.mean() == pytest.approx(7 / 4)
     other = curve._replace(values=np.array([3.0, np.nan, np.nan]))
     np.testing.assert_equal(averaged([curve, other]).values, [2, 2, np.nan])
+
+
+def test_the_output_of_the_server_is_the_curve_of_what_arrived(tmp_path: Path) -> None:
+    """With `--get-server-output` the curve is the receiver's; without, it is what the sender wrote."""
+    data = json.loads((Path(__file__).parent / "data" / "iperf3_tcp.json").read_text())
+    assert read(_written(tmp_path / "sender.json", data))[0].written
+    rows = [
+        {"sum": {"start": t, "end": t + 1, "bits_per_second": 1e6 * (t + 1), "omitted": False}}
+        for t in range(3)
+    ]
+    data["server_output_json"] = {"start": {}, "intervals": rows, "end": {}}
+    found = read(_written(tmp_path / "both.json", data))[0]
+    assert not found.written
+    assert found.curves["goodput_bps"].values.tolist() == [1e6, 2e6, 3e6]
+
+
+def _written(path: Path, data: Any) -> Path:
+    path.write_text(json.dumps(data))
+    return path

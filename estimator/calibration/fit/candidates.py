@@ -1,0 +1,155 @@
+"""Simulation of candidates: what a measurement would show if the free fields had given values."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from netcarlo.calibration.fit.free import FreeField
+from netcarlo.calibration.fit.observed import EDGES, Span, Target
+from netcarlo.errors import InputError
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.scenario import Scenario
+from netcarlo.simulation import launches, measurable
+from netcarlo.simulation.ensemble import build, build_rows, features
+from netcarlo.simulation.launches import Part
+from netcarlo.simulation.simulate import resolve_target
+
+SAMPLE_S = 0.02
+"""Interval at which the round-trip time is sampled [s]."""
+COUNTS = ("retransmitted", "sent", "drops_queue", "drops_random", "drops_outage")
+
+
+class Simulated(NamedTuple):
+    """Cumulated quantities at the ends of windows, float64[candidates, ends]."""
+
+    ends_s: Floats
+    """Start of the first window and ends of all windows [s], float64[ends]."""
+    bits: Floats
+    """Payload delivered since the start [bit]."""
+    rtt: Floats
+    """Integral of the round-trip time [s^2]."""
+    seen_s: Floats
+    """Time over which the round-trip time is known [s]."""
+    retransmitted: Floats
+    """Retransmitted packets."""
+    loss: Floats
+    """Share of sent packets that were lost."""
+    base_s: Floats
+    """Round-trip time without queueing, float64[candidates]."""
+
+    def of(self, one: Target) -> Floats:
+        """Return the simulated values of a target, float64[candidates]."""
+        low, high = (0, -1) if one.window is None else (one.window, one.window + 1)
+        if one.kind == "least_rtt_s":
+            return self.base_s
+        if one.kind == "loss":
+            return self.loss[..., high]
+        if one.kind == "retransmitted":
+            return self.retransmitted[..., high] - self.retransmitted[..., low]
+        if one.kind == "goodput_bps":
+            return (self.bits[..., high] - self.bits[..., low]) / (self.ends_s[high] - self.ends_s[low])
+        seen = self.seen_s[..., high] - self.seen_s[..., low]
+        sums = self.rtt[..., high] - self.rtt[..., low]
+        return np.asarray(np.where(seen > 0, sums / np.where(seen > 0, seen, 1.0), 0.0))
+
+
+class Simulator:
+    """Simulates candidates for runs of one duration."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        free: Sequence[FreeField],
+        *,
+        target: str = "auto",
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.free = list(free)
+        self.rows = 0
+        self._target = resolve_target(target)
+        self._threads = threads
+        self._progress = progress or (lambda rows: None)
+        self._tcp = "retransmitted" in measurable.outcomes(scenario)
+
+    def prepare(self) -> None:
+        """Compile the model, and check that every free field can differ between rows of one launch."""
+        for end in (0.0, 1.0):
+            values = {one.name: one.yaml(float(one.values(np.array(end)))) for one in self.free}
+            written = self.scenario.with_values(values)
+            given = {
+                name: np.full(2, float(one.quantity.validate(values[one.name])))  # type: ignore[arg-type]
+                for one in self.free for name in one.full
+            }  # fmt: skip
+            ours = build_rows(self.scenario, replications=np.arange(2), given=given).rows
+            theirs = build(written, replications=2).rows
+            if not all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True)):
+                names = ", ".join(values)
+                raise InputError(
+                    f"--free: not all of {names} can vary between replications of one launch; "
+                    "name only fields that are plain numbers, such as a rate, a delay or a queue in packets"
+                )
+        launches.prepare([self.scenario], target=self._target)
+
+    def run(self, positions: Floats, span: Span, *, first: int, edges: Sequence[float] = EDGES) -> Simulated:
+        """Simulate a run of each candidate at `positions` [n, fields], with replications from `first` on.
+
+        A run is simulated up to each of the `edges`, fractions of the length of its `span`. Replications with
+        the same number are equal up to the shorter duration.
+        """
+        n, ends = len(positions), span[0] + np.array(edges) * span[1]
+        values = np.stack([one.values(positions[:, k]) for k, one in enumerate(self.free)], axis=1)
+        numbers = np.arange(first, first + n)
+        trip = self._base_rtt(values) if self._tcp else np.zeros(n)
+        bits, rtt, seen, again, loss = np.zeros((5, n, len(ends)))
+        later = np.flatnonzero(ends > 0)
+        until = ends[later][:, None] + trip  # [ends, candidates]
+        frame = {
+            name: column.reshape(until.shape).T
+            for name, column in self._frame(
+                np.tile(values, (len(later), 1)), np.tile(numbers, len(later)), until.reshape(-1)
+            ).items()
+        }
+        bits[:, later] = frame["goodput_bps"] * until.T
+        if self._tcp:
+            first_s = np.nan_to_num(frame["first_delivery_s"], nan=np.inf)
+            seen[:, later] = np.maximum(until.T - first_s, 0.0)
+            rtt[:, later] = np.nan_to_num(frame["mean_rtt_s"]) * seen[:, later]
+            again[:, later] = frame["retransmitted"]
+        lost = sum(frame[name] for name in COUNTS if name.startswith("drops") and name in frame)
+        loss[:, later] = lost / np.maximum(frame["sent"], 1)
+        if self._tcp:
+            # The clock of a receiver starts half a round trip before that of the sender's first data.
+            rate = np.diff(bits, axis=1) / np.diff(ends)
+            bits[:, 1:] -= rate * trip[:, None] / 2
+            if ends[0] > 0:
+                bits[:, 0] -= rate[:, 0] * trip / 2
+        return Simulated(ends, np.maximum(bits, 0.0), rtt, seen, again, loss, trip)
+
+    def _base_rtt(self, values: Floats) -> Floats:
+        """Return the round-trip time without queueing of each row, by which a handshake delays the data."""
+        given = {name: values[:, k] for k, one in enumerate(self.free) for name in one.full}
+        return features(self.scenario, given=given, rows=len(values))["base_rtt_s"]
+
+    def _frame(self, values: Floats, numbers: Ints, duration_s: Floats) -> dict[str, Floats]:
+        """Return outcomes by name, float64[rows]."""
+        given = {name: values[:, k] for k, one in enumerate(self.free) for name in one.full}
+        given |= {"duration": duration_s, "sample_interval": np.full(len(values), SAMPLE_S)}
+        size = launches.max_replications([self.scenario], self._target)
+        frames = []
+        for lo in range(0, len(values), size):
+            some = slice(lo, lo + size)
+            rows = build_rows(
+                self.scenario, replications=numbers[some], given={k: v[some] for k, v in given.items()}
+            )
+            found = launches.run([Part(self.scenario, *rows)], target=self._target, threads=self._threads)
+            frames.append(found[0].frame)
+            self.rows += len(frames[-1])
+            self._progress(len(frames[-1]))
+        names = ["goodput_bps", "first_delivery_s", "mean_rtt_s", *COUNTS]
+        return {
+            name: np.concatenate([frame[name].to_numpy(float) for frame in frames])
+            for name in names if name in frames[0]
+        }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Page and sentences of a fit to measured runs."""
