@@ -10,6 +10,7 @@ import netcarlo
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link
+from netcarlo.networks.shared import topologies
 from netcarlo.networks.shared.routers import parallel, reverse_links, router_names
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -162,3 +163,16 @@ def test_networks_without_named_links_have_no_table():
     assert found.parts == {}
     with pytest.raises(InputError, match=r"by link are supported only with shared\.links"):
         found.by_link()
+
+
+@pytest.mark.parametrize("unit", [1, 1 << 52, 32])
+@pytest.mark.parametrize("seed", range(5))
+def test_costs_by_floats_are_those_of_whole_numbers(unit, seed):
+    random = np.random.default_rng(seed)
+    cost = np.full((1, 80, 80), topologies._FAR)
+    a, b = random.integers(0, 80, (2, 400))
+    cost[0, a, b] = unit + random.integers(0, 10_000_000, 400)
+    sink = random.integers(0, 80, (1, 30))
+    found = topologies._to_sinks(cost, sink)
+    assert (found == topologies._to_sinks_exactly(cost, sink)).all()
+    assert (found < topologies._FAR).sum() > 1000

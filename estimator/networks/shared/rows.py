@@ -1,5 +1,6 @@
 """Construction of rows of the engine of shared links."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,12 +186,13 @@ def _flows(
     n, f = len(parameters), len(members)
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
+    numbers = shared.numbers
     for k, member in enumerate(members):
         _traffic(table[:, k], kinds.sender_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         table[:, k, Flow.CLASS] = member.group
         table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
-        ends[:, k] = _ends(shared, draws, net, member)
+        ends[:, k] = _ends(shared, draws, net, member, numbers)
     _classes(table, shared, transport, draws, members)
     present = np.stack([member.present for member in members], axis=1)
     choice = None
@@ -243,11 +245,12 @@ def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
     table[:, :, Flow.BACK_HOPS] = np.where(tcp, back.hops, 0)
 
 
-def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> Ints:
-    """Return the routers at which a flow starts and ends [n, 2]."""
+def _ends(
+    shared: SharedSpec, draws: Draws, net: Topology, member: Member, numbers: Mapping[int | str, int]
+) -> Ints:
+    """Return the routers at which a flow starts and ends [n, 2]; `numbers` are those of the routers."""
     n, flow = len(net.routers), member.spec
     if flow.source is not None and flow.sink is not None:
-        numbers = shared.numbers
         return np.tile([numbers[flow.source], numbers[flow.sink]], (n, 1))
     if flow.route is not None or shared.placement(flow) == "ends":
         return np.stack([np.zeros(n, np.int64), net.routers - 1], axis=1)

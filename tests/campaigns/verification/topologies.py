@@ -10,6 +10,7 @@ shortest paths by number of links, then by delay, then by the order of the route
 overloaded, one factor is applied first: it multiplies all capacities, or divides all demands.
 """
 
+import math
 import sys
 import time
 import warnings
@@ -26,6 +27,7 @@ import netcarlo
 from netcarlo.errors import InputError
 from netcarlo.networks.shared.topology import scenario as topology
 from netcarlo.networks.shared.topology.read import read
+from netcarlo.networks.shared.used import numbers
 from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from tests.campaigns import parser
@@ -37,6 +39,9 @@ PACKETS_S = 10.0
 """Duration of a run by packets with demands."""
 ROOM = 0.8
 """Utilisation of the busiest link after the factor was applied."""
+
+LEAST = 1e-6
+"""Utilisation below which a link is not compared: its time in use is counted in nanoseconds."""
 
 
 class Row(NamedTuple):
@@ -112,11 +117,12 @@ def used(found: netcarlo.Estimate, scenario: Scenario) -> dict[tuple[str, str], 
     """Return the mean utilisation of the links of each pair of routers, weighted by rate."""
     table = found.by_link()
     sums: dict[tuple[str, str], list[float]] = {}
-    names = scenario.network.link_names()
-    links = scenario.shared.links  # type: ignore[union-attr]
-    ends = dict(zip(names, [tuple(map(str, link.ends)) for link in links or []], strict=False))
+    assert scenario.shared is not None and scenario.shared.links is not None
+    ends = [tuple(map(str, link.ends)) for link in scenario.shared.links]
+    kept = [ends[link] for link in numbers(scenario.shared)]
+    ends_of = dict(zip(scenario.network.link_names(), kept, strict=True))
     for name, row in table.iterrows():
-        both = sums.setdefault(ends[str(name)], [0.0, 0.0])
+        both = sums.setdefault(ends_of[str(name)], [0.0, 0.0])
         both[0] += row["utilisation"] * row["rate_bps"]
         both[1] += row["rate_bps"]
     return {way: a / b for way, (a, b) in sums.items()}
@@ -142,7 +148,9 @@ def data_of(path: Path, rate: float) -> tuple[dict[str, Any], int]:
     _, found = read(path)
     missing = sum(1 for each in found.edges if not (each.rate_bps or each.module_bps) and each.a != each.b)
     fastest = max((each.rate_bps or each.module_bps or 0.0 for each in found.edges), default=0.0)
-    scale = 0.1 if fastest > topology.MOST_LINK_BPS else 1.0
+    room = 10.0 ** math.floor(math.log10(topology.MOST_LINK_BPS / max(fastest, 1.0)))
+    small = any(each.rate_bps < 2 * topology.LEAST_UDP_BPS for each in found.demands)
+    scale = room if room < 1 or small else 1.0
     options = topology.Options(rate_bps=rate if missing else None, scale=scale)
     return topology.scenario(found, path.stem, options)[0], missing
 
@@ -201,7 +209,7 @@ def examined(path: Path, *, rate: float, most: float) -> Row:
         fluid = Scenario.check(changed(data, factor=factor, scale=1.0 if fits else 1 / factor, **run))
         found = netcarlo.estimate(fluid)
         if hand:
-            row = row._replace(error=largest_error(found, fluid, hand, factor, least=1e-9), factor=factor)
+            row = row._replace(error=largest_error(found, fluid, hand, factor, least=LEAST), factor=factor)
     except InputError as error:
         row = row._replace(fluid=_first(error))
     duration = PACKETS_S if offered else 0.2
@@ -219,7 +227,7 @@ def examined(path: Path, *, rate: float, most: float) -> Row:
             slowest = min(float(link.rate) for link in by_packets.shared.links)  # type: ignore
             least = 1000 * 12000 / (slowest * duration)
             row = row._replace(
-                packet_error=largest_error(found, by_packets, hand, factor, least=max(least, 1e-9) * factor)
+                packet_error=largest_error(found, by_packets, hand, factor, least=max(least, LEAST) * factor)
             )
     except InputError as error:
         row = row._replace(packets=_first(error))

@@ -232,7 +232,8 @@ def _by_demands(
     if small:
         share = sum(each.rate_bps for each in small) / sum(each.rate_bps for each in demands)
         limit = plain(say(LEAST_UDP_BPS, "bit/s"))
-        notes.append(f"{counted(len(small), 'demand')} below {limit} left out ({share:.2g} of the traffic)")
+        few = f"{counted(len(small), 'demand')} below {limit} left out"
+        notes.append(f"{few} ({share:.2g} of the traffic; --scale raises all)")
         demands = [each for each in demands if each not in set(small)]
     if not demands:
         raise InputError("has only demands below 100 bit/s; raise --scale, or state --unit")
