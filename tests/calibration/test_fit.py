@@ -76,7 +76,7 @@ def fits() -> list[tuple[dict[str, float], Fitted]]:
 
 @pytest.mark.full
 def test_intervals_cover_the_truth_and_rates_are_right(fits: list[tuple[dict[str, float], Fitted]]) -> None:
-    """Of 20 intervals 16 or more cover the truth: probability 0.997 at a coverage of 95 %, 0.05 at 60 %."""
+    """At least 16 of 20 intervals cover the truth: probability 0.997 at a coverage of 95 %, 0.05 at 60 %."""
     covered = []
     for truth, found in fits:
         for one in found.parameters:

@@ -22,7 +22,7 @@ class Parameter(NamedTuple):
     high: float
     """Upper end of the 95 % interval [SI]; that of the range if the data set no upper bound."""
     verdict: Verdict
-    """What the data say about the field."""
+    """Statement on how well the data determine the field."""
     density: tuple[tuple[float, float], ...]
     """Posterior density over the range relative to its maximum, by value [SI]."""
 
@@ -99,7 +99,7 @@ class Fitted(NamedTuple):
     numbers: list[Number]
     errors: list[Error]
     folds: str
-    """What cross-validation leaves out: `runs`, `parts of the run`, or nothing."""
+    """Unit that cross-validation leaves out: `runs`, `parts of the run`, or empty."""
     curves: list[Curve]
     fit_ratio: float
     """Smallest sum of squares over its degrees of freedom; intervals are widened if it exceeds 1."""
