@@ -93,6 +93,8 @@ def destination(path: str | Path) -> Destination:
     """Return the destination of the output file `path`. Raises InputError for a path that cannot be one."""
     try:
         return _followed(Path(path))
+    except InputError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: an impossible file name
         raise write_error(path, error) from None
 
