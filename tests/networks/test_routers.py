@@ -176,3 +176,12 @@ def test_costs_by_floats_are_those_of_whole_numbers(unit, seed):
     found = topologies._to_sinks(cost, sink)
     assert (found == topologies._to_sinks_exactly(cost, sink)).all()
     assert (found < topologies._FAR).sum() > 1000
+
+
+def test_paths_of_too_many_hops_cost_as_much_as_none():
+    cost = np.full((1, 600, 600), topologies._FAR)
+    cost[0, np.arange(599), np.arange(1, 600)] = topologies._HOP + 5
+    sink = np.array([[599, 3]])
+    found = topologies._to_sinks(cost, sink)
+    assert (found == topologies._to_sinks_exactly(cost, sink)).all()
+    assert found[0, 599, 599 - 255] < topologies._FAR == found[0, 599, 599 - 256]

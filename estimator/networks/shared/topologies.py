@@ -221,6 +221,7 @@ def _to_sinks(cost: Ints, sink: Ints) -> Ints:
     ends = np.unique(sink)
     graph = csr_array(((hops * base + rest).astype(np.float64), (b, a)), shape=(count, count))
     found = dijkstra(graph, indices=ends)
+    found[found >= _FAR // _HOP * base] = np.inf  # beyond the cost of a path that is used
     known = np.isfinite(found)
     far, left = np.divmod(found[known].astype(np.int64), base)
     total = np.full(cost.shape, _FAR)
