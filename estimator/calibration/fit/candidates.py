@@ -48,7 +48,8 @@ class Simulated(NamedTuple):
         if one.kind == "retransmitted":
             return self.retransmitted[..., high] - self.retransmitted[..., low]
         if one.kind == "goodput_bps":
-            return (self.bits[..., high] - self.bits[..., low]) / (self.ends_s[high] - self.ends_s[low])
+            length_s = float(self.ends_s[high] - self.ends_s[low])
+            return np.asarray((self.bits[..., high] - self.bits[..., low]) / length_s)
         seen = self.seen_s[..., high] - self.seen_s[..., low]
         sums = self.rtt[..., high] - self.rtt[..., low]
         return np.asarray(np.where(seen > 0, sums / np.where(seen > 0, seen, 1.0), 0.0))

@@ -266,7 +266,7 @@ def _ratio(squares: Floats, freedom: int) -> float:
 
 def _parameter(free: FreeField, positions: Floats) -> Parameter:
     width = 1 / BINS
-    middles = (np.arange(BINS) + 0.5) * width
+    middles: Floats = (np.arange(BINS, dtype=np.float64) + 0.5) * width
     # Triangular kernels, reflected at the ends.
     images = np.stack([positions, -positions, 2 - positions])
     density = np.maximum(1 - np.abs(images[:, None] - middles[None, :, None]) / width, 0).sum(axis=(0, 2))
@@ -278,7 +278,8 @@ def _parameter(free: FreeField, positions: Floats) -> Parameter:
     if low_open or high_open:  # a quantile alone would depend on where the range ends
         inside = middles[density > OPEN * peak]
         low, high = min(low, inside[0] - width / 2), max(high, inside[-1] + width / 2)
-    ends = free.values(np.array([0.0 if low_open else low, value, 1.0 if high_open else high], np.float64))
+    three = (0.0 if low_open else low, value, 1.0 if high_open else high)
+    ends = free.values(np.array([float(one) for one in three]))
     curve = tuple(zip(free.values(middles).tolist(), (density / peak).tolist(), strict=True))
     return Parameter(free, float(ends[1]), float(ends[0]), float(ends[2]), said, curve)
 
@@ -332,7 +333,7 @@ def _numbers(work: Fit, sampled: Sampled) -> tuple[list[Number], str]:
         )  # fmt: skip
         predicted = [one.numbers(others) for one in sampled.emulators]
         for r, (targets, mask) in enumerate(zip(work.targets, fold, strict=True)):
-            for k in np.flatnonzero(mask):
+            for k in np.flatnonzero(mask).tolist():
                 if len(work.runs) > 1 or targets[k].window is not None:
                     left_out[r, targets[k]] = float(restored(targets[k].kind, predicted[r].mean[:, k]).mean())
     found = [one.numbers(sampled.positions) for one in sampled.emulators]
