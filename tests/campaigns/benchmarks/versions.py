@@ -66,7 +66,7 @@ CASES = {
     "shared": (example("shared"), 10),
     "wifi_cell": (example("wifi_cell"), 4),
     "wifi_mesh": (example("wifi_mesh"), 4),
-    "adhoc": (example("adhoc"), 15),
+    "adhoc": (example("adhoc"), 600),
 }
 """Scenarios and replications, by name."""
 
