@@ -62,3 +62,4 @@ def test_workers_fit_cores_and_memory(
     pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": memory_gib << 18}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__)
     assert tiers.workers() == expected
+    assert tiers.workers(more=1) == min(expected + 1, max(expected, memory_gib * 2**30 // tiers.MEMORY), 16)

@@ -30,7 +30,9 @@ class Tiers:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_auto_num_workers(self) -> int:
         """Return the number of worker processes: 0 for a test that is named."""
-        return 0 if named(self.config) or self.config.option.collectonly else workers()
+        if named(self.config) or self.config.option.collectonly:
+            return 0
+        return workers(more=1 if self.config.getoption("--full") else 0)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -88,11 +90,15 @@ def named(config: pytest.Config) -> bool:
     return bool(config.args) and all("::" in argument for argument in config.args)
 
 
-def workers() -> int:
-    """Return the number of processes that run tests at once: one per core, as far as memory permits."""
+def workers(more: int = 0) -> int:
+    """Return the number of processes that run tests at once: one per core, as far as memory permits.
+
+    `more` are added to those of the cores. Tests of the second tier wait for browsers, commands and clusters,
+    so with one process per core they leave a fifth of the cores idle.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
-        return min(cores, MOST_WORKERS)
-    return max(1, min(cores, memory // MEMORY, MOST_WORKERS))
+        return min(cores + more, MOST_WORKERS)
+    return max(1, min(cores + more, memory // MEMORY, MOST_WORKERS))
