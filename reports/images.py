@@ -14,6 +14,7 @@ FORMATS = ("svg", "png", "pdf")
 """Suffixes of the files of a figure."""
 
 _PER_MM = 96 / 25.4  # pixels; Chrome draws 96 of them per inch
+_FONT = {"family": "Arial, Helvetica, sans-serif", "size": 11}  # 8.25 pt, as in the captions of most papers
 _DENSITY = 4  # pixels of a PNG per pixel of the drawing: 384 dpi
 _REMEDY = (
     "figures as files need a Chrome or Chromium browser and Kaleido: pip install 'netcarlo[figures]'; "
@@ -89,7 +90,8 @@ def write(figures: Mapping[str, Plot], folder: Path, width: float, height: float
     for name, figure in figures.items():
         layout = {"template": "plotly_white"} | figure["layout"] | {"paper_bgcolor": "#ffffff"}
         for suffix in FORMATS:
-            drawn.append(go.Figure(figure["data"], layout))
+            drawn.append(go.Figure(figure["data"], layout).update_layout(font=_FONT, legend_font=_FONT))
+            drawn[-1].update_xaxes(title_font=_FONT).update_yaxes(title_font=_FONT)
             files.append(folder / f"{name}.{suffix}")
     try:
         with _same_options():

@@ -38,7 +38,9 @@ def plan(
     set_: Set = None,
     time_: Annotated[
         str | None,
-        typer.Option("--time", metavar="60s", help="Time limit; the answer is what is known by then."),
+        typer.Option(
+            "--time", metavar="60s", help="Time limit with compilation; the answer is what is known by then."
+        ),
     ] = None,
     seed: Seed = None,
     target: Target = "auto",
