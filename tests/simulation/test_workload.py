@@ -13,7 +13,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.simulation import workload
 from netcarlo.studies import study as studies
-from netcarlo.studies.cells import _planned
+from netcarlo.studies.cells import planned
 from netcarlo.sweeps.execution.forecast import check as check_sweep
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from tests.tiers import parameters
@@ -108,7 +108,8 @@ def test_all_that_is_shipped_starts_unasked(path) -> None:
 def test_all_studies_start_unasked(name) -> None:
     study = studies.load(name)
     n = study.description.replications
-    workload.check(workload.forecast(s, min(n, most or n)) for *_, s, most in _planned(study, 1))
+    cells = planned(study, 1)
+    workload.check(workload.forecast(cell.make(), min(n, cell.most or n)) for cell in cells)
 
 
 def test_the_forecast_of_a_simple_path_is_its_rate_and_its_window() -> None:
