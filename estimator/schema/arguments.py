@@ -64,6 +64,14 @@ def _paths(value: Any) -> bool:
     return several and all(_path(one) for one in value)
 
 
+def _several(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _effort(value: Any) -> bool:
+    return not isinstance(value, str) and _share(value) and 0.1 <= float(value) <= 100
+
+
 def _fields(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
@@ -80,6 +88,8 @@ RULES = {
     "names": Rule("a list of names or folders of studies", _paths),
     "values": Rule("a mapping from dotted names of fields to values", _fields),
     "folder": Rule("the path of a folder", _path, Path),
+    "runs": Rule("a list of files or measured runs", _several),
+    "effort": Rule("a number from 0.1 to 100", _effort, float),
     "out": Rule("a path", _path),
 }
 """Rules by the name of the parameter, for every function that has it."""

@@ -263,7 +263,8 @@ def test_command_prints_the_answer_and_writes_scenario_and_page(tmp_path: Path) 
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Rate ")
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    shown = [line for line in done.stdout.splitlines() if str(tmp_path) not in line]  # paths are not broken
+    assert max(map(len, shown)) <= 80
     assert "is predicted from the rest" in done.stdout.replace("\n", " ")
     fitted = load_scenario(written)
     assert fitted.paths is not None

@@ -2,7 +2,9 @@
 
 import inspect
 import math
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +15,7 @@ import netcarlo
 from netcarlo import (
     Comparison,
     Estimate,
+    Fitted,
     InputError,
     Scenario,
     StoredSweep,
@@ -35,14 +38,18 @@ FIRST = {
     "frontier": PLAN,
     "sweep": {"scenario": DATA, "axes": {"transport.window": [2, 4]}}, "load_scenario": "own.yaml",
     "validate": "own.csv", "report": "store", "plot": "store", "open": "store", "trust": "own.yaml",
-    "reproduce": ["sctp_linkdown"],
+    "reproduce": ["sctp_linkdown"], "compare_measured": DATA, "fit": DATA,
 }  # fmt: skip
 
 
-REQUIRED = {"capture": ("run.pcapng",)}
+REQUIRED = {"capture": ("run.pcapng",), "compare_measured": ("run.json",), "fit": (["run.json"],)}
 """Required parameters behind the first one."""
+SECOND = "file", "runs"
+"""Names of required second parameters."""
 SIDES = SimpleNamespace(label="a", axes=[]), SimpleNamespace(label="b", axes=[])
 COMPARED = Comparison(SIDES, pd.DataFrame(), pd.DataFrame(), (), 0, 0.95, 0)
+MEASURED = Path(__file__).parents[1] / "measurements" / "data" / "iperf3_tcp.json"
+FITTED = Fitted(None, {}, [], [], [], [], [], "", [], 1, 1, 0, 0, 0, 0)
 NAMES = {("compare", "of")}
 """Parameters that accept any text, because only results know the valid names."""
 ESTIMATED = Estimate(None, None, pd.DataFrame({"n": []}), pd.DataFrame(), True, {})
@@ -97,6 +104,7 @@ def no_work(tmp_path, monkeypatch):
         monkeypatch.setattr(f"netcarlo.{work}", taken)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.yaml").write_text("duration: 1 s\n")
+    shutil.copy(MEASURED, tmp_path / "run.json")
 
 
 def call(name, parameter, value):
@@ -106,7 +114,8 @@ def call(name, parameter, value):
         scenario = Scenario.check(DATA)
         stored = StoredSweep(SimpleNamespace(scan=lambda: SimpleNamespace(files=[]), url="store"))
         made = {
-            "Scenario": scenario, "Estimate": ESTIMATED, "Comparison": COMPARED, "StoredSweep": stored
+            "Scenario": scenario, "Estimate": ESTIMATED, "Comparison": COMPARED, "StoredSweep": stored,
+            "Fitted": FITTED,
         }[owner]  # fmt: skip
         return getattr(made, method)(**{parameter: value})
     function = getattr(netcarlo, owner)
@@ -116,7 +125,7 @@ def call(name, parameter, value):
         return function(value, *REQUIRED.get(name, ()))
     if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
         return function(FIRST[name], value)
-    more = (DATA,) if name == "compare" else REQUIRED.get(name, ()) if parameter != "file" else ()
+    more = (DATA,) if name == "compare" else REQUIRED.get(name, ()) if parameter not in SECOND else ()
     return function(FIRST[name], *more, **{parameter: value})
 
 

@@ -26,6 +26,7 @@ replications: 2
 transport: {protocol: newreno, window: 10}
 hops: [{rate: 1 Mbit/s, delay: 10 ms, queue: 20}]
 """
+MEASURED = ROOT / "tests" / "measurements" / "data" / "iperf3_tcp.json"
 PLAN = """\
 scenario: scenario.yaml
 quantity: {name: window, field: transport.window, values: [2, 4]}
@@ -34,7 +35,6 @@ requirements: {fast: {goal: goodput_bps >= 100 kbit/s, probability: 50 %}}
 confidence: 80 %
 """
 FILES = {
-    "validate": ["validate", "reference.csv", "--mapping", "mapping.yaml", "--out"],
     "export": ["export", "store", "--to", "csv", "--out"],
     "rerun": ["rerun", "store", "KEY", "--out"],
     "report": ["report", "store", "--out"],
@@ -50,6 +50,12 @@ FOLDERS = {
     ),
     "reproduce": (["reproduce", "sctp_linkdown", "--out"], ["sctp_linkdown/report.html", "index.html"]),
     "calibrate": (["calibrate", "manet_probing", "--out"], ["manet_probing/calibration/calibration.json"]),
+    "validate": (
+        ["validate", "reference.csv", "--mapping", "mapping.yaml", "--out"], ["validation.html"]
+    ),
+    "fit": (
+        ["fit", "scenario.yaml", str(MEASURED), "--free", "hops.0.rate", "--out"], ["fit.html", "fit.json"]
+    ),
     "sweep": (["sweep", "sweep.yaml", "--out"], []),
 }  # fmt: skip
 """Commands that write into a folder, and files that they write there."""
@@ -298,3 +304,11 @@ def test_files_of_a_store_are_not_replaced_unless_they_are_regular(tmp_path):
     assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "new"
     with pytest.raises(InputError, match="not a regular file"):
         files.read("pipe")
+
+
+def test_errors_of_a_validation_may_be_one_csv_file(here, tmp_path):
+    """`--out NAME.csv` writes the table of rows alone, in a pipe or behind a link as other files."""
+    found = run("validate", "reference.csv", "--mapping", "mapping.yaml", "--out", tmp_path / "rows.csv")
+    assert found.exit_code == 0, found.output
+    assert (tmp_path / "rows.csv").read_text().startswith("id,")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]

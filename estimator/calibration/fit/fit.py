@@ -18,6 +18,7 @@ from netcarlo.errors import InputError
 from netcarlo.measurements import Measurement, read
 from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
+from netcarlo.schema.arguments import checked
 
 FIRST = 1024
 """Number of candidates of the first wave, which fills the space of the free fields."""
@@ -151,6 +152,7 @@ class Fit:
         return max(counted - len(self.free), 1)
 
 
+@checked
 def fit(
     scenario: ScenarioLike,
     runs: Sequence[str | Path | Measurement | Observed],
@@ -224,9 +226,12 @@ def _observed(runs: Sequence[str | Path | Measurement | Observed]) -> list[Obser
     for run in runs:
         if isinstance(run, Observed):
             found.append(run)
+        elif isinstance(run, Measurement):
+            found.append(measured.observed(run))
+        elif isinstance(run, str | Path):
+            found += [measured.observed(one) for one in read(run)]
         else:
-            several = [run] if isinstance(run, Measurement) else read(run)
-            found += [measured.observed(one) for one in several]
+            raise InputError(f"runs has a {type(run).__name__}; expected files or measured runs")
     if not found:
         raise InputError("there is no measured run; name at least one file")
     return found

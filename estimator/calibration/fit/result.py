@@ -4,8 +4,10 @@ from typing import Any, Literal, NamedTuple
 
 from netcarlo.calibration.fit.free import FreeField
 from netcarlo.calibration.fit.observed import Observed
+from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
+from netcarlo.schema.arguments import checked
 
 Verdict = Literal["determined", "bounded above", "bounded below", "not determined"]
 
@@ -112,12 +114,14 @@ class Fitted(NamedTuple):
     wall_s: float
     seed: int
 
+    @checked
     def parameter(self, name: str) -> Parameter:
-        """Return a fitted field by the name that the user wrote. Raises KeyError."""
+        """Return a fitted field by the name that the user wrote. Raises InputError."""
         for one in self.parameters:
             if one.free.name == name:
                 return one
-        raise KeyError(name)
+        names = ", ".join(one.free.name for one in self.parameters)
+        raise InputError(f"name = {name!r} is not a fitted field; expected {names}")
 
     def record(self) -> dict[str, Any]:
         """Return the result as JSON data."""

@@ -59,7 +59,7 @@ class Row(NamedTuple):
     error: float | None = None
     """Largest difference of a utilisation from the sum by hand, as a share of that sum; None without."""
     packet_error: float | None = None
-    """The same by packets, for links with at least 1,000 packets."""
+    """Largest difference when simulated by packets, of links with at least 1,000 packets."""
     factor: float = 1.0
     seconds: float = 0.0
 
