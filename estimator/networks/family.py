@@ -193,6 +193,11 @@ class Network(Record):
         """Return the trace events of the first row, float64[events, len(Trace)], as a table."""
         raise NotImplementedError
 
+    @property
+    def goodput_over_time(self) -> bool:
+        """True if `per_second` is supported."""
+        return type(self).per_second is not Network.per_second
+
     def per_second(self, rows: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
         """Return the goodput of each flow in each second [bit/s] from a table of events; None if not
         supported."""

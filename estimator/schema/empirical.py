@@ -200,8 +200,7 @@ def inline(document: Document) -> None:
             if key == "trace" and not isinstance(item, list):
                 value[key] = traces(item, here)
                 continue
-            listed = key == "flows" or (key == "links" and at[-1:] == ("shared",))
-            listed = listed and isinstance(item, str) and bool(Path(item).suffix)
+            listed = key in ("flows", "links") and isinstance(item, str) and bool(Path(item).suffix)
             if (given and key == "nodes" and isinstance(item, str)) or listed:
                 value[key] = content(str(key), item, here)
                 continue

@@ -245,9 +245,9 @@ def _check_cells(study: Study, own: Code, faults: _Faults) -> None:
             )
 
 
-def _wired(scenario: Scenario | None) -> bool:
-    """Return True for a scenario without 802.11; False also if it has faults (None)."""
-    return scenario is not None and scenario.wireless is None
+def _without_rate(scenario: Scenario | None) -> bool:
+    """Return True if no figure can show the goodput over time; False if the scenario has faults (None)."""
+    return scenario is not None and not scenario.network.goodput_over_time
 
 
 def _check_traces(study: Study, cells: list[Cell], faults: _Faults) -> None:
@@ -255,7 +255,7 @@ def _check_traces(study: Study, cells: list[Cell], faults: _Faults) -> None:
     for k, trace in enumerate(study.description.traces):
         found = [cell for cell in cells if not cell.variation and matches(cell.conditions, {**trace.cell})]
         name = f"traces.{k}.cell"
-        if trace.show == "rate" and any(_wired(cell.scenario) for cell in found):
+        if trace.show == "rate" and any(_without_rate(cell.scenario) for cell in found):
             faults.add(
                 ("traces", k), f"traces.{k}.show: rate is for 802.11 networks; write window or packets"
             )

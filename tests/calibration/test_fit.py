@@ -22,7 +22,6 @@ from netcarlo.errors import InputError
 from netcarlo.measurements import Measurement, read
 from netcarlo.measurements.record import Curve
 from netcarlo.reports.fit import wording
-from netcarlo.reports.fit.page import fit_page
 from netcarlo.scenario import scenario_of
 
 SCENARIO = {
@@ -271,14 +270,6 @@ def test_command_prints_the_answer_and_writes_scenario_and_page(tmp_path: Path) 
     assert estimate(fitted, replications=2, target="cpu").table.loc["goodput_bps", "mean"] > 3e6
     assert '<h2 id="curves">' in (out / "fit.html").read_text()
     assert json.loads((out / "fit.json").read_text())["parameters"][0]["field"] == "hops.0.rate"
-
-
-def test_the_page_has_measured_and_fitted_curves() -> None:
-    """A curve for goodput and RTT each, and a density for each field."""
-    found = fit(SCENARIO, [simulated(TRUTHS[0], 0)], free=FREE[:1], effort=0.1, target="cpu")
-    page = fit_page(found, command="netcarlo fit a.yaml b.json")
-    assert page.count('id="curve-') == 4  # a figure and its data each
-    assert 'id="density-0"' in page
 
 
 def test_a_run_without_numbers_is_refused() -> None:

@@ -21,6 +21,8 @@ from netcarlo.scenario import Scenario
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"paths": "path"} | {key: key for key in BY_KEY if key != "paths"}
 OWN = {
+    "estimator/captures/udp.py": "UDP is part of the engines of paths and shared links",
+    "estimator/cli/importing.py": "maps of routers become shared networks",
     "estimator/estimation/reference.py": "its files of flows and of links are of shared networks",
     "estimator/studies/manet_probing/claims.py": "a study of one ad hoc network",
     "estimator/studies/wds/metrics.py": "a study of radio beside a wire",

@@ -28,7 +28,8 @@ replications: 2
 """
 
 
-def test_first_look_at_measured_runs(uncompiled: None, glance: Page, tmp_path: Path) -> None:
+@pytest.mark.needs("chromium")
+def test_first_look_at_measured(uncompiled: None, glance: Page, tmp_path: Path) -> None:
     files = [DATA / "iperf3_tcp.json", DATA / "iperf3_tcp_again.json"]
     found = compare_measured(PATH, *files, over_time=True)
     page = measured_page(found)
@@ -42,7 +43,8 @@ def test_first_look_at_measured_runs(uncompiled: None, glance: Page, tmp_path: P
     first_look(glance, file, says=wording.headline(found), figure="curves")
 
 
-def test_first_look_at_a_validation(uncompiled: None, glance: Page, tmp_path: Path) -> None:
+@pytest.mark.needs("chromium")
+def test_first_look_at_validation(uncompiled: None, glance: Page, tmp_path: Path) -> None:
     (tmp_path / "lab.csv").write_text(TABLE)
     (tmp_path / "lab.yaml").write_text(MAPPING)
     found = validate(tmp_path / "lab.csv", target="cpu")
