@@ -451,7 +451,7 @@ def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None
     assert process.returncode == (0 if signal == "time" else 130), said
     assert told.startswith("Delay: ")
     assert f"stopped ({'after 4.0 s' if signal == 'time' else 'interrupted'})" in " ".join(told.split())
-    assert "the same command resumes" in said
+    assert "the same command continues" in said
     assert json.loads((tmp_path / "out" / "result.json").read_text())["undecided"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "netcarlo plan slow.yaml" in page
