@@ -12,6 +12,9 @@ import yaml
 
 import netcarlo
 from netcarlo import InputError, Scenario
+from netcarlo.networks.shared.topology.read import read as read_topology
+from netcarlo.networks.shared.topology.scenario import Options
+from netcarlo.networks.shared.topology.scenario import scenario as scenario_of_map
 from netcarlo.planning.file import load_plan
 from netcarlo.scenario import load_scenario
 from netcarlo.schema.problems import Wrong
@@ -40,7 +43,15 @@ def edited(data, changes):
     return data
 
 
-LOAD = {"sweep": load_sweep, "plan": load_plan}
+def load_topology(file):
+    """Check a map of routers (`text`), imported with the other fields as options."""
+    given = yaml.safe_load(file.read_text())
+    (map_ := file.with_name("map")).write_text(given["text"])
+    found = read_topology(map_, unit=given["unit"])[1]
+    Scenario.check(scenario_of_map(found, "map", Options(1e6, 0.001, scale=given["scale"]))[0])
+
+
+LOAD = {"sweep": load_sweep, "plan": load_plan, "topology": load_topology}
 
 
 def check(base, data, folder, files=None):
@@ -117,7 +128,7 @@ def suggestions(path):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::netcarlo.schema.notes.Note")
 def test_most_suggestions_are_tried(tmp_path, monkeypatch):
-    """The table covers 250 of 310 messages about files; the others need files, drawn rows or a kernel."""
+    """The table covers 266 of 330 messages about files; the others need files, drawn rows or a kernel."""
     root = Path(inspect.getfile(netcarlo)).resolve().parent
     made = set()
 

@@ -51,7 +51,7 @@ def _read(content: bytes, *, unit: str, directed: bool) -> tuple[str, Map]:
             data = None
         if not sndlib.is_json(data):
             raise InputError(f"is JSON, but not a network of SNDlib. Supported: {FORMATS}")
-        return "SNDlib JSON", sndlib.from_json(text, unit=unit)
+        return "SNDlib JSON", sndlib.from_json(data, unit=unit)
     if start.startswith("?SNDlib") or ("NODES (" in text and "LINKS (" in text):
         return "SNDlib native", sndlib.native(text, unit=unit)
     words = [line.split() for line in start.splitlines() if line.strip() and not line.startswith("#")]

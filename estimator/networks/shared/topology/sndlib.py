@@ -5,7 +5,6 @@ unit of capacities and demands is in the meta data. Source: S. Orlowski, R. Wess
 SNDlib 1.0 - Survivable Network Design Library, Networks 55 (2010); http://sndlib.zib.de.
 """
 
-import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
@@ -118,14 +117,11 @@ def is_json(data: Any) -> bool:
     return isinstance(data.get("nodes"), list) and isinstance(links, list) and bool(links)
 
 
-def from_json(text: str, *, unit: str) -> Map:
-    """Read SNDlib as JSON (`nodes`, `links`, `demands`, `meta`). Raises InputError."""
-    try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"is not JSON ({error}); save it again") from None
-    if not is_json(data):
-        raise InputError("is JSON, but not a network of SNDlib: write the lists nodes, links and demands")
+def from_json(data: Any, *, unit: str) -> Map:
+    """Return the map in JSON data of SNDlib (`nodes`, `links`, `demands`, `meta`; `is_json` is true).
+
+    Raises InputError.
+    """
     try:
         places_of = {
             str(node["id"]): (str(node.get("longitude", "")), str(node.get("latitude", "")))
