@@ -18,6 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a test skipped for want of a tool fails")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return the number of worker processes; xdist asks before plugins can be registered."""
+    return tiers.processes(config)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(tool, ...): skip where a tool is missing, see tests/tools.py")
     config.pluginmanager.register(Failures(config))

@@ -27,13 +27,6 @@ class Tiers:
         self.config = config
         self.left_out = 0
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_auto_num_workers(self) -> int:
-        """Return the number of worker processes: 0 for a test that is named."""
-        if named(self.config) or self.config.option.collectonly:
-            return 0
-        return workers(more=1 if self.config.getoption("--full") else 0)
-
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
         """Collect tests without looking for garbage: nearly all that is imported stays until the end."""
@@ -88,6 +81,13 @@ def parameters(values: Iterable[Any], *, full: Container[Any]) -> list[Any]:
 def named(config: pytest.Config) -> bool:
     """Return True if all arguments name tests, as `FILE::NAME`."""
     return bool(config.args) and all("::" in argument for argument in config.args)
+
+
+def processes(config: pytest.Config) -> int:
+    """Return the number of worker processes of a test run: 0 for a test that is named."""
+    if named(config) or config.option.collectonly:
+        return 0
+    return workers(more=1 if config.getoption("--full") else 0)
 
 
 def workers(more: int = 0) -> int:
