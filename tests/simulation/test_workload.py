@@ -73,6 +73,7 @@ def test_a_sweep_with_a_large_cell_is_refused_unasked() -> None:
         check_sweep(sweep)
 
 
+STUDIES = sorted(path.parent for path in CONFIGS.rglob("study.yaml"))
 SLOW = (
     "handover_map", "link_and_buffer", "link_planning", "mesh_planning", "mobility_planning", "modern",
     "multihoming_planning", "shared_planning",
@@ -81,10 +82,11 @@ SLOW = (
 
 
 def shipped() -> list[Any]:
+    """Return scenarios, sweeps and plans that are run by themselves: no mappings, no files of studies."""
     found = [
         path
         for path in sorted(CONFIGS.rglob("*.yaml"))
-        if path.name != "study.yaml" and path.parent.name != "references"
+        if path.stem != "mapping" and path.parent.name != "references" and path.parent not in STUDIES
     ]
     return parameters(found, full=[path for path in found if path.stem in SLOW])
 
@@ -104,9 +106,9 @@ def test_all_that_is_shipped_starts_unasked(path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["manet_probing", "mobility", "sctp_linkdown", "wds", "wlan_buffer"])
-def test_all_studies_start_unasked(name) -> None:
-    study = studies.load(name)
+@pytest.mark.parametrize("folder", STUDIES, ids=lambda folder: folder.name)
+def test_all_studies_start_unasked(folder) -> None:
+    study = studies.load(folder)
     n = study.description.replications
     cells = planned(study, 1)
     workload.check(workload.forecast(cell.make(), min(n, cell.most or n)) for cell in cells)
