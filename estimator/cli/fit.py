@@ -112,7 +112,7 @@ def _yaml(path: Path, values: dict[str, Any], found: "Fitted", command: str) -> 
 
 def _differences(scenario: Any, measured: Any) -> list[str]:
     """Return how measured runs differ from the scenario in what their files state."""
-    ours = getattr(scenario.transport, "congestion_control", None)
+    ours = scenario.transport.given("congestion_control")
     ours = str(ours or scenario.transport.protocol)
     found = []
     for run in measured:

@@ -239,7 +239,7 @@ def _setting(scenario: Scenario, runs: Sequence[Measurement]) -> list[str]:
     """Return how protocol, congestion control and number of flows of runs and scenario differ."""
     notes = list[str]()
     ours = str(scenario.transport.protocol)
-    control = getattr(scenario.transport, "congestion_control", None)
+    control = scenario.transport.given("congestion_control")
     count = 1 if scenario.network.one_flow else build(scenario, replications=1).rows.flows.shape[1]
     for run in runs:
         given = run.setting.get("protocol", "")
