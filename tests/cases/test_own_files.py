@@ -20,6 +20,7 @@ shared:
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("sizes", "mean"),
     [
