@@ -86,7 +86,7 @@ def on_data(recorder: Recorder, function: Any) -> Any:
 
 
 def on_delay(recorder: Recorder, function: Any) -> Any:
-    """Note when the timer of the receiver expires."""
+    """Record the time at which the timer of the receiver expires."""
 
     def hook(p: Any, s: Any) -> Any:
         recorder.of(s).now = int(min(s[Tcp.ACK_DEADLINE], s[Tcp.COMPRESSED_ACK_DEADLINE]))

@@ -120,7 +120,7 @@ _READERS: dict[str, Callable[[Path], Any]] = {NAME: _sizes, "trace": _trace}
 
 
 class _Listed(NamedTuple):
-    """Items of a list that a file describes, and the line of each; empty if they have none."""
+    """List that a file describes: its items, and the line of each; no lines if the items have none."""
 
     items: list[Any]
     lines: list[int]

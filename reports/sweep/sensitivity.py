@@ -32,7 +32,7 @@ class Bars(NamedTuple):
     shown: str
     """Name of the quantity of the table."""
     about: str
-    """Note about inputs that are drawn several times for a network; empty if there are none."""
+    """Sentence about inputs that are drawn several times for a network; empty if there are none."""
     missing: list[str]
     """Reasons why some outcomes have no indices."""
 
