@@ -342,7 +342,8 @@ def _check_from(m: Any, at: Any) -> Any:
 
 @noinline
 def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
-    """Return the service time [ns] of a packet that arrives at time `t`; -1 if it is dropped.
+    """Return the service time [ns] of a packet that arrives at time `t`, with its wait for tokens; -1 if it
+    is dropped.
 
     `time` is its transmission time at the constant rate of the hop [ns].
     """
@@ -358,7 +359,8 @@ def _service_time(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -
     if m[at + HopWord.LIMIT] > 0 and is_held(words[m[at + HopWord.RING] + m[at + HopWord.NEXT_PLACE]], t):
         return np.int64(varying.DROPPED)
     free = m[at + HopWord.FREE_AT]
-    return varying.transmission_end(table, words, block, t, free, size, time) - max(t, free)
+    _, end = varying.transmission(table, words, block, t, free, size, time)
+    return end - max(t, free)
 
 
 @noinline

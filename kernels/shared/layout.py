@@ -83,7 +83,7 @@ class Link(IntEnum):
 
     BYTE_TIME = 0  # transmission time [ns / byte], BYTE_TIME_BITS fraction bits
     DELAY = 1  # propagation [ns]
-    QUEUE = 2  # limit of the packets held, including the one in transmission; 0: no limit
+    QUEUE = 2  # limit of the packets held, including the one in transmission; 0: no limit; below 0: of bytes
     LOSS = 3  # row of `losses`: packets lost at its far end
     ROOM = 4  # maximum packets expected on it, waiting and on the wire (a power of two)
     RED = 5  # drop-tail or RED: one of the constants below
@@ -93,7 +93,7 @@ class Link(IntEnum):
     RED_WEIGHT = 9  # weight of the queue in its moving average: 2**-RED_WEIGHT
     RED_PACKET_TIME = 10  # transmission time of a packet of mean size, by which an idle queue ages [ns]
     RED_GENTLE = 11  # 1: the probability rises to 1 between RED_MAX_TH and twice of it
-    AQM = 12  # active queue management that decides when packets leave: one of the constants below
+    AQM = 12  # queue whose packets wait until the link takes them: one of the constants below
     AQM_MARKS = 13  # 1: data of flows with ECN are marked instead of dropped
     AQM_TARGET = 14  # target of the queueing delay [ns]
     AQM_INTERVAL = 15  # CoDel: initial interval above the target; PIE: interval between updates [ns]
@@ -121,6 +121,8 @@ NO_AQM = 0
 CODEL = 1
 PIE = 2
 FQ_CODEL = 3
+FIFO = 4
+"""Drop-tail queue whose limit is in bytes; those with a limit in packets have NO_AQM."""
 
 
 class SharedOut(IntEnum):

@@ -1,4 +1,4 @@
-"""Time-varying link: rate, delay and loss change from packet to packet, see `base.varying`.
+"""Link with varying service: rate, delay and loss change from packet to packet, see `base.varying`.
 
 Its table is stored behind the columns of `Link`, its words behind the rings of the link. `b` is where the
 block of the link begins in scratch `m`, `p` are the columns of the row, `links` the links of the row.
@@ -46,13 +46,14 @@ def transmission_of(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time:
     beyond the end.
     """
     free, v = m[b + LinkWord.FREE], m[b + LinkWord.VARYING]
-    begin = max(t, free)
     if v == 0:
+        begin = max(t, free)
         return begin, begin + time
+    begin, end = varying.transmission(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
     if free >= varying.STALLED:
         begin = p[RowP.END] + 1
     m[v + BEGAN] = begin
-    return begin, varying.transmission_end(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
+    return begin, end
 
 
 def arrival_of(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import FOREVER, Hop, Rows
-from netcarlo.kernels.base.varying import HEAD
+from netcarlo.kernels.base.varying import Head
 from netcarlo.networks import pairs
 from netcarlo.networks.pairs import ALL, Direction
 from netcarlo.networks.path.description import HopSpec
@@ -31,7 +31,7 @@ def reorders(hop: HopSpec) -> bool:
 def reordered(rows: Rows) -> NDArray[np.bool_]:
     """Return the rows [n] with a hop on which packets can overtake each other."""
     first = rows.hops[..., [Hop.VARIES, Hop.R_VARIES]]
-    last = np.minimum(first + HEAD - 1, rows.outages.shape[3] - 1)
+    last = np.minimum(first + Head.PERIOD, rows.outages.shape[3] - 1)
     negative = np.take_along_axis(rows.outages[..., 1], last, axis=3) < 0
     return np.asarray(((first > 0) & negative).any(axis=(1, 2, 3)), bool)
 

@@ -34,6 +34,7 @@ def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
     m[q + Queue.LAST] = buffer
     m[q + Queue.BYTES] += size
     m[s + Discipline.BACKLOG] += 1
+    m[s + Discipline.BYTES] += size
 
 
 def pop(m: Any, s: Any, q: Any) -> Any:
@@ -44,6 +45,7 @@ def pop(m: Any, s: Any, q: Any) -> Any:
         m[q + Queue.FIRST] = m[buffer + Buffer.NEXT]
         m[q + Queue.BYTES] -= m[buffer + Buffer.BYTES]
         m[s + Discipline.BACKLOG] -= 1
+        m[s + Discipline.BYTES] -= m[buffer + Buffer.BYTES]
         m[buffer + Buffer.NEXT] = m[s + Discipline.FREE_BUFFERS]
         m[s + Discipline.FREE_BUFFERS] = buffer
     return np.int64(buffer)

@@ -1,7 +1,9 @@
-"""Link with active queue management: packets wait in its queues until the transmitter requests one.
+"""Link with active queue management or a limit in bytes: packets wait until the transmitter requests one.
 
 The transmitter requests a packet when it is idle and a packet arrives, and whenever it has sent one. An
-arrival in the same nanosecond comes first. `b` is the block of the link in scratch `m`, `p` are the columns
+arrival in the same nanosecond comes first. A limit counts the packet in transmission, too, as `tbf` of Linux
+counts the packet that waits for its tokens; an arriving packet with which the limit would be exceeded is
+dropped (`bfifo_enqueue`). `b` is the block of the link in scratch `m`, `p` are the columns
 of the row.
 """
 
@@ -46,7 +48,7 @@ def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) ->
     if VARYING:
         dropped = not varying.conforms(links, m, b, t, size)
     if not dropped:
-        word, dropped = _admit(p, m, b, s, t, word)
+        word, dropped = _admit(p, m, b, s, t, size, word)
     if dropped or m[s + Discipline.FREE_BUFFERS] == NULL:
         if not dropped:
             m[Word.STATUS] = 1
@@ -58,7 +60,7 @@ def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) ->
         m[s + Discipline.QDELAY] += on_wire(size, m[b + Link.BYTE_TIME])
     if kind == FQ_CODEL:
         fq.on_arrival(m, b, s, q)
-        if m[b + Link.QUEUE] > 0 and _backlog(m, b, s, t) > m[b + Link.QUEUE]:
+        while _exceeds(m, b, s, t, np.int64(0), np.int64(0)):
             fq.drop_from_longest(p, m, b, s, t)
     if m[b + LinkWord.SERVICE] == NO_EVENT:
         m[b + LinkWord.SERVICE] = t
@@ -66,15 +68,19 @@ def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) ->
     return np.int64(Fate.HELD)
 
 
-def _backlog(m: Any, b: Any, s: Any, t: Any) -> Any:
-    """Return the packets in the queues and in transmission."""
-    return m[s + Discipline.BACKLOG] + (m[b + LinkWord.FREE] > t)
+def _exceeds(m: Any, b: Any, s: Any, t: Any, packets: Any, size: Any) -> Any:
+    """Return True if the packets held at `t`, with this many more of `size` bytes in all, exceed the
+    limit."""
+    limit, sending = m[b + Link.QUEUE], m[b + LinkWord.FREE] > t
+    if limit < 0:
+        return m[s + Discipline.BYTES] + sending * m[s + Discipline.SENDING] + size > -limit
+    return limit > 0 and m[s + Discipline.BACKLOG] + sending + packets > limit
 
 
-def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, word: Any) -> Any:
+def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, size: Any, word: Any) -> Any:
     """Return the packet, possibly marked, and whether it is dropped at the tail."""
     kind, dropped = m[b + Link.AQM], False
-    if kind != FQ_CODEL and m[b + Link.QUEUE] > 0 and _backlog(m, b, s, t) >= m[b + Link.QUEUE]:
+    if kind != FQ_CODEL and _exceeds(m, b, s, t, np.int64(1), size):
         dropped = True
     elif kind == PIE and pie.should_drop(p, m, b, s, s + Discipline.SIZE):
         dropped = True
@@ -94,7 +100,8 @@ def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
     elif kind == CODEL:
         buffer = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t)
     else:
-        pie.run_updates(m, b, s, t)
+        if kind == PIE:
+            pie.run_updates(m, b, s, t)
         buffer = buffers.pop(m, s, s + Discipline.SIZE)
     word, next_service = np.int64(NONE), np.int64(NO_EVENT)
     if buffer != NULL:
@@ -102,14 +109,15 @@ def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
         duration = on_wire(m[buffer + Buffer.BYTES], m[b + Link.BYTE_TIME])
         if kind == PIE:
             m[s + Discipline.QDELAY] -= duration
-        next_service = t + duration
+        began, next_service = t, t + duration
         if VARYING:
             arrived = m[buffer + Buffer.ARRIVED]  # it may use any opportunity since then
-            _, next_service = varying.transmission_of(
+            began, next_service = varying.transmission_of(
                 p, links, m, b, arrived, m[buffer + Buffer.BYTES], duration
             )
         m[b + LinkWord.FREE] = next_service
-        count_transmission(p, m, b, m[buffer + Buffer.ARRIVED], t, next_service)
+        m[s + Discipline.SENDING] = m[buffer + Buffer.BYTES]
+        count_transmission(p, m, b, m[buffer + Buffer.ARRIVED], began, next_service)
     m[b + LinkWord.SERVICE] = next_service
     return word, next_service
 

@@ -29,7 +29,9 @@ class Discipline(IntEnum):
     BURST_ALLOWANCE = 8  # PIE: remaining burst that is not dropped [ns]
     QDELAY_OLD = 9  # PIE: queueing delay at the latest update [ns]
     NEXT_UPDATE = 10  # PIE: time of the next update [ns]
-    SIZE = 11
+    BYTES = 11  # bytes in its queues
+    SENDING = 12  # bytes of the packet in transmission, or of the latest one
+    SIZE = 13
 
 
 class List(IntEnum):

@@ -31,6 +31,20 @@ def outages() -> Any:
     return backed_rows(failing_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
 
 
+def sold_hops() -> Any:
+    """Paths with framing, shapers and correlated loss."""
+    from tests.twins.path.scenarios import with_sold
+
+    return with_sold(rows_of("tcp_newreno", ROWS, seed=7), seed=7)
+
+
+def sold_links() -> Any:
+    """Shared links with framing, shapers and correlated loss, and with limits in bytes."""
+    from tests.twins.shared.scenarios import byte_limited_rows, sold_rows
+
+    return sold_rows(byte_limited_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
+
+
 def many() -> Any:
     """Networks of 200, 7 and the most flows over 100, 40 and the most links, in one launch."""
     from netcarlo.kernels.base.rows import concatenate
@@ -53,6 +67,8 @@ def cases() -> Mapping[str, Case]:
     return {
         **{model: Case(model, random_rows(model)) for model in covering.chosen()},
         "shared_newreno_varying with outages": Case("shared_newreno_varying", outages),
+        "tcp_newreno_varying as sold": Case("tcp_newreno_varying", sold_hops),
+        "shared_newreno_aqm_varying as sold": Case("shared_newreno_aqm_varying", sold_links),
         "shared_newreno with many flows": Case("shared_newreno", many),
         **{name: Case(model, random_rows(model), "numba_cuda_mlir") for name, model in more.items()},
     }

@@ -17,7 +17,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.base.rows import take
-from netcarlo.kernels.base.varying import HEAD
+from netcarlo.kernels.base.varying import HEAD, Head
 from netcarlo.kernels.runtime import launch
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import run as twins
@@ -139,13 +139,13 @@ def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) ->
     for *hop, direction in np.argwhere(rows.hops[..., Hop.VARIES :] > 0).tolist():
         first = rows.hops[*hop, Hop.VARIES + direction]
         kind, entries = rows.outages[*hop, first + 1] - [FOREVER, 0]
-        jitters = int(rows.outages[*hop, first + HEAD - 1, 1])
+        jitters = int(rows.outages[*hop, first + Head.PERIOD, 1])
         begin = first + HEAD + entries * (2 if kind == 1 else 1)
         for table in rows.outages[*hop], kept.outages[*hop]:
             table[begin : begin + abs(jitters)] = FOREVER + 7_000_003, 7_000_003
             if kind == 1:  # of a trace the delay, too: in its steps it falls
                 table[first + HEAD + 1 : begin : 2, 0] = FOREVER + 11_000_000
-        kept.outages[*hop, first + HEAD - 1, 1] = abs(jitters)
+        kept.outages[*hop, first + Head.PERIOD, 1] = abs(jitters)
     out, expected = run(sender, rows), run(sender, kept, kind="_varying")
     assert (out[:, : Out.IN_FLIGHT] == expected[:, : Out.IN_FLIGHT]).all()
     assert not out[:, Out.REORDERED].any()

@@ -1,6 +1,7 @@
 """Time-varying hops: comparison with the twin, properties, and known cases."""
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,15 +12,17 @@ from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from tests.kernels.beside_twin import differing
+from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import simulate
 from tests.twins.path.scenarios import (
     as_datagrams,
     describe,
     linux_rows,
     sctp_rows,
+    select,
     tcp_rows,
     with_bursts,
+    with_sold,
     with_varying,
 )
 
@@ -49,6 +52,22 @@ def test_kernel_equals_twin(model: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.parametrize("model", ["udp", "tcp_linux_cubic", "sctp"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
+    """Framing, shapers and correlated loss, beside traces, policers and jitter."""
+    rows = with_sold(select(ROWS[model](1), slice(12)), seed=5)
+    out = run_as_python(f"{model}_varying", rows)
+    assert out[:, Out.DROPS_QUEUE].any() and out[:, Out.DROPS_RANDOM].any()
+    found = differing(
+        out,
+        lambda row: simulate(model, rows, row=row),
+        lambda row: describe(rows, row),
+        lambda c: Out(c).name,
+    )
+    assert not found, "\n\n".join(found)
+
+
 def test_the_policer_lets_exactly_its_burst_pass() -> None:
     """A full bucket of three packets passes three at once and drops the fourth (GCRA, ITU-T I.371).
 
@@ -58,10 +77,58 @@ def test_the_policer_lets_exactly_its_burst_pass() -> None:
     prepare = bind(varying.prepare, compilers.plain, {"flat_table": False})
     size, byte_ns = 100, 8
     one = size * byte_ns
-    table = np.array([[FOREVER + (byte_ns << BYTE_TIME_BITS), 3 * one], [FOREVER, 0], [FOREVER, 0]])
+    table = np.array([[FOREVER, 0]] * varying.HEAD)
+    table[varying.Head.POLICER] += byte_ns << BYTE_TIME_BITS, 3 * one
     m = np.zeros(varying.WORDS, np.int64)
     prepare(m, 0, 0)
     assert [conforms(table, m, 0, 1000, size) for _ in range(4)] == [True, True, True, False]
     assert not conforms(table, m, 0, 1000 + one - 1, size)
     assert conforms(table, m, 0, 1000 + one, size)
     assert not conforms(table, m, 0, 1000 + one, 1)
+
+
+def bound(pairs: dict[int, tuple[int, int]]) -> tuple[Any, Any, Any]:
+    """Return a function that transmits a packet over a line of 1 ns a byte, and the table and words of it."""
+    transmission = bind(varying.transmission, compilers.plain, {"flat_table": False})
+    prepare = bind(varying.prepare, compilers.plain, {"flat_table": False})
+    table = np.array([[FOREVER, 0]] * varying.HEAD)
+    for pair, (one, other) in ({varying.Head.LINE: (1 << BYTE_TIME_BITS, 1)} | pairs).items():
+        table[pair] += one, other
+    m = np.zeros(varying.WORDS, np.int64)
+    prepare(m, 0, 0)
+    return lambda t, free, size: transmission(table, m, 0, t, free, size, 0), table, m
+
+
+@pytest.mark.parametrize(
+    ("overhead", "least", "cells", "size", "on_line"),
+    [
+        (38, 84, 0, 1500, 1538), (38, 84, 0, 40, 84), (46, 84, 0, 1492, 1538),  # Ethernet, PPPoE
+        (10, 0, 1, 1500, 32 * 53), (8, 0, 1, 40, 53), (8, 0, 1, 41, 2 * 53),  # RFC 2684: 48 B a cell
+    ],
+)  # fmt: skip
+def test_framing_in_known_cases(overhead: int, least: int, cells: int, size: int, on_line: int) -> None:
+    transmit, _, _ = bound({varying.Head.FRAMING: (overhead, least), varying.Head.CELLS: (cells, 0)})
+    assert transmit(0, 0, size) == (0, on_line)
+
+
+def test_the_shaper_sends_its_burst_at_line_rate_and_then_a_packet_at_a_time() -> None:
+    """A bucket of three packets of 100 B at 8 ns a byte, on a line of 1 ns a byte."""
+    transmit, _, _ = bound({varying.Head.SHAPER: (8 << BYTE_TIME_BITS, 2400)})
+    free, begins = 0, []
+    for _ in range(5):
+        begin, free = transmit(0, free, 100)
+        begins.append(begin)
+    assert begins == [0, 100, 200, 800, 1600]  # tokens of 800 ns at 0 are used: the fourth waits for its own
+    assert transmit(10_000, free, 100) == (10_000, 10_100)  # the bucket is full again
+
+
+def test_the_peak_rate_spaces_the_burst() -> None:
+    """The bucket of the peak rate, 2 ns a byte, holds one packet."""
+    transmit, _, _ = bound(
+        {varying.Head.SHAPER: (8 << BYTE_TIME_BITS, 2400), varying.Head.PEAK: (2 << BYTE_TIME_BITS, 200)}
+    )
+    free, begins = 0, []
+    for _ in range(5):
+        begin, free = transmit(0, free, 100)
+        begins.append(begin)
+    assert begins == [0, 200, 400, 800, 1600]

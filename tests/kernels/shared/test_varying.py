@@ -9,6 +9,7 @@ import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.base.varying import HEAD
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Flow, Link, SharedOut, SharedRows
 from tests.kernels.beside_twin import differing, run_as_python
@@ -17,6 +18,7 @@ from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, TCP, di
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.rows import rows_of
 from tests.twins.shared.run import simulate
+from tests.twins.shared.scenarios import byte_limited_rows, sold_rows
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
@@ -28,7 +30,8 @@ def rows_that_vary(model: str, count: int, seed: int) -> SharedRows:
 
 
 def varying(rows: SharedRows, pairs: list[tuple[int, int]]) -> SharedRows:
-    """Return the rows with this table at link 0."""
+    """Return the rows with this table at link 0: policer, trace, period and entries."""
+    pairs = [*pairs[:3], *[(0, 0)] * (HEAD - 3), *pairs[3:]]
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(pairs))])
     links[:, 0, Link.VARIES] = TABLE
     links[:, 0, Link.COLUMNS :] = (np.array(pairs) + np.array([FOREVER, 0])).ravel()
@@ -81,6 +84,26 @@ def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
     assert (rows.links[:, :, ROWS[what].column] > 0).any()
     alone = kind if kind == "sctp" else ""
     out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "model", ["shared_newreno_aqm", "shared_linux_cubic_aqm_varying", "shared_sctp_varying"]
+)
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
+    """Limits in bytes, framing, shapers and correlated loss."""
+    rows = rows_of(model.replace("_aqm", "").replace("_varying", ""), 8 * LONG, seed=4)
+    assert isinstance(rows, SharedRows)
+    rows = byte_limited_rows(rows, seed=4) if "aqm" in model else rows
+    rows = sold_rows(rows, seed=4) if "varying" in model else rows
+    out = run_as_python(model, rows)
+    _, links = split(rows, out)
+    assert links["DROPS"].any() and links["LOST"].any()
+    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    alone = "sctp" if "sctp" in model else ""
     found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
     assert not found, "\n\n".join(found)
 

@@ -58,8 +58,10 @@ class Server:
     def serve(self, size: int) -> int:
         """Accept a packet; return the duration of its transmission, which ends at `free_at`."""
         duration = (size * self.byte_time + 2**19) >> 20
-        end = self.varying.end(self.simulation.now, self.free_at, size) if self.varying else None
-        self.free_at = max(self.simulation.now, self.free_at) + duration if end is None else end
+        end = max(self.simulation.now, self.free_at) + duration
+        if self.varying:
+            _, end = self.varying.transmission(self.simulation.now, self.free_at, size, duration)
+        self.free_at = end
         self.queue.append(self.free_at)
         return duration
 

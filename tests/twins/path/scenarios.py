@@ -10,6 +10,7 @@ from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import LinuxP, MobileP, P, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.varying import HEAD, Head
 from netcarlo.kernels.udp.source import MOST_SPREAD
 
 MS = 1_000_000
@@ -359,7 +360,41 @@ def varying_pairs(
     burst = int(rng.integers(500 * byte_time, 20_000 * byte_time)) >> BYTE_TIME_BITS
     policer = round(byte_time * rng.uniform(0.3, 2)), burst
     head = [policer if rng.random() < 0.3 else (0, 0), (kind, len(times)), (period, len(jitter))]
-    return head + entries + jitter
+    return head + [(0, 0)] * (HEAD - len(head)) + entries + jitter
+
+
+def sold(table: Any, rng: Generator, byte_time: int) -> None:
+    """Give a link some of framing, shaper and correlated loss, in its `table` of pairs [k, 2].
+
+    It then has a rate of its own, which may be unlimited.
+    """
+
+    def put(pair: Head, one: Any, other: Any) -> None:
+        table[pair] = FOREVER + int(one), int(other)
+
+    byte_time = max(int(byte_time), 1 << BYTE_TIME_BITS)
+    put(Head.LINE, pick(rng, 0, byte_time, byte_time // 2, 2 * byte_time), rng.random() < 0.8)
+    if rng.random() < 0.6:
+        put(Head.FRAMING, pick(rng, 0, 8, 38, 46), pick(rng, 0, 64, 84))
+        put(Head.CELLS, rng.random() < 0.5, 0)
+    if rng.random() < 0.7:  # now and then no data fit into the bucket
+        rate, burst = round(byte_time * rng.uniform(0.3, 2)), int(rng.integers(1000, 30_000))
+        put(Head.SHAPER, rate, burst * rate >> BYTE_TIME_BITS)
+        if rng.random() < 0.5:
+            rate, burst = rate // pick(rng, 2, 5), int(rng.integers(1000, 3000))
+            put(Head.PEAK, rate, burst * rate >> BYTE_TIME_BITS)
+    if rng.random() < 0.7:
+        put(Head.LOSS, pick(rng, 1 << 28, 1 << 30, 0xFFFFFFFF // 50), pick(rng, 0, 1 << 30, 0xFFFFFFFF // 2))
+
+
+def with_sold(rows: Rows, *, seed: int) -> Rows:
+    """Return the same networks as `with_varying`, with links as they are sold: framing, shapers, correlated
+    loss."""
+    rows, rng = with_varying(rows, seed=seed, jitter=0.1), np.random.default_rng([seed, 4])
+    for *hop, direction in np.argwhere(rows.hops[..., Hop.VARIES :] > 0).tolist():
+        first = rows.hops[*hop, Hop.VARIES + direction]
+        sold(rows.outages[*hop, first : first + HEAD], rng, rows.hops[*hop, Hop.R_BYTE_TIME * direction])
+    return rows
 
 
 def linux_rows(count: int, *, seed: int) -> Rows:

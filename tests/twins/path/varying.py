@@ -1,8 +1,8 @@
-"""Time-varying links, step by step and opportunity by opportunity."""
+"""Links with varying service: traces step by step, buckets token by token."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from netcarlo.kernels.base.layout import FOREVER, STREAM_VARYING
 from tests.twins.random_numbers import Streams
@@ -18,6 +18,12 @@ class Description:
     policer: Pair  # time per byte / 2**20 and burst [ns]
     kind: int  # 0: no trace, 1: steps, 2: opportunities
     period: int  # [ns]; 0: it ends
+    line: Pair = (0, 0)  # time per byte / 2**20, and whether it is this one
+    framing: Pair = (0, 0)  # overhead and least size [byte]
+    cells: Pair = (0, 0)  # whether ATM cells carry the packet
+    shaper: Pair = (0, 0)  # time per byte / 2**20 and burst [ns]
+    peak: Pair = (0, 0)  # the same of the peak rate
+    loss: Pair = (0, 0)  # threshold and correlation, as netem has them
     steps: list[tuple[int, int, int, int]] = field(default_factory=list)  # since, byte time, delay, loss
     opportunities: list[Pair] = field(default_factory=list)  # time, bytes
     jitter: list[Pair] = field(default_factory=list)
@@ -28,18 +34,40 @@ def read(pairs: list[Pair]) -> Description:
     """Return the description that begins with the first of these pairs."""
     plain = [(one - FOREVER, other) for one, other in pairs]
     (kind, count), (period, jitters) = plain[1], plain[2]
-    found = Description(plain[0], kind, period, reorders=jitters < 0)
-    entries = plain[3 : 3 + count * (2 if kind == 1 else 1)]
+    found = Description(plain[0], kind, period, *plain[3:9], reorders=jitters < 0)
+    entries = plain[9 : 9 + count * (2 if kind == 1 else 1)]
     if kind == 1:
         found.steps = [(*entries[2 * k], *entries[2 * k + 1]) for k in range(count)]
     else:
         found.opportunities = entries
-    found.jitter = plain[3 + len(entries) : 3 + len(entries) + abs(jitters)]
+    found.jitter = plain[9 + len(entries) : 9 + len(entries) + abs(jitters)]
     return found
 
 
+class Tokens:
+    """A bucket of `tbf_dequeue` (Linux): tokens are nanoseconds at its rate."""
+
+    def __init__(self, byte_time: int, burst: int) -> None:
+        self.byte_time = byte_time
+        self.burst = burst
+        self.checked, self.tokens = 0, burst
+
+    def cost(self, size: int) -> int:
+        return floor(Fraction(size * self.byte_time, 2**20) + Fraction(1, 2))
+
+    def at(self, time: int) -> int:
+        return min(self.tokens + time - self.checked, self.burst)
+
+    def ready(self, now: int, size: int) -> int:
+        """Return the time at which the packet at the head may be sent."""
+        return now + max(self.cost(size) - self.at(now), 0)
+
+    def take(self, now: int, size: int) -> None:
+        self.checked, self.tokens = now, self.at(now) - self.cost(size)
+
+
 class Varying:
-    """Time-varying hop in one direction."""
+    """Hop with varying service, in one direction."""
 
     def __init__(self, description: Description, streams: Streams, stream: int) -> None:
         self.of = description
@@ -47,16 +75,21 @@ class Varying:
         self.stream = stream
         self.bucket_full = 0
         self.packets = 0
+        self.last_number = -1
         self.empty(0)
 
     def empty(self, now: int) -> None:
         """Discard the packets in transit, and the transmissions planned for them."""
         self.last = 0
+        self.buckets = [Tokens(*of) for of in (self.of.shaper, self.of.peak) if of[0]]
         used = getattr(self, "used", {})
         self.used = {k: taken for k, taken in used.items() if self.opportunity(k)[0] <= now}
 
     def is_policed(self, now: int, size: int) -> bool:
         """Return True if the policer drops a packet; otherwise take its tokens."""
+        size = self.on_line(size)
+        if any(bucket.cost(size) > bucket.burst for bucket in self.buckets):
+            return True
         byte_time, burst = self.of.policer
         if byte_time == 0:
             return False
@@ -65,6 +98,19 @@ class Varying:
             return True
         self.bucket_full = max(self.bucket_full, now) + cost
         return False
+
+    def on_line(self, size: int) -> int:
+        """Return the size of a packet with its framing."""
+        overhead, least = self.of.framing
+        size = max(size + overhead, least)
+        return 53 * ceil(Fraction(size, 48)) if self.of.cells[0] else size
+
+    def released(self, now: int, size: int) -> int:
+        """Return the time at which all buckets have the tokens of the packet at the head."""
+        then = max([now, *(bucket.ready(now, size) for bucket in self.buckets)])
+        for bucket in self.buckets:
+            bucket.take(then, size)
+        return then
 
     def step(self, now: int) -> tuple[int, int, int, int]:
         """Return the end of the current step, its byte time, delay and loss."""
@@ -84,11 +130,22 @@ class Varying:
         time, room = self.of.opportunities[place]
         return rounds * self.of.period + time, room
 
-    def end(self, now: int, free: int, size: int) -> int | None:
-        """Return the end of the transmission of a packet that arrives now; None without a trace."""
+    def transmission(self, now: int, free: int, size: int, duration: int) -> tuple[int, int]:
+        """Return start and end of the transmission of a packet that arrives now.
+
+        It takes `duration` without a trace, unless the line has a rate of its own.
+        """
+        size = self.on_line(size)
+        if self.of.kind == 2:
+            ready = self.released(now, size)
+            return max(ready, free), self.end_by_opportunities(ready, size)
+        begin = self.released(max(now, free), size)
         if self.of.kind == 1:
-            return self.end_by_steps(max(now, free), size)
-        return self.end_by_opportunities(now, size) if self.of.kind == 2 else None
+            return begin, self.end_by_steps(begin, size)
+        byte_time, given = self.of.line
+        if given:
+            duration = floor(Fraction(size * byte_time, 2**20) + Fraction(1, 2))
+        return begin, begin + duration
 
     def end_by_steps(self, now: int, size: int) -> int:
         left = Fraction(size)
@@ -123,13 +180,25 @@ class Varying:
         loss = 0
         if self.of.kind == 1:
             _, _, delay, loss = self.step(end)
-        jitter_word, loss_word = self.streams.block(STREAM_VARYING + self.stream, self.packets)[:2]
+        words = self.streams.block(STREAM_VARYING + self.stream, self.packets)
+        jitter_word, loss_word, uniform, initial = words
+        doomed = loss_word < loss
+        if self.of.loss[0]:
+            doomed |= self.correlated(uniform, initial) <= self.of.loss[0]
         self.packets += 1
         if self.of.jitter:
             place, rest = divmod(jitter_word, 2**32 // len(self.of.jitter))
             low, high = self.of.jitter[place]
             delay += low + (high - low) * rest * len(self.of.jitter) // 2**32
         if self.of.reorders:
-            return end + delay, loss_word < loss
+            return end + delay, doomed
         self.last = max(self.last, end + delay)
-        return self.last, loss_word < loss
+        return self.last, doomed
+
+    def correlated(self, uniform: int, initial: int) -> int:
+        """Return the next number of netem's `get_crandom`; `initial` is that of `init_crandom`."""
+        if self.of.loss[1] == 0:
+            return uniform
+        before, rho = (initial if self.packets == 0 else self.last_number), self.of.loss[1] + 1
+        self.last_number = (uniform * (2**32 - rho) + before * rho) >> 32
+        return self.last_number

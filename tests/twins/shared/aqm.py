@@ -89,6 +89,19 @@ class CoDel:
         return time + isqrt(self.columns.AQM_INTERVAL**2 // self.count)
 
 
+class Fifo:
+    """Packets in order, as `bfifo` of Linux; the link has the limit."""
+
+    def __init__(self) -> None:
+        self.packets: list[Waiting] = []
+
+    def enqueue(self, packet: Waiting) -> None:
+        self.packets.append(packet)
+
+    def dequeue(self, _now: int) -> Waiting | None:
+        return self.packets.pop(0) if self.packets else None
+
+
 class FqCoDel:
     def __init__(self, columns: Any, fates: Fates) -> None:
         self.columns = columns

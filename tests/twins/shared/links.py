@@ -95,11 +95,7 @@ class Link:
             self.counts[LinkOut.DROPS] += 1
             segment.flow.lost(segment, "queue")
             return
-        begins = max(now, self.free_at) if self.free_at < NEVER_LEAVES else self.world.tables.p.END + 1
-        end = self.varying.end(now, self.free_at, segment.packet.size) if self.varying else None
-        if end is None:
-            end = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
-        self.free_at = end
+        begins, self.free_at = self._transmission(now, segment.packet.size)
         self.departures.append(self.free_at)
         if self.outages and self.free_at + self.columns.DELAY > self.outages[0][0]:
             self._destroys(segment, begins)
@@ -107,6 +103,15 @@ class Link:
         self.services.append(Service(now, begins, self.free_at))
         segment.sending = (begins, self.free_at)
         self._travels(segment)
+
+    def _transmission(self, came: int, size: int) -> tuple[int, int]:
+        """Return start and end of the transmission of a packet that came then; start after the end of the run
+        if it never ends."""
+        begins, duration = max(came, self.free_at), transmission_time(size, self.columns.BYTE_TIME)
+        if self.varying is None:
+            return begins, begins + duration
+        begins, end = self.varying.transmission(came, self.free_at, size, duration)
+        return (begins if self.free_at < NEVER_LEAVES else self.world.tables.p.END + 1), end
 
     def _is_down(self, now: int) -> bool:
         while self.outages and self.outages[0][1] <= now:

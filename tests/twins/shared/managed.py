@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, STREAM_PIE, LinkOut
-from tests.twins.shared.aqm import CoDel, Fates, FqCoDel, Pie, Waiting
+from netcarlo.kernels.shared.layout import CODEL, FIFO, FQ_CODEL, STREAM_PIE, LinkOut
+from tests.twins.shared.aqm import CoDel, Fates, Fifo, FqCoDel, Pie, Waiting
 from tests.twins.shared.clock import Phase
 from tests.twins.shared.links import Link, Segment, Service, transmission_time
 
@@ -15,14 +15,17 @@ class ManagedLink(Link):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
         fates = Fates(self._drop, self._mark)
-        self.queue: CoDel | FqCoDel | Pie
+        self.queue: CoDel | FqCoDel | Pie | Fifo
         if columns.AQM == CODEL:
             self.queue = CoDel(columns, fates)
         elif columns.AQM == FQ_CODEL:
             self.queue = FqCoDel(columns, fates)
+        elif columns.AQM == FIFO:
+            self.queue = Fifo()
         else:
             self.queue = Pie(columns, fates, world.tables.streams, STREAM_PIE + number, self._takes)
             self._plan_update(columns.AQM_INTERVAL)
+        self.sending = 0  # bytes of the packet in transmission, or of the latest one
         self.asks = False  # the transmitter, soon or when it has sent what it has
         self.dropped: list[Service] = []  # what had waited until then
 
@@ -30,29 +33,38 @@ class ManagedLink(Link):
         return transmission_time(size, self.columns.BYTE_TIME)
 
     def enter(self, segment: Segment) -> None:
-        now, limit = self.world.agenda.now, self.columns.QUEUE
+        now = self.world.agenda.now
         self.counts[LinkOut.ARRIVALS] += 1
         packet = Waiting(now, segment.packet.size, segment)
         if self._policed(segment):
             self.counts[LinkOut.DROPS] += 1
             segment.flow.lost(segment, "queue")
             return
-        if self.columns.AQM != FQ_CODEL and (0 < limit <= self._held() or self._refuses(packet)):
+        if self.columns.AQM != FQ_CODEL and (self._is_over([packet]) or self._refuses(packet)):
             self.counts[LinkOut.DROPS] += 1
             segment.flow.lost(segment, "queue")
             return
         if isinstance(self.queue, FqCoDel):
             back = segment.route is not segment.flow.route
             self.queue.enqueue(packet, (back, segment.flow.number))
-            if 0 < limit < self._held():
+            while self._is_over([]):
                 self.queue.drop_from_fattest()
         else:
             self.queue.enqueue(packet)
         if not self.asks:
             self._ask_at(now)
 
-    def _held(self) -> int:
-        return len(self.queue.packets) + (self.free_at > self.world.agenda.now)
+    def _is_over(self, more: list[Waiting]) -> bool:
+        """Return True if the packets held, and `more`, exceed the limit: packets above 0, bytes below.
+
+        The packet in transmission counts. The drop of `bfifo_enqueue` is that of a packet with which the
+        bytes would be more than the limit.
+        """
+        sizes = [packet.size for packet in [*self.queue.packets, *more]]
+        if self.free_at > self.world.agenda.now:
+            sizes.append(self.sending)
+        limit = self.columns.QUEUE
+        return sum(sizes) > -limit if limit < 0 else 0 < limit < len(sizes)
 
     def _refuses(self, packet: Waiting) -> bool:
         if not isinstance(self.queue, Pie) or not self.queue.hits():
@@ -72,16 +84,16 @@ class ManagedLink(Link):
         if packet is None:
             return
         segment = packet.what
-        end = self.varying.end(packet.came, now, packet.size) if self.varying else None
-        self.free_at = now + self._takes(packet.size) if end is None else end
-        self.services.append(Service(packet.came, now, self.free_at))
-        segment.sending = (now, self.free_at)
+        begins, self.free_at = self._transmission(packet.came, packet.size)
+        self.sending = packet.size
+        self.services.append(Service(packet.came, begins, self.free_at))
+        segment.sending = (begins, self.free_at)
         self._ask_at(self.free_at)
         self._travels(segment)
 
     def _drop(self, packet: Waiting) -> None:
-        now, limit = self.world.agenda.now, self.columns.QUEUE
-        overfull = self.columns.AQM == FQ_CODEL and 0 < limit <= self._held()
+        now = self.world.agenda.now
+        overfull = self.columns.AQM == FQ_CODEL and self._is_over([packet])
         self.dropped.append(Service(packet.came, now, now))
         self.counts[LinkOut.DROPS] += 1
         self.counts[LinkOut.EARLY] += not overfull

@@ -9,9 +9,11 @@ from numpy.random import Generator
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import P, RowP, SctpP
+from netcarlo.kernels.base.varying import HEAD
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_KINDS, LINUX_RENO, NEWRENO, UDP
 from netcarlo.kernels.shared.layout import (
     CODEL,
+    FIFO,
     FQ_CODEL,
     MAX_HOPS,
     NOWHERE,
@@ -31,6 +33,7 @@ from tests.twins.path.scenarios import (
     make_linux,
     pick,
     sctp_parameters,
+    sold,
     tcp_parameters,
     varying_pairs,
 )
@@ -133,6 +136,30 @@ def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
         table = np.array(pairs) + np.array([FOREVER, 0])
         links[*place, Link.COLUMNS : Link.COLUMNS + table.size] = table.ravel()
     return rows._replace(links=links)
+
+
+def sold_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """Return the same networks as `varying_rows`, with links as they are sold: framing, shapers, correlated
+    loss."""
+    rows, rng = varying_rows(rows, seed=seed), np.random.default_rng([seed, 11])
+    for place in np.argwhere(rows.links[:, :, Link.VARIES] > 0).tolist():
+        link = rows.links[*place]
+        sold(link[Link.COLUMNS : Link.COLUMNS + 2 * HEAD].reshape(HEAD, 2), rng, link[Link.BYTE_TIME])
+    return rows
+
+
+def byte_limited_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """Return the same networks as `managed_rows`, where most limits are in bytes; some queues are FIFO."""
+    rows = managed_rows(rows, seed=seed)
+    for k, row in enumerate(rows.links):
+        rng = np.random.default_rng([seed, k, 12])
+        for link in row[: rows.parameters[k, Shared.LINKS]]:
+            if rng.random() < 0.5:
+                link[Link.RED : Link.COLUMNS] = 0
+                link[Link.AQM] = FIFO
+            if link[Link.AQM] != 0 and (link[Link.AQM] == FIFO or rng.random() < 0.7):
+                link[Link.QUEUE] = -pick(rng, 1600, 3000, 10_000, 60_000)
+    return rows
 
 
 def gauged_rows(rows: SharedRows, *, seed: int) -> SharedRows:
