@@ -52,7 +52,7 @@ def at_rates(rates: list[float], folder: Path) -> Path:
 @pytest.mark.full
 @pytest.mark.parametrize("name", STUDIES)
 def test_all_demands_are_met(name: str, tmp_path: Path) -> None:
-    """The 802.11 study with two of its twelve rates: all take two minutes (`python -m tests.campaigns seeds`)."""
+    """The 802.11 study has two of its twelve rates, because all take two minutes (campaign `seeds`)."""
     study = at_rates([11, 54], tmp_path / name) if name == "wifi_saturation" else FOLDER / name
     found = CliRunner().invoke(app, ["reproduce", str(study), "--check", "--out", str(tmp_path / "out")])
     assert found.exit_code == 0, found.output
