@@ -212,7 +212,8 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
             if time.monotonic() > due:
                 due += LINE_S
                 known = wording.progress(plan, state)
-                console.say(f"{plan.name}: {known}, {state.replications} replications")
+                name = "" if known.startswith(f"{plan.name}:") else f"{plan.name}: "
+                console.say(f"{name}{known}, {state.replications} replications")
 
         with console.compiling(console.say, quiet):
             yield line

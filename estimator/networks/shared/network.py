@@ -172,7 +172,10 @@ class SharedNetwork(SharedSpec, Network):
 
     def offered(self, rows: SharedRows) -> Offered:
         """Return the load of all UDP flows on each link."""
-        return of_links(rows, [self.link_name(k) for k in used.numbers(self)])
+        fields = [self.link_name(k) for k in used.numbers(self)]
+        if self.links:
+            fields = [f"{field} ({name})" for field, name in zip(fields, self.link_names(), strict=True)]
+        return of_links(rows, fields)
 
     def row_bytes(self) -> int:
         """Return the memory of one row and its outcomes [byte]."""
