@@ -68,7 +68,8 @@ NETWORKS: dict[str, Network] = {
         only={"messages": ("linux",), "autotuning": ("linux",)},
     ),
     "shared": Network(
-        (*EVERYWHERE, "mixed"), ("aqm", "arrivals", "varying", "delays"), only={"arrivals": ("mixed",)}
+        (*EVERYWHERE, "mixed"), ("aqm", "arrivals", "varying", "delays"),
+        only={"arrivals": ("mixed", "linux")},
     ),
     "wireless": Network((*EVERYWHERE, "udp", "mixed"), ("varying", "delays")),
     "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),

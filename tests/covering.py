@@ -10,8 +10,10 @@ The command prints it, and what lists of models cover.
 
 import argparse
 import functools
+import json
 from collections.abc import Iterable, Mapping
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 from netcarlo.kernels import models
@@ -26,6 +28,8 @@ class Value(NamedTuple):
 
 
 Pair = tuple[Value, Value]
+
+DIGESTS = Path(__file__).parent / "digests" / "digests.json"
 
 EVERYDAY = (
     "tcp_newreno", "tcp_sack", "tcp_sack_cubic", "tcp_linux_cubic", "tcp_linux26_westwood",
@@ -70,11 +74,14 @@ def switched_on(of: Iterable[Address]) -> set[Pair]:
     return found
 
 
-def covering(of: Mapping[str, Address], *, start: Iterable[str] = ()) -> list[str]:
+def covering(
+    of: Mapping[str, Address], *, start: Iterable[str] = (), preferred: Iterable[str] = ()
+) -> list[str]:
     """Return the names of few models that have all pairs that any of them has; `start` are taken anyway.
 
-    Each is the model with the most pairs that are missing, of these the one that compiles fastest; then those
-    that turned out to be superfluous are left out.  The result does not depend on the order of `of`.
+    Those in `preferred` that add a pair come first.  Each other one is the model with the most pairs that are
+    missing, of these the one that compiles fastest; then those that turned out to be superfluous are left
+    out.  The result does not depend on the order of `of`.
     """
     numbers: dict[Pair, int] = {}
     masks = {}
@@ -85,6 +92,10 @@ def covering(of: Mapping[str, Address], *, start: Iterable[str] = ()) -> list[st
     for name in given:
         missing &= ~masks[name]
     chosen: list[str] = []
+    for name in preferred:
+        if name in masks and name not in given and masks[name] & missing:
+            chosen.append(name)
+            missing &= ~masks[name]
     while missing:
         best = max(masks, key=lambda name: (masks[name] & missing).bit_count())
         chosen.append(best)
@@ -101,12 +112,15 @@ def chosen() -> tuple[str, ...]:
     """Return the names of the models that tests use: `EVERYDAY`, and what these lack of the pairs.
 
     Models that simulate packets have all pairs of such models, and fluids those of fluids, as the two have
-    nothing in common but random numbers.
+    nothing in common but random numbers.  Models with a digest are preferred: a new option adds models, and
+    the evidence on the others stays that of earlier versions.
     """
-    known = addresses()
+    known, digests = addresses(), sorted(json.loads(DIGESTS.read_text())["small"]["model"])
     kinds = ({name: known[name] for name in known if known[name].fluid is fluid} for fluid in (False, True))
     return tuple(
-        name for kind in kinds for name in covering(kind, start=[name for name in EVERYDAY if name in kind])
+        name
+        for kind in kinds
+        for name in covering(kind, start=[name for name in EVERYDAY if name in kind], preferred=digests)
     )
 
 

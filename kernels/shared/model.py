@@ -52,7 +52,8 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     each = endpoint, *others.values()
 
     def make(step: Step) -> Any:
-        lookahead = endpoint.lookahead and not (others or address.aqm or address.varying or address.traced)
+        events = address.aqm or address.arrivals or address.varying or address.traced
+        lookahead = endpoint.lookahead and not (others or events)
         filled = SharedSlots(
             pauses=endpoint.pauses, lookahead=lookahead and not is_lockstep(step), aqm=address.aqm,
             arrivals=address.arrivals, varying=address.varying, delays=address.delays, traced=address.traced,

@@ -5,7 +5,7 @@ from typing import Any
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import Rows
-from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, UDP
+from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, OF_LINUX, UDP
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import as_datagrams as manet_datagrams
@@ -22,7 +22,7 @@ from tests.twins.path.scenarios import (
     with_tuning,
     with_varying,
 )
-from tests.twins.shared.arrival_scenarios import arrivals_rows
+from tests.twins.shared.arrival_scenarios import arrivals_rows, linux_arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
     gauged_rows,
@@ -85,6 +85,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return manet_datagrams(manet_rows(count, seed=seed), seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
+    if address.arrivals and sender == "linux":
+        return linux_arrivals_rows(count, seed=seed, kind=LINUX_RENO + OF_LINUX.index(control))
     if address.arrivals:
         return arrivals_rows(count, seed=seed, linux=control == "linux")
     if family == "shared" and sender == "sctp":

@@ -114,12 +114,12 @@ class SharedNetwork(SharedSpec, Network):
             "aqm": bool(self.aqm), "varying": bool(self.varying or self.failures),
             "delays": bool(self.asks_for_delays),
         }  # fmt: skip
-        if arrivals or len(found) > 1:
+        if len(found) > 1 or (arrivals and found[0].protocol != "linux"):
             linux = own_association(found)
             return Address("shared", "mixed", linux, arrivals=arrivals, **links)
         if not found:
             return Address("shared", "tahoe", **links)  # without TCP the sender does not matter
-        return Address("shared", found[0].protocol, found[0].control, **links)
+        return Address("shared", found[0].protocol, found[0].control, arrivals=arrivals, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fast model lacks: sender types, AQM, arriving flows; for formulae

@@ -79,6 +79,16 @@ def test_uncompiled_kernel_with_linux_equals_twin() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_the_model_of_one_linux_sender_equals_that_of_a_mixture() -> None:
+    """Arrivals of one sender once ran as a mixture, which compiles four times as long."""
+    rows = rows_of("shared_linux_cubic_arrivals", 4, seed=8)
+    mixed = run_as_python("shared_mixed_linux_arrivals", rows)
+    assert classes(rows, mixed)[:, :, ClassOut.COMPLETED].any()
+    assert (run_as_python("shared_linux_cubic_arrivals", rows) == mixed).all()
+
+
+@pytest.mark.full
 @given(st.integers(0, 1 << 30))
 @quick
 def test_flows_are_conserved_and_have_their_sizes(seed: int) -> None:

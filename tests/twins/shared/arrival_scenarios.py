@@ -39,6 +39,20 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
     return rows._replace(parameters=parameters, constants=constants, flows=flows)
 
 
+def linux_arrivals_rows(count: int, *, seed: int, kind: int) -> SharedRows:
+    """Return the networks of `arrivals_rows`, in which all TCP flows are of one kind of today's Linux."""
+    rows = arrivals_rows(count, seed=seed, linux=True)
+    for k, flows in enumerate(rows.flows):
+        rng = np.random.default_rng([seed, k, 25])
+        for flow in flows[: rows.parameters[k, Shared.FLOWS]]:
+            if UDP != flow[Flow.KIND] < LINUX_RENO:
+                make_linux(rng, flow)
+                flow[Flow.ECN] = 0
+            if flow[Flow.KIND] != UDP:
+                flow[Flow.KIND] = kind
+    return rows
+
+
 def _slots(
     rng: np.random.Generator,
     flow: np.ndarray,
