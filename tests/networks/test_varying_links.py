@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from netcarlo import Scenario, simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.base.varying import HEAD, Head
 from netcarlo.kernels.shared.layout import TABLE, FlowOut, Link
 from netcarlo.networks.shared.outcomes import tables
 from netcarlo.scenario import load_scenario
@@ -50,10 +51,11 @@ def test_both_directions_have_rate_and_delay_of_a_trace() -> None:
     assert forth[Link.VARIES] == back[Link.VARIES] == TABLE
     ahead = forth[Link.COLUMNS :].reshape(-1, 2)
     behind = back[Link.COLUMNS :].reshape(-1, 2)
-    assert ahead[0, 1] > 0 and behind[0, 1] == 0  # the policer is of the forward direction,
-    assert ahead[2, 1] == 256 and behind[2, 1] == 0  # so is jitter,
-    assert ahead[3:9:2, 1].tolist() == behind[3:9:2, 1].tolist()
-    assert ahead[4:9:2, 1].any() and not behind[4:9:2, 1].any()  # and the loss
+    assert ahead[Head.POLICER, 1] > 0 and behind[Head.POLICER, 1] == 0  # one way: the policer,
+    assert ahead[Head.PERIOD, 1] == 256 and behind[Head.PERIOD, 1] == 0  # jitter,
+    rates, losses = slice(HEAD, HEAD + 6, 2), slice(HEAD + 1, HEAD + 6, 2)
+    assert ahead[rates, 1].tolist() == behind[rates, 1].tolist()
+    assert ahead[losses, 1].any() and not behind[losses, 1].any()  # and the loss
     assert forth[Link.BYTE_TIME] == back[Link.BYTE_TIME] and forth[Link.DELAY] == back[Link.DELAY]
 
 
