@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, Rows
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link, Shared, SharedRows, routes_of
 from netcarlo.networks.formula import byte_s
 from netcarlo.numerics.arrays import Floats, Ints
 
@@ -49,8 +49,7 @@ def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
     to_the_end &= flows[:, :, RowP.LIMIT] >= ENDLESS
     rate = np.where(present & (flows[:, :, Flow.KIND] == UDP) & to_the_end, rate, 0.0)
     load = np.zeros(links.shape[:2])
-    for k in range(MAX_HOPS):
-        route = flows[:, :, Flow.ROUTE + k]
+    for route in np.moveaxis(routes_of(flows), 2, 0):
         i, f = np.nonzero((rate > 0) & (route != NOWHERE))
         np.add.at(load, (i, route[i, f]), rate[i, f])
     return Offered(load, _capacity(links[:, :, Link.BYTE_TIME], links[:, :, Link.VARIES]), names)

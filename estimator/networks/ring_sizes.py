@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.shared.layout import MAX_HOPS, NO_AQM, NOWHERE, Flow, Link, SharedRows
+from netcarlo.kernels.shared.layout import NO_AQM, NOWHERE, Flow, Link, SharedRows, routes_of
 from netcarlo.numerics.arrays import Ints
 
 FEW_FLOWS = 64
@@ -38,7 +38,7 @@ def flow_rings(rows: SharedRows) -> Ints:
     held, share = np.zeros(flows.shape[:2]), _share(rows)
     for k in range(flows.shape[1]):
         flow = flows[:, k]
-        route = flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS]
+        route = routes_of(flow)
         links, there = links_of_route(rows, route)
         most = np.take_along_axis(share, np.maximum(route, 0), axis=1)
         size = (flow[:, RowP.DATA] + flow[:, RowP.HEADER])[:, None]
@@ -54,9 +54,9 @@ def flow_rings(rows: SharedRows) -> Ints:
 
 def _share(rows: SharedRows) -> Any:
     # Maximum share of the packets on a link [n, L] that one flow is expected to have.
-    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MAX_HOPS]
-    n, count = np.zeros(rows.links.shape[:2]), (route != NOWHERE) & (rows.flows[:, :, [Flow.HOPS]] > 0)
-    row, flow, hop = np.nonzero(count)
+    route = routes_of(rows.flows)
+    n = np.zeros(rows.links.shape[:2])
+    row, flow, hop = np.nonzero(route != NOWHERE)
     np.add.at(n, (row, route[row, flow, hop]), 1)
     return np.where(n > FEW_FLOWS, FAIR_SHARES / np.maximum(n, 1), 1.0)
 
@@ -69,7 +69,7 @@ def _held(links: Ints) -> Ints:
 
 
 def links_of_route(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
-    """Return the links [n, MAX_HOPS, Link.COLUMNS] of a route [n, MAX_HOPS], and which of them exist."""
+    """Return the links [n, H, Link.COLUMNS] of a route [n, H], and which of them exist."""
     each = np.arange(len(route))[:, None]
     links = rows.links[:, :, : Link.COLUMNS]  # without time-varying pairs, which may be hundreds of columns
     return links[each, np.maximum(route, 0)], route != NOWHERE

@@ -55,7 +55,7 @@ def round_trip(flow: Any, links: Any) -> Any:
         link = flow[Flow.ROUTE + hop]
         total += links[link, Link.DELAY] + on_wire(data, links[link, Link.BYTE_TIME])
     for hop in range(flow[Flow.BACK_HOPS]):
-        link = flow[Flow.BACK + hop]
+        link = flow[Flow.ROUTE + flow[Flow.HOPS] + hop]
         total += links[link, Link.DELAY] + on_wire(ack, links[link, Link.BYTE_TIME])
     return total
 
@@ -89,7 +89,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     else:
         s[FlowWord.BACK_HOPS] = flow[Flow.BACK_HOPS]
         for hop in range(flow[Flow.BACK_HOPS]):
-            m[free] = flow[Flow.BACK + hop]
+            m[free] = flow[Flow.ROUTE + flow[Flow.HOPS] + hop]
             free += 1
         if flow[TcpP.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
             start += base

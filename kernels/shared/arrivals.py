@@ -26,7 +26,7 @@ from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.samples import take_samples
-from netcarlo.kernels.shared.state import FlowWord, Word, block_of
+from netcarlo.kernels.shared.state import FlowWord, Word, block_of, place_of_link
 
 ends: Any = slot("ends")
 
@@ -200,7 +200,7 @@ def _time_saved(m: Any, b: Any) -> Any:
         elif k == m[b + Flow.HOPS]:
             rate = m[b + Flow.SINK]
         else:
-            rate = m[m[b + Flow.ROUTE + k] + Link.BYTE_TIME]
+            rate = m[m[place_of_link(b, k, False)] + Link.BYTE_TIME]
         if rate > slowest and not alone:
             slowest, total = rate, np.int64(0)
         total += on_wire(whole, rate) - on_wire(whole - m[b + RowP.SHORT], rate)

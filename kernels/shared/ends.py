@@ -73,7 +73,7 @@ def count(m: Any, b: Any, sign: Any) -> None:
     counts[FlowOut.HANDSHAKES] += sign * s[association.Counter.HANDSHAKES]
     if association.overfull(s):
         m[Word.STATUS] = 1
-    if (s[association.Counter.SENT] + _ACK_MARGIN) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:
+    if (s[association.Counter.SENT] + _ACK_MARGIN) >> packet.number_bits(m) != 0:
         m[Word.STATUS] = STATUS_NO_NUMBER
 
 

@@ -1,6 +1,6 @@
 """Engine of shared links: many flows, packet by packet.
 
-One thread simulates up to 1,024 flows of TCP, SCTP and UDP on up to 256 links of any topology. FIFOs keep
+One thread simulates up to 1,024 flows of TCP, SCTP and UDP on up to 1,024 links of any topology. FIFOs keep
 packets in the order in which they will arrive, so the earliest event is the smallest of a few keys: three per
 flow and one per link. Hosts have access links of their own, see `hosts`.
 """
@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.report import on_clock, report
 from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.setup import init_layout
-from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of, place_of_link
 
 LOOKAHEAD: Any = slot("lookahead")
 """True if events that nothing can precede are processed early; not on devices, nor with all associations."""
@@ -145,16 +145,16 @@ def _forward(
     ack, forwards, pending = np.int64(NONE), True, kind != Event.DATA
     while forwards:
         forwards = False
-        hop = packet.hop_of(word)
+        hop = packet.hop_of(m, word)
         backward, at_end = word & packet.BACKWARD != 0, False
-        route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if backward else (Flow.ROUTE, m[b + Flow.HOPS])
+        hops = m[b + (Flow.BACK_HOPS if backward else Flow.HOPS)]
         if VARYING and m[b + Flow.BACKUP] != 0:
             if hop == 0 and not leaves:
                 word = detours.choose_route(flows, m, b, i, word, t)
             link, hop, hops = detours.next_link(flows, m, b, i, word)
             at_end = hop == hops
         else:
-            link = m[b + route + hop]
+            link = m[place_of_link(b, hop, backward)]
         if LOOKAHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
@@ -179,13 +179,15 @@ def _forward(
         elif AQM and fate & Fate.HELD:
             forwards = False  # AQM decides when it leaves
         elif hop + 1 < hops or (VARYING and not at_end and m[b + Flow.BACKUP] != 0):
-            word += packet.ONE_HOP
-            forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[b + route + hop + 1], arrival)
+            word += m[Word.ONE_HOP]
+            forwards = LOOKAHEAD and lookahead.can_enter_now(
+                m, m[place_of_link(b, hop + 1, backward)], arrival
+            )
             if forwards:
                 t = arrival
             else:
                 if LOOKAHEAD:
-                    m[m[b + route + hop + 1] + LinkWord.PENDING] += 1
+                    m[m[place_of_link(b, hop + 1, backward)] + LinkWord.PENDING] += 1
                 fifo.push(m, link + LinkWord.FIFO, Event.FAR_END, m[link + LinkWord.NUMBER], arrival, word)
         elif backward:
             t = hosts.return_ack(m, b, arrival, size)
@@ -196,9 +198,9 @@ def _forward(
         else:
             word, t = hosts.receive(m, b, p, i, link, arrival, word, size)
             if word != NONE:
-                forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[b + Flow.BACK], t)
+                forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[place_of_link(b, 0, True)], t)
                 if not forwards:
                     if LOOKAHEAD:
-                        m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
+                        m[m[place_of_link(b, 0, True)] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
     return ack, t

@@ -18,13 +18,13 @@ from netcarlo.kernels.shared.classes import ClassOut
 
 MAX_FLOWS = 1024
 """Maximum flows of a row."""
-MAX_LINKS = 256
+MAX_LINKS = 1024
 """Maximum links of a row."""
-MAX_HOPS = 16
+MAX_HOPS = 64
 """Maximum links of a route."""
 
 NOWHERE = -1
-"""Filler of a route behind its last link."""
+"""Filler of a list of links behind the last link of a route."""
 
 
 class Shared(IntEnum):
@@ -46,15 +46,14 @@ class Flow(IntEnum):
 
     Of `P` these are START, LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and similar; SEED, END and SAMPLE
     are those of the row; RING is the room for packets in flight, 0 for the room that the window needs.
+    The links of its routes are behind its columns, from ROUTE on; see `routes_of`.
     """
 
     KIND = len(P)  # number of its sender, see `senders`
     HOPS = auto()  # links on the route of the data, at least 1
     BACK_HOPS = auto()  # links on the route of the acknowledgements (TCP), at least 1
-    ROUTE = len(P) + 3  # numbers of the links on the route of the data, MAX_HOPS columns
-    BACK = ROUTE + MAX_HOPS  # numbers of the links on the route of the acknowledgements, MAX_HOPS columns
     # Access links: BYTE_TIME_BITS fraction bits.
-    ACCESS = BACK + MAX_HOPS  # source host to first router, data [ns / byte]
+    ACCESS = auto()  # source host to first router, data [ns / byte]
     ACCESS_BACK = auto()  # first router to source host, acknowledgements [ns / byte]
     SOURCE_DELAY = auto()  # one-way delay of the cable to the source host [ns]
     SINK = auto()  # last router to sink host, data [ns / byte]
@@ -72,10 +71,12 @@ class Flow(IntEnum):
     THINKS = auto()  # user: word of `constants` at which the points of the think times begin [ns]
     LATENCY = auto()  # ideal time of a transfer: handshake and first packet [ns]
     PACKET_TIME = auto()  # ideal time of a transfer: each further packet, at the bottleneck [ns]
-    BACKUP = auto()  # column of this flow, behind these, with its backup route, see `detours`; 0: none
+    BACKUP = auto()  # column of this flow, behind its routes, with its backup route, see `detours`; 0: none
     DELAY_CLASS = auto()  # class whose delay statistics count its packets, from 1 on, see `delays`; 0: none
     BOUND = auto()  # delay above which packets of such a flow are late [ns]; FOREVER: none are
     COLUMNS = auto()
+    ROUTE = COLUMNS
+    """Links on the route of the data, HOPS columns; then those on the route of the acknowledgements."""
 
 
 class Link(IntEnum):
@@ -211,7 +212,7 @@ class SharedRows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
     constants: NDArray[np.float64]  # [n, C]: distributions of classes of flows, as points (`base.points`)
-    flows: NDArray[np.int64]  # int64[n, F, Flow.COLUMNS + B], with B words of a backup route
+    flows: NDArray[np.int64]  # int64[n, F, Flow.COLUMNS + W], with W words of routes and backup routes
     links: NDArray[np.int64]  # int64[n, L, Link.COLUMNS + 2 K], with K pairs of varying tables and outages
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
@@ -235,6 +236,32 @@ class SharedRows(NamedTuple):
             Table("links", LinkOut.COLUMNS, links, links),
             Table("classes", 1, of_classes(self), of_classes(self)),
         )
+
+
+def routes_of(flows: NDArray[np.int64], *, back: bool = False) -> NDArray[np.int64]:
+    """Return the links on the routes of flows [..., columns], NOWHERE behind the last.
+
+    The routes are those of the data, or those `back` of the acknowledgements. The last axis is as long as the
+    longest of them.
+    """
+    hops = flows[..., [Flow.BACK_HOPS if back else Flow.HOPS]]
+    k = np.arange(max(int(hops.max(initial=0)), 1))
+    at = Flow.ROUTE + k + flows[..., [Flow.HOPS]] * back
+    links = np.take_along_axis(flows, np.minimum(at, flows.shape[-1] - 1), axis=-1)
+    return np.where(k < hops, links, NOWHERE)
+
+
+def with_routes(
+    flows: NDArray[np.int64], forth: NDArray[np.int64], back: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return flows [..., Flow.COLUMNS] followed by the first HOPS and BACK_HOPS links of their routes
+    [..., H]."""
+    hops, back_hops = flows[..., [Flow.HOPS]], flows[..., [Flow.BACK_HOPS]]
+    k = np.arange(int((hops + back_hops).max(initial=0)))
+    links = np.zeros((*flows.shape[:-1], len(k)), np.int64)
+    links[k < hops] = forth[np.arange(forth.shape[-1]) < hops]
+    links[(k >= hops) & (k < hops + back_hops)] = back[np.arange(back.shape[-1]) < back_hops]
+    return np.concatenate([flows, links], axis=-1)
 
 
 PERIOD = 1.0 / 1024.0

@@ -24,7 +24,7 @@ from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared import agenda, fifo
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import Flow, Link, Shared
-from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of, place_of_link
 
 PAUSES: Any = slot("pauses")
 ARRIVALS: Any = slot("arrivals")
@@ -86,14 +86,14 @@ def _find_feeders(p: Any, m: Any, is_connected: Any) -> None:
         at_once = m[b + Flow.KIND] == UDP or m[b + ReliableP.ACK_EVERY] == 1
         before, time = np.int64(_SEVERAL), np.int64(0)
         for hop in range(m[b + Flow.HOPS]):
-            link = m[b + Flow.ROUTE + hop]
+            link = m[place_of_link(b, hop, False)]
             m[link + LinkWord.IS_FIRST_REVERSE] = 0
             _add_feeder(m, link, before if at_once else np.int64(_SEVERAL), time, size)
             before, time = link, _transit_time(m, link, size)
         time += on_wire(size, m[b + Flow.SINK]) + on_wire(ack, m[b + Flow.SINK_BACK])
         time += 2 * m[b + Flow.SINK_DELAY]
         for hop in range(m[b + Flow.BACK_HOPS]):
-            link = m[b + Flow.BACK + hop]
+            link = m[place_of_link(b, hop, True)]
             if hop > 0:
                 m[link + LinkWord.IS_FIRST_REVERSE] = 0
             _add_feeder(m, link, before if at_once else np.int64(_SEVERAL), time, ack)
@@ -141,7 +141,8 @@ def next_key(m: Any) -> Any:
     if link != 0:
         first = agenda.earliest_of(m, Event.ACK)
         t, i = agenda.time_of(first), agenda.number_of(first)
-        if t < lookahead_of(m, link) and t <= m[Word.HORIZON] and m[block_of(m, i) + Flow.BACK] == link:
+        sees = t < lookahead_of(m, link) and t <= m[Word.HORIZON]
+        if sees and m[place_of_link(block_of(m, i), 0, True)] == link:
             key = first
         else:
             m[Word.CATCHING_UP] = 0

@@ -1,6 +1,7 @@
-"""Packet word: links passed, flags, transmission id, flow, and packet number.
+"""Packet word: flags, transmission id, flow, links passed, and packet number.
 
-Flow and number share the remaining bits of a word: a row of many flows has less room for numbers.
+Flow and links passed have as many bits as the row requires, and the number has the rest: a row of many flows
+or long routes has less room for numbers.
 """
 
 from typing import Any
@@ -10,32 +11,53 @@ import numpy as np
 from netcarlo.kernels.linux.transmission_ids import STAMP_BITS
 from netcarlo.kernels.shared.state import Word
 
-_HOP_MASK = 31  # mask of the links passed, bits 0 to 4
-ON_BACKUP_ROUTE = 1 << 4  # highest bit of the links passed: the packet takes the backup route, see `detours`
-BACKWARD = 1 << 5  # packet of the sink: an acknowledgement, or the reply to a probe
-MARKED = 1 << 6  # data: congestion experienced (CE); acknowledgement: congestion echoed (ECE)
-CWR = 1 << 7  # data: the sender has reduced its window
-CONTROL = 1 << 8  # neither data nor an acknowledgement of data: a packet of a handshake, or a heartbeat
-PROBE = 1 << 9  # probe segment, or the reply to one
+ON_BACKUP_ROUTE = 1  # the packet takes the backup route, see `detours`
+BACKWARD = 1 << 1  # packet of the sink: an acknowledgement, or the reply to a probe
+MARKED = 1 << 2  # data: congestion experienced (CE); acknowledgement: congestion echoed (ECE)
+CWR = 1 << 3  # data: the sender has reduced its window
+CONTROL = 1 << 4  # neither data nor an acknowledgement of data: a packet of a handshake, or a heartbeat
+PROBE = 1 << 5  # probe segment, or the reply to one
 SHORT = CONTROL | PROBE
 """Both flags: the last data packet of a flow, `RowP.SHORT` bytes shorter than the others."""
-_COPY_SHIFT = 10
+_COPY_SHIFT = 6
 _COPY_MASK = (1 << STAMP_BITS) - 1  # mask of the transmission id
 _FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS
-"""Shift of the flow, which has as many bits as `Word.FLOW_BITS` says; the number is above it."""
+"""Shift of the flow. The links passed are above it, from bit `Word.HOP_SHIFT` on, and the number above them,
+from bit `Word.NUMBER_SHIFT` on."""
 
-NUMBER_BITS = 63 - _FLOW_SHIFT
-"""Bits of a packet number plus those of a flow number; a number has 25 bits with 1,024 flows."""
+WORD_BITS = 63
+"""Bits of a word, without its sign."""
 
 NONE = -1
 """Value that stands for no packet."""
-ONE_HOP = 1
-"""Increment of the word when a link has been passed."""
+
+
+def divide(m: Any, flows: Any, hops: Any) -> None:
+    """Divide the bits of a word for a row of so many flows, in which a packet passes fewer than `hops` links
+    before the last."""
+    m[Word.FLOW_MASK] = (np.int64(1) << bits_of(flows)) - 1
+    m[Word.HOP_SHIFT] = _FLOW_SHIFT + bits_of(flows)
+    m[Word.HOP_MASK] = (np.int64(1) << bits_of(hops)) - 1
+    m[Word.ONE_HOP] = np.int64(1) << m[Word.HOP_SHIFT]
+    m[Word.NUMBER_SHIFT] = m[Word.HOP_SHIFT] + bits_of(hops)
+
+
+def bits_of(count: Any) -> Any:
+    """Return the bits of numbers below `count`."""
+    bits = np.int64(0)
+    while (np.int64(1) << bits) < count:
+        bits += 1
+    return bits
+
+
+def number_bits(m: Any) -> Any:
+    """Return the bits of a packet number: 25 with 1,024 flows and routes of up to 16 links."""
+    return WORD_BITS - m[Word.NUMBER_SHIFT]
 
 
 def pack(m: Any, flow: Any, number: Any, copy: Any) -> Any:
     """Return a packet word of a flow without flags; `copy` is its transmission id."""
-    return (np.int64(number) << m[Word.FLOW_BITS] | flow) << _FLOW_SHIFT | copy << _COPY_SHIFT
+    return np.int64(number) << m[Word.NUMBER_SHIFT] | np.int64(flow) << _FLOW_SHIFT | copy << _COPY_SHIFT
 
 
 def pack_with_time(m: Any, flow: Any, t: Any) -> Any:
@@ -45,23 +67,24 @@ def pack_with_time(m: Any, flow: Any, t: Any) -> Any:
 
 
 def age_of(m: Any, word: Any, t: Any) -> Any:
-    """Return the time since a datagram was sent [ns], up to two hours with 1,024 flows and 39 with 64."""
+    """Return the time since a datagram was sent [ns], up to two hours with 1,024 flows and 39 with 64 whose
+    routes have up to 16 links."""
     return t - (number_of(m, word) << STAMP_BITS | transmission_id(word)) & _age_mask(m)
 
 
 def _age_mask(m: Any) -> Any:
     """Return the mask of the sending time in a datagram's word."""
-    return (np.int64(1) << STAMP_BITS + NUMBER_BITS - m[Word.FLOW_BITS]) - 1
+    return (np.int64(1) << STAMP_BITS + number_bits(m)) - 1
 
 
 def flow_of(m: Any, word: Any) -> Any:
     """Return the number of a packet's flow."""
-    return word >> _FLOW_SHIFT & ((np.int64(1) << m[Word.FLOW_BITS]) - 1)
+    return word >> _FLOW_SHIFT & m[Word.FLOW_MASK]
 
 
-def hop_of(word: Any) -> Any:
+def hop_of(m: Any, word: Any) -> Any:
     """Return the links that a packet has passed."""
-    return word & _HOP_MASK
+    return word >> m[Word.HOP_SHIFT] & m[Word.HOP_MASK]
 
 
 def transmission_id(word: Any) -> Any:
@@ -71,7 +94,7 @@ def transmission_id(word: Any) -> Any:
 
 def number_of(m: Any, word: Any) -> Any:
     """Return the number of a packet among those of its endpoint; probes are numbered separately."""
-    return word >> _FLOW_SHIFT >> m[Word.FLOW_BITS]
+    return word >> m[Word.NUMBER_SHIFT]
 
 
 def is_payload(word: Any) -> Any:

@@ -9,13 +9,13 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, NEVER
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared import agenda, arrivals, delays, fifo, outages, varying
+from netcarlo.kernels.shared import agenda, arrivals, delays, detours, fifo, outages, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.link import prepare_loss
 from netcarlo.kernels.shared.sources import prepare_source
-from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, place_of_link, words_of_routes
 
 ARRIVALS: Any = slot("arrivals")
 
@@ -35,8 +35,9 @@ def init_layout(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: 
     m[Word.STATUS] = 0
     m[Word.HORIZON] = p[Shared.WARM_UP] - 1
     for kind in (Event.DATA, Event.ACK, Event.HOST):
-        m[Word.BITS + kind] = _bits_of(p[Shared.FLOWS])
-    m[Word.LINK_BITS] = _bits_of(p[Shared.LINKS])
+        m[Word.BITS + kind] = packet.bits_of(p[Shared.FLOWS])
+    m[Word.LINK_BITS] = packet.bits_of(p[Shared.LINKS])
+    packet.divide(m, p[Shared.FLOWS], detours.longest(p, flows))
     m[Word.BLOCKS] = Word.TREE + (np.int64(8) << max(m[Word.FLOW_BITS], m[Word.LINK_BITS]))
     m[Word.ARRIVALS] = m[Word.BLOCKS] + p[Shared.FLOWS]
     m[Word.LINKS] = m[Word.ARRIVALS] + ((np.int64(2) << m[Word.FLOW_BITS]) if ARRIVALS else 0)
@@ -53,14 +54,6 @@ def init_layout(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: 
     agenda.set_clock(m, p[Shared.WARM_UP])
     if ARRIVALS:
         arrivals.prepare(p, constants, losses, m, free)
-
-
-def _bits_of(count: Any) -> Any:
-    """Return the bits of numbers below `count`."""
-    bits = np.int64(0)
-    while (np.int64(1) << bits) < count:
-        bits += 1
-    return bits
 
 
 @noinline
@@ -90,18 +83,20 @@ def _init_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> An
 
 
 @noinline
-def _init_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
-    """Initialise the block of a flow at word `b`, with block addresses as its routes, and return the
-    first word behind it."""
+def _init_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, free: Any) -> Any:
+    """Initialise the routes and the block of a flow from word `free` on, and return the first word behind
+    it."""
+    b = free + words_of_routes(flow[Flow.HOPS], flow[Flow.BACK_HOPS])
+    for hop in range(flow[Flow.HOPS]):
+        m[place_of_link(b, hop, False)] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
+    for hop in range(flow[Flow.BACK_HOPS]):
+        link = flow[Flow.ROUTE + flow[Flow.HOPS] + hop]
+        m[place_of_link(b, hop, True)] = m[Word.LINKS] + LinkWord.SIZE * link
     m[m[Word.BLOCKS] + i] = b
     for word in range(Flow.COLUMNS):
         m[b + word] = flow[word]
     for word in range(Flow.COLUMNS, FlowWord.ASSOCIATION):
         m[b + word] = 0
-    for hop in range(flow[Flow.HOPS]):
-        m[b + Flow.ROUTE + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
-    for hop in range(flow[Flow.BACK_HOPS]):
-        m[b + Flow.BACK + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.BACK + hop]
     ring = flow[RowP.RING]
     if ring == 0:
         ring = np.int64(64)

@@ -32,6 +32,12 @@ class Word(IntEnum):
     BITS = 4  # bits of the number of a flow or link: the word BITS plus its class of events, see `agenda`
     FLOW_BITS = 5  # bits of the number of a flow: those of the first class
     LINK_BITS = 8  # bits of the number of a link: those of the last class
+    # Parts of a packet word, see `packet`.
+    FLOW_MASK = auto()  # mask of the flow
+    HOP_SHIFT = auto()  # first bit of the links passed
+    HOP_MASK = auto()  # mask of the links passed
+    ONE_HOP = auto()  # increment of the word when a link has been passed
+    NUMBER_SHIFT = auto()  # first bit of the number of the packet
     CLASSES = auto()  # outcomes of classes of flows
     DELAYS = auto()  # delay statistics by class
     HORIZON = auto()  # time until which events may be processed early, see `lookahead` [ns]
@@ -55,7 +61,8 @@ class Fifo(IntEnum):
 
 
 class FlowWord(IntEnum):
-    """Block of a flow behind its columns of `Flow`; its association and rings follow."""
+    """Block of a flow behind its columns of `Flow`; its association and rings follow. Its routes are before
+    the block, see `link_of`."""
 
     NEXT = int(Flow.COLUMNS)  # time of its start, or of its next datagram [ns]
     SOURCE_BUSY = auto()  # time until which its source host transmits data [ns]
@@ -124,6 +131,17 @@ def block_of(m: Any, i: Any) -> Any:
     return m[m[Word.BLOCKS] + i]
 
 
+def place_of_link(b: Any, hop: Any, backward: Any) -> Any:
+    """Return the word with the block of link `hop` of a route of the flow with block `b`: of the data, or, if
+    `backward`, of the acknowledgements."""
+    return b - 2 * hop - (2 if backward else 1)
+
+
+def words_of_routes(hops: Any, back_hops: Any) -> Any:
+    """Return the words before the block of a flow whose routes have so many links."""
+    return 2 * max(hops, back_hops)
+
+
 def scratch_words(
     rows: SharedRows, of_association: Callable[[Any, Any], Any], floats: int
 ) -> tuple[int, int]:
@@ -138,6 +156,7 @@ def scratch_words(
     ring = 1 << np.ceil(np.log2(least)).astype(np.int64)
     ring = np.where(flows[:, :, RowP.RING] > 0, flows[:, :, RowP.RING], ring) * scale
     words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, RowP.WINDOW], ring))
+    words = words + 2 * np.maximum(flows[:, :, Flow.HOPS], flows[:, :, Flow.BACK_HOPS])
     per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
     per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)

@@ -16,7 +16,6 @@ from netcarlo.kernels.shared.layout import (
     CODEL,
     FQ_CODEL,
     NO_AQM,
-    NOWHERE,
     PIE,
     RED_DROPS,
     Flow,
@@ -26,6 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedOut,
     SharedRows,
+    routes_of,
 )
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.trace import per_second, trace
@@ -74,8 +74,7 @@ def test_a_hop_is_two_links() -> None:
     assert links[:, Link.DELAY].tolist() == [20 * MS, 5 * MS, 20 * MS, 20 * MS]
     assert links[:2, Link.AQM_TARGET].tolist() == [5 * MS, 15 * MS]
     assert len(set(links[:, Link.LOSS].tolist())) == 2  # of the acknowledgements none is lost
-    assert flow[Flow.ROUTE : Flow.ROUTE + 3].tolist() == [0, 2, NOWHERE]
-    assert flow[Flow.BACK : Flow.BACK + 3].tolist() == [3, 1, NOWHERE]
+    assert [routes_of(flow).tolist(), routes_of(flow, back=True).tolist()] == [[0, 2], [3, 1]]
     assert rows.parameters[0, [Shared.FLOWS, Shared.LINKS]].tolist() == [1, 4]
 
 
@@ -86,7 +85,7 @@ def test_hops_that_are_not_there_leave_no_gap() -> None:
     assert set(count.tolist()) == {2, 3, 4}
     each, last = np.arange(40), 2 * (count - 1)
     assert (rows.flows[each, 0, Flow.ROUTE + count - 1] == last).all()
-    assert (rows.flows[:, 0, Flow.BACK] == last + 1).all()
+    assert (routes_of(rows.flows, back=True)[:, 0, 0] == last + 1).all()
     managed = rows.links[:, :, Link.AQM] == FQ_CODEL
     assert (managed.sum(axis=1) == 2).all() and managed[each, last].all() and managed[each, last + 1].all()
     assert len(set(rows.links[each, last, Link.AQM_TARGET].tolist())) == 40
@@ -315,8 +314,11 @@ def test_two_paths_mobile_hosts_and_long_paths_are_refused() -> None:
     moves = {"protocol": "mipv6", "times": ["200 ms"], "outage": "20 ms", "least_stay": "50 ms"}
     with pytest.raises(InputError, match="codel and mobility are both given; remove one"):
         scenario({"queue": "codel"}, {}, mobility=moves)
-    with pytest.raises(InputError, match="hops can be up to 17; expected 1 to 16 with codel"):
-        scenario(*[{"queue": "codel"}] * 17)
+    with pytest.raises(InputError, match="hops can be up to 65; expected 1 to 64; lower a count"):
+        scenario(*[{"queue": "codel"}] * 65)
+    assert rows_of(scenario(*[{"queue": "codel"}] * 64)).flows[
+        0, 0, [Flow.HOPS, Flow.BACK_HOPS]
+    ].tolist() == [64, 64]
 
 
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])

@@ -6,6 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
+from netcarlo import simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
@@ -24,6 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedOut,
     outcomes,
+    routes_of,
 )
 from netcarlo.networks.shared import topologies
 from netcarlo.networks.shared.outcomes import named
@@ -167,7 +169,7 @@ def test_the_columns_of_links_and_hosts():
     times = [Flow.ACCESS, Flow.ACCESS_BACK, Flow.SINK, Flow.SINK_BACK]
     assert flow[times].tolist() == [100 << 20, 100 << 20, 1000 << 20, 1000 << 20]
     assert flow[[Flow.SOURCE_DELAY, Flow.SINK_DELAY, Flow.ECN]].tolist() == [3_000_000, 1_000_000, 1]
-    assert flow[[Flow.ROUTE, Flow.ROUTE + 1, Flow.BACK, Flow.BACK + 1]].tolist() == [0, NOWHERE, 1, NOWHERE]
+    assert [routes_of(flow).tolist(), routes_of(flow, back=True).tolist()] == [[0], [1]]
     assert rows.parameters[0, RowP.WINDOW] == 0
     red["mark"] = False
     assert rows_of(layout={"dumbbell": cable}).links[0, 0, Link.RED] == RED_DROPS
@@ -269,7 +271,7 @@ def test_routes_are_the_shortest_and_lead_back_the_same_way(routing):
             graph.add_edge(a, b, delay=int(rows.links[i, k, Link.DELAY]))
         for flow in rows.flows[i]:
             forth = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
-            back = flow[Flow.BACK : Flow.BACK + flow[Flow.BACK_HOPS]]
+            back = routes_of(flow, back=True)[: flow[Flow.BACK_HOPS]]
             ends = net.ends[i, forth]
             assert (ends[1:, 0] == ends[:-1, 1]).all()
             np.testing.assert_array_equal(net.ends[i, back], ends[::-1, ::-1])
@@ -286,15 +288,15 @@ def test_equal_ways_are_told_apart_the_same_way_everywhere():
     delay = np.full((2, 8), 1000)
     delay[1, 2] = 1001
     found = routes(net, delay, np.zeros((2, 1), np.int64), np.full((2, 1), 3), routing="hops")
-    assert found.links[:, 0, :3].tolist() == [[0, 2, NOWHERE], [4, 6, NOWHERE]]
-    assert reverse_routes(net, found).links[:, 0, :3].tolist() == [[3, 1, NOWHERE], [7, 5, NOWHERE]]
+    assert found.links[:, 0].tolist() == [[0, 2], [4, 6]]
+    assert reverse_routes(net, found).links[:, 0].tolist() == [[3, 1], [7, 5]]
 
 
 def test_ends_of_flows():
     lot = {"parking_lot": {"links": 4, "each": CABLE}}
     ways = [{"between": "ends"}, {"count": 5, "each": {"between": "hops"}}, {"source": 3, "sink": 1}]
     _, rows = drawn(lot, flows=[*ways, {"route": "2 4"}])
-    route = rows.flows[0, :, Flow.ROUTE : Flow.ROUTE + 4].tolist()
+    route = routes_of(rows.flows)[0].tolist()
     hop = [[2 * k, NOWHERE, NOWHERE, NOWHERE] for k in (0, 1, 2, 3, 0)]
     assert route == [[0, 2, 4, 6], *hop, [5, 3, NOWHERE, NOWHERE], [2, 4, NOWHERE, NOWHERE]]
     net, rows = drawn({"tree": {"routers": 5, "each": CABLE}}, flows=[{"count": 20}])
@@ -317,19 +319,20 @@ def chain(routers):
 
 
 def test_networks_of_the_largest_size():
-    ways = [{"count": 1000, "each": {"between": "hops"}}, {"count": 24, "each": {"source": 100, "sink": 116}}]
-    rows = rows_of(layout=chain(129), flows=ways)
+    ways = [{"count": 1000, "each": {"between": "hops"}}, {"count": 24, "each": {"source": 100, "sink": 164}}]
+    rows = rows_of(layout=chain(MAX_LINKS // 2 + 1), flows=ways)
     assert rows.flows.shape[:2] == (8, MAX_FLOWS) and rows.links.shape[:2] == (8, MAX_LINKS)
     assert (rows.flows[:, :1000, Flow.ROUTE] == np.arange(1000) % MAX_LINKS).all()
-    assert (rows.flows[:, 1000:, Flow.ROUTE : Flow.ROUTE + 16] == np.arange(200, 232, 2)).all()
+    assert (routes_of(rows.flows)[:, 1000:] == np.arange(200, 328, 2)).all()
+    assert (routes_of(rows.flows, back=True)[:, 1000:] == np.arange(327, 200, -2)).all()
 
 
 def test_only_used_links_of_a_long_list_count():
     ways = [{"source": 0, "sink": 3}, {"source": 2500, "sink": 2498}]
     rows = rows_of(layout=chain(3001), flows=ways)
     assert rows.links.shape[:2] == (8, 10) and (rows.parameters[:, Shared.LINKS] == 10).all()
-    assert rows.flows[0, :, Flow.ROUTE : Flow.ROUTE + 3].tolist() == [[0, 2, 4], [9, 7, NOWHERE]]
-    assert rows.flows[0, :, Flow.BACK : Flow.BACK + 3].tolist() == [[5, 3, 1], [6, 8, NOWHERE]]
+    assert routes_of(rows.flows)[0].tolist() == [[0, 2, 4], [9, 7, NOWHERE]]
+    assert routes_of(rows.flows, back=True)[0].tolist() == [[5, 3, 1], [6, 8, NOWHERE]]
     every = {"count": 4, "each": {"between": "hops"}}
     assert rows_of(layout=chain(501), flows=[every]).links.shape[1] == 1000
     with pytest.raises(InputError, match=r"can use 1026 links; expected 1 to 1024; .*fidelity: fluid"):
@@ -338,10 +341,35 @@ def test_only_used_links_of_a_long_list_count():
 
 
 def test_a_route_of_too_many_links_is_refused():
-    assert rows_of(layout=chain(17)).flows[0, 0, Flow.HOPS] == 16
-    with pytest.raises(InputError, match=r"shared.flows.0 has too many links; expected 1 to 16"):
-        rows_of(layout=chain(18))
-    assert rows_of(layout=chain(18), flows=[{"source": 17, "sink": 3}]).flows[0, 0, Flow.HOPS] == 14
+    assert rows_of(layout=chain(65)).flows[0, 0, Flow.HOPS] == 64
+    with pytest.raises(InputError, match=r"shared.flows.0 has too many links; expected 1 to 64"):
+        rows_of(layout=chain(66))
+    assert rows_of(layout=chain(66), flows=[{"source": 65, "sink": 3}]).flows[0, 0, Flow.HOPS] == 62
+
+
+@pytest.mark.parametrize("window", [1, 64])
+def test_a_chain_of_64_links_has_the_round_trip_and_goodput_of_hand_sums(window):
+    links = [{**link, "rate": "10 Mbit/s", "delay": "1 ms", "queue": 100} for link in chain(65)["links"]]
+    links[40]["rate"] = "2 Mbit/s"  # of data, from router 20 to 21
+    sender = {
+        "window": window, "header": "40 B", "payload": "1460 B", "ack": "40 B", "tick": "1 us",
+        "handshake": "0 B",
+    }  # fmt: skip
+    given = scenario({"links": links}, access={"rate": "1 Gbit/s"}, transport=sender, replications=1)
+    found = simulate(given).frame
+    data, ack = 8 * 1500, 8 * 40
+    rtt_s = 128 * 1e-3 + 63 * data / 10e6 + data / 2e6 + 64 * ack / 10e6 + 2 * (data + ack) / 1e9
+    if window == 1:
+        assert float(found["mean_rtt_s"].iloc[0]) == pytest.approx(rtt_s, rel=1e-6)
+        assert float(found["goodput_bps"].iloc[0]) == pytest.approx(8 * 1460 / rtt_s, rel=0.005)
+    else:
+        assert float(found["goodput_bps"].iloc[0]) == pytest.approx(2e6 * 1460 / 1500, rel=0.02)
+
+
+def test_rows_are_as_wide_as_their_longest_route():
+    assert rows_of(layout={"dumbbell": CABLE}).flows.shape[2] == Flow.COLUMNS + 2
+    ways = [{}, {"source": 2, "sink": 1}]
+    assert rows_of(layout=chain(40), flows=ways).flows.shape[2] == Flow.COLUMNS + 2 * 39
 
 
 def test_many_flows_are_routed_in_parts():
@@ -367,7 +395,7 @@ def test_a_flow_that_sends_too_much_is_told_of():
     rows = rows_of(flows=[{"count": 1000}])
     integers = np.zeros((8, outcomes(rows)), np.int64)
     integers[3, SharedOut.STATUS] = STATUS_NO_NUMBER
-    with pytest.raises(InputError, match="a flow of row 3 sends more than 33554432 packets"):
+    with pytest.raises(InputError, match="a flow of row 3 sends more than 536870912 packets"):
         named(integers, rows)
 
 
@@ -379,7 +407,7 @@ def test_links_may_be_given_one_by_one():
     rows = rows_of(layout={"links": links}, flows=[{}, {"source": 1, "sink": 0}])
     assert rows.links[0, :, Link.BYTE_TIME].tolist() == [1000 << 20, 8000 << 20]
     assert rows.links[0, :, Link.QUEUE].tolist() == [50, 5]
-    assert rows.flows[0, :, [Flow.ROUTE, Flow.BACK]].T.tolist() == [[0, 1], [1, 0]]
+    assert rows.flows[0, :, Flow.ROUTE : Flow.ROUTE + 2].tolist() == [[0, 1], [1, 0]]
     hops = [{"count": 3, "each": {"between": "hops"}}]
     assert rows_of(layout={"links": links}, flows=hops).flows[0, :, Flow.ROUTE].tolist() == [0, 1, 0]
 

@@ -264,7 +264,7 @@ def test_only_the_largest_part_of_a_map_is_used(imported):
 def test_a_long_chain_has_flows_between_near_routers(imported):
     rows = "".join(f"{k},{k + 1},10 Mbit/s,1 ms\n" for k in range(1, 400))
     said, found = imported("from,to,rate,delay\n" + rows, "--flows", "5")
-    assert "between routers drawn once, at most 16 links apart" in said and len(found.shared.links) == 798
+    assert "between routers drawn once, at most 64 links apart" in said and len(found.shared.links) == 798
     assert netcarlo.estimate(found, replications=1).by_flow()["goodput_bps"].min() > 0
 
 

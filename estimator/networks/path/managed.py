@@ -18,8 +18,6 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.layout import (
-    MAX_HOPS,
-    NOWHERE,
     PERIOD,
     TABLE,
     Flow,
@@ -28,6 +26,7 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
     SharedRows,
+    with_routes,
 )
 from netcarlo.networks import aqm, classes, link_events
 from netcarlo.networks.family import Fidelity, Named
@@ -78,10 +77,6 @@ class ManagedPath(Routed):
                 raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
         _check_varying(hops, name)
         workload.check_traces(self.routes, bounds(run.duration)[1])
-        most = sum(map(most_hops, self.routes[0].hops))
-        if most > MAX_HOPS:
-            allowed = f"expected 1 to {MAX_HOPS} with {name}"
-            raise InputError(f"hops can be up to {most}; {allowed}; lower a count, or remove {name}")
         if self.routes[0].ecn and not run.transport.marked:
             protocol = run.transport.protocol
             raise InputError(
@@ -124,7 +119,7 @@ class ManagedPath(Routed):
     def row_bytes(self) -> int:
         """Return the memory of one row and its outcomes [byte]."""
         links = 2 * sum(map(most_hops, self.routes[0].hops))
-        columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
+        columns = Shared.COLUMNS + Flow.COLUMNS + links + FlowOut.COLUMNS
         columns += DelayOut.COLUMNS if self.word else 0
         longest = max(map(most_pairs, every_hop(self.routes)))
         return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * longest))
@@ -182,14 +177,10 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, Flow.BOUND] = path.parameters[:, RowP.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
-    place = np.arange(MAX_HOPS)
-    forth = np.where(place < count[:, None], 2 * place, NOWHERE)
-    back = np.where(place < count[:, None], 2 * (count[:, None] - place) - 1, NOWHERE)
-    answers = flow[:, Flow.KIND] != UDP
-    flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS] = forth
-    flow[:, Flow.BACK : Flow.BACK + MAX_HOPS] = np.where(answers[:, None], back, NOWHERE)
     flow[:, Flow.HOPS] = count
-    flow[:, Flow.BACK_HOPS] = np.where(answers, count, 0)
+    flow[:, Flow.BACK_HOPS] = np.where(flow[:, Flow.KIND] != UDP, count, 0)
+    place = np.tile(np.arange(most), (n, 1, 1))
+    flows = with_routes(flows, 2 * place, 2 * (count[:, None, None] - place) - 1)
     links[np.arange(2 * most) >= 2 * count[:, None]] = 0
     links[:, :, Link.ROOM] = link_rings(flows, links)
     links = _with_pairs(links, path)

@@ -11,7 +11,7 @@ from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import LINUX, VEGAS
 from netcarlo.kernels.shared.classes import ClassOut
-from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, SharedRows
+from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link, SharedRows, routes_of
 from netcarlo.networks.traffic import mean
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import points, units
@@ -98,28 +98,32 @@ def fill_ideal_times(rows: SharedRows) -> None:
     for k in range(flows.shape[1]):
         flow = flows[:, k]
         data = flow[:, RowP.DATA] + flow[:, RowP.HEADER]
-        times, delay = _wire_times(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        times, delay = _wire_times(rows, flow, data, (Flow.ACCESS, Flow.SINK))
         connects = (flow[:, TcpP.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
         reply = np.where(np.isin(flow[:, Flow.KIND], LINUX), flow[:, TcpP.HANDSHAKE], flow[:, ReliableP.ACK])
-        forth, _ = _wire_times(rows, flow, flow[:, TcpP.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
-        back, delay_back = _wire_times(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
+        forth, _ = _wire_times(rows, flow, flow[:, TcpP.HANDSHAKE], (Flow.ACCESS, Flow.SINK))
+        ends = Flow.SINK_BACK, Flow.ACCESS_BACK
+        back, delay_back = _wire_times(rows, flow, reply, ends, back=True)
         handshake = np.where(connects, forth.sum(axis=1) + delay + back.sum(axis=1) + delay_back, 0)
         slots = flow[:, Flow.CLASS] > 0
         flow[slots, Flow.LATENCY] = np.maximum(handshake + times.sum(axis=1) + delay, 1)[slots]
         flow[slots, Flow.PACKET_TIME] = times.max(axis=1)[slots]
 
 
-def _wire_times(rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]) -> tuple[Ints, Ints]:
-    """Return the transmission times [n, MAX_HOPS + 2] of a packet of `size` [n] on a route, and its total
-    delay [n].
+def _wire_times(
+    rows: SharedRows, flow: Ints, size: Ints, ends: tuple[int, int], *, back: bool = False
+) -> tuple[Ints, Ints]:
+    """Return the transmission times [n, H + 2] of a packet of `size` [n] on a route of up to H links, and its
+    total delay [n].
 
-    `columns` are the first column of the route, and those of the access cables of the two hosts.
+    `ends` are the columns of the access cables of the two hosts; `back` selects the route of the
+    acknowledgements.
     """
-    route = flow[:, columns[0] : columns[0] + MAX_HOPS]
+    route = routes_of(flow, back=back)
     each = np.arange(len(route))[:, None]
     links, there = rows.links[each, np.maximum(route, 0)], route != NOWHERE
     times = np.where(there, on_wire(size[:, None], links[:, :, Link.BYTE_TIME]), 0)
-    cables: list[Any] = [on_wire(size, flow[:, column])[:, None] for column in columns[1:]]
+    cables: list[Any] = [on_wire(size, flow[:, column])[:, None] for column in ends]
     delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1)
     hosts = flow[:, Flow.SOURCE_DELAY] + flow[:, Flow.SINK_DELAY]
     return np.concatenate([times, *cables], axis=1), np.asarray(delay + hosts)

@@ -9,7 +9,7 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import FOREVER, NS
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.shared.detours import MAX_ROUTE_LINKS, Backup
+from netcarlo.kernels.shared.detours import Backup
 from netcarlo.kernels.shared.layout import Flow, SharedRows
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outages import merged
@@ -42,8 +42,6 @@ def check(name: str, route: list[int], backup: list[int], ends: Ends, reverse: S
     for link in backup:
         if min(link, reverse[link]) in cables:
             raise InputError(f"{name}.backup uses link {link}, a cable of the route; choose another")
-    if max(len(route), len(backup)) > MAX_ROUTE_LINKS:
-        raise InputError(f"{name}.backup or route has more than {MAX_ROUTE_LINKS} links; shorten it")
 
 
 def detours(outages: Ints, detection: Ints) -> Ints:
@@ -63,8 +61,8 @@ def detours(outages: Ints, detection: Ints) -> Ints:
 
 
 def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back: Ints, cables: Ints) -> Ints:
-    """Return the flows [n, F, Flow.COLUMNS] followed by their backup routes; `Flow.BACKUP` is a member's
-    number from 1.
+    """Return the flows [n, F, columns] followed by their backup routes; `Flow.BACKUP` is a member's number
+    from 1.
 
     `times` [n, C, K, 2] are the outages of cables; `back` and `cables` [L] are the reverse link and the cable
     of each link.
@@ -75,21 +73,21 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
         detection = draws.whole(f"{name}.detection", 0.0 if spec.detection is None else spec.detection, NS)
         down = times[:, np.unique(cables[spec.route])]
         found[k] = detours(merged(down.reshape(len(down), -1, 2)), detection)
-    room = max((table.shape[1] for table in found.values()), default=0)
     if not found:
         return flows
-    at = flows.shape[2]
-    flows = np.pad(flows, [(0, 0), (0, 0), (0, Backup.TIMES + 2 * room)])
-    flows[:, :, Flow.BACKUP] = np.where(which > 0, at, 0)
+    at, blocks = flows.shape[2], {}
     for k, table in found.items():
-        route, words = members[k - 1].spec.backup, np.zeros((len(flows), Backup.TIMES + 2 * room), np.int64)
-        words[:, Backup.HOPS] = words[:, Backup.REVERSE_HOPS] = len(route)
-        words[:, Backup.ROUTE : Backup.ROUTE + len(route)] = route
-        words[:, Backup.REVERSE_ROUTE : Backup.REVERSE_ROUTE + len(route)] = back[route][::-1]
-        words[:, Backup.DETOURS] = (table[:, :, 0] < FOREVER).sum(axis=1)
-        words[:, Backup.TIMES : Backup.TIMES + 2 * table.shape[1]] = table.reshape(len(table), -1)
+        route = members[k - 1].spec.backup
+        head = np.zeros((len(flows), Backup.ROUTE), np.int64)
+        head[:, [Backup.HOPS, Backup.REVERSE_HOPS]] = len(route)
+        head[:, Backup.DETOURS] = (table[:, :, 0] < FOREVER).sum(axis=1)
+        links = np.tile([*route, *back[route][::-1]], (len(flows), 1))
+        blocks[k] = np.concatenate([head, links, table.reshape(len(table), -1)], axis=1)
+    flows = np.pad(flows, [(0, 0), (0, 0), (0, max(block.shape[1] for block in blocks.values()))])
+    flows[:, :, Flow.BACKUP] = np.where(which > 0, at, 0)
+    for k, block in blocks.items():
         row, f = np.nonzero(which == k)
-        flows[row, f, at:] = words[row]
+        flows[row, f, at : at + block.shape[1]] = block[row]
     return flows
 
 
@@ -100,7 +98,9 @@ def interruptions(rows: SharedRows) -> list[Interruption]:
     for flow in rows.flows[0]:
         at = flow[Flow.BACKUP]
         if at > 0:
-            times = flow[at + Backup.TIMES :][: 2 * flow[at + Backup.DETOURS]].reshape(-1, 2) / NS
+            count = flow[at + Backup.DETOURS]
+            at += Backup.ROUTE + flow[at + Backup.HOPS] + flow[at + Backup.REVERSE_HOPS]
+            times = flow[at:][: 2 * count].reshape(-1, 2) / NS
             found |= {Interruption("detour", *span) for span in times.tolist()}
     end_s = rows.parameters[0, RowP.END] / NS
     return [each for each in found if each.start_s < end_s]

@@ -53,7 +53,7 @@ MAX_ROUTERS = MAX_HOPS + 1
 """Maximum number of routers of a parking lot, tree or graph: no route is then longer than MAX_HOPS."""
 MAX_CABLES = MAX_LINKS // 2
 MAX_LISTED = 10_000
-"""Maximum number of links in a list; flows may use up to MAX_LINKS of them."""
+"""Maximum number of links in a list; in a simulation by packets, flows may use up to MAX_LINKS of them."""
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MAX_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MAX_CABLES, whole=True)]
@@ -331,8 +331,7 @@ class Flows(flows.Flows):
             raise InputError("size needs arrivals; add arrivals, or write each.bytes")
         if self.size is None:
             raise InputError(
-                "arrivals need a size; add one such as size: "
-                "{lognormal: {median: 20 kB, sigma: 1.5}}"
+                "arrivals need a size; add one such as size: {lognormal: {median: 20 kB, sigma: 1.5}}"
             )
         for flow in self.each if isinstance(self.each, list) else [self.each]:
             if flow.backup is not None:
@@ -570,6 +569,12 @@ class SharedSpec(flows.ManyFlows):
     def most_links(self) -> int:
         """Maximum number of links."""
         return 2 * self.most_cables
+
+    @property
+    def most_hops(self) -> int:
+        """Maximum number of links of a route, without loops."""
+        given = [len(flow.route) for _, flow in self.each_flow() if flow.route is not None]
+        return max(min(MAX_HOPS, self.most_routers - 1), *given, 1)
 
     @property
     def aqm(self) -> list[str]:

@@ -9,7 +9,7 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.layout import MAX_HOPS, NOWHERE, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link, Shared, SharedRows, routes_of
 from netcarlo.networks.formula import Found, byte_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
@@ -89,14 +89,13 @@ def _routes(rows: SharedRows) -> _Routes:
     line_s, delay_s = byte_s(links[:, :, Link.BYTE_TIME]), links[:, :, Link.DELAY] / NS
     passes = np.log1p(-np.minimum(probability(rows.losses), 1 - 1e-12))[links[:, :, Link.LOSS]]
     uses, rtt_s, survive = np.zeros((n, count, links.shape[1])), np.zeros((n, count)), np.zeros((n, count))
-    for column, size in ((Flow.ROUTE, wire), (Flow.BACK, ack)):
-        for k in range(MAX_HOPS):
-            route = flows[:, :, column + k]
+    for back, size in ((False, wire), (True, ack)):
+        for route in np.moveaxis(routes_of(flows, back=back), 2, 0):
             i, f = np.nonzero(present & (route != NOWHERE) & (size > 0))
             link = route[i, f]
             uses[i, f, link] += size[i, f] / wire[i, f]
             rtt_s[i, f] += size[i, f] * line_s[i, link] + delay_s[i, link]
-            if column == Flow.ROUTE:
+            if not back:
                 survive[i, f] += passes[i, link]
     ends = ((Flow.ACCESS, wire), (Flow.SINK, wire), (Flow.ACCESS_BACK, ack), (Flow.SINK_BACK, ack))
     rtt_s += sum(size * byte_s(flows[:, :, column]) for column, size in ends)

@@ -8,8 +8,9 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS, STATUS_NO_NUMBER
 from netcarlo.kernels.senders import NAMES
+from netcarlo.kernels.shared import detours, packet
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
-from netcarlo.kernels.shared.packet import NUMBER_BITS
+from netcarlo.kernels.shared.state import Word
 from netcarlo.networks.causes import Fields, Lost, unexpected
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
@@ -250,8 +251,9 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Any]:
     """Return the outcomes of rows [n] by name, [n] each."""
     p = rows.parameters
     if (many := np.flatnonzero(integers[:, SharedOut.STATUS] == STATUS_NO_NUMBER)).size:
-        count = int(p[many[0], Shared.FLOWS])
-        most = 1 << NUMBER_BITS - (count - 1).bit_length()
+        count, words = int(p[many[0], Shared.FLOWS]), np.zeros(Word.SIZE, np.int64)
+        packet.divide(words, count, detours.longest(p[many[0]], rows.flows[many[0]]))
+        most = 1 << int(packet.number_bits(words))
         raise InputError(
             f"duration is too long: a flow of row {many[0]} sends more than {most} packets, the maximum that "
             f"can be numbered with {count} flows; shorten it, or lower a count"

@@ -11,7 +11,6 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
-    MAX_HOPS,
     NOWHERE,
     Flow,
     FlowOut,
@@ -20,6 +19,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
     classes,
+    routes_of,
 )
 from netcarlo.networks.output import Output
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
@@ -224,7 +224,7 @@ class SharedOutput(Output):
 def propagation_ns(rows: SharedRows) -> Ints:
     """Return twice the propagation delay of each flow [n, F], access cables included, without transmission
     times."""
-    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MAX_HOPS]
+    route = routes_of(rows.flows)
     delay = rows.links[:, :, Link.DELAY]
     each = np.arange(len(delay))[:, None, None]
     links = np.where(route != NOWHERE, delay[each, np.maximum(route, 0)], 0).sum(axis=2)

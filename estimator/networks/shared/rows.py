@@ -21,6 +21,8 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
     SharedRows,
+    routes_of,
+    with_routes,
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
@@ -44,6 +46,7 @@ from netcarlo.networks.shared.topologies import (
     Topology,
     distributed,
     redrawn,
+    replaced,
     reverse_routes,
     routes,
     topology,
@@ -182,7 +185,8 @@ def _flows(
     delay: Ints,
     members: list[Member],
 ) -> tuple[Ints, Ints]:
-    """Return flows [n, F, Flow.COLUMNS] and their number [n]; the flows of a row are stored without gaps."""
+    """Return flows with their routes [n, F, columns], and their number [n]; the flows of a row are stored
+    without gaps."""
     n, f = len(parameters), len(members)
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
@@ -207,12 +211,11 @@ def _flows(
     for k, member in enumerate(members):
         if member.spec.route is None:
             _check_route_length(shared, net, forth, ends[:, k, 1], k, member.name)
-        else:
-            length = len(member.spec.route)
-            forth.links[:, k] = NOWHERE
-            forth.links[:, k, :length] = member.spec.route
-            forth.hops[:, k] = length
-    _fill_routes(table, forth, reverse_routes(net, forth))
+    given = {k: member.spec.route for k, member in enumerate(members) if member.spec.route is not None}
+    forth = replaced(forth, given)
+    table[:, :, Flow.HOPS] = forth.hops
+    table[:, :, Flow.BACK_HOPS] = np.where(table[:, :, Flow.KIND] != UDP, forth.hops, 0)
+    table = with_routes(table, forth.links, reverse_routes(net, forth).links)
     table[:, :, ROW] = parameters[:, None, ROW]
     count = present.sum(axis=1)
     if not present.all():
@@ -235,14 +238,6 @@ def _check_route_length(
         raise InputError(
             f"the shortest path of {name} has too many links; expected 1 to {MAX_HOPS}; {remedy}"
         )
-
-
-def _fill_routes(table: Ints, forth: Routes, back: Routes) -> None:
-    tcp = table[:, :, Flow.KIND] != UDP
-    table[:, :, Flow.ROUTE : Flow.ROUTE + MAX_HOPS] = forth.links
-    table[:, :, Flow.BACK : Flow.BACK + MAX_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
-    table[:, :, Flow.HOPS] = forth.hops
-    table[:, :, Flow.BACK_HOPS] = np.where(tcp, back.hops, 0)
 
 
 def _ends(
@@ -321,8 +316,8 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     """Return features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, RowP.DATA] + flow[:, RowP.HEADER]).astype(np.float64)
-    forth, there = links_of_route(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MAX_HOPS])
-    back, here = links_of_route(rows, flow[:, Flow.BACK : Flow.BACK + MAX_HOPS])
+    forth, there = links_of_route(rows, routes_of(flow))
+    back, here = links_of_route(rows, routes_of(flow, back=True))
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
     byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
     slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS
@@ -349,7 +344,7 @@ def features(rows: SharedRows) -> dict[str, Floats]:
 
 def row_bytes(shared: SharedSpec) -> int:
     """Return the memory of one row and its outcomes [byte]."""
-    flows = shared.flow_bounds[1] * (Flow.COLUMNS + FlowOut.COLUMNS)
+    flows = shared.flow_bounds[1] * (Flow.COLUMNS + 2 * shared.most_hops + FlowOut.COLUMNS)
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
     pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)

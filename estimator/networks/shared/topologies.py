@@ -3,7 +3,7 @@
 NetworkX draws trees and graphs from a seed per row; routes are computed for all rows at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from netcarlo.schema.draws import Draws
 _FAR = 1 << 60
 _HOP = 1 << 52
 """Cost of a hop that outweighs delays of up to an hour [ns]: fewest hops first, then lowest delay."""
-_DELAY = 32
+_DELAY = 128
 """Cost of a nanosecond that outweighs up to MAX_HOPS hops: lowest delay first, then fewest hops."""
 
 _DENSE = 64
@@ -106,7 +106,7 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
 
 class Routes(NamedTuple):
-    """Routes of flows [n, F]: link numbers [n, F, MAX_HOPS], padded with NOWHERE, and numbers of hops."""
+    """Routes of flows [n, F]: link numbers [n, F, H], padded with NOWHERE, and numbers of hops."""
 
     links: Ints
     hops: Ints
@@ -139,7 +139,7 @@ def routes(
     np.minimum.at(link, (row, a, b), k)
     link[link == _FAR] = NOWHERE
     total = _to_sinks(cost, sink) if len(cost) == 1 and most > _DENSE else np.swapaxes(_distances(cost), 1, 2)
-    found = np.full((*source.shape, MAX_HOPS), NOWHERE)
+    found = np.full((*source.shape, 1), NOWHERE)
     hops = np.zeros(source.shape, np.int64)
     some = max(1, _AT_ONCE // (n * most))
     for lo in range(0, source.shape[1], some):
@@ -154,6 +154,8 @@ def routes(
                 following = costs.argmin(axis=2)
             else:
                 following, rest = _drawn(costs == costs.min(axis=2, keepdims=True), rest)
+            if step == found.shape[2]:
+                found = np.pad(found, [(0, 0), (0, 0), (0, step)], constant_values=NOWHERE)
             found[:, lo : lo + some, step] = np.where(under_way, link[rows, at, following], NOWHERE)
             hops[:, lo : lo + some] += under_way
             at = np.where(under_way, following, at)
@@ -187,10 +189,23 @@ def distributed(
     return Routes(links, found.hops)
 
 
+def replaced(found: Routes, given: Mapping[int, Sequence[int]]) -> Routes:
+    """Return routes in which flow k of all rows has the links `given[k]`."""
+    longest = max(map(len, given.values()), default=0)
+    missing = max(longest - found.links.shape[2], 0)
+    links = np.pad(found.links, [(0, 0), (0, 0), (0, missing)], constant_values=NOWHERE)
+    hops = found.hops.copy()
+    for k, route in given.items():
+        links[:, k] = NOWHERE
+        links[:, k, : len(route)] = route
+        hops[:, k] = len(route)
+    return Routes(links, hops)
+
+
 def reverse_routes(net: Topology, forth: Routes) -> Routes:
     """Return the routes in the reverse direction."""
     length = forth.hops[:, :, None]
-    k = np.arange(MAX_HOPS)
+    k = np.arange(forth.links.shape[2])
     turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
     rows = np.arange(len(turned))[:, None, None]
     return Routes(np.where(k < length, net.back[rows, np.maximum(turned, 0)], NOWHERE), forth.hops)

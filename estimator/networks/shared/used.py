@@ -7,23 +7,22 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.detours import Backup
-from netcarlo.kernels.shared.layout import MAX_HOPS, MAX_LINKS, NOWHERE, Flow
+from netcarlo.kernels.shared.layout import MAX_LINKS, NOWHERE, Flow
 from netcarlo.networks.shared.description import MAX_LISTED, SharedSpec
 from netcarlo.networks.shared.routers import parallel
 from netcarlo.networks.shared.topologies import Topology, routes
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.quantity import bounds
 
-MAX_BY_PACKETS = 1024
-"""Maximum number of used links in a simulation by packets: a link has 10 bits in the key of an event
-(`kernels.shared.agenda`)."""
+ALL_LINKS = 256
+"""Number of links up to which rows have all links of a list."""
 
 
 def check(shared: SharedSpec, *, packets: bool) -> None:
     """Raise InputError if flows can use more links than a simulation may have."""
-    if shared.links is None or len(shared.links) <= MAX_LINKS:
+    if shared.links is None or len(shared.links) <= ALL_LINKS:
         return
-    most, count = MAX_BY_PACKETS if packets else MAX_LISTED, len(numbers(shared))
+    most, count = MAX_LINKS if packets else MAX_LISTED, len(numbers(shared))
     if count > most:
         remedy = "write fewer flows, or fidelity: fluid"
         raise InputError(f"shared.flows can use {count} links; expected 1 to {most}; {remedy}")
@@ -32,11 +31,11 @@ def check(shared: SharedSpec, *, packets: bool) -> None:
 def numbers(shared: SharedSpec) -> list[int]:
     """Return the numbers of the links of rows.
 
-    These are all links, unless there are more than MAX_LINKS. Then they are those that flows can use, in both
+    These are all links, unless there are more than ALL_LINKS. Then they are those that flows can use, in both
     directions: all links if the ends of flows are random.
     """
     count = shared.most_links
-    if shared.links is None or count <= MAX_LINKS:
+    if shared.links is None or count <= ALL_LINKS:
         return list(range(count))
     pairs, used = set[tuple[int, int]](), set[int]()
     places = shared.numbers
@@ -101,15 +100,20 @@ def _equal(shared: SharedSpec, ends: Ints, spans: Ints, pairs: list[tuple[int, i
 
 def renumbered(flows: Ints, kept: Ints, count: int) -> Ints:
     """Return flows [n, F, ...] whose routes have the positions of their links in `kept`, of `count` links."""
-    place = np.zeros(count + 1, np.int64)
+    place = np.zeros(count, np.int64)
     place[kept] = np.arange(len(kept))
-    place[NOWHERE] = NOWHERE
     flows = flows.copy()
-    for column in (Flow.ROUTE, Flow.BACK):
-        part = slice(column, column + MAX_HOPS)
-        flows[:, :, part] = place[flows[:, :, part]]
-    row, flow = np.nonzero(flows[:, :, Flow.BACKUP])
-    at = flows[row, flow, Flow.BACKUP]
-    for k in range(Backup.ROUTE, Backup.DETOURS):
-        flows[row, flow, at + k] = place[flows[row, flow, at + k]]
+    hops = flows[:, :, [Flow.HOPS, Flow.BACK_HOPS]].sum(axis=2)
+    _renumber(flows, np.full_like(hops, Flow.ROUTE), hops, place)
+    at = flows[:, :, [Flow.BACKUP]]
+    lengths = at + np.array([Backup.HOPS, Backup.REVERSE_HOPS])
+    hops = np.take_along_axis(flows, lengths, axis=2).sum(axis=2)
+    _renumber(flows, at[:, :, 0] + Backup.ROUTE, np.where(at[:, :, 0] > 0, hops, 0), place)
     return flows
+
+
+def _renumber(flows: Ints, begin: Ints, count: Ints, place: Ints) -> None:
+    """Replace `count` links of each flow [n, F], from column `begin` on, by their `place`."""
+    columns = np.arange(flows.shape[2])
+    links = (columns >= begin[:, :, None]) & (columns < (begin + count)[:, :, None])
+    flows[links] = place[flows[links]]

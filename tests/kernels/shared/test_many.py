@@ -13,7 +13,16 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS, UDP
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import MAX_FLOWS, MAX_LINKS, Link, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import (
+    MAX_FLOWS,
+    MAX_HOPS,
+    MAX_LINKS,
+    Flow,
+    Link,
+    Shared,
+    SharedOut,
+    SharedRows,
+)
 from netcarlo.kernels.shared.state import Fifo, FlowWord, Word
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import (
@@ -26,20 +35,21 @@ from tests.kernels.shared.test_shared import (
     split,
 )
 from tests.twins.path.scenarios import MS, SECOND
-from tests.twins.shared.scenarios import Net
+from tests.twins.shared.scenarios import Net, backed_rows
 
 NEWRENO = KINDS.index("newreno")
 
 
-def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9)) -> SharedRows:
-    """Links in a ring, 16 hops each way; flows that start at the same link do so in the same nanosecond."""
+def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9), hops: int = 16) -> SharedRows:
+    """Links in a ring, as many hops each way; flows that start at the same link do so in the same
+    nanosecond."""
     net = Net(SEED=3, END=end, WARM_UP=end // 2, SAMPLE=100 * MS)
     for _ in range(links):
         net.link(BYTE_TIME=LINK_BYTE << BYTE_TIME_BITS, DELAY=MS, QUEUE=20)
     for k in range(flows):
         kind = kinds[k % len(kinds)]
         columns = DATAGRAMS | {"INTERVAL": 20 * MS} if kind == UDP else TCP | {"KIND": kind}
-        route, back = ([(k + hop) % links for hop in hops] for hops in (range(16), range(16, 32)))
+        route, back = ([(k + hop) % links for hop in way] for way in (range(hops), range(hops, 2 * hops)))
         net.flow(route=route, back=back, **columns | {"START": k % links * 1001})
     return net.row()
 
@@ -63,6 +73,17 @@ def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
     assert out[0, SharedOut.STATUS] == STATUS_OK and (f["DELIVERED"] > 0).mean() > 0.9
     assert (k["ARRIVALS"] > 0).mean() > 0.9 and k["DROPS"].sum() > 0
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"]).all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_the_longest_routes_and_detours_equal_the_twin() -> None:
+    rows = ring(5, 130, end=500 * MS, kinds=[UDP, NEWRENO], hops=MAX_HOPS)
+    assert not differences(rows, run_as_python("shared_newreno", rows))
+    rows = backed_rows(rows, seed=4)
+    assert (rows.flows[:, :, Flow.BACKUP] > 0).any()
+    out = run_as_python("shared_newreno_varying", rows)
+    assert not differences(rows, out)
+    assert split(rows, out)[0]["DELIVERED"].sum() > 0
 
 
 @pytest.mark.full
@@ -128,25 +149,27 @@ def test_all_of_it_is_laid_out() -> None:
 # Numbers.
 
 
+@pytest.mark.parametrize("hops", [1, 2, 16, 17, MAX_HOPS])
 @pytest.mark.parametrize("flows", [1, 2, 3, 64, 65, MAX_FLOWS])
-def test_a_packet_says_whose_it_is_and_which(flows: int) -> None:
+def test_a_packet_says_whose_it_is_and_which(flows: int, hops: int) -> None:
     m = np.zeros(Word.SIZE, np.int64)
-    m[Word.FLOW_BITS] = (flows - 1).bit_length()
-    most = (1 << packet.NUMBER_BITS - int(m[Word.FLOW_BITS])) - 1
-    assert most >= (1 << 25) - 1 and (flows > 64 or most >= (1 << 29) - 1)
+    packet.divide(m, flows, hops)
+    most = (1 << int(packet.number_bits(m))) - 1
+    if hops <= 16:
+        assert most >= (1 << 25) - 1 and (flows > 64 or most >= (1 << 29) - 1)
     for flow in {0, flows // 2, flows - 1}:
         for number in 0, 1, most:
             word = packet.pack(m, flow, number, np.int64(12345)) | packet.BACKWARD | packet.ON_BACKUP_ROUTE
-            word += 3 * packet.ONE_HOP
+            word += (hops - 1) * m[Word.ONE_HOP]
             assert word >= 0
             assert (packet.flow_of(m, word), packet.number_of(m, word)) == (flow, number)
-            assert packet.transmission_id(word) == 12345 and packet.hop_of(word) == 16 + 3
+            assert packet.transmission_id(word) == 12345 and packet.hop_of(m, word) == hops - 1
 
 
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_a_row_ends_where_numbers_do() -> None:
     rows = dumbbell([TCP | {"KIND": NEWRENO}] * 2, seconds=1)
-    with patch.object(packet, "NUMBER_BITS", 17):
+    with patch.object(packet, "WORD_BITS", 41):
         assert run_as_python("shared_newreno", rows)[0, SharedOut.STATUS] == STATUS_NO_NUMBER
-    with patch.object(packet, "NUMBER_BITS", 18):
+    with patch.object(packet, "WORD_BITS", 42):
         assert run_as_python("shared_newreno", rows)[0, SharedOut.STATUS] == STATUS_OK

@@ -15,8 +15,6 @@ from netcarlo.kernels.shared.layout import (
     CODEL,
     FIFO,
     FQ_CODEL,
-    MAX_HOPS,
-    NOWHERE,
     PERIOD,
     PIE,
     RED_DROPS,
@@ -26,6 +24,7 @@ from netcarlo.kernels.shared.layout import (
     Link,
     Shared,
     SharedRows,
+    routes_of,
 )
 from tests.twins.path.scenarios import (
     MS,
@@ -69,12 +68,11 @@ class Net:
         links = np.zeros((1, len(self.links), Link.COLUMNS), np.int64)
         for line, columns in zip(links[0], self.links, strict=True):
             _fill(line, columns, Link)
-        flows = np.zeros((1, len(self.flows), Flow.COLUMNS), np.int64)
-        flows[0, :, Flow.ROUTE : Flow.BACK + MAX_HOPS] = NOWHERE
+        links_of_flows = max(len(route) + len(back) for _, route, back in self.flows)
+        flows = np.zeros((1, len(self.flows), Flow.COLUMNS + links_of_flows), np.int64)
         for line, (columns, route, back) in zip(flows[0], self.flows, strict=True):
             _fill(line, columns | {"HOPS": len(route), "BACK_HOPS": len(back)}, P, Flow)
-            line[Flow.ROUTE : Flow.ROUTE + len(route)] = route
-            line[Flow.BACK : Flow.BACK + len(back)] = back
+            line[Flow.COLUMNS : Flow.COLUMNS + len(route) + len(back)] = [*route, *back]
         return SharedRows(parameters, np.zeros((1, 0)), flows, links, thresholds([*PROBABILITIES, PERIOD]))
 
 
@@ -195,9 +193,8 @@ def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     """Return the same networks, in which half of the flows take another flow's route from time to time."""
-    words, most = 3 + 2 * MAX_HOPS, 4
-    flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, words + 2 * most)])
-    at = rows.flows.shape[2]
+    most, at = 4, rows.flows.shape[2]
+    flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, 3 + at - Flow.COLUMNS + 2 * most)])
     for k, row in enumerate(flows):
         rng = np.random.default_rng([seed, k, 23])
         end, unit = int(rows.parameters[k, RowP.END]), pick(rng, 1, MS)
@@ -206,12 +203,12 @@ def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
             other = here[int(rng.integers(len(here)))]
             tcp = flow[Flow.KIND] != UDP
             lengths = other[[Flow.HOPS, Flow.BACK_HOPS]]
-            if rng.random() < 0.5 or lengths.max() >= MAX_HOPS or (tcp and lengths[1] == 0):
+            if rng.random() < 0.5 or (tcp and lengths[1] == 0):
                 continue
             times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(1, most + 1)))) * unit
             times = times[: 2 * (len(times) // 2)]
-            routes = other[Flow.ROUTE : Flow.BACK + MAX_HOPS]
-            found = [*lengths, *routes, len(times) // 2, *times]
+            routes = other[Flow.COLUMNS : Flow.COLUMNS + lengths.sum()]
+            found = [*lengths, len(times) // 2, *routes, *times]
             flow[Flow.BACKUP], flow[at : at + len(found)] = at, found
     return rows._replace(flows=flows)
 
@@ -254,11 +251,13 @@ def all_sctp(count: int, *, seed: int) -> SharedRows:
 
 
 def stack(rows: Sequence[SharedRows]) -> SharedRows:
-    """Many rows as one array, padded to the largest network; they share the table of losses."""
+    """Many rows as one array, padded to the largest network and route; they share the table of losses."""
 
     def padded(tables: list[Any]) -> Any:
-        most = max(table.shape[1] for table in tables)
-        return np.concatenate([np.pad(t, ((0, 0), (0, most - t.shape[1]), (0, 0))) for t in tables])
+        rows, columns = np.max([table.shape[1:] for table in tables], axis=0)
+        return np.concatenate(
+            [np.pad(t, ((0, 0), (0, rows - t.shape[1]), (0, columns - t.shape[2]))) for t in tables]
+        )
 
     return SharedRows(
         np.concatenate([row.parameters for row in rows]),
@@ -411,8 +410,8 @@ def describe(rows: SharedRows, row: int) -> str:
     lines += [f"link {k}: {line(rows.links[row, k], Link)}" for k in range(values[Shared.LINKS])]
     for k in range(values[Shared.FLOWS]):
         flow = rows.flows[row, k]
-        forth, back = (flow[at : at + MAX_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
-        route = f"{forth[: flow[Flow.HOPS]]}, back {back[: flow[Flow.BACK_HOPS]]}"
+        forth, back = (routes_of(flow, back=back).tolist() for back in (False, True))
+        route = f"{forth}, back {back}"
         kind = (*KINDS, "alone", *LINUX_KINDS)[flow[Flow.KIND]]
         lines.append(f"flow {k}: {kind} over {route}: {line(flow, P, Flow)}")
     return "\n".join(lines)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from netcarlo.kernels.base.parameters import P
-from netcarlo.kernels.shared.layout import MAX_HOPS, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
 from tests.twins.random_numbers import Streams
 
 NEVER_LOSES = 0xFFFFFFFF
@@ -16,6 +16,11 @@ def named(values: Any, *columns: Any) -> Any:
     return SimpleNamespace(
         **{c.name: int(values[c]) for table in columns for c in table if c.name != "COLUMNS"}
     )
+
+
+def _parts(words: list[int], first: int, second: int) -> tuple[list[int], list[int], list[int]]:
+    """The first so many words, the next so many, and the rest."""
+    return words[:first], words[first : first + second], words[first + second :]
 
 
 class Tables:
@@ -36,15 +41,13 @@ class Tables:
         flow = named(line, P, Flow)
         for name in ("SEED", "SCENARIO", "REPLICATION", "END"):
             setattr(flow, name, getattr(self.p, name))
-        flow.route = [int(line[Flow.ROUTE + k]) for k in range(flow.HOPS)]
+        words = [int(word) for word in line]
+        flow.route, flow.back, _ = _parts(words[Flow.COLUMNS :], flow.HOPS, flow.BACK_HOPS)
         flow.detours = None
         if at := flow.BACKUP:
-            hops, back_hops, routes = int(line[at]), int(line[at + 1]), line[at + 2 : at + 2 + 2 * MAX_HOPS]
-            flow.backup = [int(link) for link in routes[:hops]]
-            flow.backup_back = [int(link) for link in routes[MAX_HOPS : MAX_HOPS + back_hops]]
-            count, *times = (int(word) for word in line[at + 2 + 2 * MAX_HOPS :])
+            hops, back_hops, count = words[at : at + 3]
+            flow.backup, flow.backup_back, times = _parts(words[at + 3 :], hops, back_hops)
             flow.detours = [(times[2 * k], times[2 * k + 1]) for k in range(count)]
-        flow.back = [int(line[Flow.BACK + k]) for k in range(flow.BACK_HOPS)]
         return flow
 
     def gaps(self, stream: int, row: int) -> Iterator[int] | None:

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.shared.layout import MAX_HOPS
+from netcarlo.kernels.shared.layout import MAX_HOPS, MAX_LINKS
 from netcarlo.networks.shared.routers import MAX_NAME
 from netcarlo.networks.shared.topology.map import Demand, Edge, Map
 from netcarlo.networks.shared.topology.places import distance_km
-from netcarlo.networks.shared.used import MAX_BY_PACKETS
 from netcarlo.schema.document import yaml_inline, yaml_text
 from netcarlo.schema.link_list import SPEED_KM_S
 from netcarlo.schema.readable import counted, plain, say
@@ -275,15 +274,15 @@ def _random(
     hops = {a: networkx.single_source_shortest_path_length(graph, a) for a in graph}
     pairs = [(a, b) for a in graph for b in graph if a != b and hops[a][b] <= MAX_HOPS]
     what = f"{counted(count, 'TCP download')} (NewReno, window 256 packets)"
-    if len(pairs) == len(graph) * (len(graph) - 1) and len(lines) <= MAX_BY_PACKETS:
+    if len(pairs) == len(graph) * (len(graph) - 1) and len(lines) <= MAX_LINKS:
         notes.append(f"{what} between random routers, drawn for every replication (--flows)")
         return [{"count": count, "each": {"between": "random"}}], run
     draw = networkx.utils.create_py_random_state(1)
     chosen = [draw.choice(pairs) for _ in range(count)]
     notes.append(f"{what} between routers drawn once, at most {MAX_HOPS} links apart (--flows)")
-    if 2 * sum(hops[a][b] for a, b in chosen) > MAX_BY_PACKETS:  # both directions of each link may be used
+    if 2 * sum(hops[a][b] for a, b in chosen) > MAX_LINKS:  # both directions of each link may be used
         run["fidelity"] = "fluid"
-        notes.append(f"these may use more than {MAX_BY_PACKETS:,} links: fidelity fluid")
+        notes.append(f"these may use more than {MAX_LINKS:,} links: fidelity fluid")
     return [{"source": names[a], "sink": names[b]} for a, b in chosen], run
 
 
