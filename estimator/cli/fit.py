@@ -59,10 +59,26 @@ def fit(
     measured = [one for file in runs for one in read(file)]
     for text in _differences(loaded, measured):
         console.say(f"warning: {text}")
-    with console.progress("fit", quiet) as progress:
-        found = run(
-            loaded, measured, free=free or [], seed=seed, effort=effort, target=target, progress=progress
+    reached = (0, 0)
+    try:
+        with console.progress("fit", quiet) as show:
+
+            def progress(done: int, total: int) -> None:
+                nonlocal reached
+                reached = (done, total)
+                show(done, total)
+
+            found = run(
+                loaded, measured, free=free or [], seed=seed, effort=effort, target=target, progress=progress
+            )
+    except KeyboardInterrupt:
+        done, total = reached
+        when = f"after {done:,} of {total:,} replications" if total else "before anything was simulated"
+        console.say(
+            f"interrupted {when}; nothing was written. A fit does not resume; "
+            "a smaller --effort takes less time"
         )
+        console.leave(130)
     command = shlex.join(["netcarlo", *sys.argv[1:]])
     if write is not None:
         output.write_text(write, _yaml(scenario, values, found, command))
@@ -91,7 +107,7 @@ def _print(found: "Fitted", *, out: Path | None, write: Path | None) -> None:
     for row in (heads, *rows):
         console.echo("  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
     console.echo("")
-    for text in wording.remarks(found):
+    for text in [*wording.remarks(found), wording.coverage()]:
         console.echo(console.wrapped(text))
     hints = [f"Page: {out / FILES[0]}." if out else "Page: --out DIR."]
     hints.append(f"Scenario: {write}." if write else "Scenario with these values: --write FILE.")

@@ -111,7 +111,13 @@ def _check_expressions(study: Study, own: Code, faults: _Faults, *, coded: bool)
             continue
         words = quantities.outcomes_in(name, study, frozenset(own.metrics))
         for word in words:
-            if word not in MEANING:
+            if word in study.description.conditions:
+                faults.add(
+                    (*at, "value"),
+                    f"metrics.{name}.value: '{word}' is a condition, whose value an expression cannot use; "
+                    f"write metric[{word}=VALUE] for the metric in another cell",
+                )
+            elif word not in MEANING:
                 faults.add(
                     (*at, "value"),
                     f"metrics.{name}.value: '{word}' is neither an outcome nor a metric; "

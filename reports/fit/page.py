@@ -19,6 +19,7 @@ def fit_page(found: Fitted, *, command: str) -> str:
         title=f"Fit of {found.scenario.name}" if found.scenario.name else "Fit",
         answer=wording.answer(found),
         remarks=wording.remarks(found),
+        coverage=wording.coverage(),
         parameters=[
             {
                 "field": one.free.name, "value": wording.value(one), "interval": wording.interval(one),

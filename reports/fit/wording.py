@@ -2,7 +2,7 @@
 
 import math
 
-from netcarlo.calibration.fit.result import Error, Fitted, Number, Parameter
+from netcarlo.calibration.fit.result import COVERAGE_RUNS, COVERED, Error, Fitted, Number, Parameter
 from netcarlo.schema.readable import plain, say
 
 KINDS = {"goodput_bps": "goodput", "rtt_s": "RTT", "retransmitted": "retransmissions", "loss": "loss"}
@@ -79,8 +79,8 @@ def remarks(found: Fitted) -> list[str]:
         worst = max(found.numbers, key=deviation)
         much = "does not reproduce" if found.fit_ratio > POOR else "reproduces only roughly"
         said.append(
-            f"The scenario {much} the {runs}: {describe(worst)}. The squared deviations are "
-            f"{found.fit_ratio:.1f} times as large as expected; the intervals are "
+            f"The scenario {much} the {runs}: {describe(worst)}. The misfit is "
+            f"{found.fit_ratio:.1f} times as large as expected; the intervals are about "
             f"{found.widened**0.5:.1f} times as wide as without this."
         )
     if found.folds:
@@ -90,6 +90,16 @@ def remarks(found: Fitted) -> list[str]:
         what = "each run" if found.folds == "runs" else "each quarter of the run"
         said.append(f"Mean error when {what} is predicted from the rest: {text}.")
     return said
+
+
+def coverage() -> str:
+    """Return how often intervals contained the truth where it was known."""
+    *most, (last, count) = COVERED.items()
+    parts = ", ".join(f"the {name} in {n}" for name, n in most)
+    return (
+        f"In {COVERAGE_RUNS} runs of a Linux kernel, 95 % intervals contained {parts} and the {last} in "
+        f"{count} (docs/results/fit.md)."
+    )
 
 
 def deviation(row: Number) -> float:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,17 @@ from typer.testing import CliRunner
 
 from netcarlo import estimate, fit, load_scenario
 from netcarlo.calibration.fit.candidates import Simulator
+from netcarlo.calibration.fit.fit import Fit
 from netcarlo.calibration.fit.free import free_fields
-from netcarlo.calibration.fit.likelihood import emulator, restored, transformed
-from netcarlo.calibration.fit.observed import Observed, Series, observed, span, targets
-from netcarlo.calibration.fit.result import Fitted
+from netcarlo.calibration.fit.likelihood import Numbers, emulator, restored, transformed
+from netcarlo.calibration.fit.observed import Observed, Series, Target, observed, span, targets
+from netcarlo.calibration.fit.result import COVERAGE_RUNS, COVERED, Fitted
 from netcarlo.calibration.fit.sampler import reflected, walk
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.measurements import Measurement, read
 from netcarlo.measurements.record import Curve
+from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.fit import wording
 from netcarlo.scenario import scenario_of
 
@@ -207,15 +209,59 @@ def test_what_a_sender_wrote_is_not_fitted() -> None:
     assert [(one.kind, one.window) for one in targets(observed(run))] == [("goodput_bps", None)]
 
 
-def test_an_emulator_reproduces_a_polynomial_and_its_scatter() -> None:
-    """Cubic functions are exact; the variance is that of the noise."""
+def test_an_emulator_reproduces_functions_and_their_scatter() -> None:
+    """A linear function is exact, a cubic one nearly; the variance is that of the noise where it is."""
     rng = np.random.default_rng(1)
     pool = rng.random((4000, 2))
-    exact = pool[:, :1] ** 3 - pool[:, 1:] * pool[:, :1]
-    noisy = exact + 0.1 * rng.standard_normal((4000, 1))
-    found = emulator(pool, np.concatenate([exact, noisy], axis=1), rng.random((500, 2))).numbers(pool)
-    assert np.allclose(found.mean[:, 0], exact[:, 0], atol=1e-4)
-    assert np.median(found.variance[:, 1]) == pytest.approx(0.01, rel=0.15)
+    linear = 1 + pool[:, :1] - 2 * pool[:, 1:]
+    cubic = pool[:, :1] ** 3 - pool[:, 1:] * pool[:, :1]
+    noisy = cubic + 0.1 * rng.standard_normal((4000, 1)) * (pool[:, :1] > 0.5)
+    found = emulator(pool, np.concatenate([linear, cubic, noisy], axis=1), rng.random((500, 2))).numbers(pool)
+    assert np.allclose(found.mean[:, 0], linear[:, 0], atol=1e-4)
+    assert np.allclose(found.mean[:, 1], cubic[:, 0], atol=0.03)
+    assert np.median(found.variance[pool[:, 0] > 0.6, 2]) == pytest.approx(0.01, rel=0.15)
+    assert found.variance[pool[:, 0] < 0.4, 2].max() < 1e-3
+
+
+def test_numbers_share_errors_and_single_ones_may_be_far_off() -> None:
+    """A common shift costs less than shifts of both signs, and far off is hardly worse than very far off."""
+    two = [Target("rtt_s", k, 0.1, 1e-3, 3e-3) for k in (0, 1)]
+
+    def misfit(*shifts: float) -> float:
+        mean = np.log([[0.1 * (1 + shift) for shift in shifts]])
+        numbers = Numbers(mean, np.full((1, 2), 1e-9), np.eye(2))
+        return float(numbers.misfit(two, np.ones(2, bool))[0][0])
+
+    assert 2 * misfit(0.03, 0.03) < misfit(0.03, -0.03)
+    assert misfit(0.0, 0.6) - misfit(0.0, 0.3) < 10
+
+
+def test_runs_of_a_path_do_not_average_the_error_of_the_model() -> None:
+    """The floors of four runs are twice those of one."""
+    made, run = scenario_of(SCENARIO), Observed("a", 10.0, goodput_bps=1e6)
+    free, options = free_fields(made, FREE), {"seed": 1, "effort": 1, "target": "cpu", "threads": 1}
+    floors = [Fit(made, [run] * n, free, progress=None, **options).targets[0][0].floor for n in (1, 4)]
+    assert floors[1] == pytest.approx(2 * floors[0])
+
+
+def test_a_chain_that_is_stuck_moves_to_the_others() -> None:
+    """A local minimum far above the others holds no sample."""
+    rng = np.random.default_rng(1)
+    start = np.concatenate([0.4 + 0.02 * rng.standard_normal((95, 1)), np.full((5, 1), 0.9)])
+
+    def misfit(at: Floats) -> Floats:
+        return np.minimum((at[:, 0] - 0.4) ** 2 / 0.02**2, 100 + (at[:, 0] - 0.9) ** 2 / 1e-3**2)
+
+    assert walk(misfit, start, steps=20, temperature=1.0, rng=rng).max() < 0.6
+
+
+def test_the_coverage_that_is_printed_is_that_of_the_results() -> None:
+    """The table of all runs in docs/results/fit.md has the same counts."""
+    page = (Path(__file__).parents[2] / "docs" / "results" / "fit.md").read_text()
+    table = page[page.index(f"| all, {COVERAGE_RUNS} runs") :].split("\n\n")[0].splitlines()[2:]
+    counts = {cells[1].strip(): cells[-2].strip() for cells in (row.split("|") for row in table)}
+    assert counts == {name: f"{n} of {COVERAGE_RUNS}" for name, n in COVERED.items()}
+    assert f"the rate in {COVERED['rate']}" in wording.coverage()
 
 
 def test_chains_sample_a_known_posterior() -> None:
@@ -276,3 +322,25 @@ def test_a_run_without_numbers_is_refused() -> None:
     """The message names the run."""
     with pytest.raises(InputError, match="empty: has no number that can be fitted"):
         fit(SCENARIO, [Observed("empty", 10.0)])
+
+
+def test_an_interrupted_fit_says_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends it with exit code 130, and no file is written."""
+
+    def leave(code: int) -> None:
+        raise SystemExit(code)
+
+    def interrupted(*_: object, progress: Callable[[int, int], object], **__: object) -> None:
+        progress(1200, 4000)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("netcarlo.cli.console.leave", leave)
+    monkeypatch.setattr("netcarlo.fit", interrupted)
+    scenario, measured = tmp_path / "link.yaml", tmp_path / "run.csv"
+    scenario.write_text(json.dumps(SCENARIO))
+    measured.write_text("time_s,goodput_mbps\n0,5\n1,5\n")
+    out = tmp_path / "page"
+    done = CliRunner().invoke(app, ["fit", str(scenario), str(measured), "--out", str(out)])
+    assert done.exit_code == 130
+    assert "interrupted after 1,200 of 4,000 replications; nothing was written" in done.output
+    assert not out.exists()

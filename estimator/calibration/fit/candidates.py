@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.calibration.fit.free import FreeField
 from netcarlo.calibration.fit.observed import EDGES, Span, Target
 from netcarlo.errors import InputError
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches, measurable
 from netcarlo.simulation.ensemble import build, build_rows, features
@@ -17,6 +17,8 @@ from netcarlo.simulation.simulate import resolve_target
 
 SAMPLE_S = 0.02
 """Interval at which the round-trip time is sampled [s]."""
+HANDSHAKE_RTO_S = 1.0
+"""Retransmission timeout of a SYN (RFC 6298, section 2) [s]."""
 COUNTS = ("retransmitted", "sent", "drops_queue", "drops_random", "drops_outage")
 
 
@@ -37,6 +39,8 @@ class Simulated(NamedTuple):
     """Share of sent packets that were lost."""
     base_s: Floats
     """Round-trip time without queueing, float64[candidates]."""
+    connected: Bools
+    """False if a packet of the handshake was lost, bool[candidates]: tools measure from the connection on."""
 
     def of(self, one: Target) -> Floats:
         """Return the simulated values of a target, float64[candidates]."""
@@ -113,9 +117,12 @@ class Simulator:
                 np.tile(values, (len(later), 1)), np.tile(numbers, len(later)), until.reshape(-1)
             ).items()
         }
+        connected = np.ones(n, bool)
         bits[:, later] = frame["goodput_bps"] * until.T
         if self._tcp:
             first_s = np.nan_to_num(frame["first_delivery_s"], nan=np.inf)
+            in_time = first_s[:, -1] < 2 * trip + HANDSHAKE_RTO_S / 2
+            connected = in_time if in_time.mean() > 0.5 else connected
             seen[:, later] = np.maximum(until.T - first_s, 0.0)
             rtt[:, later] = np.nan_to_num(frame["mean_rtt_s"]) * seen[:, later]
             again[:, later] = frame["retransmitted"]
@@ -127,7 +134,7 @@ class Simulator:
             bits[:, 1:] -= rate * trip[:, None] / 2
             if ends[0] > 0:
                 bits[:, 0] -= rate[:, 0] * trip / 2
-        return Simulated(ends, np.maximum(bits, 0.0), rtt, seen, again, loss, trip)
+        return Simulated(ends, np.maximum(bits, 0.0), rtt, seen, again, loss, trip, connected)
 
     def _base_rtt(self, values: Floats) -> Floats:
         """Return the round-trip time without queueing of each row, by which a handshake delays the data."""

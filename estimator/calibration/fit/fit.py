@@ -13,7 +13,7 @@ from netcarlo.calibration.fit.candidates import Simulator
 from netcarlo.calibration.fit.free import FreeField, free_fields
 from netcarlo.calibration.fit.likelihood import Emulator, distance, emulator, restored, slope, transformed
 from netcarlo.calibration.fit.observed import Observed, Target
-from netcarlo.calibration.fit.result import Curve, Error, Fitted, Number, Pair, Parameter, verdict
+from netcarlo.calibration.fit.result import Curve, Error, Fitted, Number, Pair, Parameter, Verdict, verdict
 from netcarlo.errors import InputError
 from netcarlo.measurements import Measurement, read
 from netcarlo.numerics.arrays import Bools, Floats
@@ -43,8 +43,16 @@ There the misfit rises by less than 3.84 (95 % quantile of chi-square with one d
 """
 BINS = 20
 """Number of bins of the posterior density over the range of a field."""
+WIDE = 0.5
+"""Share of the range from which on an interval determines nothing."""
 COMPENSATE = 0.85
 """Absolute correlation from which two fields are said to compensate each other."""
+COARSE = 1.5
+"""Least temperature of the posterior.
+
+The likelihood takes the scatter of runs for normal, which it is not, and so distinguishes candidates better
+than it should; a power of it (coarsened posterior of Miller and Dunson, 2019) has wider intervals.
+"""
 MAX_RATIO = 30.0
 """Maximum factor by which variances are widened if no candidate fits."""
 CURVE_POINTS, CURVE_RUNS = 20, 100
@@ -81,7 +89,12 @@ class Fit:
         progress: Callable[[int, int], object] | None,
     ) -> None:
         self.runs, self.free, self.seed = list(runs), list(free), seed
-        self.targets = [measured.targets(run) for run in runs]
+        # The error of the model is the same in all runs of a path: more runs do not average it away.
+        widened = len(runs) ** 0.5
+        self.targets = [
+            [one._replace(floor=widened * one.floor, shared=widened * one.shared) for one in targets]
+            for targets in map(measured.targets, runs)
+        ]
         self.first = 1 << int(np.ceil(np.log2(max(FIRST * effort, 64))))
         self.each = max(round(EACH * effort), 48)
         self.chains = max(round(CHAINS * effort), 2 * 48)
@@ -93,6 +106,7 @@ class Fit:
         self._progress = progress
         self._done = 0
         self.pool: Pool | None = None
+        self.simulated = 0
         each = len(measured.spans(runs)) * (len(measured.EDGES) - 1)
         self._total = each * (self.first + self.each * (SEARCH_WAVES + self.waves))
 
@@ -104,13 +118,14 @@ class Fit:
 
     def simulate(self, positions: Floats) -> None:
         """Add candidates to the pool, with replications that no other wave has."""
-        first = 0 if self.pool is None else len(self.pool.positions)
+        first, self.simulated = self.simulated, self.simulated + len(positions)
         found = {span: self.simulator.run(positions, span, first=first) for span in measured.spans(self.runs)}
+        kept = np.all([one.connected for one in found.values()], axis=0)
         values = [
             np.stack([transformed(one.kind, found[measured.span(run)].of(one)) for one in targets], axis=-1)
             for run, targets in zip(self.runs, self.targets, strict=True)
         ]
-        pool = Pool(positions, values)
+        pool = Pool(positions[kept], [some[kept] for some in values])
         self.pool = pool if self.pool is None else self.pool.joined(pool)
 
     def near(self, n: int) -> Floats:
@@ -133,7 +148,7 @@ class Fit:
     def misfit(
         self, emulators: Sequence[Emulator], positions: Floats, used: Sequence[Bools]
     ) -> tuple[Floats, Floats]:
-        """Return the misfit of candidates over all runs, and its sum of squares."""
+        """Return the misfit of candidates over all runs, and the part that deviations have in it."""
         parts = [
             one.numbers(positions).misfit(targets, mask)
             for one, targets, mask in zip(emulators, self.targets, used, strict=True)
@@ -200,8 +215,8 @@ def fit(
         folds=folds,
         curves=_curves(work, positions),
         fit_ratio=sampled.ratio,
-        widened=sampled.temperature,
-        candidates=len(work.pool.positions) if work.pool else 0,
+        widened=sampled.temperature / COARSE,
+        candidates=work.simulated,
         replications=work.simulator.rows,
         wall_s=round(time.perf_counter() - start, 1),
         seed=seed,
@@ -216,7 +231,7 @@ class Sampled(NamedTuple):
     emulators: list[Emulator]
     """Emulators of each run near them."""
     ratio: float
-    """Smallest sum of squares over its degrees of freedom."""
+    """Smallest misfit due to deviations, over its expectation."""
     temperature: float
     """Factor by which variances are widened."""
 
@@ -262,31 +277,44 @@ def _sample(work: Fit) -> Sampled:
 
 
 def _ratio(squares: Floats, freedom: int) -> float:
-    """Return the factor by which variances are widened: the least sum of squares over its degrees of freedom.
+    """Return the temperature of the posterior: the least misfit due to deviations over its expectation.
 
     This is the scale factor of the Particle Data Group for measurements that scatter more than their errors.
     """
-    return float(np.clip(squares.min() / freedom, 1.0, MAX_RATIO))
+    return COARSE * float(np.clip(squares.min() / freedom, 1.0, MAX_RATIO))
 
 
 def _parameter(free: FreeField, positions: Floats) -> Parameter:
-    width = 1 / BINS
-    middles: Floats = (np.arange(BINS, dtype=np.float64) + 0.5) * width
-    # Triangular kernels, reflected at the ends.
-    images = np.stack([positions, -positions, 2 - positions])
-    density = np.maximum(1 - np.abs(images[:, None] - middles[None, :, None]) / width, 0).sum(axis=(0, 2))
-    peak = density.max()
-    low_open, high_open = bool(density[0] > OPEN * peak), bool(density[-1] > OPEN * peak)
-    said = verdict(low_open, high_open)
+    middles, density = _density(positions, 0.0, 1.0)
+    low_open, high_open = bool(density[0] > OPEN), bool(density[-1] > OPEN)
+    said: Verdict = verdict(low_open, high_open)
     shares = {"bounded above": (0.0, 0.95), "bounded below": (0.05, 1.0)}.get(said, (0.025, 0.975))
     low, value, high = np.quantile(positions, [shares[0], 0.5, shares[1]])
     if low_open or high_open:  # a quantile alone would depend on where the range ends
-        inside = middles[density > OPEN * peak]
-        low, high = min(low, inside[0] - width / 2), max(high, inside[-1] + width / 2)
+        inside = middles[density > OPEN]
+        low, high = min(low, inside[0] - 0.5 / BINS), max(high, inside[-1] + 0.5 / BINS)
+    if said == "determined" and high - low > WIDE:
+        said = "not determined"
     three = (0.0 if low_open else low, value, 1.0 if high_open else high)
     ends = free.values(np.array([float(one) for one in three]))
-    curve = tuple(zip(free.values(middles).tolist(), (density / peak).tolist(), strict=True))
+    margin = 0.2 * np.ptp(positions)
+    shown, height = _density(
+        positions,
+        0.0 if low_open else max(positions.min() - margin, 0.0),
+        1.0 if high_open else min(positions.max() + margin, 1.0),
+    )
+    curve = tuple(zip(free.values(shown).tolist(), height.tolist(), strict=True))
     return Parameter(free, float(ends[1]), float(ends[0]), float(ends[2]), said, curve)
+
+
+def _density(positions: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return the middles of bins from `low` to `high`, and the density there relative to its maximum."""
+    width = (high - low) / BINS
+    middles: Floats = low + (np.arange(BINS, dtype=np.float64) + 0.5) * width
+    # Triangular kernels, reflected at the ends.
+    images = np.stack([positions, 2 * low - positions, 2 * high - positions])
+    density = np.maximum(1 - np.abs(images[:, None] - middles[None, :, None]) / width, 0).sum(axis=(0, 2))
+    return middles, density / density.max()
 
 
 def _pairs(free: Sequence[FreeField], positions: Floats) -> list[Pair]:

@@ -11,6 +11,11 @@ from netcarlo.schema.arguments import checked
 
 Verdict = Literal["determined", "bounded above", "bounded below", "not determined"]
 
+COVERAGE_RUNS = 40
+"""Measured runs of a Linux kernel on paths with known fields (docs/results/fit.md)."""
+COVERED = {"rate": 0, "delay": 0, "queue": 0, "loss": 0}
+"""Number of those runs whose 95 % interval contained the true value of a field."""
+
 
 class Parameter(NamedTuple):
     """A fitted field."""
@@ -26,7 +31,7 @@ class Parameter(NamedTuple):
     verdict: Verdict
     """Statement on how well the data determine the field."""
     density: tuple[tuple[float, float], ...]
-    """Posterior density over the range relative to its maximum, by value [SI]."""
+    """Posterior density relative to its maximum, where the data allow it, by value [SI]."""
 
     def record(self) -> dict[str, Any]:
         """Return the field as JSON data in SI units."""
@@ -104,7 +109,7 @@ class Fitted(NamedTuple):
     """Unit that cross-validation leaves out: `runs`, `parts of the run`, or empty."""
     curves: list[Curve]
     fit_ratio: float
-    """Smallest sum of squares over its degrees of freedom; intervals are widened if it exceeds 1."""
+    """Smallest misfit due to deviations over its expectation; intervals are widened if it exceeds 1."""
     widened: float
     """Factor by which variances were widened, 1 or more."""
     candidates: int

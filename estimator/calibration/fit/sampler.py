@@ -10,6 +10,8 @@ NOISE = 1e-4
 """Standard deviation of the noise in each step, in units of the range of a field."""
 JUMPS = 0.1
 """Share of steps of the full difference between two chains, which join separate regions."""
+STUCK = 2.0
+"""Number of interquartile ranges above the third quartile of the misfit from which a chain is stuck."""
 
 Misfit = Callable[[Floats], Floats]
 """Function of positions [n, fields] that returns minus twice the logarithm of the likelihood, float64[n]."""
@@ -31,11 +33,15 @@ def walk(
     """Return the positions [chains, fields] of Markov chains after a number of steps.
 
     All positions in [0, 1] are equally likely before the measurement; the likelihood counts to the power
-    1 / `temperature`. Each half of the chains moves along differences of the other half.
+    1 / `temperature`. Each half of the chains moves along differences of the other half. Chains that are
+    stuck far from the others at the start are moved to others (Vrugt et al., 2009, DREAM).
     """
-    positions = start.copy()
+    positions, now = start.copy(), misfit(start)
     n, d = positions.shape
-    now = misfit(positions)
+    one, three = np.quantile(now, [0.25, 0.75])
+    stuck = now > three + STUCK * (three - one)
+    chosen = rng.choice(np.flatnonzero(~stuck), size=int(stuck.sum()))
+    positions[stuck], now[stuck] = positions[chosen], now[chosen]
     halves = np.arange(n) < n // 2, np.arange(n) >= n // 2
     for _ in range(steps):
         for mine, others in (halves, halves[::-1]):

@@ -3,8 +3,9 @@
     python -m tests.campaigns fit --runs DIR 40
 
 Measures runs of 10 s on emulated paths (`runs.drawn`), fits each by itself with the ranges in `FREE`, and
-prints errors and coverage of the 95 % intervals for each field. It needs root, gcc, iperf3 and real time;
-measured runs and fits that are in DIR already are kept.
+prints errors and coverage of the 95 % intervals for each field. With `--scales` it estimates the scales of
+the model's errors instead, which must come from other runs than the coverage. It needs root, gcc, iperf3
+and real time; measured runs and fits that are in DIR already are kept.
 """
 
 import json
@@ -17,14 +18,11 @@ import numpy as np
 from netcarlo import fit
 from netcarlo.calibration.fit.result import Fitted
 from tests.campaigns import parser
-from tests.campaigns.verification.fit.runs import DURATION_S, Truth, drawn, produce
+from tests.campaigns.verification.fit.runs import FREE, Truth, drawn, produce, scenario, true_values
+from tests.campaigns.verification.fit.scales import estimated
 
-FREE = (
-    "hops.0.rate=1..50 Mbit/s", "hops.0.delay=1..100 ms", "hops.0.queue=5..1000", "hops.0.loss=0..5 %",
-)  # fmt: skip
-"""Fields and ranges of each fit."""
-TRUE = {"rate": "rate_bps", "delay": "delay_s", "queue": "queue_packets", "loss": "loss"}
-"""Fields of `Truth` by the last part of the name of a fitted field."""
+NAMES = ("rate", "delay", "queue", "loss")
+"""Last parts of the names of the fitted fields."""
 
 
 def main() -> int:
@@ -35,10 +33,14 @@ def main() -> int:
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--effort", type=float, default=1.0)
     arguments.add_argument("--measured", action="store_true", help="fit only the runs that are measured")
+    arguments.add_argument("--scales", action="store_true", help="estimate the scales of the model's errors")
     given = arguments.parse_args()
     truths = drawn(given.count, seed=given.seed)
     if not given.measured:
         produce(truths, given.runs, seed=given.seed)
+    if given.scales:
+        print(*estimated(truths, given.runs))
+        return 0
     found = []
     for truth in truths:
         if (given.runs / f"run_{truth.id:02d}.truth.json").exists():
@@ -52,12 +54,8 @@ def evaluated(truth: Truth, folder: Path, *, effort: float) -> dict[str, Any]:
     """Return truth and fit of a run as data; a fit that is in the folder already is read."""
     kept = folder / f"run_{truth.id:02d}.fit.json"
     if not kept.exists():
-        scenario = {
-            "duration": f"{DURATION_S} s",
-            "transport": {"protocol": "linux", "congestion_control": truth.control},
-            "hops": [{"rate": "10 Mbit/s", "delay": "20 ms", "queue": 50, "loss": "0.1 %"}],
-        }
-        found = fit(scenario, [folder / f"run_{truth.id:02d}.json"], free=FREE, effort=effort)
+        measured = folder / f"run_{truth.id:02d}.json"
+        found = fit(scenario(truth), [measured], free=FREE, effort=effort)
         kept.write_text(json.dumps(compared(truth, found), indent=1) + "\n")
     data: dict[str, Any] = json.loads(kept.read_text())
     return data | {"truth": truth._asdict()}
@@ -68,7 +66,7 @@ def compared(truth: Truth, found: Fitted) -> dict[str, Any]:
     fields = {}
     for one in found.parameters:
         name = one.free.name.rpartition(".")[2]
-        true = float(getattr(truth, TRUE[name]))
+        true = true_values(truth)[name]
         fields[name] = {
             "true": true, "value": one.value, "low": one.low, "high": one.high, "verdict": one.verdict,
             "covered": bool(one.low <= true <= one.high),
@@ -90,32 +88,36 @@ def line(row: dict[str, Any]) -> str:
 
 
 def tables(rows: list[dict[str, Any]]) -> list[str]:
-    """Return Markdown tables of errors and coverage, for both kinds of bottlenecks."""
-    groups = {"emulated drop-tail link": False, "tbf": True}
+    """Return Markdown tables of errors, coverage and widths, for both kinds of bottlenecks and in all."""
+    groups = {
+        "emulated drop-tail link": [row for row in rows if not row["truth"]["shaped"]],
+        "tbf": [row for row in rows if row["truth"]["shaped"]],
+        "all": rows,
+    }
     said = []
-    for title, shaped in groups.items():
-        some = [row for row in rows if row["truth"]["shaped"] == shaped]
-        if not some:
-            continue
-        said += [
-            f"| {title}, {len(some)} runs | determined | median error | 90 % error | bounded | not "
-            "| in the interval |",
-            "|---|---|---|---|---|---|---|",
-            *(_field(name, [row["fields"][name] for row in some]) for name in TRUE),
-            "",
-        ]
+    for title, some in groups.items():
+        if some:
+            said += [
+                f"| {title}, {len(some)} runs | determined | median error | 90 % error | median width "
+                "| bounded | not | in the interval |",
+                "|---|---|---|---|---|---|---|---|",
+                *(_field(name, [row["fields"][name] for row in some]) for name in NAMES),
+                "",
+            ]
     inside = [one["covered"] for row in rows for one in row["fields"].values()]
     said.append(f"In all {sum(inside)} of {len(inside)} intervals contain the truth.")
     return said
 
 
 def _field(name: str, fits: list[dict[str, Any]]) -> str:
-    determined = [one for one in fits if one["verdict"] == "determined" and one["true"] > 0]
-    errors = [abs(one["value"] / one["true"] - 1) for one in determined]
+    determined = [one for one in fits if one["verdict"] == "determined"]
+    errors = [abs(one["value"] / one["true"] - 1) for one in determined if one["true"] > 0]
+    widths = [(one["high"] - one["low"]) / one["value"] for one in determined]
     counts = [
         sum(one["verdict"].startswith(word) for one in fits) for word in ("determined", "bounded", "not")
     ]
     size = [f"{100 * float(np.quantile(errors, share)):.2g} %" if errors else "" for share in (0.5, 0.9)]
+    width = f"{100 * float(np.median(widths)):.2g} %" if widths else ""
     covered = sum(one["covered"] for one in fits)
-    cells = [name, counts[0], *size, counts[1], counts[2], f"{covered} of {len(fits)}"]
+    cells = [name, counts[0], *size, width, counts[1], counts[2], f"{covered} of {len(fits)}"]
     return f"| {' | '.join(map(str, cells))} |"

@@ -24,6 +24,10 @@ BURST = 3000
 LATE = 0.003
 """Largest share of packets that may be delivered more than 1 ms late; a run with more is repeated."""
 TRIES = 4
+FREE = (
+    "hops.0.rate=1..50 Mbit/s", "hops.0.delay=1..100 ms", "hops.0.queue=5..1000", "hops.0.loss=0..5 %",
+)  # fmt: skip
+"""Fields and ranges of each fit."""
 
 
 class Truth(NamedTuple):
@@ -40,6 +44,23 @@ class Truth(NamedTuple):
     """Congestion control of the sender."""
     shaped: bool
     """True if rate and queue come from `tbf`, whose limit is in bytes."""
+
+
+def scenario(truth: Truth) -> dict[str, Any]:
+    """Return the scenario that is fitted to a run."""
+    return {
+        "duration": f"{DURATION_S} s",
+        "transport": {"protocol": "linux", "congestion_control": truth.control},
+        "hops": [{"rate": "10 Mbit/s", "delay": "20 ms", "queue": 50, "loss": "0.1 %"}],
+    }
+
+
+def true_values(truth: Truth) -> dict[str, float]:
+    """Return the true values by the last part of the name of a fitted field [SI]."""
+    return {
+        "rate": truth.rate_bps, "delay": truth.delay_s, "queue": float(truth.queue_packets),
+        "loss": truth.loss,
+    }  # fmt: skip
 
 
 def drawn(count: int, *, seed: int) -> list[Truth]:
@@ -107,8 +128,8 @@ def _measure(truth: Truth, folder: Path, program: Path, seed: int) -> dict[str, 
             start_new_session=True,
         ) as process:
             said = process.communicate()[1]
-        if process.returncode:
-            continue
+        if process.returncode or not json.loads(target.read_text())["end"]["sum_received"]["bytes"]:
+            continue  # failed, or the results of the server are missing
         note = json.loads(said.splitlines()[-1])
         if note["late_share"] <= LATE:
             break
