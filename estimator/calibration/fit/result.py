@@ -13,7 +13,7 @@ Verdict = Literal["determined", "bounded above", "bounded below", "not determine
 
 COVERAGE_RUNS = 40
 """Measured runs of a Linux kernel on paths with known fields (docs/results/fit.md)."""
-COVERED = {"rate": 0, "delay": 0, "queue": 0, "loss": 0}
+COVERED = {"rate": 40, "delay": 39, "queue": 37, "loss": 39}
 """Number of those runs whose 95 % interval contained the true value of a field."""
 
 
