@@ -112,7 +112,7 @@ def test_a_run_without_loss_bounds_loss_from_above_and_the_queue_from_below() ->
     assert rate.low <= 5e6 <= rate.high
     assert delay.low <= 0.02 <= delay.high
     assert (queue.verdict, queue.high) == ("bounded below", 500)
-    assert 20 < queue.low <= 50
+    assert 20 < queue.low < 50.001  # the bound is the edge of a bin of the density: 50, rounded
     assert (loss.verdict, loss.low) == ("bounded above", 0)
     assert loss.high < 2e-3
     said = wording.answer(found)

@@ -107,7 +107,7 @@ def test_faults_of_the_description_are_reported_with_those_of_the_numbers(tmp_pa
     ("old", "new", "complaint"),
     [
         ("value: goodput_bps", "value: goodputbps", "'goodputbps' is neither an outcome nor a metric"),
-        ("value: goodput_bps", "value: goodput_bps / loss", "'loss' is a condition, whose value an expression"),
+        ("value: goodput_bps", "value: goodput_bps / loss", "'loss' is a condition, whose value"),
         ("value: goodput_bps", "value: handovers", "'handovers' is not measured here"),
         ("value: goodput_bps", "value: (goodput_bps", "is not an expression"),
         ("unit: Mbit/s", "unit: ms", "'ms' is not a unit of a rate; write one such as 'Mbit/s'"),
