@@ -74,7 +74,8 @@ def remarks(found: Fitted) -> list[str]:
     one_run = len(found.runs) == 1
     runs = "run" if one_run else "runs"
     if found.fit_ratio <= GOOD:
-        said.append(f"The scenario reproduces the {runs} within the errors of measurement and model.")
+        lie = "lies" if one_run else "lie"
+        said.append(f"The {runs} {lie} within the scatter of simulated runs and the model's errors.")
     else:
         worst = max(found.numbers, key=deviation)
         much = "does not reproduce" if found.fit_ratio > POOR else "reproduces only roughly"
