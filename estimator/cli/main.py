@@ -236,7 +236,7 @@ def estimate(
     from netcarlo.cli import answer
     from netcarlo.estimation import goals as goal_texts
     from netcarlo.networks import loaded as loaded_files
-    from netcarlo.simulation import fidelity, validated
+    from netcarlo.simulation import conversions, fidelity, validated
 
     if out is not None:
         destination.check_folder(out, answer.FILES)
@@ -265,7 +265,7 @@ def estimate(
         )
     elif not quiet:
         answer.print_estimate(found, every=every, out=out)
-        for text in loaded_files.sentences(found.scenario):
+        for text in (*loaded_files.sentences(found.scenario), *conversions.sentences(found.scenario)):
             console.say(text)
         if found.saving is not None:
             console.print_table(f"Control variate: {control}", found.saving.table)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from netcarlo.kernels.senders import OWN
 from netcarlo.networks.outages import OnOff, Outages
+from netcarlo.schema import units
+from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import sender_of
 from netcarlo.transport.tcp import Sctp, Tcp
@@ -66,10 +68,31 @@ def scaled(extent: Extent, least: float, most: float) -> Extent:
     return Extent(extent.low * least, extent.high * most)
 
 
-def drop_tail(lines: Iterable[Any]) -> Extent | None:
-    """Return the extent of the queues of hops or links, without unlimited queues and those with AQM."""
+def in_packets(limit: Number, rate: Extent, rtt: Extent, payload: Extent) -> Extent:
+    """Return the extent of a queue limit [packets]; one of another unit is converted by rate, round-trip time
+    and payload."""
+    low, high = bounds(limit)
+    dimension = dimension_of(limit)
+    if dimension is units.PACKETS:
+        return Extent(low, high)
+    if dimension is not units.SIZE:
+        span = rtt if dimension is units.BDP else Extent(1.0, 1.0)
+        low, high = low * rate.low * span.low / 8, high * rate.high * span.high / 8
+    return Extent(max(low // payload.high, 1.0), max(high // payload.low, 1.0))
+
+
+def of_frames(limit: Number, sender: Sender) -> Extent:
+    """Return the extent of the queue limit of a node [packets], which may be a size."""
+    nowhere = Extent(0.0, 0.0)
+    return in_packets(limit, nowhere, nowhere, of_sender(sender)["payload"])
+
+
+def drop_tail(lines: Iterable[Any], rate: Extent, rtt: Extent, payload: Extent) -> Extent | None:
+    """Return the extent of the queues of hops or links [packets], without unlimited queues and those with
+    AQM."""
     plain = [each for each in lines if not (each.codel or each.pie or each.fq_codel or each.red)]
-    return extent_of(*(each.queue for each in plain if isfinite(bounds(each.queue)[1])))
+    found = (in_packets(each.queue, rate, rtt, payload) for each in plain)
+    return hull(extent for extent in found if isfinite(extent.high))
 
 
 def given(*fields: Any) -> Extent:

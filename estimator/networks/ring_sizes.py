@@ -6,11 +6,13 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.shared.layout import NO_AQM, NOWHERE, Flow, Link, SharedRows, routes_of
+from netcarlo.kernels.shared.layout import FIFO, NO_AQM, NOWHERE, Flow, Link, SharedRows, routes_of
 from netcarlo.numerics.arrays import Ints
 
 FEW_FLOWS = 64
 """Number of flows up to which each may fill a link completely."""
+USUAL_PACKET = 1000
+"""Size of a packet with which limits in bytes are converted for the size of rings [byte]."""
 FAIR_SHARES = 16
 """Maximum number of fair shares that one of more flows has on a link."""
 
@@ -39,7 +41,7 @@ def flow_rings(rows: SharedRows) -> Ints:
     for k in range(flows.shape[1]):
         flow = flows[:, k]
         route = routes_of(flow)
-        links, there = links_of_route(rows, route)
+        links, there = links_of_route(rows.links, route)
         most = np.take_along_axis(share, np.maximum(route, 0), axis=1)
         size = (flow[:, RowP.DATA] + flow[:, RowP.HEADER])[:, None]
         packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
@@ -64,12 +66,13 @@ def _share(rows: SharedRows) -> Any:
 def _held(links: Ints) -> Ints:
     """Return the number of packets that queues [n, L] are expected to hold; queues with AQM are expected
     to stay short."""
-    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
-    return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))
+    limit, kind = links[:, :, Link.QUEUE], links[:, :, Link.AQM]
+    queue = np.where(limit > 0, limit, np.where(limit < 0, -limit // USUAL_PACKET, 1024))
+    return np.where((kind == NO_AQM) | (kind == FIFO), queue, np.minimum(queue, 256))
 
 
-def links_of_route(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
+def links_of_route(links: Ints, route: Ints) -> tuple[Ints, Any]:
     """Return the links [n, H, Link.COLUMNS] of a route [n, H], and which of them exist."""
     each = np.arange(len(route))[:, None]
-    links = rows.links[:, :, : Link.COLUMNS]  # without time-varying pairs, which may be hundreds of columns
+    links = links[:, :, : Link.COLUMNS]  # without time-varying pairs, which may be hundreds of columns
     return links[each, np.maximum(route, 0)], route != NOWHERE

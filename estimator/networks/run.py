@@ -47,6 +47,9 @@ class Run(Record):
     }
 
 
+PACKET = (RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER)
+"""Columns whose sum is the size of a data packet [byte]."""
+
 ROW = (RowP.SEED, RowP.SCENARIO, RowP.REPLICATION, RowP.END, RowP.SAMPLE)
 """Columns that are equal for all flows of a row."""
 

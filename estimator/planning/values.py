@@ -12,6 +12,7 @@ from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields, units
 from netcarlo.schema.axes import DIMENSIONS
+from netcarlo.schema.limit import Limit
 from netcarlo.schema.names import full_names
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
@@ -80,7 +81,7 @@ class Values:
         given = spec.linear or spec.log or spec.values or []
         self.name, self.log = spec.name, spec.log is not None
         self.fields = spec.fields
-        self._limits = {name: limits(base, data, name) for name in self.fields}
+        self._limits = {name: limits(base, data, name, like=given[0]) for name in self.fields}
         if not self.fields and not derives:
             raise InputError("sets no field; write field: hops.0.queue, or use its name in derive")
         fixed = list(self._limits.values())
@@ -100,12 +101,17 @@ class Values:
         return {name: shown(limit, value) for name, limit in self._limits.items()}
 
 
-def limits(base: Scenario, data: Mapping[str, Any], name: str) -> Quantity:
-    """Return dimension and limits of a field of a scenario. Raises InputError if it is not a number."""
+def limits(base: Scenario, data: Mapping[str, Any], name: str, *, like: Any = None) -> Quantity:
+    """Return dimension and limits of a field of a scenario. Raises InputError if it is not a number.
+
+    A field with several units has that of the value `like`, or that of the scenario without one.
+    """
     full = full_names(data, name)[0]
     if full == "precision":
         raise InputError("precision has no effect in a plan, which uses confidence; name another field")
-    found = fields.quantity(base, full)
+    found = fields.declared(base, full)
+    if isinstance(found, Limit):
+        return found.of(found.unit_of(fields.value(base, full) if like is None else like))
     if found is None:
         raise InputError(f"{name} is not a number; name a field that is one")
     return found

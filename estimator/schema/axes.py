@@ -22,7 +22,7 @@ from netcarlo.schema.record import Record
 
 DIMENSIONS = (
     units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS, units.LENGTH, units.SPEED,
-    units.POWER, units.ENERGY,
+    units.POWER, units.ENERGY, units.BDP,
 )  # fmt: skip
 MAX_POINTS = 100_000
 
@@ -158,7 +158,8 @@ def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:
 def _labels(values: list[Any]) -> tuple[tuple[float | str, ...], str]:
     numbers = [_number(value) for value in values]
     known = [number for number in numbers if number is not None]
-    if len(known) == len(values) and len({dimension for _, dimension in known if not dimension.bare}) <= 1:
+    given = {dimension for _, dimension in known if dimension is not units.PLAIN}
+    if len(known) == len(values) and len(given) <= 1:
         unit = next((dimension.unit for _, dimension in known if dimension is not units.PLAIN), "")
         return tuple(number for number, _ in known), unit
     return tuple(map(str, values)), ""

@@ -35,6 +35,8 @@ class Draws:
     topology: Ints
     given: Mapping[str, Floats] = field(default_factory=dict)
     drawn: dict[str, Floats] = field(default_factory=dict)
+    converted: dict[str, Any] = field(default_factory=dict)
+    """Limits of queues that were converted, by field (`networks.queue_limits.Converted`)."""
 
     def floats(self, name: str, value: Number | None) -> Floats:
         """Return the values of a field in SI units, float64[n]."""

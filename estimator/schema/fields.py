@@ -8,6 +8,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from netcarlo.errors import InputError, suggest
+from netcarlo.schema.limit import Limit, dimension_of
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 
@@ -47,18 +48,28 @@ def value(record: Any, name: str) -> Any:
 
 
 def quantity(record: Any, name: str) -> Quantity | None:
-    """Return the quantity (dimension and limits) of a numeric field; None for other fields.
+    """Return the quantity (dimension and limits) of a numeric field in the unit of its value; None for other
+    fields.
+
+    Raises InputError if no field has this name.
+    """
+    found = declared(record, name)
+    return found.of(dimension_of(value(record, name))) if isinstance(found, Limit) else found
+
+
+def declared(record: Any, name: str) -> Quantity | None:
+    """Return the quantity of a numeric field in all units that it may have; None for other fields.
 
     Raises InputError if no field has this name.
     """
     above, _, last = name.rpartition(".")
     owner = value(record, above) if above else record
     if isinstance(owner, dict):  # the annotation of the mapping applies to its values
-        return quantity(record, above)
+        return declared(record, above)
     if isinstance(owner, Record) and last in type(owner).model_fields:
         return _find(type(owner).model_fields[last])
     value(record, name)
-    return quantity(record, above) if isinstance(owner, list) else None
+    return declared(record, above) if isinstance(owner, list) else None
 
 
 def _remedy(owner: Any, part: str) -> str:

@@ -34,6 +34,7 @@ bit = byte / 8
 bps = bit / second
 metre = [length] = m = meter
 packet = [packet] = pkt
+bdp = [bandwidth_delay] = BDP
 joule = [energy] = J
 watt = joule / second = W
 percent = 0.01 = %
@@ -63,6 +64,7 @@ SPEED = Dimension("a speed", "m/s", "10 m/s")
 POWER = Dimension("a power", "W", "0.8 W")
 ENERGY = Dimension("an energy", "J", "1000 J")
 PACKETS = Dimension("a number of packets", "packets", "45 packets", bare=True)
+BDP = Dimension("a number of bandwidth-delay products", "BDP", "0.5 BDP")
 FRACTION = Dimension("a fraction", "", "1 %", bare=True)
 PLAIN = Dimension("a number", "", "3", bare=True)
 
@@ -71,7 +73,7 @@ _BITS = ("bit", "bps", "B", "byte", "bytes", "bits")
 _SPELT = (
     *(prefix + unit for unit in _BITS for prefix in ("", "k", "M", "G", "T", "Ki", "Mi")),
     *("s", "ms", "us", "ns", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
-    *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille"),
+    *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille", "BDP", "bdp"),
 )
 """Correct spellings of units. There is no millibit."""
 
@@ -128,6 +130,12 @@ def factor(unit: str, dimension: Dimension) -> Decimal | None:
         return None if _meant(unit) else _factor(unit, dimension)
     except Exception:  # pint raises many types of errors for invalid units
         return None
+
+
+def is_in(text: str, dimension: Dimension) -> bool:
+    """Return True if a text is a number with a unit of a dimension."""
+    unit = _NUMBER.sub("", text.strip(), count=1).strip()
+    return unit not in ("", text.strip()) and factor(unit, dimension) is not None
 
 
 def parse(value: object, dimension: Dimension) -> float:
@@ -196,7 +204,7 @@ def _in_packets(text: str, dimension: Dimension) -> str:
 
 def show(value: float, dimension: Dimension) -> str:
     """Return the exact text of a float in SI units; `parse` reads it back to the same float."""
-    number = str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    number = str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
     return f"{number} {dimension.unit}".strip()
 
 

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.traces import Trace, Traces
+from netcarlo.schema.limit import Limit
 from netcarlo.schema.quantity import UNLIMITED, Quantity
 from netcarlo.schema.record import Record
 from tests.reference.markdown import slug
@@ -118,7 +119,8 @@ def _range(quantity: Quantity) -> str:
     words = f"{quantity.low:g} to {quantity.high:g} {quantity.dimension.unit}".strip().replace("e+", "e")
     whole = "whole, " if quantity.whole else ""
     either = f", or `{UNLIMITED}`" if quantity.unlimited else ""
-    return f"{whole}{words}{either}{'' if quantity.random else '; not random'}"
+    others = "; or [in another unit](queue-limits.md)" if isinstance(quantity, Limit) else ""
+    return f"{whole}{words}{either}{others}{'' if quantity.random else '; not random'}"
 
 
 def _limits(metadata: tuple[Any, ...]) -> str:

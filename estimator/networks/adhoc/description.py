@@ -271,7 +271,6 @@ class Radio(Record):
         "cw_max": (Manet.CW_MAX, 1),
         "short_retry": (Manet.SHORT_RETRY, 1),
         "long_retry": (Manet.LONG_RETRY, 1),
-        "queue": (Manet.QUEUE, 1),
         "overhead": (Manet.OVERHEAD, 1),
     }
 

@@ -20,6 +20,8 @@ from netcarlo.networks.adhoc.description import (
     TimeRange,
 )
 from netcarlo.networks.adhoc.outcomes import Power
+from netcarlo.networks.queue_limits import drawn, of_frames
+from netcarlo.networks.run import PACKET
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 
@@ -61,7 +63,7 @@ def build(adhoc: Adhoc, draws: Draws, parameters: Ints, *, constants: Floats) ->
         Manet.ROUTING: ROUTING[adhoc.routing],
         **_motion(adhoc, draws),
         **_hearing(adhoc, draws),
-        **_radio(adhoc, draws),
+        **_radio(adhoc, draws, parameters[:, PACKET].sum(axis=1)),
         **_power(adhoc, draws),
         **dict(zip(errors, row.reshape(n, len(errors)).T, strict=True)),
     }
@@ -124,13 +126,15 @@ def _hearing(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
     }
 
 
-def _radio(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
+def _radio(adhoc: Adhoc, draws: Draws, packet: Ints) -> dict[Manet, Ints]:
+    """Return the columns of the radios; `packet` is the size of a data packet [n] [byte]."""
     radio, at = adhoc.radio, "adhoc.radio"
     found = draws.columns(radio, at)
     preamble = found[Manet.PREAMBLE]
     byte = np.rint(8e9 / draws.floats(f"{at}.rate", radio.rate)).astype(np.int64)
     basic = np.rint(8e9 / draws.floats(f"{at}.basic_rate", radio.basic_rate)).astype(np.int64)
     return found | {
+        Manet.QUEUE: of_frames(drawn(draws, f"{at}.queue", radio.queue), packet, draws),
         Manet.RTS: preamble + RTS_BYTES * basic,
         Manet.CTS: preamble + CTS_BYTES * basic,
         Manet.MAC_ACK: preamble + ACK_BYTES * basic,

@@ -11,6 +11,7 @@ from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.outages import AVAILABILITY, Outages
 from netcarlo.networks.traces import AnyTrace
 from netcarlo.networks.varying import Varying
+from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
     Count,
     Delay,
@@ -18,7 +19,6 @@ from netcarlo.schema.quantity import (
     Load,
     Payload,
     Probability,
-    Queue,
     Rate,
     Stretch,
     Time,

@@ -11,6 +11,7 @@ from netcarlo.networks.extent import (
     extent_of,
     given,
     in_flight,
+    in_packets,
     known,
     merged,
     name_of,
@@ -43,7 +44,8 @@ def _of_route(route: Route, own: Extents) -> Extents:
     slowest = [bounds(hop.rate) for hop in hops]
     low, high = (min(rate[k] for rate in slowest) for k in (0, 1))
     rtt = _sum((_round_trip(hop), many) for hop, many in counted)
-    waiting = Extent(*bounds(min(hops, key=lambda hop: bounds(hop.rate)[1]).queue))
+    of = Extent(low, high), rtt, own["payload"]
+    waiting = in_packets(min(hops, key=lambda hop: bounds(hop.rate)[1]).queue, *of)
     special = varying(hops) | {
         "bursts": given(*(hop.bursts for hop in hops), *(hop.ack_bursts for hop in hops)),
         "cross_traffic": given(*(hop.cross_traffic for hop in hops)),
@@ -54,7 +56,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
         | special
         | known(
             hops=_sum((Extent(1, 1), many) for _, many in counted),
-            queue=drop_tail(hops),
+            queue=drop_tail(hops, *of),
             rate=Extent(low, high) if isfinite(high) else None,
             rtt=rtt,
             loss=_lost((hop.loss, many) for hop, many in counted),

@@ -24,7 +24,8 @@ from netcarlo.networks.path.description import (
 )
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.path.varying import Tables, most_pairs, placed, tables
-from netcarlo.networks.run import Run, at_random_moments, constants, parameters
+from netcarlo.networks.queue_limits import Limit, counted, drawn
+from netcarlo.networks.run import PACKET, Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.points import WORDS
@@ -47,7 +48,7 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     if messages := run.transport.given("messages"):
         points = messages.fill(table, draws, at=values.shape[1])
         values = np.concatenate([values, points], axis=1)
-    paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
+    paths = [slots_of(route, f"paths.{i}", draws, table) for i, route in enumerate(routes)]
     if mobility is not None:
         paths[0][-1] = _moving(mobility, paths[0][-1], table, draws)
     return Rows(table, values, *arrays(paths, draws, table))
@@ -58,6 +59,7 @@ class Slot(NamedTuple):
 
     present: NDArray[np.bool_]
     columns: dict[Hop, Ints]
+    limits: tuple[Limit, Limit]  # of the queues for data and for acknowledgements
     losses: tuple[Losses, Losses]  # of data and of acknowledgements
     outages: Ints  # [n, K, 2]
     up_down: Ints  # mean up and down times [n, 2] [ns]; 0, 0 if outages are given
@@ -74,9 +76,42 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
     return radio._replace(outages=np.stack([times, times], axis=2))
 
 
-def slots_of(route: Route, name: str, draws: Draws) -> list[Slot]:
-    """Return the hops of a path whose field is `name`."""
-    return [_slot(hop, at, draws, present) for hop, at, present in each_hop(route, name, draws)]
+def slots_of(route: Route, name: str, draws: Draws, parameters: Ints) -> list[Slot]:
+    """Return the hops of a path whose field is `name`; `parameters` are those of the rows."""
+    slots = [_slot(hop, at, draws, present) for hop, at, present in each_hop(route, name, draws)]
+    _fill_queues(slots, draws, parameters)
+    return slots
+
+
+def _fill_queues(slots: list[Slot], draws: Draws, parameters: Ints) -> None:
+    """Set the queue limits of the hops of a path, all of whose data packets have one size."""
+    data, ack = _packet(parameters), parameters[:, ReliableP.ACK]
+    byte_time, rtt_ns = _base(slots, parameters)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bdp = np.where(byte_time > 0, rtt_ns * 2**BYTE_TIME_BITS / byte_time, 0.0)
+    for slot in slots:
+        for back, (limit, size) in enumerate(zip(slot.limits, (data, ack), strict=True)):
+            column, rate = (Hop.R_QUEUE, Hop.R_BYTE_TIME) if back else (Hop.QUEUE, Hop.BYTE_TIME)
+            held = limit.bytes(slot.columns[rate], bdp)
+            slot.columns[column] = counted(limit, held, size, draws, back=bool(back))
+
+
+def _packet(parameters: Ints) -> Ints:
+    """Return the size of a data packet [n] [byte]."""
+    return np.asarray(parameters[:, PACKET].sum(axis=1))
+
+
+def _base(slots: list[Slot], parameters: Ints) -> tuple[Floats, Floats]:
+    """Return the longest byte time of a path [n] [as `Hop.BYTE_TIME`], and its round-trip time [n] [ns]
+    without queues."""
+    packet, n = _packet(parameters), len(parameters)
+    byte_time, rtt_ns = np.zeros(n), np.zeros(n)
+    for slot in slots:
+        data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
+        wire_ns = (packet * data + parameters[:, ReliableP.ACK] * ack) / 2**BYTE_TIME_BITS
+        byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
+        rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
+    return byte_time, rtt_ns
 
 
 def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, str, NDArray[np.bool_]]]:
@@ -93,10 +128,10 @@ def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, s
 
 
 def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> Slot:
-    columns = {}
-    for prefix, spec, byte_time, delay, queue in (
-        ("", hop, Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE),
-        (".reverse", hop.reverse, Hop.R_BYTE_TIME, Hop.R_DELAY, Hop.R_QUEUE),
+    columns: dict[Hop, Ints] = {}
+    for prefix, spec, byte_time, delay in (
+        ("", hop, Hop.BYTE_TIME, Hop.DELAY),
+        (".reverse", hop.reverse, Hop.R_BYTE_TIME, Hop.R_DELAY),
     ):
         at = name + prefix
         if spec.rate is not None:
@@ -104,13 +139,11 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
             columns[byte_time] = np.rint(8e9 * 2**BYTE_TIME_BITS / rate).astype(np.int64)
         if spec.delay is not None:
             columns[delay] = draws.whole(f"{at}.delay", spec.delay, NS)
-        if spec.queue is not None:
-            limit = np.rint(draws.floats(f"{at}.queue", spec.queue))
-            columns[queue] = np.where(np.isinf(limit), 0, limit).astype(np.int64)
-    for back, forth in (
-        (Hop.R_BYTE_TIME, Hop.BYTE_TIME), (Hop.R_DELAY, Hop.DELAY), (Hop.R_QUEUE, Hop.QUEUE)
-    ):  # fmt: skip
+    for back, forth in ((Hop.R_BYTE_TIME, Hop.BYTE_TIME), (Hop.R_DELAY, Hop.DELAY)):
         columns.setdefault(back, columns[forth])
+    limit = drawn(draws, f"{name}.queue", hop.queue)
+    other = hop.reverse.queue
+    limits = limit, limit if other is None else drawn(draws, f"{name}.reverse.queue", other)
     varies = tables(hop, name, draws, columns)
     if hop.cross_traffic is not None:
         columns |= _cross_traffic(hop.cross_traffic, f"{name}.cross_traffic", draws)
@@ -131,7 +164,7 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         given, up_down = outages.given([], name, draws), outages.means(hop.outages, name, draws)
     else:
         given = outages.given(hop.outages, name, draws)
-    return Slot(present, columns, lossy, given, up_down, varies)
+    return Slot(present, columns, limits, lossy, given, up_down, varies)
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
@@ -201,17 +234,14 @@ def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number, 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:
     """Return features of the first path, see `ensemble.features`."""
-    slots = slots_of(routes[0], "paths.0", draws)
     table = parameters(run, draws)
-    packet = table[:, [RowP.DATA, RowP.CHUNK_HEADER, RowP.HEADER]].sum(axis=1)
+    slots = slots_of(routes[0], "paths.0", draws, table)
+    packet = _packet(table)
     n = len(draws.replications)
-    hops, byte_time, rtt_ns, survive = np.zeros(n), np.zeros(n), np.zeros(n), np.ones(n)
+    hops, survive = np.zeros(n), np.ones(n)
+    byte_time, rtt_ns = _base(slots, table)
     for slot in slots:
-        data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
-        wire_ns = (packet * data + table[:, ReliableP.ACK] * ack) / 2**BYTE_TIME_BITS
         hops += slot.present
-        byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
-        rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
         survive *= np.where(slot.present, 1.0 - slot.losses[0].mean, 1.0)
     if mobility is not None:
         rtt_ns += 2 * mobility.parameters(draws, table[:, RowP.END])[MobileP.MAP_TO_AR]

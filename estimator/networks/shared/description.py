@@ -34,13 +34,13 @@ from netcarlo.networks.traffic import mean
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS, or_file
+from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
     Delay,
     FileSize,
     Number,
     Probability,
     Quantity,
-    Queue,
     Rate,
     Time,
     bounds,

@@ -6,7 +6,9 @@ from netcarlo.networks.extent import (
     Extents,
     drop_tail,
     extent_of,
+    hull,
     in_flight,
+    in_packets,
     known,
     merged,
     of_sender,
@@ -15,17 +17,18 @@ from netcarlo.networks.extent import (
     varying,
 )
 from netcarlo.networks.run import Run
-from netcarlo.networks.shared.description import FlowSpec, Line, SharedSpec
+from netcarlo.networks.shared.description import Access, FlowSpec, Line, SharedSpec
 from netcarlo.schema.quantity import bounds
 
 
 def compared(run: Run, shared: SharedSpec) -> Compared:
     """Return the extents of a scenario over these links, for each protocol of its flows."""
-    lines = _forward(shared)
+    lines, own = _forward(shared), of_sender(run.transport)
+    rate = hull(Extent(*bounds(line.rate)) for line in lines) or Extent(0.0, 0.0)
     common = known(
         flows=Extent(*shared.flow_bounds),
         cables=Extent(shared.least_cables, shared.most_cables),
-        queue=drop_tail(lines),
+        queue=drop_tail(lines, rate, _round_trip(shared, shared.access), own["payload"]),
         rate=extent_of(*(line.rate for line in lines)),
         delay=extent_of(*(line.delay for line in lines)),
         loss=extent_of(*(line.loss for line in lines)),
@@ -39,15 +42,20 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
 
 def _room(shared: SharedSpec, flow: FlowSpec, payload: Extent) -> Extent:
     """Return the number of packets that the route of a flow holds, from one link to all of them in a row."""
-    lines = [[bounds(number) for number in (line.rate, line.delay, line.queue)] for line in _forward(shared)]
-    rate, delay, queue = (
-        Extent(min(line[k][0] for line in lines), max(line[k][1] for line in lines)) for k in range(3)
-    )
-    access = flow.access or shared.access
+    lines = _forward(shared)
+    rtt = _round_trip(shared, flow.access or shared.access)
+    rate = hull(Extent(*bounds(line.rate)) for line in lines) or Extent(0.0, 0.0)
+    queue = hull(in_packets(line.queue, rate, rtt, payload) for line in lines) or Extent(0.0, 0.0)
+    return path_capacity(rate, rtt, queue, payload)
+
+
+def _round_trip(shared: SharedSpec, access: Access) -> Extent:
+    """Return the propagation delay from a host and back, over one link to all of them in a row."""
+    delays = [bounds(line.delay) for line in _forward(shared)]
     ends = [bounds(access.source_delay), bounds(access.sink_delay)]
     least, most = (sum(end[k] for end in ends) for k in (0, 1))
-    rtt = Extent(2 * (delay.low + least), 2 * (delay.high * shared.most_cables + most))
-    return path_capacity(rate, rtt, queue, payload)
+    low, high = min(delay[0] for delay in delays), max(delay[1] for delay in delays)
+    return Extent(2 * (low + least), 2 * (high * shared.most_cables + most))
 
 
 def _forward(shared: SharedSpec) -> list[Line]:

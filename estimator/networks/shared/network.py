@@ -46,7 +46,9 @@ from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.networks.shared.phrase import phrase
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import FLUID_TCPS, not_mixed, own_association, sender_of
 
@@ -98,6 +100,33 @@ class SharedNetwork(SharedSpec, Network):
             if reason := sender.refuses(flow.payload or sender.payload):
                 raise InputError(f"{name}.payload {reason}")
 
+    def counts_bytes(self, run: Run) -> bool:
+        """Return True if limits of queues are simulated in bytes: packets on a link may differ in size.
+
+        Limits are converted to packets in a row of links over which all data take one direction, in packets
+        of one size, and with failures and in other models than that of packets.
+        """
+        limits = [line.queue for _, line in self.each_line() if line.queue is not None]
+        if all(dimension_of(limit) is units.PACKETS for limit in limits) or self.failures:
+            return False
+        if getattr(run, "fidelity", "packet") != "packet":
+            return False
+        return self.classes != [] or not self._has_equal_packets(run.transport)
+
+    def _has_equal_packets(self, transport: Any) -> bool:
+        """Return True if each link of a row of links carries data, or acknowledgements, of one size."""
+        flows = [flow for _, flow in self.each_flow()]
+        senders = [sender_of(transport, flow) for flow in flows]
+        sizes = {
+            (flow.payload or sender.payload, sender.header)
+            for flow, sender in zip(flows, senders, strict=True)
+        }
+        in_line = self.dumbbell is not None or self.parking_lot is not None
+        forward = all(
+            flow.route is None and flow.source is None and self.placement(flow) != "random" for flow in flows
+        )
+        return in_line and forward and len(sizes) == 1
+
     def phrase(self, run: Run) -> str:
         """Return the flows by kind of sender, and the layout."""
         return f"{phrases.flows(self.flows, run.transport)} over {phrase(self)}"
@@ -111,7 +140,8 @@ class SharedNetwork(SharedSpec, Network):
         if fluid:
             return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
-            "aqm": bool(self.aqm), "varying": bool(self.varying or self.failures),
+            "aqm": bool(self.aqm) or self.counts_bytes(run),
+            "varying": bool(self.varying or self.failures),
             "delays": bool(self.asks_for_delays),
         }  # fmt: skip
         if len(found) > 1 or (arrivals and found[0].protocol != "linux"):
@@ -166,7 +196,8 @@ class SharedNetwork(SharedSpec, Network):
     def rows(self, run: Run, draws: Draws) -> SharedRows:
         """Return rows with flows and links."""
         since, table = warm_up(run, draws), row_parameters(run, draws)
-        built = rows.build(self, run.transport, draws, table, warm_up=since)
+        in_bytes = self.counts_bytes(run)
+        built = rows.build(self, run.transport, draws, table, warm_up=since, in_bytes=in_bytes)
         # With arriving flows, constants hold the distributions of sizes; users' controls are not supported.
         return built if self.classes else built._replace(constants=constants(run, draws))
 

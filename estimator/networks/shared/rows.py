@@ -12,7 +12,9 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import P, ReliableP, RowP, UdpP
 from netcarlo.kernels.senders import LINUX, UDP
 from netcarlo.kernels.shared.layout import (
+    FIFO,
     MAX_HOPS,
+    NO_AQM,
     NOWHERE,
     PERIOD,
     Flow,
@@ -26,8 +28,9 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
+from netcarlo.networks.queue_limits import Limit, byte_limit, counted, drawn
 from netcarlo.networks.ring_sizes import flow_rings, link_rings, links_of_route
-from netcarlo.networks.run import ROW
+from netcarlo.networks.run import PACKET, ROW
 from netcarlo.networks.shared import arrivals, backups, failures, used, varying
 from netcarlo.networks.shared.description import (
     Access,
@@ -53,6 +56,7 @@ from netcarlo.networks.shared.topologies import (
 )
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
 from netcarlo.transport import kinds
@@ -70,11 +74,16 @@ class Member(NamedTuple):
     """Number of the class of arriving flows, from 1; 0 for other flows."""
 
 
-def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *, warm_up: Ints) -> SharedRows:
-    """Build rows [n]; `parameters` [n, len(P)] are those of the row, `warm_up` [n] is in ns."""
+def build(
+    shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *, warm_up: Ints, in_bytes: bool
+) -> SharedRows:  # fmt: skip
+    """Build rows [n]; `parameters` [n, len(P)] are those of the row, `warm_up` [n] is in ns.
+
+    Limits of queues in bytes, times or BDPs become limits in bytes with `in_bytes`, otherwise in packets.
+    """
     n = len(parameters)
     net = topology(shared, draws)
-    links, loss = _links(shared, draws, net)
+    links, loss, waiting = _links(shared, draws, net)
     if shared.failures:
         times = failures.times(shared.failures, draws, parameters, net.links // 2)
         cables = failures.cables_of(net.back[0])
@@ -98,6 +107,9 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     if len(kept) < every:
         links, flows = links[:, kept], used.renumbered(flows, kept, every)
         net = net._replace(links=np.full(n, len(kept)))
+    present = np.arange(links.shape[1]) < net.links[:, None]
+    limits = [waiting[k] for k in kept]
+    _fill_queues(links, flows, limits, transport, draws, present=present, in_bytes=in_bytes)
     links[:, :, Link.ROOM] = link_rings(flows, links)
     table[:, Shared.LINKS] = net.links
     constants = arrivals.fill(flows, draws, shared.classes)
@@ -112,17 +124,18 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
 # Links.
 
 
-def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Floats]:
-    """Return links [n, L, Link.COLUMNS] without the rows of the loss table, and their loss probability [n,
-    L]."""
+def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Floats, list[Limit]]:
+    """Return links [n, L, Link.COLUMNS] without the rows of the loss table and the limits of their queues,
+    their loss probability [n, L], and these limits."""
     n, most = net.ends.shape[:2]
     table = np.zeros((n, most, Link.COLUMNS), np.int64)
-    loss, tables = np.zeros((n, most)), []
+    loss, tables, waiting = np.zeros((n, most)), [], []
     for k in range(most):
         if shared.links is not None:
             line: LinkSpec | Cable = shared.links[k]
             loss[:, k], pairs = _line(table[:, k], line, f"shared.links.{k}", draws)
             tables.append(pairs)
+            waiting.append(drawn(draws, f"shared.links.{k}.queue", line.queue))
             continue
         cable = shared.cable(k // 2)
         name = f"shared.{shared.layout}"
@@ -131,7 +144,58 @@ def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Float
         reverse = cable.reverse if k % 2 else None
         loss[:, k], pairs = _line(table[:, k], cable, name, draws, reverse=reverse)
         tables.append(pairs)
-    return varying.placed(table, tables), loss
+        own = None if reverse is None else reverse.queue
+        at, limit = (f"{name}.queue", cable.queue) if own is None else (f"{name}.reverse.queue", own)
+        waiting.append(drawn(draws, at, limit))
+    return varying.placed(table, tables), loss, waiting
+
+
+def _fill_queues(
+    links: Ints, flows: Ints, limits: list[Limit], transport: Any, draws: Draws, *, present: Any,
+    in_bytes: bool,
+) -> None:  # fmt: skip
+    """Set the limits of the queues of the links that are `present` [n, L]: packets, or bytes with `in_bytes`.
+
+    The BDP of a link is its rate times the mean round-trip time of the flows that use it, without queues.
+    Packets are those of the transport: data, or acknowledgements if no data use the link.
+    """
+    bdp = np.zeros(links.shape[:2])
+    if any(limit.dimension is units.BDP for limit in limits):
+        bdp = _bdp(links, flows)
+    carries_data = _users(links, routes_of(flows)) > 0
+    columns = np.zeros((len(links), len(P)), np.int64)
+    transports.fill(columns, transport, draws)
+    size = columns[:, PACKET].sum(axis=1)
+    for k, limit in enumerate(limits):
+        held = limit.bytes(links[:, k, Link.BYTE_TIME], bdp[:, k])
+        if in_bytes and not limit.counts_packets and not links[:, k, Link.RED].any():
+            found = -byte_limit(limit, held, size, draws)
+            links[present[:, k] & (links[:, k, Link.AQM] == NO_AQM), k, Link.AQM] = FIFO
+        else:
+            one = np.where(carries_data[:, k], size, columns[:, ReliableP.ACK])
+            found = counted(limit, held, one, draws, back=not carries_data[:, k].any())
+        links[:, k, Link.QUEUE] = np.where(present[:, k], found, 0)
+
+
+def _users(links: Ints, routes: Ints, weights: Floats | None = None) -> Floats:
+    """Return the number of flows, or the sum of their `weights` [n, F], whose routes [n, F, H] have each link
+    [n, L]."""
+    found = np.zeros(links.shape[:2])
+    row, flow, hop = np.nonzero(routes != NOWHERE)
+    np.add.at(found, (row, routes[row, flow, hop]), 1.0 if weights is None else weights[row, flow])
+    return found
+
+
+def _bdp(links: Ints, flows: Ints) -> Floats:
+    """Return the bandwidth-delay product of each link [n, L] [byte]."""
+    rtt_ns = np.stack([_round_trip(links, flows[:, f])[0] for f in range(flows.shape[1])], axis=1)
+    each = routes_of(flows), routes_of(flows, back=True)
+    users = np.add(*(_users(links, of) for of in each))
+    total = np.add(*(_users(links, of, rtt_ns) for of in each))
+    byte_time = links[:, :, Link.BYTE_TIME]
+    if ((byte_time == 0) & (users > 0)).any():
+        raise InputError("a queue in BDP needs links of finite rates; write it in packets, or write a rate")
+    return np.asarray(total / np.maximum(users, 1) * 2**BYTE_TIME_BITS / np.maximum(byte_time, 1))
 
 
 def _line(
@@ -147,8 +211,6 @@ def _line(
     byte_time = 8e9 * 2**BYTE_TIME_BITS / values("rate")
     table[:, Link.BYTE_TIME] = np.rint(byte_time)
     table[:, Link.DELAY] = np.rint(values("delay") * NS)
-    queue = np.rint(values("queue"))
-    table[:, Link.QUEUE] = np.where(np.isinf(queue), 0, queue)
     lost, pairs = values("loss"), varying.fill(table, line, name, draws, reverse=reverse)
     managed: Line | Reverse = line
     if reverse is not None and reverse.decides:
@@ -316,8 +378,24 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     """Return features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, RowP.DATA] + flow[:, RowP.HEADER]).astype(np.float64)
-    forth, there = links_of_route(rows, routes_of(flow))
-    back, here = links_of_route(rows, routes_of(flow, back=True))
+    forth, there = links_of_route(rows.links, routes_of(flow))
+    survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])  # see `loss.thresholds`
+    rtt_ns, slowest = _round_trip(rows.links, flow)
+    return {
+        "n_hops": flow[:, Flow.HOPS].astype(np.float64),
+        "bottleneck_bps": 8e9 / slowest,
+        "base_rtt_s": rtt_ns / NS,
+        "path_loss": 1.0 - np.where(there, survive[forth[:, :, Link.LOSS]], 1.0).prod(axis=1),
+        "bdp_packets": rtt_ns / (packet * slowest),
+    }
+
+
+def _round_trip(links: Ints, flow: Ints) -> tuple[Floats, Floats]:
+    """Return the round-trip time without queues [n] [ns] of a flow [n, Flow.COLUMNS], and the time per byte
+    on the slowest link of its route [n] [ns]."""
+    packet = (flow[:, RowP.DATA] + flow[:, RowP.HEADER]).astype(np.float64)
+    forth, there = links_of_route(links, routes_of(flow))
+    back, here = links_of_route(links, routes_of(flow, back=True))
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
     byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
     slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS
@@ -331,15 +409,7 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     delay += np.where(here, back[:, :, Link.DELAY], 0).sum(axis=1)
     hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
     delay += np.where(flow[:, Flow.KIND] == UDP, hosts, 2 * hosts)
-    survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])  # see `loss.thresholds`
-    rtt_s = (data_ns + ack_ns + delay) / NS
-    return {
-        "n_hops": flow[:, Flow.HOPS].astype(np.float64),
-        "bottleneck_bps": 8e9 / slowest,
-        "base_rtt_s": rtt_s,
-        "path_loss": 1.0 - np.where(there, survive[forth[:, :, Link.LOSS]], 1.0).prod(axis=1),
-        "bdp_packets": rtt_s * NS / (packet * slowest),
-    }
+    return data_ns + ack_ns + delay, slowest
 
 
 def row_bytes(shared: SharedSpec) -> int:

@@ -1,6 +1,16 @@
 """Extents of 802.11 scenarios, for comparison with the validated range."""
 
-from netcarlo.networks.extent import Compared, Extent, Extents, extent_of, known, merged, of_sender, senders
+from netcarlo.networks.extent import (
+    Compared,
+    Extent,
+    Extents,
+    extent_of,
+    known,
+    merged,
+    of_frames,
+    of_sender,
+    senders,
+)
 from netcarlo.networks.run import Run
 from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wireless
 
@@ -14,7 +24,7 @@ def compared(run: Run, wireless: Wireless) -> Compared:
         phy_rate=extent_of(*(wireless.known_rates if wireless.rate_control != "fixed" else ()), wireless.rate,
                       *(link.rate for link in links)),
         frame_error=extent_of(wireless.frame_error, *(link.frame_error for link in links)),
-        queue=extent_of(wireless.queue),
+        queue=of_frames(wireless.queue, run.transport),
     )  # fmt: skip
     if wireless.chain is not None:
         del common["stations"]

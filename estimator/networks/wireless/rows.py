@@ -21,6 +21,8 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
+from netcarlo.networks.queue_limits import drawn, of_frames
+from netcarlo.networks.run import PACKET
 from netcarlo.networks.wireless import dot11, geometry, outages
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
@@ -72,7 +74,7 @@ def build(
         table[:, column] = at
         parts.append(flat)
         at += flat.shape[1]
-    nodes = _nodes(wireless, draws, net)
+    nodes = _nodes(wireless, draws, net, parameters[:, PACKET].sum(axis=1))
     return WifiRows(table, constants, nodes, np.concatenate(parts, axis=1), losses)
 
 
@@ -98,12 +100,13 @@ def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
     }
 
 
-def _nodes(wireless: Wireless, draws: Draws, net: Network) -> Ints:
-    """Return the nodes [n, N, len(Node)]."""
+def _nodes(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> Ints:
+    """Return the nodes [n, N, len(Node)]; `packet` is the size of a data packet [n] [byte]."""
     n, most = net.parent.shape
     table = np.zeros((n, most, len(Node)), np.int64)
     present = np.arange(most) < net.nodes[:, None]
-    table[:, :, Node.QUEUE] = np.where(present, draws.whole("wireless.queue", wireless.queue)[:, None], 0)
+    limit = of_frames(drawn(draws, "wireless.queue", wireless.queue), packet, draws)
+    table[:, :, Node.QUEUE] = np.where(present, limit[:, None], 0)
     bit = np.uint64(1) << np.arange(most, dtype=np.uint64)
     for column, name in (
         (Node.SENSE, "sense"), (Node.NEAR, "decode"), (Node.CONTROL, "control"),

@@ -23,6 +23,7 @@ from netcarlo.schema import expressions, fields
 from netcarlo.schema.axes import AxisSpec, Points, points
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document
+from netcarlo.schema.limit import Limit, dimension_of
 from netcarlo.schema.names import full_names, with_values
 from netcarlo.schema.problems import brief
 from netcarlo.simulation import fidelity, measurable
@@ -401,7 +402,7 @@ class Sweep:
             for field in mine.settings[0]:
                 with self._at("axes", name):
                     limits = _quantity(first, field)
-                if limits is None:
+                if limits is None or not _in_one_unit(first, field, mine):
                     columns = {}
                     break
                 faults, values = Faults(), []
@@ -431,7 +432,7 @@ class Sweep:
                 if not isinstance(value, str | int | float) or _accepts_words(self.base, field):
                     continue
                 try:
-                    limits = _quantity(self.base, field)
+                    limits = _declared(self.base, field)
                 except InputError:  # the base scenario has a protocol without this field
                     continue
                 if limits is not None:
@@ -645,6 +646,19 @@ def _full_name(scenario: Scenario, name: str) -> str:
 
 def _quantity(scenario: Scenario, name: str) -> Any:
     return fields.quantity(scenario, _full_name(scenario, name))
+
+
+def _declared(scenario: Scenario, name: str) -> Any:
+    return fields.declared(scenario, _full_name(scenario, name))
+
+
+def _in_one_unit(scenario: Scenario, name: str, axis: Points) -> bool:
+    """Return True if the values of an axis are in the unit of the field in the scenario.
+
+    Otherwise each value needs a scenario of its own.
+    """
+    limits, own = _declared(scenario, name), dimension_of(fields.value(scenario, _full_name(scenario, name)))
+    return not isinstance(limits, Limit) or all(limits.unit_of(p[name]) is own for p in axis.settings)
 
 
 def _shown(scenario: Scenario, name: str, value: float) -> Any:
