@@ -1,12 +1,16 @@
-"""Time-varying links: conversion of traces, jitter and policers to the pairs read by
+"""Conversion of traces, jitter, policers, shapers, framing and correlated loss to the pairs read by
 `kernels.base.varying`."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
-from netcarlo.kernels.base.varying import HEAD, JITTER_BITS, OPPORTUNITIES, STEPS
+from netcarlo.kernels.base.varying import HEAD, JITTER_BITS, OPPORTUNITIES, STEPS, Head
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.networks import shaper as shapers
+from netcarlo.networks.framing import Framed, Framing, framing
 from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.traces import PACKET, Trace, Traces
 from netcarlo.networks.varying import Policer, Varying
@@ -29,13 +33,33 @@ class Direction(NamedTuple):
     policer: Ints
     """Byte time and burst of the policer for the rows [n, 2]; 0 without one."""
     jitter: Jitter | None
+    shaper: Ints
+    """Byte times and bursts of the shaper and of its peak rate for the rows [n, 4]; 0 without one."""
+    framing: Framing | None
+    loss: Ints | None
+    """Threshold and correlation of correlated loss for the rows [n, 2]; None without it."""
+    name: str
 
 
-def forward(of: Varying, name: str, draws: Draws) -> Direction:
-    """Return the time-varying properties of a hop, or of one direction of a cable, whose field is `name`."""
+def forward(
+    of: Varying, name: str, draws: Draws, *, otherwise: Framed | None = None, loss: Ints | None = None
+) -> Direction:  # fmt: skip
+    """Return the properties of a hop, or of one direction of a cable, whose field is `name`.
+
+    Framing that it does not have is that of `otherwise`. `loss` is as in `Direction`.
+    """
     which = chosen(of.trace, f"{name}.trace", draws)
     policer = policed(of.policer, f"{name}.policer", draws)
-    return Direction(of.trace, which, bool(of.repeat), ALL, policer, of.jitter)
+    shaper = shapers.columns(of.shaper, f"{name}.shaper", draws)
+    framed = of.is_framed or (otherwise is not None and otherwise.is_framed)
+    frames = framing(of, name, draws, otherwise=otherwise) if framed else None
+    return Direction(of.trace, which, bool(of.repeat), ALL, policer, of.jitter, shaper, frames, loss, name)
+
+
+def correlated(loss: Floats, correlation: Floats) -> Ints:
+    """Return threshold and correlation of correlated loss [n, 2] [2**-32], rounded as by `tc` (`set_percent`
+    of iproute2)."""
+    return np.rint(np.stack([loss, correlation], axis=1) * (2.0**32 - 1)).astype(np.int64)
 
 
 def chosen(trace: Trace | Traces | None, name: str, draws: Draws) -> Ints:
@@ -69,15 +93,18 @@ def most_pairs(trace: Trace | Traces | None, jitter: Jitter | None) -> int:
     return entries + (0 if jitter is None else 1 << JITTER_BITS) + HEAD
 
 
-def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints]:
+def pairs(of: Direction, byte_time: Ints, delay: Ints, size: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the pairs of a direction [n, k, 2] (k is 0 if nothing varies), and its byte time and delay [n].
 
-    Byte time and delay are the means of the trace where it has these columns.
+    Byte time and delay are the means of the trace where it has these columns. The byte time is that of
+    packets of `size` bytes [n] in the long run: with framing, at the rate of the shaper if that is lower.
+    Raises InputError if such packets do not fit into the buckets of the shaper.
     """
     n = len(of.policer)
     members = () if of.trace is None else of.trace.members
     columns = [name for name in of.used if of.trace is not None and of.trace.mean(name) is not None]
-    if not columns and of.jitter is None and not of.policer.any():
+    buckets = of.policer.any() or of.shaper.any()
+    if not columns and of.jitter is None and not buckets and of.framing is None and of.loss is None:
         return np.zeros((n, 0, 2), np.int64), byte_time, delay
     if "rate" in columns:
         byte_time = byte_times(np.array([one.mean("rate") for one in members])[of.which])
@@ -89,17 +116,36 @@ def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints
         jitter = np.stack([points[:-1], points[1:]], axis=1)
     longest = max(map(_length, members)) if columns else 0
     found = np.zeros((n, HEAD + longest + len(jitter), 2), np.int64)
-    found[:, 0] = of.policer
-    found[:, 2, 1] = -len(jitter) if of.jitter is not None and of.jitter.reorder else len(jitter)
+    found[:, Head.POLICER] = of.policer
+    found[:, Head.LINE, 0], found[:, Head.LINE, 1] = byte_time, of.framing is not None or of.shaper.any()
+    if of.framing is not None:
+        found[:, Head.FRAMING, 0], found[:, Head.FRAMING, 1] = of.framing.overhead, of.framing.mpu
+        found[:, Head.CELLS, 0] = of.framing.cells
+    found[:, Head.SHAPER], found[:, Head.PEAK] = of.shaper[:, :2], of.shaper[:, 2:]
+    if of.loss is not None:
+        found[:, Head.LOSS] = of.loss
+    found[:, Head.PERIOD, 1] = -len(jitter) if of.jitter is not None and of.jitter.reorder else len(jitter)
     found[:, HEAD : HEAD + len(jitter)] = jitter
     for number, one in enumerate(members if columns else ()):
         rows, end = np.flatnonzero(of.which == number), HEAD + _length(one)
-        found[rows, 1] = OPPORTUNITIES if one.packets is not None else STEPS, len(one.times_s)
-        found[rows, 2, 0] = round(one.end_s * NS) if of.repeat else 0
+        found[rows, Head.TRACE] = OPPORTUNITIES if one.packets is not None else STEPS, len(one.times_s)
+        found[rows, Head.PERIOD, 0] = round(one.end_s * NS) if of.repeat else 0
         found[rows, HEAD:end] = _entries(one, of.used, byte_time[rows], delay[rows])
         found[rows, end : end + len(jitter)] = jitter
     found[..., 0] += FOREVER
-    return found, byte_time, delay
+    return found, _in_the_long_run(of, byte_time, size), delay
+
+
+def _in_the_long_run(of: Direction, byte_time: Ints, size: Ints) -> Ints:
+    """Return the byte time of packets of `size` bytes [n] behind the shaper, with framing."""
+    on_line = size if of.framing is None else of.framing.on_line(size)
+    for field, (rate, burst) in (("burst", of.shaper[:, :2].T), ("mtu", of.shaper[:, 2:].T)):
+        if (on_wire(on_line, rate) > burst).any():
+            least = f"{int(on_line.max())} B"
+            found = f"{of.name}.shaper.{field} can be below a packet of {least} on the line, which is dropped"
+            raise InputError(f"{found}; write {least} or more")
+    share = 1.0 if of.framing is None else of.framing.share(size)
+    return np.rint(np.maximum(byte_time, of.shaper[:, 0]) * share).astype(np.int64)
 
 
 def _length(one: Trace) -> int:

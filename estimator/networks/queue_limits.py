@@ -33,21 +33,22 @@ class Limit(NamedTuple):
     """Field of the limit."""
     values: Floats
     dimension: Dimension
+    burst: Any = 0.0
+    """Bytes that leave the link at once, from the bucket of a shaper."""
 
     @property
     def counts_packets(self) -> bool:
         """True if the limit is a number of packets."""
         return self.dimension is units.PACKETS
 
-    def bytes(self, byte_time: Ints, bdp: Floats, burst: Any = 0.0) -> Floats:
+    def bytes(self, byte_time: Ints, bdp: Floats) -> Floats:
         """Return the limit [byte]; `byte_time` [ns] has BYTE_TIME_BITS fraction bits, `bdp` is in bytes.
 
-        A time is the longest wait at the rate of the link, after a `burst` [byte] that leaves at once, as
-        `latency` of `tbf`.
+        A time is the longest wait at the rate of the link, after the burst, as `latency` of `tbf`.
         """
         if self.dimension is units.TIME:
             time = self.values * NS * 2**BYTE_TIME_BITS
-            return np.where(byte_time > 0, burst + time / np.maximum(byte_time, 1), 0.0)
+            return np.where(byte_time > 0, self.burst + time / np.maximum(byte_time, 1), 0.0)
         return self.values * bdp if self.dimension is units.BDP else self.values
 
 

@@ -1,11 +1,13 @@
-"""Time-varying hops and links as users write them: a trace, jitter, a policer."""
+"""Service of hops and links as users write it: framing, a trace, jitter, a policer, a shaper."""
 
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.networks.framing import Framed
 from netcarlo.networks.jitter import Jitter
+from netcarlo.networks.shaper import Shaper
 from netcarlo.networks.traces import AnyTrace, Trace, trace
 from netcarlo.networks.traffic import whole_ns, wire_ns
 from netcarlo.schema import units
@@ -23,7 +25,7 @@ class Policer(Record):
     """Size of the token bucket; data above it are dropped."""
 
 
-class Varying(Record):
+class Varying(Framed):
     """Time-varying rate, delay and loss of a link, from a `trace`; the loss is added to other losses.
 
     With `repeat` the trace starts again at its end. `jitter` is drawn for every packet; packets keep their
@@ -40,6 +42,8 @@ class Varying(Record):
     """Random delay of each data packet; packets keep their order unless it has `reorder`."""
     policer: Policer | None = None
     """Policer: a token bucket for data before the queue."""
+    shaper: Shaper | None = None
+    """Shaper: a token bucket for data at the head of the queue. Default: none."""
 
     implied: ClassVar = frozenset(("rate", "delay"))
 
@@ -76,9 +80,16 @@ class Varying(Record):
 
     @property
     def varies(self) -> str:
-        """First field that makes the link time-varying; empty if there is none."""
-        names = ("trace", "jitter", "policer")
-        return next((name for name in names if getattr(self, name) is not None), "")
+        """First field that makes the service of the link vary from packet to packet; empty if there is
+        none."""
+        return self.unlike_fluid or ("overhead" if self.is_framed else "")
+
+    @property
+    def unlike_fluid(self) -> str:
+        """First of these fields that fluid models do not know, which do know framing; empty if there is
+        none."""
+        names = ("trace", "jitter", "policer", "shaper", "loss_correlation", "ack_loss_correlation")
+        return next((name for name in names if getattr(self, name, None) is not None), "")
 
 
 def min_transit_ns(line: Any, size: float) -> int:

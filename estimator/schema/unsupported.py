@@ -66,12 +66,16 @@ STANDARDS: dict[str, Known] = dict.fromkeys(
 """Entries by the value of `standard` (802.11) that a user writes."""
 
 
-OVERHEAD: dict[str, str] = dict.fromkeys(
-    ("overhead", "cell", "framing", "mpu", "linklayer"),
-    "the bytes that a link adds to each packet are not a field of it; add them to those of the transport: "
-    "for 38 B of Ethernet and TCP of Linux write transport.header: 90 B and transport.ack: 90 B, "
-    "for ATM cells over 10 B of PPPoE header: 248 B and ack: 106 B",
-)
+LINK_LAYER: dict[str, str] = {
+    **dict.fromkeys(
+        ("framing", "encapsulation", "header", "headers"),
+        "write overhead: ethernet, or the bytes that the link adds to each packet: overhead: 38 B",
+    ),
+    **dict.fromkeys(("cell", "linklayer", "atm"), "write cells: atm"),
+    **dict.fromkeys(("tbf", "token_bucket", "htb"), "write shaper: {rate: 10 Mbit/s, burst: 32 kB}"),
+    **dict.fromkeys(("correlation", "loss_corr"), "write loss_correlation: 25 %"),
+    **dict.fromkeys(("limit", "latency", "buffer"), "write queue: 250 kB, or queue: 40 ms"),
+}
 """Remedies for field names that hops and cables do not have."""
 
 

@@ -19,12 +19,15 @@ class Losses(NamedTuple):
     chances: Ints  # type of event, as `Hop.CHANCES` [2, n]; 0 without bursts
 
 
-def losses(name: str, loss: Number, bursts: Bursts | None, draws: Draws) -> Losses:
+def losses(
+    name: str, loss: Number, bursts: Bursts | None, draws: Draws, *, elsewhere: bool = False
+) -> Losses:  # fmt: skip
     """Return the losses of the field `name`; bursts are in the field of that name with `_bursts`, or in
-    `bursts`."""
+    `bursts`. Losses that are simulated `elsewhere` are no events of the channel."""
     calm = draws.floats(name, loss)
     if bursts is None:
-        return Losses(calm, np.stack([calm, calm]), np.zeros((2, len(calm)), np.int64))
+        happens = np.zeros_like(calm) if elsewhere else calm
+        return Losses(calm, np.stack([happens, happens]), np.zeros((2, len(calm)), np.int64))
     at = f"{name.removesuffix('loss')}bursts"
     apart = draws.floats(f"{at}.apart", bursts.apart)
     length = draws.floats(f"{at}.length", bursts.length)

@@ -13,6 +13,7 @@ from netcarlo.networks.traces import AnyTrace
 from netcarlo.networks.varying import Varying
 from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
+    Correlation,
     Count,
     Delay,
     Interval,
@@ -25,7 +26,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.schema.unsupported import OVERHEAD
+from netcarlo.schema.unsupported import LINK_LAYER
 
 MAX_HOPS = 64
 """Maximum number of hops of a path."""
@@ -108,11 +109,16 @@ class HopSpec(Varying, Managed):
     queue: Queue = 50.0
     """Queue limit, including the packet in transmission; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
-    """Probability that a data packet is lost, independently of others."""
+    """Probability that a data packet is lost, independently of others unless `loss_correlation` is given."""
+    loss_correlation: Correlation | None = None
+    """Correlation of losses of data as with `netem loss P% R%`, which lowers the share of lost packets.
+    Default: none."""
     bursts: Bursts | None = None
     """Burst losses of data, in addition to independent losses. Default: none."""
     ack_loss: Probability = 0.0
     """Probability that an acknowledgement is lost."""
+    ack_loss_correlation: Correlation | None = None
+    """Correlation of losses of acknowledgements, see `loss_correlation`. Default: none."""
     ack_bursts: Bursts | None = None
     """Burst losses of acknowledgements. Default: none."""
     outages: Outages = Field(default_factory=list)
@@ -131,7 +137,16 @@ class HopSpec(Varying, Managed):
     red: Red | None = None
     """Random early detection in place of drop-tail. Default: drop-tail."""
 
-    absent: ClassVar = OVERHEAD | AVAILABILITY
+    absent: ClassVar = LINK_LAYER | AVAILABILITY
+    words: ClassVar = {**Managed.words, "overhead": Varying.names}
+
+    @model_validator(mode="after")
+    def _correlated_or_in_bursts(self) -> Self:
+        for name in ("", "ack_"):
+            bursts, correlation = f"{name}bursts", f"{name}loss_correlation"
+            if getattr(self, bursts) is not None and getattr(self, correlation) is not None:
+                raise InputError(f"{bursts} and {correlation} are both given; remove one of them")
+        return self
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:

@@ -211,9 +211,12 @@ def _check_varying(hops: list[HopSpec], name: str) -> None:
         if reorders(hop):
             raise InputError(f"{name} needs a path whose jitter keeps the order; remove reorder, or {name}")
         rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in (hop, hop.reverse))
-        if rates and (hop.pie is not None or hop.reverse.pie is not None):
+        if hop.pie is not None or hop.reverse.pie is not None:
             remedy = "write codel or fq_codel, or remove one of them"
-            raise InputError(f"pie needs a rate that stays, and the trace has rates; {remedy}")
+            if rates:
+                raise InputError(f"pie needs a rate that stays, and the trace has rates; {remedy}")
+            if hop.shaper is not None:
+                raise InputError(f"pie needs a rate that stays, and a shaper has bursts; {remedy}")
 
 
 def _with_pairs(links: Ints, path: Rows) -> Ints:

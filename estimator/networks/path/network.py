@@ -21,7 +21,7 @@ from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import reorders, varying
+from netcarlo.networks.path.varying import reorders, unlike_fluid, varying
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
@@ -108,7 +108,7 @@ class PathNetwork(Routed):
         finite transfers."""
         if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
             return f"the {fidelity} model does not support burst losses"
-        for field in filter(None, map(varying, every_hop(self.routes))):
+        for field in filter(None, map(unlike_fluid, every_hop(self.routes))):
             return f"the {fidelity} model does not support {field} of a hop"
         if field := delay_field(run.transport):
             others = {"a mobile host": self.mobility is not None, "sctp": run.transport.two_paths}

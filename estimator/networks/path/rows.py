@@ -78,7 +78,8 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
 
 def slots_of(route: Route, name: str, draws: Draws, parameters: Ints) -> list[Slot]:
     """Return the hops of a path whose field is `name`; `parameters` are those of the rows."""
-    slots = [_slot(hop, at, draws, present) for hop, at, present in each_hop(route, name, draws)]
+    sizes = _packet(parameters), parameters[:, ReliableP.ACK]
+    slots = [_slot(hop, at, draws, present, sizes) for hop, at, present in each_hop(route, name, draws)]
     _fill_queues(slots, draws, parameters)
     return slots
 
@@ -127,7 +128,10 @@ def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, s
             yield hop, at, np.ones(len(draws.replications), bool)
 
 
-def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> Slot:
+def _slot(
+    hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_], sizes: tuple[Ints, Ints]
+) -> Slot:  # fmt: skip
+    """Return a hop for data packets and ACKs of these `sizes` [n] [byte]."""
     columns: dict[Hop, Ints] = {}
     for prefix, spec, byte_time, delay in (
         ("", hop, Hop.BYTE_TIME, Hop.DELAY),
@@ -144,7 +148,10 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
     limit = drawn(draws, f"{name}.queue", hop.queue)
     other = hop.reverse.queue
     limits = limit, limit if other is None else drawn(draws, f"{name}.reverse.queue", other)
-    varies = tables(hop, name, draws, columns)
+    if hop.shaper is not None:
+        burst = draws.floats(f"{name}.shaper.burst", hop.shaper.burst)
+        limits = limit._replace(burst=burst), limits[1]
+    varies = tables(hop, name, draws, columns, sizes)
     if hop.cross_traffic is not None:
         columns |= _cross_traffic(hop.cross_traffic, f"{name}.cross_traffic", draws)
     if hop.tick is not None:
@@ -154,9 +161,12 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
             phase = draws.floats(f"{name}.tick_phase", hop.tick_phase) * NS
         columns[Hop.TICK_PHASE] = np.rint(phase).astype(np.int64)
     lossy = (
-        losses(f"{name}.loss", hop.loss, hop.bursts, draws),
-        losses(f"{name}.ack_loss", hop.ack_loss, hop.ack_bursts, draws),
-    )
+        losses(f"{name}.loss", hop.loss, hop.bursts, draws, elsewhere=hop.loss_correlation is not None),
+        losses(
+            f"{name}.ack_loss", hop.ack_loss, hop.ack_bursts, draws,
+            elsewhere=hop.ack_loss_correlation is not None,
+        ),
+    )  # fmt: skip
     for direction, of in enumerate(lossy):
         columns[Hop(Hop.CHANCES + direction)], columns[Hop(Hop.BURST_CHANCES + direction)] = of.chances
     up_down = np.zeros((len(present), 2), np.int64)

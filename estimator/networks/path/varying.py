@@ -18,9 +18,14 @@ Tables = tuple[Ints, Ints]
 
 
 def varying(hop: HopSpec) -> str:
-    """Return the first field that makes a hop time-varying; empty if there is none."""
+    """Return the first field that makes the service of a hop vary; empty if there is none."""
+    return unlike_fluid(hop) or hop.varies
+
+
+def unlike_fluid(hop: HopSpec) -> str:
+    """Return the first of these fields that fluid models do not know; empty if there is none."""
     of_acks = "ack_jitter" if hop.ack_jitter is not None else ""
-    return hop.varies or of_acks or ("reverse.trace" if hop.reverse.trace is not None else "")
+    return hop.unlike_fluid or of_acks or ("reverse.trace" if hop.reverse.trace is not None else "")
 
 
 def reorders(hop: HopSpec) -> bool:
@@ -42,25 +47,42 @@ def most_pairs(hop: HopSpec) -> int:
     return pairs.most_pairs(hop.trace, hop.jitter) + back if varying(hop) else 0
 
 
-def tables(hop: HopSpec, name: str, draws: Draws, columns: dict[Hop, Ints]) -> Tables:
-    """Return the pairs of a hop whose field is `name`; sets the means of its traces in its `columns`."""
+def tables(
+    hop: HopSpec, name: str, draws: Draws, columns: dict[Hop, Ints], sizes: tuple[Ints, Ints]
+) -> Tables:  # fmt: skip
+    """Return the pairs of a hop whose field is `name`; sets byte times and delays in its `columns`.
+
+    They are the means of its traces, for data packets and ACKs of these `sizes` [n] [byte].
+    """
     reverse = hop.reverse
-    forth = pairs.forward(hop, name, draws)
+    forth = pairs.forward(hop, name, draws, loss=_correlated(hop, f"{name}.", draws))
     used = ALL - {"loss"} - {name for name in ("rate", "delay") if getattr(reverse, name) is not None}
-    none = np.zeros_like(forth.policer)
-    back = Direction(hop.trace, forth.which, bool(hop.repeat), used, none, hop.ack_jitter)
+    back = forth._replace(
+        repeat=bool(hop.repeat), used=used, policer=np.zeros_like(forth.policer), jitter=hop.ack_jitter,
+        shaper=np.zeros_like(forth.shaper), loss=_correlated(hop, f"{name}.ack_", draws),
+    )  # fmt: skip
     if reverse.trace is not None:
         which = pairs.chosen(reverse.trace, f"{name}.reverse.trace", draws)
         back = back._replace(trace=reverse.trace, which=which, repeat=bool(reverse.repeat), used=ALL)
     return (
-        _filled(forth, columns, Hop.BYTE_TIME, Hop.DELAY),
-        _filled(back, columns, Hop.R_BYTE_TIME, Hop.R_DELAY),
+        _filled(forth, columns, Hop.BYTE_TIME, Hop.DELAY, sizes[0]),
+        _filled(back, columns, Hop.R_BYTE_TIME, Hop.R_DELAY, sizes[1]),
     )
 
 
-def _filled(of: Direction, columns: dict[Hop, Ints], byte_time: Hop, delay: Hop) -> Ints:
-    """Return the pairs of a direction [n, k, 2]; sets the means in its two columns."""
-    found, columns[byte_time], columns[delay] = pairs.pairs(of, columns[byte_time], columns[delay])
+def _correlated(hop: HopSpec, prefix: str, draws: Draws) -> Ints | None:
+    """Return threshold and correlation [n, 2] of the losses of one direction; None without correlation."""
+    name = prefix.rpartition(".")[2]
+    correlation = getattr(hop, f"{name}loss_correlation")
+    if correlation is None:
+        return None
+    loss = draws.floats(f"{prefix}loss", getattr(hop, f"{name}loss"))
+    return pairs.correlated(loss, draws.floats(f"{prefix}loss_correlation", correlation))
+
+
+def _filled(of: Direction, columns: dict[Hop, Ints], byte_time: Hop, delay: Hop, size: Ints) -> Ints:
+    """Return the pairs of a direction [n, k, 2]; sets its two columns."""
+    found, columns[byte_time], columns[delay] = pairs.pairs(of, columns[byte_time], columns[delay], size)
     return found
 
 

@@ -36,6 +36,7 @@ from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS, or_file
 from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
+    Correlation,
     Delay,
     FileSize,
     Number,
@@ -46,7 +47,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.schema.unsupported import OVERHEAD
+from netcarlo.schema.unsupported import LINK_LAYER
 from netcarlo.transport.udp import Datagrams
 
 MAX_ROUTERS = MAX_HOPS + 1
@@ -78,8 +79,12 @@ class Reverse(Varying, Managed):
     """Queue limit, including the packet in transmission. Default: that of the forward direction."""
     loss: Probability | None = None
     """Probability that a packet is lost at the far end. Default: that of the forward direction."""
+    loss_correlation: Correlation | None = None
+    """Correlation of losses as with `netem loss P% R%`. Default: that of the forward direction."""
     red: Red | None = None
     """Random early detection. Default: that of the forward direction."""
+
+    words: ClassVar = {**Managed.words, "overhead": Varying.names}
 
 
 class Line(Varying, Managed):
@@ -97,14 +102,19 @@ class Line(Varying, Managed):
     """Queue limit, including the packet in transmission; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
     """Probability that a packet is lost at the far end of the link."""
+    loss_correlation: Correlation | None = None
+    """Correlation of losses as with `netem loss P% R%`, which lowers the share of lost packets. Default:
+    none."""
     red: Red | None = None
     """Random early detection in place of drop-tail. Default: drop-tail."""
+
+    words: ClassVar = {**Managed.words, "overhead": Varying.names}
 
 
 class Cable(Line):
     """A cable: two links, one in each direction."""
 
-    absent: ClassVar = OVERHEAD | AVAILABILITY
+    absent: ClassVar = LINK_LAYER | AVAILABILITY
 
     reverse: Reverse = Reverse()
     """Properties that differ in the reverse direction."""
@@ -113,7 +123,7 @@ class Cable(Line):
 class LinkSpec(Line):
     """A link given by its routers; the list also contains the link in the reverse direction."""
 
-    absent: ClassVar = OVERHEAD | AVAILABILITY
+    absent: ClassVar = LINK_LAYER | AVAILABILITY
 
     ends: tuple[Router, Router]
     """Names or numbers of the routers at the start and at the end of the link."""
@@ -585,6 +595,11 @@ class SharedSpec(flows.ManyFlows):
     def varying(self) -> list[str]:
         """Fields of links that are time-varying."""
         return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
+
+    @property
+    def unlike_fluid(self) -> list[str]:
+        """Fields of links that fluid models do not know, of those that make the service vary."""
+        return [f"{name}.{line.unlike_fluid}" for name, line in self.each_line() if line.unlike_fluid]
 
     @model_serializer(mode="wrap")
     def _without_failures(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

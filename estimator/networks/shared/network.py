@@ -164,8 +164,8 @@ class SharedNetwork(SharedSpec, Network):
             return (
                 f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues and red"
             )
-        if self.varying:
-            return f"the {fidelity} model does not support {self.varying[0].rsplit('.', 1)[1]} of a link"
+        if self.unlike_fluid:
+            return f"the {fidelity} model does not support {self.unlike_fluid[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
             return f"the {fidelity} model does not support failures of cables"
         if (field := self.asks_for_delays) and fidelity == "formula":

@@ -28,6 +28,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.flows import fill, jitter_of
+from netcarlo.networks.pairs import correlated
 from netcarlo.networks.queue_limits import Limit, byte_limit, counted, drawn
 from netcarlo.networks.ring_sizes import flow_rings, link_rings, links_of_route
 from netcarlo.networks.run import PACKET, ROW
@@ -83,7 +84,9 @@ def build(
     """
     n = len(parameters)
     net = topology(shared, draws)
-    links, loss, waiting = _links(shared, draws, net)
+    columns = np.zeros((n, len(P)), np.int64)
+    transports.fill(columns, transport, draws)
+    links, loss, waiting = _links(shared, draws, net, columns[:, PACKET].sum(axis=1))
     if shared.failures:
         times = failures.times(shared.failures, draws, parameters, net.links // 2)
         cables = failures.cables_of(net.back[0])
@@ -124,30 +127,42 @@ def build(
 # Links.
 
 
-def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Floats, list[Limit]]:
+def _links(
+    shared: SharedSpec, draws: Draws, net: Topology, size: Ints
+) -> tuple[Ints, Floats, list[Limit]]:  # fmt: skip
     """Return links [n, L, Link.COLUMNS] without the rows of the loss table and the limits of their queues,
-    their loss probability [n, L], and these limits."""
+    their loss probability [n, L], and these limits.
+
+    `size` is that of data packets of the transport [n] [byte].
+    """
     n, most = net.ends.shape[:2]
     table = np.zeros((n, most, Link.COLUMNS), np.int64)
     loss, tables, waiting = np.zeros((n, most)), [], []
     for k in range(most):
         if shared.links is not None:
             line: LinkSpec | Cable = shared.links[k]
-            loss[:, k], pairs = _line(table[:, k], line, f"shared.links.{k}", draws)
+            loss[:, k], pairs = _line(table[:, k], line, f"shared.links.{k}", draws, size)
             tables.append(pairs)
-            waiting.append(drawn(draws, f"shared.links.{k}.queue", line.queue))
+            waiting.append(_limit(line, f"shared.links.{k}", draws))
             continue
         cable = shared.cable(k // 2)
         name = f"shared.{shared.layout}"
         if shared.dumbbell is None:
             name += f".each.{k // 2}"
         reverse = cable.reverse if k % 2 else None
-        loss[:, k], pairs = _line(table[:, k], cable, name, draws, reverse=reverse)
+        loss[:, k], pairs = _line(table[:, k], cable, name, draws, size, reverse=reverse)
         tables.append(pairs)
-        own = None if reverse is None else reverse.queue
-        at, limit = (f"{name}.queue", cable.queue) if own is None else (f"{name}.reverse.queue", own)
-        waiting.append(drawn(draws, at, limit))
+        waiting.append(_limit(cable, name, draws, reverse=reverse))
     return varying.placed(table, tables), loss, waiting
+
+
+def _limit(line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None) -> Limit:
+    """Return the limit of the queue of a link, or of the `reverse` of a cable."""
+    own = None if reverse is None else reverse.queue
+    at, limit = (f"{name}.queue", line.queue) if own is None else (f"{name}.reverse.queue", own)
+    shaper, where = (line.shaper, name) if reverse is None else (reverse.shaper, f"{name}.reverse")
+    burst = 0.0 if shaper is None else draws.floats(f"{where}.shaper.burst", shaper.burst)
+    return drawn(draws, at, limit)._replace(burst=burst)
 
 
 def _fill_queues(
@@ -199,19 +214,23 @@ def _bdp(links: Ints, flows: Ints) -> Floats:
 
 
 def _line(
-    table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None
+    table: Ints, line: Line, name: str, draws: Draws, size: Ints, *, reverse: Reverse | None = None
 ) -> tuple[Floats, Ints]:
-    """Fill in the columns of a link [n, Link.COLUMNS]. Returns its loss probability [n] and its
-    time-varying pairs."""
+    """Fill in the columns of a link [n, Link.COLUMNS]. Returns its loss probability [n], which is 0 if
+    losses are correlated, and the pairs of its service."""
 
     def values(field: str) -> Floats:
-        forth = draws.floats(f"{name}.{field}", getattr(line, field))
+        given = getattr(line, field)
+        forth = draws.floats(f"{name}.{field}", 0.0 if given is None else given)
         return draws.either(f"{name}.reverse.{field}", getattr(reverse, field, None), forth)
 
     byte_time = 8e9 * 2**BYTE_TIME_BITS / values("rate")
     table[:, Link.BYTE_TIME] = np.rint(byte_time)
     table[:, Link.DELAY] = np.rint(values("delay") * NS)
-    lost, pairs = values("loss"), varying.fill(table, line, name, draws, reverse=reverse)
+    lost, losses = values("loss"), None
+    if line.loss_correlation is not None or getattr(reverse, "loss_correlation", None) is not None:
+        lost, losses = np.zeros(len(lost)), correlated(lost, values("loss_correlation"))
+    pairs = varying.fill(table, line, name, draws, reverse=reverse, size=size, loss=losses)
     managed: Line | Reverse = line
     if reverse is not None and reverse.decides:
         managed, name = reverse, f"{name}.reverse"

@@ -27,9 +27,13 @@ def check(shared: SharedSpec, duration_s: float) -> None:
                     f"{where} cannot reorder, as links keep the order of packets; remove reorder"
                 )
         rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in lines)
-        if rates and any(of.pie is not None for of in lines):
+        if any(of.pie is not None for of in lines):
             remedy = "write codel or fq_codel, or remove one of them"
-            raise InputError(f"shared.{name}.pie needs a constant rate, but the trace has rates; {remedy}")
+            needs = f"shared.{name}.pie needs a constant rate"
+            if rates:
+                raise InputError(f"{needs}, but the trace has rates; {remedy}")
+            if any(of.shaper is not None for of in lines):
+                raise InputError(f"{needs}, but a shaper has bursts; {remedy}")
 
 
 def most_pairs(line: Line | Reverse) -> int:
@@ -40,20 +44,25 @@ def most_pairs(line: Line | Reverse) -> int:
     return most
 
 
-def fill(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None) -> Ints:
-    """Return the time-varying pairs of a link [n, k, 2], or of the `reverse` of a cable.
+def fill(
+    table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None, size: Ints,
+    loss: Ints | None,
+) -> Ints:  # fmt: skip
+    """Return the pairs of a link [n, k, 2], or of the `reverse` of a cable; `loss` is as in
+    `pairs.Direction`.
 
-    The columns of `table` [n, Link.COLUMNS] are set to the means of its trace.
+    The columns of `table` [n, Link.COLUMNS] are set to the means of its trace, for packets of `size` bytes
+    [n].
     """
     if reverse is None:
-        of = pairs.forward(line, name, draws)
+        of = pairs.forward(line, name, draws, loss=loss)
     else:
-        of = pairs.forward(reverse, f"{name}.reverse", draws)
+        of = pairs.forward(reverse, f"{name}.reverse", draws, otherwise=line, loss=loss)
         if reverse.trace is None and line.trace is not None:
             given = {column for column in ("rate", "delay") if getattr(reverse, column) is not None}
             which, used = pairs.chosen(line.trace, f"{name}.trace", draws), ALL - {"loss"} - given
             of = of._replace(trace=line.trace, which=which, repeat=bool(line.repeat), used=used)
-    found, byte_time, delay = pairs.pairs(of, table[:, Link.BYTE_TIME], table[:, Link.DELAY])
+    found, byte_time, delay = pairs.pairs(of, table[:, Link.BYTE_TIME], table[:, Link.DELAY], size)
     table[:, Link.BYTE_TIME], table[:, Link.DELAY] = byte_time, delay
     return found
 
