@@ -78,7 +78,7 @@ def test_a_shaper_lets_its_burst_and_its_rate_pass(rate: str) -> None:
 
 
 def test_a_queue_in_time_has_room_for_the_burst() -> None:
-    """As `latency` of tbf: rate x latency + burst."""
+    """The limit is that of `latency` of tbf: rate x latency + burst."""
     scenario = path(shaper={"rate": "10 Mbit/s", "burst": "29960 B"}, queue="40 ms")
     assert build(scenario).rows.hops[0, 0, 0, Hop.QUEUE] == (50_000 + 29_960) // 1498
 
