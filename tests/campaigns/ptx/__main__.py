@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from concurrent import futures
 from pathlib import Path
 
 from tests import campaigns
@@ -56,8 +57,10 @@ def outcomes(names: list[str], processes: int, *, anyway: bool) -> Iterator[Outc
     if processes == 1:
         yield from map(check, names)
         return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap_unordered(check, names)
+    spawn = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(processes, mp_context=spawn) as pool:  # raises if a process is killed
+        for done in futures.as_completed([pool.submit(check, name) for name in names]):
+            yield done.result()
 
 
 def main() -> int:
