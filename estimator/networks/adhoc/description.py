@@ -186,7 +186,8 @@ class Given(Record):
     @classmethod
     def _are_not_too_many(cls, nodes: Any) -> Any:
         if isinstance(nodes, list) and len(nodes) > MOST_NODES:
-            raise InputError(f"has {len(nodes)} nodes; expected at most {MOST_NODES} nodes")
+            remedy = f"keep {MOST_NODES} lines of what netcarlo import movement FILE --out NEW writes"
+            raise InputError(f"has {len(nodes)} nodes; expected at most {MOST_NODES} nodes; {remedy}")
         return nodes
 
     @model_validator(mode="after")
