@@ -110,9 +110,9 @@ def build(
     if len(kept) < every:
         links, flows = links[:, kept], used.renumbered(flows, kept, every)
         net = net._replace(links=np.full(n, len(kept)))
+        waiting = [waiting[k] for k in kept]
     present = np.arange(links.shape[1]) < net.links[:, None]
-    limits = [waiting[k] for k in kept]
-    _fill_queues(links, flows, limits, transport, draws, present=present, in_bytes=in_bytes)
+    _fill_queues(links, flows, waiting, transport, draws, present=present, in_bytes=in_bytes)
     links[:, :, Link.ROOM] = link_rings(flows, links)
     table[:, Shared.LINKS] = net.links
     constants = arrivals.fill(flows, draws, shared.classes)

@@ -657,8 +657,11 @@ def _in_one_unit(scenario: Scenario, name: str, axis: Points) -> bool:
 
     Otherwise each value needs a scenario of its own.
     """
-    limits, own = _declared(scenario, name), dimension_of(fields.value(scenario, _full_name(scenario, name)))
-    return not isinstance(limits, Limit) or all(limits.unit_of(p[name]) is own for p in axis.settings)
+    limits = _declared(scenario, name)
+    if not isinstance(limits, Limit):
+        return True
+    own = dimension_of(fields.value(scenario, _full_name(scenario, name)))
+    return all(limits.unit_of(p[name]) is own for p in axis.settings)
 
 
 def _shown(scenario: Scenario, name: str, value: float) -> Any:
