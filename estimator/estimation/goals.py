@@ -18,7 +18,7 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from netcarlo.simulation import measurable
-from netcarlo.simulation.outcomes import BY_NAME, MEANING
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, check_threshold
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -77,6 +77,8 @@ def parse(text: str, scenario: Scenario | None = None) -> Goal:
         threshold = units.parse(value, units.FRACTION if of_baseline else dimension(outcome))
     except InputError as error:
         raise InputError(f"goal '{text}': '{value}' {error}") from None
+    if not of_baseline:
+        check_threshold(outcome, threshold)
     return Goal(text.strip(), outcome, comparison, threshold, of_baseline)
 
 

@@ -1,5 +1,6 @@
 """Active queue management of links, as users write it: RED, CoDel, PIE, FQ-CoDel."""
 
+import re
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ Gain = Annotated[Number, Quantity(units.PLAIN, 1e-3, 10.0)]
 
 LIMITS = {"codel": 1000, "pie": 1000, "fq_codel": 10240}
 """Default queue limits [packets]: RFC 8290 for FQ-CoDel, Linux for the others."""
+_SPELLINGS = {name.replace("_", ""): name for name in LIMITS}
 
 _GAIN = 2.0**48 / NS  # [1/s] to [2**-48 / ns]
 
@@ -167,6 +169,8 @@ class Managed(Record):
         if isinstance(name := data.get("queue"), str) and name in LIMITS:
             data = {**data, name: data.get(name) or {}}
             del data["queue"]
+        elif isinstance(name, str) and (meant := re.sub(r"[\W_]", "", name.lower())) in _SPELLINGS:
+            raise InputError(f"queue = '{name}' is unknown; did you mean '{_SPELLINGS[meant]}'?")
         given = [name for name in LIMITS if data.get(name) is not None]
         return {"queue": LIMITS[given[0]], **data} if given else data
 

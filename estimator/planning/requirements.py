@@ -13,7 +13,7 @@ from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import expressions, units
 from netcarlo.schema.axes import DIMENSIONS
-from netcarlo.simulation.outcomes import MEANING, of_classes
+from netcarlo.simulation.outcomes import MEANING, check_threshold, of_classes
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -124,7 +124,11 @@ def _bound(name: str, value: str, measure: str) -> float:
     error = None
     for kind in kinds:
         try:
-            return units.parse(value, kind)
+            found = units.parse(value, kind)
         except InputError as problem:
             error = error or problem
+            continue
+        if measure in MEANING:
+            check_threshold(measure, found)
+        return found
     raise InputError(f"{name}: '{value}' {error}")

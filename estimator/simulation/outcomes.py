@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo.errors import InputError
 from netcarlo.networks import classes
 from netcarlo.networks.family import Network
 from netcarlo.networks.outcome import Outcome, declared
@@ -67,6 +68,12 @@ def declarations(network: Network) -> dict[str, Outcome]:
 def of_classes(names: Iterable[str]) -> list[str]:
     """Return the names that are outcomes of classes of flows."""
     return [name for name in names if name not in _LISTED and name in MEANING]
+
+
+def check_threshold(name: str, value: float) -> None:
+    """Raise InputError if `value` is no share, and the outcome of this name is one."""
+    if BY_NAME[name].values.most == 1.0 and not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} is a share from 0 to 1, not {value:g}; write 0.99 or 99 %")
 
 
 def ordered(names: Collection[str]) -> list[str]:

@@ -148,6 +148,7 @@ def test_a_trace_is_of_the_very_replication(small, whole):
         ("goodput_bps", "not a comparison"),
         ("goodput_bps >= 1 s", "wrong unit"),
         ("restart_s <= 5", "no unit"),
+        ("utilisation >= 95", "utilisation is a share from 0 to 1, not 95; write 0.99 or 99 %"),
     ],
 )
 def test_bad_goals_are_refused(text, complaint):

@@ -47,6 +47,12 @@ def test_the_short_form_has_the_numbers_of_the_rfc() -> None:
     assert forth[[Link.PIE_BURST, Link.PIE_ALPHA, Link.PIE_BETA]].tolist() == [150 * MS, *gains]
 
 
+@pytest.mark.parametrize("written", ["fqcodel", "FQ-CoDel", "fq codel"])
+def test_other_spellings_are_told_the_name(written: str) -> None:
+    with pytest.raises(InputError, match="is unknown; did you mean 'fq_codel'"):
+        scenario({"queue": written})
+
+
 def test_the_long_form() -> None:
     given = {"target": "10 ms", "interval": "200 ms", "mark": True}
     forth, back = links({"queue": 200, "codel": given})

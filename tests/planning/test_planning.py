@@ -279,6 +279,7 @@ WRONG = [
     ({"requirements": {"a": "goodput_bps = 1"}}, "is not a comparison"),
     ({"requirements": {"a": "goodput_bps" + " " * 40_000 + "\nb"}}, "at most 1000 characters"),
     ({"requirements": {"a": "goodput_bps >= 1 s"}}, "wrong unit 's'"),
+    ({"requirements": {"a": "loss_ratio <= 2"}}, "is a share from 0 to 1, not 2"),
     ({"requirements": {"a": "delay >= 1 s"}}, "contains no outcome"),
     ({"requirements": {"a": {"goal": "goodput_bps >= 1 bit/s", "probability": 1}}}, "write 99.9 %"),
     ({"requirements": {}}, "requirements"),
