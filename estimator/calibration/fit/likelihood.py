@@ -1,5 +1,6 @@
 """Emulation of simulated numbers by polynomials, and the likelihood of measured runs."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ def restored(kind: Kind, values: Floats) -> Floats:
 def slope(kind: Kind, value: float) -> float:
     """Return the derivative of the transformation at a value."""
     if kind in COUNTS:
-        return 0.5 / max(value, 0.25 if kind == "retransmitted" else 1e-6) ** 0.5
+        return 0.5 / math.sqrt(max(value, 0.25 if kind == "retransmitted" else 1e-6))
     return 1 / max(value, LEAST[kind])
 
 
