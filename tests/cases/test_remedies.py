@@ -128,7 +128,7 @@ def suggestions(path):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::netcarlo.schema.notes.Note")
 def test_most_suggestions_are_tried(tmp_path, monkeypatch):
-    """The table covers 266 of 330 messages about files; the others need files, drawn rows or a kernel."""
+    """The table covers four in five messages about files; the others need files, drawn rows or a kernel."""
     root = Path(inspect.getfile(netcarlo)).resolve().parent
     made = set()
 
