@@ -62,6 +62,7 @@ NOT_HERE = {
     "paths.*.loss": "a loss formula that the window limits", "shared.redraw": "nothing is drawn",
     "shared.dumbbell.red": "its thresholds are above the queue",
     "shared.routing": "a dumbbell has one route", "shared.flows.*.between": "a dumbbell has two ends",
+    "*.mpu": "data packets are larger than the least size of a packet",
     "wireless.redraw": "nothing is drawn", "wireless.preamble": "of 802.11b", "wireless.arf_*": "of ARF",
     "wireless.aarf_*": "of AARF", "wireless.each.spacing": "no places", "wireless.cw_max": "few collisions",
     "wireless.gateway_burst": "the gateway sends nothing", "wireless.queue": "the queue is never full",

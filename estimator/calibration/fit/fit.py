@@ -92,7 +92,7 @@ class Fit:
         # The error of the model is the same in all runs of a path: more runs do not average it away.
         widened = len(runs) ** 0.5
         self.targets = [
-            [one._replace(floor=widened * one.floor, shared=widened * one.shared) for one in targets]
+            [one._replace(floor=widened * one.floor, common=widened * one.common) for one in targets]
             for targets in map(measured.targets, runs)
         ]
         self.first = 1 << int(np.ceil(np.log2(max(FIRST * effort, 64))))

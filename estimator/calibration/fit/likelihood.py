@@ -65,7 +65,7 @@ def _measured(targets: Sequence[Target]) -> tuple[Floats, Floats, Floats]:
     """Return measured values, floors, and shared errors on the scale of the emulation."""
     value = [float(transformed(one.kind, np.array(one.value))) for one in targets]
     slopes = np.array([slope(one.kind, one.value) for one in targets])
-    floor, shared = np.array([(one.floor, one.shared) for one in targets]).T * slopes
+    floor, shared = np.array([(one.floor, one.common) for one in targets]).T * slopes
     return np.array(value), floor, shared
 
 

@@ -90,7 +90,7 @@ class Target(NamedTuple):
     """Measured value in the SI unit."""
     floor: float
     """Scale of the error of measurement and model that no replication shows, independent of other numbers."""
-    shared: float = 0.0
+    common: float = 0.0
     """Scale of such an error that the RTTs of a run, or its counts after the first window, have in common."""
 
 
