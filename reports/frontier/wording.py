@@ -51,6 +51,8 @@ def headline(found: Frontier) -> str:
     found_at = wording.value(plan, best_answer.holds)
     over = "or more" if plan.spec.find == "largest" else "or less"
     found_at += f" {over}" if best_answer.fails is None else ""
+    if best_answer.undecided and best_answer.likely is not None:
+        found_at += f" known to hold, about {wording.estimate(plan, best_answer.likely)} estimated,"
     return f"{capital(wording.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
 
 

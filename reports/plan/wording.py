@@ -53,9 +53,25 @@ def headline(found: Answer) -> str:
     name = capital(title(found.plan))
     if not found.decided:
         return "No answer yet."
-    if found.holds is None:
+    if found.holds is None and found.likely is None:
         return f"{name}: no value is known to meet the requirements."
-    return f"{name}: {known(found)}."
+    return f"{name}: {estimated(found)}."
+
+
+def estimated(found: Answer) -> str:
+    """Return the limit: `42`, or its point estimate and its interval while values are undecided."""
+    settled = found.holds is not None and found.fails is not None and not found.undecided
+    if settled or found.likely is None:
+        return known(found)
+    interval = f"with {share(found.plan.confidence)} confidence the limit is {known(found)}"
+    return f"about {estimate(found.plan, found.likely)}; {interval}"
+
+
+def estimate(plan: Plan, likely: float) -> str:
+    """Return the point estimate of the limit; of a count, the last whole number before it."""
+    if plan.dimension.unit in ("", units.PACKETS.unit) and all(v.is_integer() for v in plan.values):
+        likely = math.floor(likely) if plan.spec.find == "largest" else math.ceil(likely)
+    return value(plan, likely, 3)
 
 
 def known(found: Answer) -> str:

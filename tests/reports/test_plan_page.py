@@ -131,7 +131,8 @@ def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
     assert wording.headline(answers["all hold"]) == "Queue: 40 packets or more."
     assert "widen them" in wording.explanation(answers["all hold"])
     undecided = answers["undecided"]
-    assert re.fullmatch(r"Queue: \d+ packets to \d+ packets\.", wording.headline(undecided))
+    interval = r"with 95 % confidence the limit is \d+ packets to \d+ packets\."
+    assert re.fullmatch(rf"Queue: about 17 packets; {interval}", wording.headline(undecided))
     assert "undecided after 150 replications each" in wording.explanation(undecided)
     smallest = answers["smallest"]
     assert smallest.holds is not None and smallest.fails is not None
