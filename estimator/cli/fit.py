@@ -9,6 +9,7 @@ import typer
 
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Quiet, ScenarioFile, Set, Target, Trust
+from netcarlo.cli.earlier import Earlier, Replace
 
 if TYPE_CHECKING:
     from netcarlo.calibration.fit.result import Fitted
@@ -35,7 +36,11 @@ def fit(
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the scenario with the fitted values.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for fit.html and fit.json.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for fit.html and fit.json; an interrupted fit continues."),
+    ] = None,
+    replace: Replace = False,
     set_: Set = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed.")] = 1,
     target: Target = "auto",
@@ -46,16 +51,18 @@ def fit(
     """Fit fields of a scenario, such as rate, delay, queue and loss, to measured runs."""
     from netcarlo import fit as run
     from netcarlo import load_scenario
+    from netcarlo.calibration.fit.fit import JOURNAL
     from netcarlo.measurements import read
     from netcarlo.reports.parts.write import write_all
     from netcarlo.schema import destination, output
 
     if out is not None:
-        destination.check_folder(out, FILES)
+        destination.check_folder(out, (*FILES, JOURNAL))
     if write is not None:
         destination.check_file(write)
     values = console.values(set_)
     loaded = load_scenario(scenario, values=values)
+    earlier = Earlier.check(out, FILES[0], f"Fit of {loaded.name}", replace=replace)
     measured = [one for file in runs for one in read(file)]
     for text in _differences(loaded, measured):
         console.say(f"warning: {text}")
@@ -69,15 +76,17 @@ def fit(
                 show(done, total)
 
             found = run(
-                loaded, measured, free=free or [], seed=seed, effort=effort, target=target, progress=progress
-            )
+                loaded, measured, free=free or [], seed=seed, effort=effort, target=target, progress=progress,
+                folder=out,
+            )  # fmt: skip
     except KeyboardInterrupt:
         done, total = reached
         when = f"after {done:,} of {total:,} replications" if total else "before anything was simulated"
-        console.say(
-            f"interrupted {when}; nothing was written. A fit does not resume; "
-            "a smaller --effort takes less time"
-        )
+        if out is None:
+            remedy = "nothing was written; with --out DIR the same command continues"
+        else:
+            remedy = f"they are in {out}, and the same command continues" if total else "nothing was written"
+        console.say(f"interrupted {when}; {remedy}")
         console.leave(130)
     command = shlex.join(["netcarlo", *sys.argv[1:]])
     if write is not None:
@@ -87,6 +96,7 @@ def fit(
 
         text = console.json_text(found.record()) + "\n"
         write_all(out, {"fit.html": fit_page(found, command=command), "fit.json": text})
+        earlier.say(quiet or as_json)
     if as_json:
         console.print_json(found.record())
     elif not quiet:

@@ -26,6 +26,7 @@ from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli import warm as cli_warm
 from netcarlo.cli.console import AsJson, Quiet, Replications, ScenarioFile, Seed, Set, Target, Trust, Yes
+from netcarlo.cli.earlier import Earlier, Replace
 from netcarlo.cli.help import Entry
 from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
@@ -222,6 +223,7 @@ def estimate(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for estimate.html and outcomes.csv.")
     ] = None,
+    replace: Replace = False,
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
@@ -241,6 +243,7 @@ def estimate(
     if out is not None:
         destination.check_folder(out, answer.FILES)
     loaded = load_scenario(scenario, values=console.values(set_))
+    earlier = Earlier.check(out, answer.FILES[0], loaded.name, replace=replace)
     with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
@@ -248,6 +251,7 @@ def estimate(
         )  # fmt: skip
     if out is not None:
         answer.write(found, out, command=shlex.join(["netcarlo", *sys.argv[1:]]))
+        earlier.say(quiet or as_json)
     if as_json:
         console.print_json(
             {

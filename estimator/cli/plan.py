@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes, wrapped
+from netcarlo.cli.earlier import Earlier, Replace
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def plan(
             metavar="DIR", help="Folder for result.json and report.html; simulations in it are not repeated."
         ),
     ] = None,
+    replace: Replace = False,
     set_: Set = None,
     time_: Annotated[
         str | None,
@@ -62,6 +64,7 @@ def plan(
     loaded = load_plan(file, values=values)
     if out is not None:
         destination.check_folder(out, ["result.json", "report.html", JOURNAL])
+    earlier = Earlier.check(out, "report.html", loaded.name, replace=replace)
     try:
         with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
             answer: Callable[..., Answer | Frontier] = planning.frontier if loaded.designs else planning.plan
@@ -73,6 +76,7 @@ def plan(
         console.leave(130 if interrupted else 1)
     if out is not None:
         _write(found, out)
+        earlier.say(quiet or as_json)
     if as_json:
         console.print_json(found.record())
     else:

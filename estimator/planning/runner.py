@@ -1,35 +1,28 @@
 """Replications of scenarios, each simulated once. A journal stores them for later runs of a plan."""
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from netcarlo.estimation import copies, phases
+from netcarlo.estimation.journal import Journal
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
-from netcarlo.schema.destination import append, regular
-from netcarlo.schema.document import read_bytes
 from netcarlo.simulation.outcomes import values_of
 from netcarlo.simulation.simulate import simulate
 from netcarlo.sweeps.space.identity import key
 
 JOURNAL = "runs.jsonl"
 """Name of the journal."""
-MOST_BYTES = 1 << 30
-"""Maximum size of a journal [bytes]."""
 
 
 class ReplicationRunner:
     """Outcomes of replications 0, 1, 2, ... of scenarios.
 
     With a `folder`, each batch is appended to a journal there, and batches in the journal are not simulated
-    again. They are identified by the key of their scenario, so other plans can use them. Each line has a
-    checksum; `damaged` counts lines whose checksum is wrong. Their replications are simulated again.
+    again. They are identified by the key of their scenario, so other plans can use them. `damaged` counts
+    lines that cannot be used; their replications are simulated again.
     """
 
     def __init__(
@@ -55,8 +48,8 @@ class ReplicationRunner:
         self._target, self._threads, self._progress = target, threads, progress
         self._large = large
         self._noted = False
-        self._journal = None if folder is None else folder / JOURNAL
-        if self._journal is not None and os.path.lexists(self._journal):
+        self._journal = None if folder is None else Journal(folder / JOURNAL)
+        if self._journal is not None:
             self._read(self._journal)
 
     def of(self, scenario: Scenario, n: int) -> dict[str, Floats]:
@@ -69,8 +62,9 @@ class ReplicationRunner:
             part = self._simulate(scenario, first, n - first)
             known = {k: np.concatenate([known[k][:first], part[k]]) for k in self.outcomes}
             self._known[name] = known
-            batch = {"key": name, "first": first, "outcomes": {k: v.tolist() for k, v in part.items()}}
-            self._write({**batch, "sha256": _checksum(batch)})
+            if self._journal is not None:
+                outcomes = {k: v.tolist() for k, v in part.items()}
+                self._journal.write({"key": name, "first": first, "outcomes": outcomes})
         self.used += max(0, n - self._used.get(name, 0))
         self._used[name] = max(n, self._used.get(name, 0))
         return {outcome: values[:n] for outcome, values in known.items()}
@@ -92,20 +86,13 @@ class ReplicationRunner:
                 copies.note(scenario, count)
         return {name: values_of(found.frame, name) for name in self.outcomes}
 
-    def _write(self, batch: dict[str, Any]) -> None:
-        if self._journal is None:
-            return
-        append(regular(self._journal), "\n" + json.dumps(batch))  # the previous line may be incomplete
-
-    def _read(self, journal: Path) -> None:
-        for line in filter(None, read_bytes(journal, MOST_BYTES).decode("utf-8", "replace").splitlines()):
+    def _read(self, journal: Journal) -> None:
+        for batch in journal.read():
             try:
-                batch = json.loads(line)
-                if batch.pop("sha256") != _checksum(batch):
-                    raise ValueError
                 self._add(batch["key"], batch["first"], batch["outcomes"])
-            except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-                self.damaged += 1  # perhaps truncated by an interruption
+            except (ValueError, AttributeError, TypeError, KeyError):
+                journal.damaged += 1
+        self.damaged = journal.damaged
 
     def _add(self, name: str, first: int, outcomes: dict[str, list[float]]) -> None:
         if not set(self.outcomes) <= set(outcomes):
@@ -117,7 +104,3 @@ class ReplicationRunner:
                 outcome: np.concatenate([values[:first], np.array(outcomes[outcome], np.float64)])
                 for outcome, values in known.items()
             }
-
-
-def _checksum(batch: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(batch, sort_keys=True).encode()).hexdigest()

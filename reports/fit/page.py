@@ -16,7 +16,7 @@ def fit_page(found: Fitted, *, command: str) -> str:
     short = wording.names(found)
     return page(
         "fit.html",
-        title=f"Fit of {found.scenario.name}" if found.scenario.name else "Fit",
+        title=f"Fit of {found.scenario.name}",
         answer=wording.answer(found),
         remarks=wording.remarks(found),
         coverage=wording.coverage(),

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from netcarlo import estimate, fit, load_scenario
 from netcarlo.calibration.fit.candidates import Simulator
-from netcarlo.calibration.fit.fit import Fit
+from netcarlo.calibration.fit.fit import JOURNAL, Fit
 from netcarlo.calibration.fit.free import free_fields
 from netcarlo.calibration.fit.likelihood import Numbers, emulator, restored, transformed
 from netcarlo.calibration.fit.observed import Observed, Series, Target, observed, span, targets
@@ -20,6 +20,7 @@ from netcarlo.calibration.fit.result import COVERAGE_RUNS, COVERED, Fitted
 from netcarlo.calibration.fit.sampler import reflected, walk
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
+from netcarlo.estimation.journal import Journal
 from netcarlo.measurements import Measurement, read
 from netcarlo.measurements.record import Curve
 from netcarlo.numerics.arrays import Floats
@@ -129,6 +130,32 @@ def test_the_seed_determines_every_bit_and_threads_do_not_matter() -> None:
     )
     assert json.dumps(one) == json.dumps(two)
     assert one["parameters"] != other["parameters"]
+
+
+def test_an_interrupted_fit_continues_with_the_same_bits(tmp_path: Path) -> None:
+    """Replications before the interruption are read from the folder."""
+    run = simulated(TRUTHS[0], 0)
+    scenario = scenario_of(SCENARIO).with_values({"seed": 1})
+    fields = free_fields(scenario, FREE[:1])
+
+    def simulator(folder: Path, progress: Callable[[int], object] | None = None) -> Simulator:
+        return Simulator(scenario, fields, target="cpu", progress=progress, journal=Journal(folder / JOURNAL))
+
+    def stop(rows: int) -> None:
+        raise KeyboardInterrupt
+
+    positions = np.linspace(0.1, 0.9, 8)[:, None]
+    first = simulator(tmp_path).run(positions, span(run), first=0)
+    with pytest.raises(KeyboardInterrupt):
+        simulator(tmp_path, stop).run(positions, span(run), first=8)
+    counted: list[int] = []
+    again = simulator(tmp_path, counted.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr("netcarlo.calibration.fit.candidates.launches.run")  # nothing is simulated
+        same = again.run(positions, span(run), first=0)
+    assert all(np.array_equal(a, b) for a, b in zip(first, same, strict=True))
+    assert counted == [8 * 5]  # the edges after 0
+    assert (tmp_path / JOURNAL).read_text().count("key") == 1
 
 
 def test_several_runs_are_fitted_together_and_left_out_one_by_one() -> None:
@@ -342,5 +369,7 @@ def test_an_interrupted_fit_says_what_was_done(tmp_path: Path, monkeypatch: pyte
     out = tmp_path / "page"
     done = CliRunner().invoke(app, ["fit", str(scenario), str(measured), "--out", str(out)])
     assert done.exit_code == 130
-    assert "interrupted after 1,200 of 4,000 replications; nothing was written" in done.output
-    assert not out.exists()
+    said = f"interrupted after 1,200 of 4,000 replications; they are in {out}, and the same command continues"
+    assert said in done.output
+    done = CliRunner().invoke(app, ["fit", str(scenario), str(measured)])
+    assert "nothing was written; with --out DIR the same command continues" in done.output

@@ -1,5 +1,6 @@
 """Simulation of candidates: what a measurement would show if the free fields had given values."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -8,8 +9,10 @@ import numpy as np
 from netcarlo.calibration.fit.free import FreeField
 from netcarlo.calibration.fit.observed import EDGES, Span, Target
 from netcarlo.errors import InputError
+from netcarlo.estimation.journal import Journal
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.scenario import Scenario
+from netcarlo.schema.fields import texts
 from netcarlo.simulation import launches, measurable
 from netcarlo.simulation.ensemble import build, build_rows, features
 from netcarlo.simulation.launches import Part
@@ -60,7 +63,7 @@ class Simulated(NamedTuple):
 
 
 class Simulator:
-    """Simulates candidates for runs of one duration."""
+    """Simulates candidates for runs of one duration. With a journal, what it has is not simulated again."""
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class Simulator:
         target: str = "auto",
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.scenario = scenario
         self.free = list(free)
@@ -78,6 +82,8 @@ class Simulator:
         self._threads = threads
         self._progress = progress or (lambda rows: None)
         self._tcp = "retransmitted" in measurable.outcomes(scenario)
+        self._journal = journal
+        self._kept = {batch.get("key"): batch.get("outcomes") for batch in journal.read()} if journal else {}
 
     def prepare(self) -> None:
         """Compile the model, and check that every free field can differ between rows of one launch."""
@@ -143,6 +149,29 @@ class Simulator:
 
     def _frame(self, values: Floats, numbers: Ints, duration_s: Floats) -> dict[str, Floats]:
         """Return outcomes by name, float64[rows]."""
+        if self._journal is None:
+            return self._simulated(values, numbers, duration_s)
+        key = self._key(values, numbers, duration_s)
+        if isinstance(kept := self._kept.get(key), dict):
+            self._count(len(values))
+            return {name: np.array(column, np.float64) for name, column in kept.items()}
+        found = self._simulated(values, numbers, duration_s)
+        self._journal.write({"key": key, "outcomes": {name: v.tolist() for name, v in found.items()}})
+        return found
+
+    def _key(self, *arrays: Floats | Ints) -> str:
+        """Return the identity of rows: the scenario, the free fields, and the arrays that differ by row."""
+        free = [name for one in self.free for name in one.full]
+        found = hashlib.sha256(repr((texts(self.scenario), free)).encode())
+        for array in arrays:
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()[:32]
+
+    def _count(self, rows: int) -> None:
+        self.rows += rows
+        self._progress(rows)
+
+    def _simulated(self, values: Floats, numbers: Ints, duration_s: Floats) -> dict[str, Floats]:
         given = {name: values[:, k] for k, one in enumerate(self.free) for name in one.full}
         given |= {"duration": duration_s, "sample_interval": np.full(len(values), SAMPLE_S)}
         size = launches.max_replications([self.scenario], self._target)
@@ -154,8 +183,7 @@ class Simulator:
             )
             found = launches.run([Part(self.scenario, *rows)], target=self._target, threads=self._threads)
             frames.append(found[0].frame)
-            self.rows += len(frames[-1])
-            self._progress(len(frames[-1]))
+            self._count(len(frames[-1]))
         names = ["goodput_bps", "first_delivery_s", "mean_rtt_s", *COUNTS]
         return {
             name: np.concatenate([frame[name].to_numpy(float) for frame in frames])

@@ -15,11 +15,14 @@ from netcarlo.calibration.fit.likelihood import Emulator, distance, emulator, re
 from netcarlo.calibration.fit.observed import Observed, Target
 from netcarlo.calibration.fit.result import Curve, Error, Fitted, Number, Pair, Parameter, Verdict, verdict
 from netcarlo.errors import InputError
+from netcarlo.estimation.journal import Journal
 from netcarlo.measurements import Measurement, read
 from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 
+JOURNAL = "runs.jsonl"
+"""Name of the journal of simulated candidates."""
 FIRST = 1024
 """Number of candidates of the first wave, which fills the space of the free fields."""
 EACH = 256
@@ -87,6 +90,7 @@ class Fit:
         target: str,
         threads: int | None,
         progress: Callable[[int, int], object] | None,
+        journal: Journal | None = None,
     ) -> None:
         self.runs, self.free, self.seed = list(runs), list(free), seed
         # The error of the model is the same in all runs of a path: more runs do not average it away.
@@ -101,8 +105,9 @@ class Fit:
         self.waves = WAVES
         self.rng = np.random.default_rng(seed)
         self.simulator = Simulator(
-            scenario, free, target=target, threads=threads, progress=self._count if progress else None
-        )
+            scenario, free, target=target, threads=threads, progress=self._count if progress else None,
+            journal=journal,
+        )  # fmt: skip
         self._progress = progress
         self._done = 0
         self.pool: Pool | None = None
@@ -178,6 +183,7 @@ def fit(
     target: str = "auto",
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    folder: str | Path | None = None,
 ) -> Fitted:
     """Estimate fields of a scenario from measured runs: files that `measurements.read` reads, or records.
 
@@ -185,7 +191,8 @@ def fit(
     fields with their ranges, such as `hops.0.rate=1..100 Mbit/s`; by default rate, delay, queue and loss of
     the slowest hop. `effort` multiplies the number of candidates. The result depends on the scenario, the
     runs, `free`, `seed` and `effort`, not on `target` or `threads`. `progress(done, total)` is called with
-    numbers of simulated replications. Raises InputError.
+    numbers of simulated replications. With a `folder`, finished replications are stored there, and a later
+    call with the same arguments does not simulate them again. Raises InputError.
     """
     start = time.perf_counter()
     unseeded = scenario_of(scenario)
@@ -196,8 +203,9 @@ def fit(
         if not measured.targets(run):
             raise InputError(f"{run.name}: has no number that can be fitted; it needs goodput, RTT or losses")
     work = Fit(
-        scenario, given, fields, seed=seed, effort=effort, target=target, threads=threads, progress=progress
-    )
+        scenario, given, fields, seed=seed, effort=effort, target=target, threads=threads, progress=progress,
+        journal=None if folder is None else Journal(Path(folder) / JOURNAL),
+    )  # fmt: skip
     work.simulator.prepare()
     sampled = _sample(work)
     positions = sampled.positions

@@ -1,0 +1,70 @@
+"""Results in the folder of --out: one of another file is kept, and a line says that one is replaced."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from netcarlo.cli.main import app
+from netcarlo.estimation import journal
+from netcarlo.planning.runner import JOURNAL
+
+SCENARIO: dict[str, Any] = {
+    "duration": "1 s",
+    "replications": 2,
+    "fidelity": "formula",  # nothing is compiled
+    "transport": {"protocol": "newreno"},
+    "hops": [{"rate": "2 Mbit/s", "delay": "1 ms", "loss": "1 %"}],
+}
+PLAN: dict[str, Any] = {
+    "scenario": SCENARIO,
+    "quantity": {"name": "delay", "field": "hops.0.delay", "linear": ["1 ms", "4 ms"], "step": "1 ms"},
+    "requirements": {"goodput": "goodput_bps >= 0.1 Mbit/s"},
+}
+COMMANDS = {"estimate": (SCENARIO, "estimate.html"), "plan": (PLAN, "report.html")}
+
+
+def run(*args: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(app, [*args, "--target", "cpu"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_result_of_another_file_is_not_replaced_unless_asked(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data, page = COMMANDS[command]
+    for name in ("one", "two"):
+        Path(f"{name}.yaml").write_text(json.dumps({**data, "name": name}))
+    first = run(command, "one.yaml", "--out", "out")
+    assert (first.exit_code, "replaced" in first.stderr) == (0, False), first.output
+    before = Path("out", page).read_bytes()
+    refused = run(command, "two.yaml", "--out", "out")
+    assert refused.exit_code == 2
+    remedy = "name another folder, or add --replace"
+    assert f"output folder out: {page} is the result of 'one', not 'two'; {remedy}" in refused.stderr
+    assert Path("out", page).read_bytes() == before
+    for name, more, earlier in (("one", [], "one"), ("two", ["--replace"], "one"), ("two", [], "two")):
+        again = run(command, f"{name}.yaml", "--out", "out", *more)
+        assert again.exit_code == 0
+        assert f"out: the earlier result of '{earlier}' is replaced" in again.stderr.splitlines()
+
+
+def test_replications_of_another_version_are_mentioned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text(json.dumps({**PLAN, "name": "own"}))
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "model_version", lambda: "earlier")
+        run("plan", "own.yaml", "--out", "out")
+    batches = Path("out", JOURNAL).read_text().count("key")
+    with pytest.warns(journal.Note, match=rf"runs.jsonl: {batches} batches .* another version .* not used"):
+        again = run("plan", "own.yaml", "--out", "out", "--json")
+    assert json.loads(again.stdout)["cost"]["simulated"] > 0
+    third = run("plan", "own.yaml", "--out", "out", "--json")
+    assert json.loads(third.stdout)["cost"]["simulated"] == 0
