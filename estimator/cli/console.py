@@ -10,6 +10,7 @@ import re
 import sys
 import textwrap
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +21,7 @@ from unicodedata import category, normalize
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -43,6 +44,7 @@ Yes = Annotated[
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field of the file; repeatable.")
 ]
+
 
 def _trusted(named: list[str] | None) -> list[str]:
     from netcarlo.transport import congestion as control
@@ -94,16 +96,13 @@ def progress(title: str, quiet: bool, what: str = "replications") -> Iterator[Ca
     late = threading.Timer(1.0, bar.start)
 
     def update(done: int, total: int) -> None:
-        bar.update(task, description=title, completed=done, total=total)
-
-    def show(text: str) -> None:
-        bar.update(task, description=f"{title}: {text}")
+        bar.update(task, description=title, completed=done, total=total, compilation=None)
 
     seen = not quiet and sys.stderr.isatty()
     if seen:
         late.start()
     try:
-        with compiling(show, quiet):
+        with compiling(quiet, bar, task):
             yield update
     finally:
         late.cancel()
@@ -121,6 +120,13 @@ def clock(elapsed_s: float, left_s: float | None) -> str:
     return f"{text}, about {_whole(max(left_s, 1.0))} left"
 
 
+def compilation_clock(elapsed_s: float, forecast_s: float) -> str:
+    """Return `4 s elapsed of about 13 s`; a forecast for idle cores that is exceeded is not repeated."""
+    if elapsed_s <= forecast_s:
+        return f"{_whole(elapsed_s)} elapsed of about {seconds(forecast_s)}"
+    return f"{_whole(elapsed_s)} elapsed, longer than on idle cores ({seconds(forecast_s)})"
+
+
 def _whole(value_s: float) -> str:
     """Return a time in whole seconds below 100 s, else as `seconds` does."""
     return f"{value_s:.0f} s" if value_s < 99.5 else seconds(value_s)
@@ -136,23 +142,26 @@ class Done(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Return the text for a task; without a total only the elapsed time."""
+        if (compilation := task.fields.get("compilation")) is not None:
+            return Text(compilation_clock(time.monotonic() - compilation[0], compilation[1]))
         count = "" if task.total is None else f"{task.completed:.0f} of {task.total:.0f} {self.what}, "
         left = task.time_remaining if task.completed else None
         return Text(count + clock(task.elapsed or 0.0, left))
 
 
 @contextmanager
-def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
-    """Announce each compilation: with `show` on a terminal, which has a progress bar, else with a line."""
+def compiling(quiet: bool, bar: Progress | None = None, task: TaskID | None = None) -> Iterator[None]:
+    """Announce each compilation: on a terminal in the `task` of a `bar` with `Done`, else with a line."""
     from netcarlo.kernels.runtime import cache
     from netcarlo.kernels.runtime import compile as compilers
 
     def announce(what: str, time_s: float) -> None:
-        text = f"compiling {what}, about {seconds(time_s)}, once on this machine"
-        if sys.stderr.isatty():
-            show(text)
+        text = f"compiling {what}, once on this machine"
+        if bar is not None and task is not None and sys.stderr.isatty():
+            title = bar.tasks[0].description.partition(": compiling ")[0]
+            bar.update(task, description=f"{title}: {text}", compilation=(time.monotonic(), time_s))
         else:
-            say(f"{text} (kept in {cache.folder()})")
+            say(f"{text}: about {seconds(time_s)} on idle cores (kept in {cache.folder()})")
 
     if quiet:
         yield

@@ -219,7 +219,7 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
                 name = "" if known.startswith(f"{plan.name}:") else f"{plan.name}: "
                 console.say(f"{name}{known}, {state.replications} replications")
 
-        with console.compiling(console.say, quiet):
+        with console.compiling(quiet):
             yield line
         return
     bar = Progress(
@@ -230,14 +230,11 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
         name = console.plain(plan.name)
         task: TaskID = bar.add_task(name, total=None, state="")
 
-        def show(text: str) -> None:
-            bar.update(task, description=f"{name}: {text}")
-
         def update(state: "State") -> None:
             bar.update(
                 task, description=name, total=state.forecast, completed=state.replications,
-                state=wording.progress(plan, state),
+                state=wording.progress(plan, state), compilation=None,
             )  # fmt: skip
 
-        with console.compiling(show, quiet):
+        with console.compiling(quiet, bar, task):
             yield update

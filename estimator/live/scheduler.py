@@ -115,7 +115,7 @@ class Scheduler:
                 self._work(job)
 
     def _announce(self, what: str, time_s: float) -> None:
-        self.compiling = f"compiling {what}, about {time_s:.0f} s, once on this machine"
+        self.compiling = f"compiling {what}, once on this machine: about {time_s:.0f} s on idle cores"
 
     def _work(self, job: Job) -> None:
         def check(*_: object) -> None:

@@ -3,6 +3,8 @@
 import io
 import re
 import shlex
+import time
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -13,6 +15,7 @@ from typer.testing import CliRunner
 
 from netcarlo.cli import console, help
 from netcarlo.cli.main import GROUPS, app
+from netcarlo.kernels.runtime import compile as compilers
 
 TOP = get_command(app).commands
 COMMANDS = {
@@ -101,6 +104,19 @@ def test_progress_tells_elapsed_from_remaining_time():
     assert console.clock(4.2, None) == console.clock(4.2, float("nan")) == "4 s elapsed"
     assert console.clock(0.0, 0.2) == "0 s elapsed, about 1 s left"
     assert console.clock(600, 7200) == "10 min elapsed, about 2.0 h left"
+
+
+def test_a_forecast_of_a_compilation_is_for_idle_cores_and_is_dropped_when_exceeded(capsys):
+    assert console.compilation_clock(4.2, 13.0) == "4 s elapsed of about 13 s"
+    assert console.compilation_clock(31.0, 13.0) == "31 s elapsed, longer than on idle cores (13 s)"
+    with console.compiling(quiet=False):
+        compilers._announce([SimpleNamespace(name="toy", compile_s=0.0)])
+    said = capsys.readouterr().err
+    assert said.startswith("compiling toy, once on this machine: about 0.0 s on idle cores (kept in ")
+    column = console.Done("cells")
+    bar = Progress(column, console=Console(file=io.StringIO()))
+    bar.add_task("", total=40, compilation=(time.monotonic() - 2, 13.0))
+    assert str(column.render(bar.tasks[0])) == "2 s elapsed of about 13 s"
 
 
 def test_a_bar_counts_and_tells_the_time():
