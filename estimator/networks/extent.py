@@ -4,7 +4,7 @@ The same functions read the scenarios of references, from which the validated ra
 of users.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -102,15 +102,33 @@ def given(*fields: Any) -> Extent:
 
 
 def varying(lines: Iterable[Any]) -> Extents:
-    """Return features of hops or links: a trace, jitter, a policer."""
+    """Return features of hops or links: a trace, jitter, a policer, framing, a shaper, correlated losses."""
     some = list(lines)
-    return {
+    shapers = [shaper for line in some if (shaper := getattr(line, "shaper", None)) is not None]
+    return _as_sold(some, shapers) | {
         "trace": given(*(line.trace for line in some)),
         "jitter": given(
             *(line.jitter for line in some), *(getattr(line, "ack_jitter", None) for line in some)
         ),
         "policer": given(*(line.policer for line in some)),
     }
+
+
+def _as_sold(lines: Iterable[Any], shapers: Sequence[Any]) -> Extents:
+    """Return the extents of framing, shapers and correlated losses, of those that are given."""
+    some = list(lines)
+
+    def of(*names: str) -> Extent | None:
+        return extent_of(*(getattr(line, name, None) for line in some for name in names))
+
+    return known(
+        overhead=of("overhead"), mpu=of("mpu"),
+        cells=Extent(1.0, 1.0) if any(getattr(line, "cells", None) for line in some) else None,
+        shaper_rate=extent_of(*(one.rate for one in shapers)),
+        shaper_burst=extent_of(*(one.burst for one in shapers)),
+        shaper_peak=extent_of(*(one.peak_rate for one in shapers)),
+        loss_correlation=of("loss_correlation", "ack_loss_correlation"),
+    )  # fmt: skip
 
 
 def outage(outages: Iterable[Outages]) -> Extent | None:

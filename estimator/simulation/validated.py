@@ -9,7 +9,8 @@ with packet models. `python -m tests.campaigns ranges` creates it from the refer
 import csv
 import functools
 import importlib.resources
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from netcarlo.networks.extent import Extent, Extents, merged
@@ -75,6 +76,13 @@ QUANTITIES = {
     "trace": Quantity("a trace", units.PLAIN, low=False, flag=True),
     "jitter": Quantity("jitter", units.PLAIN, low=False, flag=True),
     "policer": Quantity("a policer", units.PLAIN, low=False, flag=True),
+    "overhead": Quantity("overhead", units.SIZE, low=False),
+    "mpu": Quantity("mpu", units.SIZE, low=False),
+    "cells": Quantity("cells", units.PLAIN, low=False, flag=True),
+    "shaper_rate": Quantity("rate of a shaper", units.RATE),
+    "shaper_burst": Quantity("burst of a shaper", units.SIZE),
+    "shaper_peak": Quantity("peak rate of a shaper", units.RATE),
+    "loss_correlation": Quantity("correlation of losses", units.FRACTION, low=False),
     "bursts": Quantity("loss in bursts", units.PLAIN, low=False, flag=True),
     "cross_traffic": Quantity("cross traffic", units.PLAIN, low=False, flag=True),
 }
@@ -95,13 +103,35 @@ class Row(NamedTuple):
     source: str
     """Description of the comparison of the model with its reference."""
     reference: str
-    """The mapping in `configs/references`, or `known_bias` for fluids and formulae."""
+    """The mapping in `configs/references`, or `known_bias` for fluids and formulae, or a page of
+    `docs/results`."""
     scenarios: int
     metric: str
     """Measured quantity to which the errors refer: absolute relative errors over these scenarios."""
     median: float
     p90: float
     worst: float
+
+
+METRICS = {
+    "goodput": "goodput", "throughput": "goodput", "completion": "completion times",
+    "delivered": "delivered packets", "capacity": "capacity", "loss_share": "lost packets",
+}  # fmt: skip
+"""Words for a metric of a reference, by a part of its name."""
+
+
+class Error(NamedTuple):
+    """Absolute relative errors of a metric inside the validated range."""
+
+    metric: str
+    """A word of METRICS."""
+    median: float
+    worst: float
+
+    @property
+    def text(self) -> str:
+        """Metric with its median and its worst error."""
+        return f"{self.metric} {_percent(self.median)} and {_percent(self.worst)}"
 
 
 class Outside(NamedTuple):
@@ -121,6 +151,12 @@ class Outside(NamedTuple):
     """Errors of short transfers at values of the scenario, as text."""
     network: str = ""
     """Kind of network; for PROTOCOL only."""
+    protocols: tuple[str, ...] = ()
+    """Protocols that were compared with these references."""
+    named: bool = False
+    """True if other protocols were compared with other references, so that the text names them."""
+    errors: tuple[Error, ...] = ()
+    """Errors of these protocols inside the range, one for each metric."""
 
     @property
     def text(self) -> str:
@@ -129,13 +165,15 @@ class Outside(NamedTuple):
             return f"no recorded reference of {self.source} over {self.network}"
         limits = span(self.quantity, self.validated_low, self.validated_high)
         value = "" if QUANTITIES[self.quantity].flag else f" {between(self.quantity, self.low, self.high)}"
-        known = "; ".join([f"compared with {self.source} {limits}", *self.edges])
+        who = f"{' and '.join(self.protocols)} " if self.named else ""
+        known = "; ".join([f"{who}compared with {self.source} {limits}", *self.edges])
         return f"{QUANTITIES[self.quantity].word}{value} ({known})"
 
     def record(self) -> dict[str, Any]:
         """Return the quantity, its values and the comparison as data for JSON."""
         numbers = {name: None if value != value else value for name, value in self._asdict().items()}
-        return {**numbers, "edges": list(self.edges), "text": self.text}
+        lists = {"edges": list(self.edges), "protocols": list(self.protocols)}
+        return {**numbers, **lists, "errors": [one._asdict() for one in self.errors], "text": self.text}
 
 
 @functools.cache
@@ -163,21 +201,25 @@ def outside(scenario: Scenario) -> list[Outside]:
 
 
 def combined(scenarios: Iterable[Iterable[Outside]]) -> list[Outside]:
-    """Return the quantities outside the range in any of several scenarios, each once.
+    """Return the quantities outside the range in any of several scenarios, each once for each reference.
 
     The values are those of all scenarios, the validated range is the intersection of their ranges.
     """
-    found: dict[tuple[str, str], Outside] = {}
+    found: dict[tuple[str, str, str], Outside] = {}
     for one in (one for each in scenarios for one in each):
-        key = one.quantity, one.network
+        key = one.quantity, one.network, "" if one.quantity == PROTOCOL else one.source
         found[key] = _joined(found[key], one) if key in found else one
-    return list(found.values())
+    several = Counter(one.quantity for one in found.values() if one.quantity != PROTOCOL)
+    return [one._replace(named=several[one.quantity] > 1) for one in found.values()]
 
 
 def _joined(a: Outside, b: Outside) -> Outside:
     if a.quantity == PROTOCOL:
         return a._replace(source=", ".join(dict.fromkeys([*a.source.split(", "), b.source])))
-    both = a._replace(low=min(a.low, b.low), high=max(a.high, b.high))
+    both = a._replace(
+        low=min(a.low, b.low), high=max(a.high, b.high),
+        protocols=tuple(dict.fromkeys((*a.protocols, *b.protocols))), errors=_largest((*a.errors, *b.errors)),
+    )  # fmt: skip
     low, high = max(a.validated_low, b.validated_low), min(a.validated_high, b.validated_high)
     if low > high:  # the ranges do not overlap
         return both
@@ -191,9 +233,32 @@ def sentence(scenario: Scenario) -> str:
 
 
 def one_line(found: Iterable[Outside]) -> str:
-    """Return these quantities in one line; empty if there are none."""
-    texts = [one.text for one in found]
-    return START + ", ".join(texts) if texts else ""
+    """Return these quantities and the errors inside the range in one line; empty if there are none."""
+    return _line([(one.text, one.source, one.errors) for one in found])
+
+
+def _line(found: Sequence[tuple[str, str, tuple[Error, ...]]]) -> str:
+    """Return the line for quantities: the text, the reference and the errors of each."""
+    if not found:
+        return ""
+    errors: dict[str, tuple[Error, ...]] = {}
+    for _, source, some in found:
+        if some:
+            errors[source] = _largest((*errors.get(source, ()), *some))
+    quantities = START + ", ".join(dict.fromkeys(text for text, *_ in found))
+    if not errors:
+        return quantities
+    sizes = [f"{', '.join(one.text for one in some)} ({source})" for source, some in errors.items()]
+    return f"{quantities}. Errors inside the range, median and worst: {'; '.join(sizes)}"
+
+
+def _largest(errors: Iterable[Error]) -> tuple[Error, ...]:
+    """Return the largest median and worst error of each metric."""
+    found: dict[str, Error] = {}
+    for one in errors:
+        known = found.get(one.metric, one)
+        found[one.metric] = Error(one.metric, max(known.median, one.median), max(known.worst, one.worst))
+    return tuple(found.values())
 
 
 def record(scenario: Scenario) -> list[dict[str, Any]]:
@@ -203,8 +268,14 @@ def record(scenario: Scenario) -> list[dict[str, Any]]:
 
 def of_record(found: Iterable[dict[str, Any]] | None) -> str:
     """Return the line for data made by `record`, each text once; empty if there are none."""
-    texts = list(dict.fromkeys(str(one["text"]) for one in found or []))
-    return START + ", ".join(texts) if texts else ""
+    return _line([(str(one["text"]), str(one.get("source")), _read_errors(one)) for one in found or []])
+
+
+def _read_errors(record: dict[str, Any]) -> tuple[Error, ...]:
+    """Return the errors in a record; none in records of earlier versions."""
+    return tuple(
+        Error(str(e["metric"]), float(e["median"]), float(e["worst"])) for e in record.get("errors", [])
+    )
 
 
 def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -> list[Outside]:
@@ -221,8 +292,20 @@ def _of_protocol(fidelity: str, network: str, protocol: str, extents: Extents) -
         if within and _leaves(name, extent, limits := limits_of(within)):
             sources = " and ".join(dict.fromkeys(row.source for row in within))
             edges = [row for row in about if row.use == EDGE and _towards(row, extent, limits)]
-            found.append(Outside(name, *extent, *limits, sources, tuple(map(errors_outside, edges))))
+            of = Outside(name, *extent, *limits, sources, tuple(map(errors_outside, edges)))
+            found.append(of._replace(protocols=(protocol.replace("_", " "),), errors=_errors(within)))
     return found
+
+
+def _errors(within: Iterable[Row]) -> tuple[Error, ...]:
+    """Return the errors inside a range by metric: the median of the largest reference, the worst of all."""
+    found: dict[str, Error] = {}
+    for row in sorted(within, key=lambda row: -row.scenarios):
+        word = next((word for part, word in METRICS.items() if part in row.metric), row.metric)
+        if row.worst == row.worst:  # no number for fluids and formulae, whose bias is said elsewhere
+            known = found.get(word, Error(word, row.median, row.worst))
+            found[word] = known._replace(worst=max(known.worst, row.worst))
+    return tuple(found.values())
 
 
 @functools.cache

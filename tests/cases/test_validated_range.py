@@ -21,7 +21,7 @@ from netcarlo.simulation import fidelity, validated
 from netcarlo.simulation.validated import EDGE, QUANTITIES, RANGE, START
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.store.store import Store
-from tests.campaigns.verification.ranges import of_populations, of_reference, table
+from tests.campaigns.verification.ranges import LINKS_PAGE, of_links, of_populations, of_reference, table
 from tests.networks.references import LINKDOWN
 
 FOLDER = Path(str(configs.__file__)).parent
@@ -80,6 +80,15 @@ OUTSIDE: list[tuple[str, Scenario, dict[str, Any]]] = [
     ("policer", PATH, {"hops.0.policer": {"rate": "1 Mbit/s", "burst": "10 kB"}}),
     ("bursts", LINUX, {"hops.0.bursts": {"apart": 1000, "length": 5}}),
     ("cross_traffic", LINUX, {"hops.0.cross_traffic": {"rate": "1 Mbit/s"}}),
+    ("overhead", LINUX, {"hops.0.overhead": "100 B"}),
+    ("shaper_rate", LINUX, {"hops.0.shaper": {"rate": "2 Mbit/s", "burst": "10 kB"}}),
+    ("shaper_burst", LINUX, {"hops.0.shaper": {"rate": "10 Mbit/s", "burst": "32 kB"}}),
+    (
+        "shaper_peak",
+        LINUX,
+        {"hops.0.shaper": {"rate": "9.9 Mbit/s", "burst": "10 kB", "peak_rate": "1 Gbit/s"}},
+    ),
+    ("loss_correlation", LINUX, {"hops.0.loss": "1 %", "hops.0.loss_correlation": "75 %"}),
     ("window", LINUX, {"transport.window": 2}),
     ("window", PATH, {"transport.window": 2}),
     ("payload", LINUX, {"transport.payload": "200 B"}),
@@ -113,7 +122,9 @@ def test_rows_refer_to_references_that_exist() -> None:
         assert row.quantity in QUANTITIES
         assert row.low <= row.high
         assert row.use in (RANGE, EDGE)
-        if row.fidelity == "packet":
+        if row.reference == LINKS_PAGE:
+            assert (DOCS.parent / f"{LINKS_PAGE}.md").exists()
+        elif row.fidelity == "packet":
             mapping = mappings[row.reference]
             assert row.source == mapping.description.partition(",")[0]
             assert row.metric == next(iter(mapping.metrics))
@@ -171,7 +182,7 @@ def test_each_quantity_is_said_outside(quantity: str, scenario: Scenario, values
 
 def test_every_quantity_has_a_case() -> None:
     recorded = {row.quantity for row in validated.rows()}
-    assert recorded - {quantity for quantity, *_ in OUTSIDE} <= {"cables"}
+    assert recorded - {quantity for quantity, *_ in OUTSIDE} <= {"cables", "cells", "mpu"}  # never outside
 
 
 def test_the_line_says_where_it_was_compared_and_how_large_errors_are_there() -> None:
@@ -179,6 +190,35 @@ def test_the_line_says_where_it_was_compared_and_how_large_errors_are_there() ->
     assert "queue 1 packet (compared with Linux 6.18 from 5 to 386 packets; short transfers at 1 to 4" in line
     assert "58.1 % at worst" in line
     assert "ns-2 2.35 only at 0" in validated.sentence(PATH.with_values({"hops.0.ack_loss": "1 %"}))
+
+
+def test_each_reference_has_its_range_and_its_errors() -> None:
+    """TCP and UDP over shared links were compared with different references."""
+    flows = [{"count": 1}, {"count": 1, "each": {"udp": {"rate": "1 Mbit/s", "payload": "500 B"}}}]
+    data = {
+        **LINUX.model_dump(mode="json", exclude={"paths"}, exclude_none=True),
+        "shared": {
+            "dumbbell": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": 50, "loss": "5 %"},
+            "flows": flows,
+        },
+    }
+    scenario = Scenario.check(data)
+    line = validated.sentence(scenario)
+    assert "loss 5 % (linux bbr compared with Linux 6.18 up to 0.1 %)" in line
+    assert "loss 5 % (udp compared with ns-2 2.35 up to 1.6 %)" in line
+    errors = "goodput 0.058 % and 0.2 % (Linux 6.18); goodput 0.092 % and 2.1 % (ns-2 2.35)"
+    assert line.endswith(f". Errors inside the range, median and worst: {errors}")
+    assert validated.of_record(json.loads(json.dumps(validated.record(scenario)))) == line
+
+
+def test_links_as_sold_have_the_ranges_that_were_checked() -> None:
+    assert [row for row in validated.rows() if row.reference == LINKS_PAGE] == [*of_links()]
+    framed = {"hops.0.overhead": "38 B", "hops.0.mpu": "84 B", "hops.0.cells": "atm"}
+    shaper = {"rate": "10 Mbit/s", "burst": "10 kB"}
+    inside = LINUX.with_values(framed | {"hops.0.shaper": shaper, "hops.0.loss_correlation": "25 %"})
+    assert validated.sentence(inside) == ""
+    said = validated.sentence(LINUX.with_values({"hops.0.overhead": "100 B"}))
+    assert "overhead 100 B (compared with computed capacities up to 46 B)" in said
 
 
 def test_drawn_values_count_with_their_bounds() -> None:

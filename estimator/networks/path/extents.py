@@ -41,7 +41,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
         (hop.each, bounds(hop.count)) if isinstance(hop, Hops) else (hop, (1.0, 1.0)) for hop in route.hops
     ]
     hops = [hop for hop, _ in counted]
-    slowest = [bounds(hop.rate) for hop in hops]
+    slowest = [bounds(rate) for hop in hops for rate in (hop.rate, hop.shaper and hop.shaper.rate) if rate]
     low, high = (min(rate[k] for rate in slowest) for k in (0, 1))
     rtt = _sum((_round_trip(hop), many) for hop, many in counted)
     of = Extent(low, high), rtt, own["payload"]

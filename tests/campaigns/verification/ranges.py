@@ -32,6 +32,9 @@ from tests.campaigns.benchmarks.fidelity import populations
 OTHERS = ("ns_manet_rwp",)
 """References that say nothing about transport: motion alone."""
 
+LINKS_PAGE = "links-as-sold"
+"""Page of `docs/results` with the comparisons of fields of links."""
+
 OF_KIND = {"handshake": "outage", "queue": "queue", "acks": "ack_loss", "short": "loss"}
 """The quantity that each kind of scenario in `linux_kernel_edges` is about.
 
@@ -94,6 +97,29 @@ def of_populations() -> Iterator[Row]:
                 )  # fmt: skip
 
 
+LINKS = {
+    "overhead": (0.0, 46.0, "computed capacities", "capacity", 0.00001),
+    "mpu": (0.0, 1024.0, "computed capacities", "capacity", 0.00001),
+    "cells": (0.0, 1.0, "computed capacities", "capacity", 0.00001),
+    "shaper_rate": (10e6, 10e6, "tbf of Linux", "goodput_bps", 0.001),
+    "shaper_burst": (4096.0, 20000.0, "tbf of Linux", "goodput_bps", 0.001),
+    "shaper_peak": (40e6, 40e6, "tbf of Linux", "goodput_bps", 0.001),
+    "loss_correlation": (0.0, 0.5, "the formula of netem", "loss_share", 0.0),
+}
+"""Ranges of framing, shapers and correlated losses in docs/results/links-as-sold.md: ends, reference, metric,
+largest error."""
+
+
+def of_links() -> Iterator[Row]:
+    """Yield the rows of fields of links, which were compared without a mapping, for all protocols."""
+    for network in ("paths", "two paths", "shared links"):
+        for quantity, (low, high, source, metric, most) in LINKS.items():
+            yield Row(
+                "packet", network, validated.ANY, quantity, low, high, RANGE, source, LINKS_PAGE, 0, metric,
+                most, most, most,
+            )  # fmt: skip
+
+
 def _together(each: dict[str, Extents]) -> dict[str, Extents]:
     """Name the most common extent of each quantity under ANY, and others under their protocol."""
     common = {}
@@ -120,7 +146,8 @@ def _text(value: Any) -> str:
 
 def table() -> str:
     """Return the validated ranges of packets in Markdown: a table for each kind of network, and the edges."""
-    packets = [row for row in validated.rows() if row.fidelity == "packet"]
+    every = [row for row in validated.rows() if row.fidelity == "packet"]
+    packets = [row for row in every if row.protocol != validated.ANY]
     parts = []
     for start in ("paths", "shared links", "802.11", "ad hoc"):
         mine = [row for row in packets if row.network.replace("two ", "").startswith(start)]
@@ -130,7 +157,14 @@ def table() -> str:
         if row.use == EDGE:
             at = f"{QUANTITIES[row.quantity].word} {validated.between(row.quantity, row.low, row.high)}"
             edges.append(f"| `{row.protocol}` | {at} | {100 * row.median:.1f} % | {100 * row.worst:.1f} % |")
-    return "\n\n".join([*parts, "\n".join(edges)])
+    links = ["| field of a hop or link | compared with | range | error at most |", "|---|---|---|---|"]
+    for row in every:
+        if (row.network, row.protocol) == ("paths", validated.ANY):
+            at = "given" if QUANTITIES[row.quantity].flag else validated.span(row.quantity, row.low, row.high)
+            links.append(
+                f"| {QUANTITIES[row.quantity].word} | {row.source} | {at} | {100 * row.worst:.3g} % |"
+            )
+    return "\n\n".join([*parts, "\n".join(edges), "\n".join(links)])
 
 
 def _of_kind(rows: list[Row]) -> str:
@@ -160,4 +194,4 @@ def main() -> None:
     if given.folder == "table":
         print(table())
         return
-    write([*of_references(Path(given.folder), given.rows), *of_populations()], sys.stdout)
+    write([*of_references(Path(given.folder), given.rows), *of_links(), *of_populations()], sys.stdout)
