@@ -184,13 +184,12 @@ def within_scenario(name: str, known: Collection[str]) -> str | None:
     return f"{head} is a field of the scenario; write it under scenario:"
 
 
-def check_outside(name: str, value: str, known: Collection[str], scenario: Any) -> None:
+def check_outside(name: str, value: str, known: Collection[str]) -> None:
     """Raise InputError for an option that sets a field of the scenario in the sweep or plan around it."""
     if within_scenario(name, known) is None:
         return
     head = name.partition(".")[0]
-    remedy = f"it into {scenario}" if isinstance(scenario, str) else f"--set scenario.{name}={value}"
-    raise InputError(f"{head} is a field of the scenario; write {remedy}")
+    raise InputError(f"{head} is a field of the scenario; write --set scenario.{name}={value}")
 
 
 def _listed(words: Iterable[str], last: str = "and") -> str:

@@ -40,12 +40,13 @@ from netcarlo.schema import document as files
 from netcarlo.schema import units
 from netcarlo.schema.axes import DIMENSIONS
 from netcarlo.schema.document import Document
-from netcarlo.schema.names import full_names, with_options, with_values
+from netcarlo.schema.names import full_names, split_options, with_options, with_values
 from netcarlo.schema.output import csv_text
 from netcarlo.schema.quantity import Quantity
 from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.launches import Job as Launched
 from netcarlo.simulation.outcomes import MEANING, values_of
+from netcarlo.simulation.provenance import resolved
 from netcarlo.simulation.simulate import simulate_all
 from netcarlo.simulation.trace import per_second
 from netcarlo.simulation.trace import trace as traced
@@ -136,7 +137,8 @@ class PlanPage(Page):
     def __init__(self, document: Document, values: Mapping[str, Any], scheduler: Scheduler) -> None:
         """`values` has fields of the file to be replaced, as with `--set`. Raises InputError."""
         self.set, self.scheduler = dict(values), scheduler
-        self.data, self.document = with_options(document, self.set, set_in_plan)
+        own, self.inside = split_options(document, self.set)
+        self.data, self.document = with_options(document, own, set_in_plan)
         self.data.setdefault("name", files.title(document.source))
         self.base = self._made(self.data)
         if self.base.designs:
@@ -159,7 +161,8 @@ class PlanPage(Page):
         """Return the plan without its resources, for which the page has sliders. Raises InputError."""
         folder = Path(self.document.source).parent
         lines = Document({}, self.document.source, self.document.lines, self.document.given)
-        return make_plan({k: v for k, v in data.items() if k != "resources"}, folder=folder, document=lines)
+        shown = {name: value for name, value in data.items() if name != "resources"}
+        return make_plan(shown, folder=folder, document=lines, values=self.inside)
 
     def _requirements(self) -> list[Control]:
         found = []
@@ -324,6 +327,8 @@ class PlanPage(Page):
     def _text(self, state: State) -> str:
         """Return the plan of a state as YAML."""
         data = {**self.data, "requirements": self.plan(state).spec.model_dump()["requirements"]}
+        if self.inside:
+            data["scenario"] = resolved(self.base.base)
         others = {n: v for n, v in self._values(state).items() if not n.startswith("requirements.")}
         return files.yaml_text(with_values(data, others))
 

@@ -21,7 +21,15 @@ from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, trusted, units
 from netcarlo.schema.document import Document, Location
-from netcarlo.schema.names import full_names, set_field, value_text, with_options, with_values
+from netcarlo.schema.names import (
+    SCENARIO,
+    full_names,
+    set_field,
+    split_options,
+    value_text,
+    with_options,
+    with_values,
+)
 from netcarlo.schema.record import Record
 from netcarlo.simulation import cautions, fidelity, measurable
 from netcarlo.transport.congestion import NAMES, locate
@@ -425,9 +433,11 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     Names are dotted, as in `confidence` or `scenario.transport.window`. The name of a scenario file is
     relative to the folder of the plan. Raises InputError with file and line.
     """
-    data, document = with_options(kinds.read(path, kinds.PLAN), values or {}, set_in_plan)
+    read = kinds.read(path, kinds.PLAN)
+    own, inside = split_options(read, values or {})
+    data, document = with_options(read, own, set_in_plan)
     data.setdefault("name", files.title(path))
-    made = make_plan(data, folder=Path(path).parent, document=document)
+    made = make_plan(data, folder=Path(path).parent, document=document, values=inside)
     words = ["netcarlo", "plan", str(path)]
     for name, value in (values or {}).items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value, default=str)}"]
@@ -438,7 +448,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
 def set_in_plan(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
     """Set a field of a plan or of its scenario. Return the new data and the locations of the changed
     fields."""
-    check_outside(name, value_text(value), PlanSpec.model_fields, data.get("scenario"))
+    check_outside(name, value_text(value), PlanSpec.model_fields)
     return set_field(data, name, value)
 
 
@@ -453,14 +463,23 @@ def as_plan(asked: Asked) -> Plan:
     return asked if isinstance(asked, Plan) else load_plan(asked)
 
 
-def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
-    """Return the plan of data as it is written in a file. Raises InputError."""
+def make_plan(
+    data: Mapping[str, Any],
+    *,
+    folder: Path = Path(),
+    document: Document | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Return the plan of data as it is written in a file. Raises InputError.
+
+    `values` are set in a scenario that is in a file of its own.
+    """
     faults, spec = Faults(), None
     with faults:
         spec = PlanSpec.check(dict(data), document=document)
     if isinstance(data.get("scenario"), str | dict):
         with faults:
-            base, lines = _base(data if spec else {**data, "seed": None}, folder, document)
+            base, lines = _base(data if spec else {**data, "seed": None}, folder, document, values or {})
             Scenario.check(base, document=lines)
     faults.refuse()
     assert spec is not None
@@ -468,15 +487,14 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
 
 
 def _base(
-    data: Mapping[str, Any], folder: Path, document: Document | None
+    data: Mapping[str, Any], folder: Path, document: Document | None, values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Document | None]:
     """Return the data of the scenario of a plan, and the document with its line numbers."""
     scenario, lines = data["scenario"], None
     if isinstance(scenario, str):
         place = folder / scenario
         trusted.check(place, Path(document.source) if document else folder)
-        lines = kinds.read(place, kinds.SCENARIO)
-        base = lines.data
+        base, lines = with_options(kinds.read(place, kinds.SCENARIO), values, above=SCENARIO)
     else:
         base, place = dict(scenario), Path(document.source) if document else folder
         if document:

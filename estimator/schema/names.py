@@ -69,17 +69,17 @@ locations that were set."""
 
 
 def with_options(
-    document: Document, values: Mapping[str, Any], set_one: Set | None = None
+    document: Document, values: Mapping[str, Any], set_one: Set | None = None, *, above: str = ""
 ) -> tuple[dict[str, Any], Document]:
     """Return the data of a document with fields set by options, and a document that knows these options.
 
-    `set_one` sets one field (default: `set_field`). Raises InputError with a line for each option whose field
-    does not exist.
+    `set_one` sets one field (default: `set_field`). `above` precedes the names in the options. Raises
+    InputError with a line for each option whose field does not exist.
     """
     data, faults = copy.deepcopy(document.data), Faults()
     given: dict[Location, str] = {}
     for name, value in values.items():
-        option = option_text(name, value)
+        option = option_text(above + name, value)
         try:
             data, places = (set_one or set_field)(data, name, value)
             given |= dict.fromkeys(places, option)
@@ -87,6 +87,22 @@ def with_options(
             faults.lines += prefixed(error, f"{option}: {document.source}: ").lines
     faults.refuse()
     return data, replace(document, given=given)
+
+
+def split_options(document: Document, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options about a sweep or plan, and those about its scenario in a file of its own.
+
+    The latter have the names of the fields in that file.
+    """
+    if not isinstance(document.data.get("scenario"), str):
+        return dict(values), {}
+    inside = {name: value for name, value in values.items() if name.startswith(SCENARIO)}
+    own = {name: value for name, value in values.items() if name not in inside}
+    return own, {name.removeprefix(SCENARIO): value for name, value in inside.items()}
+
+
+SCENARIO = "scenario."
+"""Start of the names of fields of the scenario of a sweep or plan."""
 
 
 def set_field(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], list[Location]]:
@@ -97,8 +113,6 @@ def set_field(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, An
     if isinstance(inside, dict):
         changed, places = set_field(inside, rest, value)
         return {**data, "scenario": changed}, [("scenario", *place) for place in places]
-    if isinstance(inside, str):
-        raise InputError(f"the scenario is in a file of its own; write {rest} into {inside}")
     data = with_values(data, {name: value})
     return data, [place_of(full) for full in full_names(data, name)]
 

@@ -12,8 +12,10 @@ import netcarlo
 from netcarlo import InputError, Scenario, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.errors import MAX_LINES, Faults, suggest
+from netcarlo.planning import load_plan
 from netcarlo.schema import problems
 from netcarlo.schema.record import Record
+from netcarlo.sweeps.space.file import load_sweep
 
 SCENARIO = """scenario:
   duration: 10 s
@@ -229,8 +231,26 @@ def test_options_of_sweeps_look_inside_the_axis(errors, tmp_path):
         )
     (tmp_path / "base.yaml").write_text(SCENARIO.replace("scenario:\n", "").replace("\n  ", "\n").lstrip())
     text = text.replace(SCENARIO, "scenario: base.yaml\n")
-    for option in ("hops.0.rate=3", "scenario.hops.0.rate=3"):
-        assert "into base.yaml" in errors("sweep", text, "--set", option)[0]
+    for option, said in {
+        "hops.0.rate=3": "hops is a field of the scenario; write --set scenario.hops.0.rate=3",
+        "scenario.hops.0.rate=3": "base.yaml: hops.0.rate = 3 has no unit",
+        "scenario.hops.0.late=3": "base.yaml: hops.0.late is an unknown field",
+    }.items():
+        found = errors("sweep", text, "--set", option)
+        assert found[0].startswith(f"--set {option}: ") and said in found[0], found
+
+
+def test_options_set_fields_of_a_scenario_in_a_file_of_its_own(tmp_path):
+    (tmp_path / "base.yaml").write_text(SCENARIO.replace("scenario:\n", "").replace("\n  ", "\n").lstrip())
+    sweep, plan = tmp_path / "sweep.yaml", tmp_path / "plan.yaml"
+    sweep.write_text("scenario: base.yaml\naxes: {hops.0.delay: [1 ms, 2 ms]}\n")
+    plan.write_text(
+        "scenario: base.yaml\nquantity: {name: queue, field: hops.0.queue, values: [5, 10]}\n"
+        "requirements: {enough: goodput_bps >= 1 kbit/s}\n"
+    )
+    values = {"scenario.hops.0.rate": "3 Mbit/s", "seed": 5}
+    for base in load_sweep(sweep, values=values).base, load_plan(plan, values=values).base:
+        assert (base.paths[0].hops[0].rate, base.seed) == (3e6, 5)
 
 
 def test_misspellings_need_to_be_similar():

@@ -15,7 +15,15 @@ from netcarlo.schema import document as files
 from netcarlo.schema import kinds, trusted, units
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
-from netcarlo.schema.names import place_of, set_field, value_text, with_options, with_values
+from netcarlo.schema.names import (
+    SCENARIO,
+    place_of,
+    set_field,
+    split_options,
+    value_text,
+    with_options,
+    with_values,
+)
 from netcarlo.schema.notes import Note
 from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
@@ -114,9 +122,11 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     its field. The name of a scenario file is relative to the folder of the sweep. Raises InputError with file
     and line.
     """
-    data, document = with_options(kinds.read(path, kinds.SWEEP), values or {}, _set)
+    read = kinds.read(path, kinds.SWEEP)
+    own, inside = split_options(read, values or {})
+    data, document = with_options(read, own, _set)
     data.setdefault("name", files.title(path))
-    found = make_sweep(data, folder=Path(path).parent, document=document)
+    found = make_sweep(data, folder=Path(path).parent, document=document, values=inside)
     _note_losses(found, str(path))
     _note_base_points(found, str(path))
     return found
@@ -147,8 +157,17 @@ def _note_losses(sweep: Sweep, source: str) -> None:
             warnings.warn(text, Note, stacklevel=3)
 
 
-def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Sweep:
-    """Return the sweep of data as it is written in a file. Raises InputError."""
+def make_sweep(
+    data: Mapping[str, Any],
+    *,
+    folder: Path = Path(),
+    document: Document | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> Sweep:
+    """Return the sweep of data as it is written in a file. Raises InputError.
+
+    `values` are set in a scenario that is in a file of its own.
+    """
     given = dict(data)
     if isinstance(given.get("draw"), dict):
         given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
@@ -159,7 +178,7 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     if not isinstance(given.get("scenario"), str | dict):
         faults.refuse()
     with faults:
-        base, texts, lines = _base(given, folder, document)
+        base, texts, lines = _base(given, folder, document, values or {})
         for name in ("replications", "precision", "seed"):
             if (value := getattr(spec, name, None)) is not None:
                 base[name] = value
@@ -219,7 +238,7 @@ def _yaml(data: Mapping[str, Any]) -> str:
 
 
 def _base(
-    given: Mapping[str, Any], folder: Path, document: Document | None
+    given: Mapping[str, Any], folder: Path, document: Document | None, values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str], Document | None]:
     """Return the data of the base scenario, the texts of its files, and the document with its line
     numbers."""
@@ -227,8 +246,7 @@ def _base(
     if isinstance(scenario, str):
         place = folder / scenario
         trusted.check(place, _place(folder, document))
-        file = kinds.read(place, kinds.SCENARIO)
-        base, lines = file.data, file
+        base, lines = with_options(kinds.read(place, kinds.SCENARIO), values, above=SCENARIO)
     else:
         base, lines, place = dict(scenario), None, _place(folder, document)
         if document:
@@ -243,7 +261,7 @@ def _set(data: dict[str, Any], name: str, value: Any) -> tuple[dict[str, Any], l
 
     Return the new data and the locations of the changed fields.
     """
-    check_outside(name, value_text(value), SweepSpec.model_fields, data.get("scenario"))
+    check_outside(name, value_text(value), SweepSpec.model_fields)
     head, _, rest = name.partition(".")
     inner = data.get(head, {})
     if head == "axes" and rest and isinstance(inner, dict):
