@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from netcarlo.cli import console
+from netcarlo.cli import console, wide
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes, wrapped
 from netcarlo.errors import InputError, suggest
 
@@ -27,8 +27,6 @@ LINE_S = 60.0
 
 MOST_TABLES = 24
 """Maximum number of points of the axes whose sensitivity is printed."""
-MOST_RECORDS = 20
-"""Maximum number of rows of a query that are printed with a line per value if they are too wide."""
 MOST_ANSWERED = 200_000
 """Maximum number of cells of a sweep whose answer is printed after the run; its report has it always."""
 
@@ -233,11 +231,7 @@ def query(
     elif as_csv:
         typer.echo(csv_text(frame), nl=False)
     else:
-        text = frame.to_string(index=False, float_format=console.number)
-        if 0 < len(frame) <= MOST_RECORDS and max(map(len, text.splitlines())) > console.width():
-            records = (frame.iloc[[k]].T for k in range(len(frame)))
-            text = "\n\n".join(one.to_string(header=False, float_format=console.number) for one in records)
-        console.echo(text)
+        console.echo(wide.text(frame, console.width()))
 
 
 def export(

@@ -26,7 +26,8 @@ class Run(Record):
     """Duration of the run; it starts at time 0."""
     warm_up: Time | None = None
     """Time from which outcomes of wireless and shared networks are counted. Default: 0. The times of
-    finite transfers, and of the first and last delivery, always cover the whole run."""
+    finite transfers, and of the first and last delivery, always cover the whole run; those of flows with
+    `arrivals` cover flows that start after it."""
     seed: int = Field(default=1, ge=0, lt=2**63)
     """Seed of all random numbers; scenarios with equal seed and `topology` use the same ones."""
     topology: int = Field(default=0, ge=0, lt=2**32)

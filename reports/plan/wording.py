@@ -270,8 +270,9 @@ def share(number: float) -> str:
 
 
 def percent(number: float) -> str:
-    """A probability that was seen: `94.7 %`."""
-    return f"{100 * number:.1f} %".replace(".0 %", " %")
+    """A share that was seen: `94.7 %`; below 1 % with two digits: `0.15 %`."""
+    text = f"{100 * number:.2g}" if 0 < number < 0.01 else f"{100 * number:.1f}".removesuffix(".0")
+    return f"{text} %"
 
 
 def band(low: float, high: float) -> str:

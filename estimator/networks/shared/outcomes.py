@@ -78,6 +78,8 @@ def _all_completed_s(out: SharedOutput) -> Floats:
     return np.where(all_done, over(np.nanmax, out.completion_s), np.nan)
 
 
+_STARTED = "warm-up included; of flows with `arrivals`, those that started after it"
+
 OUTCOMES = (
     Outcome(
         "tcp_goodput_bps", _tcp_goodput_bps, MORE, "payload of the TCP flows over the time from warm-up to "
@@ -142,11 +144,11 @@ OUTCOMES = (
     Outcome(
         "completion_mean_s", partial(_completion, statistic=np.nanmean, of_classes=completions.MEAN), LESS,
         "mean time from start to the arrival of the last missing packet, of the finite flows that arrived, "
-        "warm-up included", label="mean completion time", when=SharedOutput.transfers, by=completions.MEAN.by,
+        f"{_STARTED}", label="mean completion time", when=SharedOutput.transfers, by=completions.MEAN.by,
     ),
     Outcome(
         "completion_p95_s", partial(_completion, statistic=_p95, of_classes=completions.P95), LESS,
-        "95 % quantile of the times of the finite flows that arrived, warm-up included",
+        f"95 % quantile of the times of the finite flows that arrived, {_STARTED}",
         label="95 % quantile of completion times", when=SharedOutput.transfers, by=completions.P95.by,
     ),
     *completions.OUTCOMES,
