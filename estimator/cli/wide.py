@@ -28,7 +28,7 @@ def text(frame: "pd.DataFrame", width: int) -> str:
 
 def _parts(frame: "pd.DataFrame", width: int) -> list[str]:
     """Return the table in parts of at most `width` characters, each with as many columns as fit."""
-    columns, parts = list(range(frame.shape[1])), []
+    columns, parts = list(range(frame.shape[1])), list[str]()
     while columns:
         taken = [0, *columns[:1]] if parts else columns[:1]
         for column in columns[1:]:

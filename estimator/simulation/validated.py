@@ -249,7 +249,7 @@ def _line(found: Sequence[tuple[str, str, tuple[Error, ...]]]) -> str:
     if not errors:
         return quantities
     sizes = [f"{', '.join(one.text for one in some)} ({source})" for source, some in errors.items()]
-    return f"{quantities}. Errors inside the range, median and worst: {'; '.join(sizes)}"
+    return f"{quantities}. Deviations inside the range, median and worst: {'; '.join(sizes)}"
 
 
 def _largest(errors: Iterable[Error]) -> tuple[Error, ...]:

@@ -207,7 +207,7 @@ def test_each_reference_has_its_range_and_its_errors() -> None:
     assert "loss 5 % (linux bbr compared with Linux 6.18 up to 0.1 %)" in line
     assert "loss 5 % (udp compared with ns-2 2.35 up to 1.6 %)" in line
     errors = "goodput 0.058 % and 0.2 % (Linux 6.18); goodput 0.092 % and 2.1 % (ns-2 2.35)"
-    assert line.endswith(f". Errors inside the range, median and worst: {errors}")
+    assert line.endswith(f". Deviations inside the range, median and worst: {errors}")
     assert validated.of_record(json.loads(json.dumps(validated.record(scenario)))) == line
 
 
