@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from netcarlo.errors import Faults, InputError
+from netcarlo.networks import queue_limits
 from netcarlo.networks.family import Fidelity
 from netcarlo.networks.registry import KINDS, Networks
 from netcarlo.schema import document as files
@@ -92,6 +93,9 @@ class Scenario(Networks):
             self._check_network()
         with faults:
             self._check_warm_up()
+        if len(self.given) == 1:
+            with faults:
+                queue_limits.check(self.network.queues(), self.transport)
         faults.refuse()
         return self
 

@@ -73,7 +73,7 @@ def import_movement(
 ) -> None:
     """Read the movement of the nodes of an ad hoc network, say what is in it, and write it for BonnMotion.
 
-    A scenario reads the same files: `mobility: {model: given, file: FILE}`.
+    A scenario reads the same files: `mobility: {model: given, nodes: FILE}`.
     """
     from netcarlo.schema import document, movement, output, programs
 
@@ -90,7 +90,7 @@ def import_movement(
             raise InputError(f"{out}: exists already; name another file with --out, or remove it")
         output.write_text(out, found.text())
         console.echo(f"Written to {out}.")
-    console.echo(f"Use it in adhoc: mobility: {{model: given, file: {file if out is None else out.name}}}")
+    console.echo(f"Use it in adhoc: mobility: {{model: given, nodes: {file if out is None else out.name}}}")
 
 
 _EXAMPLE = "Example: netcarlo import trace drive.csv --rate 'DL_bitrate kbit/s' --out drive.trace.csv"

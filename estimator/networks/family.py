@@ -5,7 +5,7 @@ Each kind is a folder next to this file, whose `network.py` implements the inter
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import pandas as pd
@@ -25,6 +25,7 @@ from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Number
 from netcarlo.schema.record import Record
 
 Fidelity = Literal["packet", "fluid", "formula"]
@@ -84,6 +85,10 @@ class Network(Record):
     @abstractmethod
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Raise InputError for fields that cannot be combined, or if a packet could take no time."""
+
+    def queues(self) -> Iterable[tuple[str, Number]]:
+        """Return the limits of the queues for data that may be sizes, with the names of their fields."""
+        return ()
 
     @abstractmethod
     def phrase(self, run: Run) -> str:

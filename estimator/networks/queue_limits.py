@@ -5,6 +5,7 @@ A packet is dropped if the limit would be exceeded with it (`bfifo_enqueue` of L
 equally large, a limit in bytes is therefore one of as many packets as fit into it.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.limit import dimension_of
-from netcarlo.schema.quantity import Number
+from netcarlo.schema.quantity import Number, bounds
 from netcarlo.schema.units import Dimension
 
 MOST = 65536
@@ -24,6 +25,19 @@ MOST_FRAMES = 4096
 """Maximum number of packets in the queue of a node of an 802.11 network."""
 _ROUNDING = 2e-6
 """Relative error of byte times: a limit of exactly ten packets holds ten."""
+
+
+def check(queues: Iterable[tuple[str, Number]], transport: Any) -> None:
+    """Raise InputError with a line for each limit in bytes that can be below a packet of a transport.
+
+    `queues` are names and limits. What depends on rates and round-trip times is checked for the rows.
+    """
+    parts = (getattr(transport, name, 0.0) for name in ("payload", "header", "chunk_header"))
+    packet = sum(bounds(part)[1] for part in parts)
+    below = [name for name, limit in queues
+             if dimension_of(limit) is units.SIZE and bounds(limit)[0] < packet]  # fmt: skip
+    if below:
+        raise InputError(*(_too_small(name, int(packet)) for name in below))
 
 
 class Limit(NamedTuple):
@@ -107,8 +121,11 @@ def byte_limit(limit: Limit, held: Floats, size: Ints, draws: Draws) -> Ints:
 
 def _below(limit: Limit, size: int) -> InputError:
     """Return the error for a limit that drops every packet of `size` bytes."""
-    found = f"{limit.name} can be below a packet of {size} B, which is then dropped"
-    return InputError(f"{found}; write {size} B or more")
+    return InputError(_too_small(limit.name, size))
+
+
+def _too_small(name: str, size: int) -> str:
+    return f"{name} can be below a packet of {size} B, which is then dropped; write {size} B or more"
 
 
 class Converted(NamedTuple):

@@ -169,7 +169,10 @@ def _lines(problem: _Problem, document: Document | None) -> Iterator[tuple[Locat
             else:  # the message starts with a field of the record
                 deeper = (*at, *_start(line))
                 files = document.files(deeper) if document else ""
-                yield (deeper if files else at), files + (f"{name}.{line}" if at else line)
+                known = document is not None and as_written(deeper, document) in document.lines
+                if known and not at:
+                    line = f"{_dotted(deeper, document)} {line.partition(' ')[2]}"
+                yield (deeper if files or known else at), files + (f"{name}.{line}" if at else line)
         return
     if kind == "missing":
         yield at, f"{name} is missing; add it"

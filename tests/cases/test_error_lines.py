@@ -99,7 +99,7 @@ warm_up: 2 s
 transport: {protocol: newreno, start: 5 s}
 shared: {dumbbell: {rate: 1 Mbit/s, delay: 1 ms}, flows: [{}]}
 """)  # fmt: skip
-    begin(found, "1: transport.start can be at or after the end", "1: warm_up can be at or after the end")
+    begin(found, "2: warm_up can be at or after the end", "3: transport.start can be at or after the end")
 
 
 def test_a_misspelt_field_is_not_missing_too(errors):

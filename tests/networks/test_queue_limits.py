@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import Hop
 from netcarlo.kernels.shared.layout import FIFO, NO_AQM, Link
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema import fields, units
 from netcarlo.simulation import conversions
 from netcarlo.simulation.ensemble import build, features
@@ -105,13 +106,43 @@ def test_wrong_limits(queue: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("scenario", "text"),
     [
-        (path("1 kB"), "hops.0.queue can be below a packet of 1500 B, which .*; write 1500 B or more"),
         (path("1 BDP", rate="100 Gbit/s"), "can be 333335 packets; expected 1 to 65536 packets; write less"),
     ],
 )
 def test_limits_that_rows_refuse(scenario: Scenario, text: str) -> None:
     with pytest.raises(InputError, match=text):
         build(scenario)
+
+
+@pytest.mark.parametrize(
+    ("network", "name"),
+    [
+        (
+            "hops: [{rate: 10 Mbit/s, delay: 1 ms}, {rate: 1 Mbit/s, delay: 1 ms, queue: 1 kB}]",
+            "hops.1.queue",
+        ),
+        (
+            "shared: {dumbbell: {rate: 1 Mbit/s, delay: 1 ms, queue: 1 kB}, flows: [{}]}",
+            "shared.dumbbell.queue",
+        ),
+        ("wireless: {cell: {stations: 1}, queue: {uniform: [1 kB, 9 kB]}}", "wireless.queue"),
+    ],
+)  # fmt: skip
+def test_a_limit_below_a_packet_is_refused_when_the_file_is_read(
+    network: str, name: str, tmp_path: Path
+) -> None:
+    """The error has its line, and is listed with others."""
+    file = tmp_path / "small.yaml"
+    file.write_text(f"duration: 1 s\n{network}\ntransport: {{protocol: linux, start: 2 s}}\n")
+    with pytest.raises(InputError) as no:
+        load_scenario(file)
+    size = "which is then dropped; write 1500 B or more"
+    lines = sorted(no.value.lines)
+    assert f"{file}:2: {name} can be below a packet of 1500 B, {size}" in lines
+    assert len(lines) == 2 and any("transport.start can be at or after the end" in line for line in lines)
+    remedied = network.replace("1 kB", "1500 B")
+    file.write_text(f"duration: 1 s\n{remedied}\ntransport: {{protocol: linux}}\n")
+    assert build(load_scenario(file)).rows is not None
 
 
 def test_flows_of_one_size_in_one_direction_need_no_limit_in_bytes() -> None:

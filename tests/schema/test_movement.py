@@ -105,7 +105,7 @@ def test_import_says_what_is_in_a_file(tmp_path, monkeypatch) -> None:
     found = CliRunner().invoke(app, ["import", "movement", "walk.ns_movements", "--out", "walk.movements"])
     assert found.exit_code == 0, found.output
     assert "walk.ns_movements: ns-2 setdest, 2 nodes, last position at 110 s" in found.stdout
-    assert "mobility: {model: given, file: walk.movements}" in found.stdout
+    assert "mobility: {model: given, nodes: walk.movements}" in found.stdout
     assert movement.parse((tmp_path / "walk.movements").read_text()).nodes == WALK
 
 

@@ -1,6 +1,6 @@
 """Network interface of ad hoc networks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,6 +25,7 @@ from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Number
 from netcarlo.transport.classed import delay_field
 
 
@@ -45,6 +46,10 @@ class AdhocNetwork(Adhoc, Network):
             what = f"duration allows about {asked:.0f} packets"
             remedy = "shorten it, or write protocol: linux26"
             raise InputError(f"{what}, but linux over adhoc supports {most}; {remedy}")
+
+    def queues(self) -> Iterator[tuple[str, Number]]:
+        """Yield the limit of the nodes."""
+        yield "adhoc.radio.queue", self.radio.queue
 
     def phrase(self, run: Run) -> str:
         """Return the transport, the nodes and their routing."""

@@ -1,7 +1,7 @@
 """Common parts of networks of paths, for both engines that simulate them."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from netcarlo.networks.extent import Compared
@@ -15,7 +15,7 @@ from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Duration
+from netcarlo.schema.quantity import Duration, Number
 
 
 class Routed(Network):
@@ -44,6 +44,16 @@ class Routed(Network):
     def has_bottleneck(self) -> bool:
         """True for one path to a fixed host."""
         return len(self.routes) == 1 and self.mobility is None
+
+    def queues(self) -> Iterator[tuple[str, Number]]:
+        """Yield the limits of the hops."""
+        for i, route in enumerate(self.routes):
+            for k, hop in enumerate(route.hops):
+                name = f"paths.{i}.hops.{k}"
+                if isinstance(hop, Hops):
+                    yield f"{name}.each.queue", hop.each.queue
+                else:
+                    yield f"{name}.queue", hop.queue
 
     def phrase(self, run: Run) -> str:
         """Return the transport, the hops of the paths and the mobile host."""

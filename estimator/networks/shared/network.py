@@ -1,6 +1,6 @@
 """Network interface of shared links."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from netcarlo.networks.shared.description import (
     MAX_CABLES,
     Cable,
     Flows,
+    Line,
     SharedSpec,
 )
 from netcarlo.networks.shared.ignored_fields import IGNORED_FIELDS
@@ -49,7 +50,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.limit import dimension_of
-from netcarlo.schema.quantity import bounds
+from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import FLUID_TCPS, not_mixed, own_association, sender_of
 
 
@@ -80,6 +81,12 @@ class SharedNetwork(SharedSpec, Network):
         if fidelity == "packet" and most > MAX_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
             raise InputError(f"shared.flows can be up to {most}; expected 1 to {MAX_FLOWS}; {remedy}")
+
+    def queues(self) -> Iterator[tuple[str, Number]]:
+        """Yield the limits of the links, without those of the reverse direction of cables."""
+        for name, line in self.each_line():
+            if isinstance(line, Line):
+                yield f"shared.{name}.queue", line.queue
 
     def _check_failures(self, duration_s: float) -> None:
         """Check failures; they cannot be combined with time-varying links or AQM."""

@@ -1,6 +1,6 @@
 """Network interface of 802.11 networks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -36,7 +36,7 @@ from netcarlo.networks.wireless.offered import of_radio
 from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import bounds
+from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import not_mixed, own_association
 
 
@@ -61,6 +61,10 @@ class WirelessNetwork(Wireless, Network):
             raise InputError(f"wireless.receiver.read is not supported with {wrong[0]}, {why}; remove it")
         if any(tcp.stamped for tcp in (run.transport, *found)):
             self._check_linux(run)
+
+    def queues(self) -> Iterator[tuple[str, Number]]:
+        """Yield the limit of the nodes."""
+        yield "wireless.queue", self.queue
 
     def _check_own(self, transport: Any) -> None:
         """Check that flows' own TCPs can be mixed, and that datagrams have no TCP fields."""
