@@ -12,7 +12,7 @@ from pydantic import model_validator
 from netcarlo.errors import Faults, InputError
 from netcarlo.networks import queue_limits
 from netcarlo.networks.family import Fidelity
-from netcarlo.networks.registry import KINDS, Networks
+from netcarlo.networks.registry import NETWORKS, Networks
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.arguments import checked
@@ -69,8 +69,8 @@ class Scenario(Networks):
             protocol = transport.get("protocol")
             text = "is missing; write protocol: newreno"
             if protocol is not None:
-                given = [kind for kind in KINDS if data.get(kind.key) not in (None, [])]
-                text = refused(str(protocol), (given or KINDS)[0])
+                given = [network for network in NETWORKS if data.get(network.key) not in (None, [])]
+                text = refused(str(protocol), (given or NETWORKS)[0])
                 if len(given) > 1 and protocol in PROTOCOLS:  # that error comes first
                     text = ""
             if text:
@@ -102,8 +102,10 @@ class Scenario(Networks):
     def _check_network(self) -> None:
         given = self.given
         if not given:
-            remedy = _listed((f"{kind.written or kind.key}:" for kind in KINDS), "or")
-            raise InputError(f"{_listed(kind.key for kind in KINDS)} are all missing; write one of {remedy}")
+            remedy = _listed((f"{network.written or network.key}:" for network in NETWORKS), "or")
+            raise InputError(
+                f"{_listed(network.key for network in NETWORKS)} are all missing; write one of {remedy}"
+            )
         if len(given) > 1:
             raise InputError(f"{given[1].key} and {given[0].key} are both given; remove one")
         if self.mobility is not None and not self.paths:
@@ -111,7 +113,7 @@ class Scenario(Networks):
         if text := self.transport.supports(self.network):
             raise InputError(text)
         if (field := delay_field(self.transport)) and not self.network.one_flow:
-            one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
+            one = " and ".join(network.key for network in NETWORKS if network.one_flow)
             remedy = "write it in flows, or remove it"
             raise InputError(f"transport.{field} is supported only with {one}, which have one flow; {remedy}")
         self.network.check_run(self, self.fidelity)
@@ -120,7 +122,7 @@ class Scenario(Networks):
         if self.warm_up is None or len(self.given) != 1:
             return
         if remedy := self.network.no_warm_up:
-            have = _listed(kind.key for kind in KINDS if not kind.no_warm_up)
+            have = _listed(network.key for network in NETWORKS if not network.no_warm_up)
             raise InputError(f"warm_up is supported only with {have} networks; {remedy}")
         if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
             raise InputError("warm_up can be at or after the end of the run; lower it or raise duration")

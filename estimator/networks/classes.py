@@ -118,7 +118,7 @@ def _over(function: Any, values: Floats) -> Floats:
     return found
 
 
-KINDS = (
+CLASS_OUTCOMES = (
     Outcome(
         "mean_delay_s",
         lambda out: (out[DelayOut.SUM] + out[DelayOut.SUM_HIGH] * 2.0**63) / out.packets / NS,
@@ -176,7 +176,7 @@ def of_delivered(name: str) -> str | None:
 @functools.cache
 def outcome(name: str) -> Outcome | None:
     """Return the outcome of a class with this name; None if no such outcome exists."""
-    for kind in KINDS:
+    for kind in CLASS_OUTCOMES:
         if found := re.fullmatch(rf"([a-z][a-z0-9_]*)_{kind.name}", name):
             meaning, label = f"{kind.meaning}, of {found[1]}", f"{kind.label} of {found[1]}"
             return kind._replace(name=name, meaning=meaning, label=label)
@@ -189,7 +189,7 @@ def named(names: Mapping[int, str], table: Ints, flows: Counted) -> dict[str, An
     `names` are the names of the classes by index in `table` [n, classes, DelayOut.COLUMNS].
     """
     output = ClassOutput(table, flows)
-    values = [(kind, kind.column(output)) for kind in KINDS if callable(kind.column)]
+    values = [(kind, kind.column(output)) for kind in CLASS_OUTCOMES if callable(kind.column)]
     found = {}
     for k, one in of_flows(names, flows.number, flows.bounded).items():
         for kind, of_all in values:
@@ -232,4 +232,4 @@ def of_one(word: str, rows: Ints) -> list[Class]:
 def measured_of(found: Iterable[Class], *, fluid: bool) -> Iterator[str]:
     """Yield the names of the outcomes of these classes that packet or `fluid` models measure."""
     for one in found:
-        yield from (f"{one.word}_{name}" for name in measured(KINDS, one, fluid=fluid))
+        yield from (f"{one.word}_{name}" for name in measured(CLASS_OUTCOMES, one, fluid=fluid))

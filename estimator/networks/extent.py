@@ -101,7 +101,7 @@ def given(*fields: Any) -> Extent:
     return Extent(there, there)
 
 
-def varying(lines: Iterable[Any]) -> Extents:
+def features(lines: Iterable[Any]) -> Extents:
     """Return features of hops or links: a trace, jitter, a policer, framing, a shaper, correlated losses."""
     some = list(lines)
     shapers = [shaper for line in some if (shaper := getattr(line, "shaper", None)) is not None]

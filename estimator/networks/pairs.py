@@ -12,8 +12,8 @@ from netcarlo.kernels.base.wire import on_wire
 from netcarlo.networks import shaper as shapers
 from netcarlo.networks.framing import Framed, Framing, framing
 from netcarlo.networks.jitter import Jitter
+from netcarlo.networks.service import Policer, Service
 from netcarlo.networks.traces import PACKET, Trace, Traces
-from netcarlo.networks.varying import Policer, Varying
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 
@@ -42,7 +42,7 @@ class Direction(NamedTuple):
 
 
 def forward(
-    of: Varying, name: str, draws: Draws, *, otherwise: Framed | None = None, loss: Ints | None = None
+    of: Service, name: str, draws: Draws, *, otherwise: Framed | None = None, loss: Ints | None = None
 ) -> Direction:  # fmt: skip
     """Return the properties of a hop, or of one direction of a cable, whose field is `name`.
 

@@ -32,7 +32,7 @@ class Networks(Run):
     @property
     def given(self) -> list[Network]:
         """Networks that are given; a checked scenario has exactly one."""
-        found = (kind.of(self) for kind in KINDS)
+        found = (network.of(self) for network in NETWORKS)
         return [network for network in found if network is not None]
 
     @property
@@ -41,7 +41,7 @@ class Networks(Run):
         return self.given[0]
 
 
-KINDS: tuple[type[Network], ...] = (
+NETWORKS: tuple[type[Network], ...] = (
     PathNetwork,
     *(
         kind
@@ -52,4 +52,4 @@ KINDS: tuple[type[Network], ...] = (
 )
 """All kinds of networks, in the order of their fields."""
 
-BY_KEY = {kind.key: kind for kind in KINDS}
+BY_KEY = {network.key: network for network in NETWORKS}

@@ -30,7 +30,7 @@ _DESCRIPTORS = re.compile(r"/proc/(\d+)/(?:task/\d+/)?fd")
 _LONGEST_CHAIN = 40
 """Maximum number of symbolic links in a chain, as in Linux."""
 
-_KINDS = {
+_REFUSED = {
     stat.S_IFDIR: "is a folder; name a file",
     stat.S_IFBLK: "is a block device, which is never written to; name a file",
     stat.S_IFSOCK: "is a socket, which is never written to; name a file",
@@ -113,8 +113,8 @@ def _followed(path: Path) -> Destination:
         kind = stat.S_IFMT(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):  # reported by `check` or when writing
         kind = stat.S_IFREG
-    if kind in _KINDS:
-        raise InputError(f"{path}: {_KINDS[kind]}")
+    if kind in _REFUSED:
+        raise InputError(f"{path}: {_REFUSED[kind]}")
     return Destination(Path(os.path.realpath(at)), replaced=kind == stat.S_IFREG)
 
 

@@ -45,13 +45,13 @@ _LISTS = {
 
 _PARTS = (np.arange(1024) + 0.5) / 1024
 
-KINDS = (*_LISTS, *NAMED, empirical.NAME)
+DISTRIBUTIONS = (*_LISTS, *NAMED, empirical.NAME)
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution of one of `KINDS`; `values` are its parameters in SI units, in the order of `NAMED` and
-    `_LISTS`.
+    """A distribution of one of `DISTRIBUTIONS`; `values` are its parameters in SI units, in the order of
+    `NAMED` and `_LISTS`.
 
     For an empirical distribution they are its values, followed by the cumulative probabilities.
     """
@@ -142,12 +142,12 @@ def parse(
     unit = value.get("unit") if empirical.NAME in value else None
     if len(value) != 1 + (unit is not None):
         raise InputError(
-            f"is not a distribution; write one of {', '.join(KINDS)}, "
+            f"is not a distribution; write one of {', '.join(DISTRIBUTIONS)}, "
             f"such as {{uniform: {_LISTS['uniform']}}}"
         )
     kind, given = next((key, item) for key, item in value.items() if key != "unit" or unit is None)
-    if kind not in KINDS:
-        raise InputError(f"has the unknown distribution '{kind}'; {suggest(str(kind), KINDS)}")
+    if kind not in DISTRIBUTIONS:
+        raise InputError(f"has the unknown distribution '{kind}'; {suggest(str(kind), DISTRIBUTIONS)}")
     if kind in NAMED:
         return _named(kind, given, number, low, high)
     if kind == empirical.NAME:
@@ -176,8 +176,7 @@ def _named(kind: str, given: Any, number: Callable[[Any], float], low: float, hi
     if not isinstance(given, dict) or not set(names) <= set(given) <= {*names, "min", "max"}:
         shape = ", ".join(f"{name}: {name[0]}" for name in names)
         raise InputError(
-            "has the wrong parameters; write "
-            f"{{{kind}: {{{shape}, min: lowest, max: highest}}}}"
+            f"has the wrong parameters; write {{{kind}: {{{shape}, min: lowest, max: highest}}}}"
         )
     values = tuple(_bare(given[name]) if name in BARE else number(given[name]) for name in names)
     a = number(given["min"]) if "min" in given else low

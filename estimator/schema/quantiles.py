@@ -1,6 +1,6 @@
 """Inverse distribution functions: values [n] at the probabilities `u` [n] in [0, 1).
 
-There is one function for each of `distributions.KINDS`; it takes the parameters in the order given there.
+There is one function for each of `DISTRIBUTIONS`; it takes the parameters in the order given there.
 Draws are the same on every machine, because only exactly rounded operations are used (`portable`).
 """
 

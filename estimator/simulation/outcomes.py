@@ -15,13 +15,13 @@ from netcarlo.errors import InputError
 from netcarlo.networks import classes
 from netcarlo.networks.family import Network
 from netcarlo.networks.outcome import Outcome, declared
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 
 T = TypeVar("T")
 
-OUTCOMES = tuple(outcome for kind in KINDS for outcome in declared(kind.outcomes))
+OUTCOMES = tuple(outcome for network in NETWORKS for outcome in declared(network.outcomes))
 """Outcomes of a replication, in the order of `Outcomes.frame`."""
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
@@ -32,7 +32,7 @@ def trace(scenario: ScenarioLike, *, replication: int = 0, large: bool = False) 
     network = scenario.network
     if network.untraced or scenario.fidelity != "packet":
         what = network.untraced or f"fidelity {scenario.fidelity}"
-        *others, last = (kind.key for kind in KINDS if not kind.untraced)
+        *others, last = (network.key for network in NETWORKS if not network.untraced)
         allowed = f"packets over {', '.join(others)} and {last}"
         raise InputError(f"traces of {what} are not supported; supported: {allowed}")
     if not large:

@@ -107,7 +107,7 @@ class Scope:
     """Expressions by name."""
     inside: tuple[str, ...] = ()
     """Names whose expressions are being evaluated, to detect cycles."""
-    varying: set[str] = field(default_factory=set)
+    differing: set[str] = field(default_factory=set)
     """Conditions that differ between the cells of lines (filled by `evaluate`)."""
 
 
@@ -176,7 +176,7 @@ def _reference(name: str, inside: str | None, scope: Scope) -> Samples:
     if not rows:
         raise InputError(f"'{name}[{shown(where)}]': {_missing(name, where, scope)}")
     names_ = [key for key in rows[0][0] if len({str(at.get(key)) for at, _ in rows}) > 1]
-    scope.varying.update(names_)
+    scope.differing.update(names_)
     found = [scope.source.samples(name, row) for _, row in rows]
     if len({len(one) for one in found}) > 1:
         raise InputError(f"'{name}[{shown(where)}]': cells have different numbers of replications; fix one")

@@ -111,14 +111,14 @@ def _below(found: Mean, bound: float, *, strict: bool) -> Verdict:
 def _trend(match: re.Match[str], scope: Scope, unit: str) -> Judged:
     """Judge a rise or fall from each cell of a line to the next."""
     along, sign = match["along"], 1.0 if match["how"] == "rises" else -1.0
-    scope = replace(scope, varying=set())
+    scope = replace(scope, differing=set())
     line = evaluate(match["of"], scope)
     if line.ndim < 2:
         raise InputError(
             f"'{match['of']}' is the value of one cell; leave out a condition, or give several values"
         )
-    if (along and along not in scope.varying) or len(scope.varying) > 1:
-        names = ", ".join(sorted(scope.varying))
+    if (along and along not in scope.differing) or len(scope.differing) > 1:
+        names = ", ".join(sorted(scope.differing))
         raise InputError(
             f"'{match['of']}' varies with {names}, not only with {along or 'one'}; fix the others"
         )

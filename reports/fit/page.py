@@ -38,14 +38,14 @@ def fit_page(found: Fitted, *, command: str) -> str:
         ],
         errors=[
             {
-                "kind": wording.KINDS[one.kind], "n": one.n, "fitted": wording.error(one, one.fitted),
+                "kind": wording.NAMES[one.kind], "n": one.n, "fitted": wording.error(one, one.fitted),
                 "left_out": wording.error(one, one.left_out),
             }
             for one in found.errors
         ],
         numbers=[
             {
-                "run": row.run, "kind": wording.KINDS[row.kind],
+                "run": row.run, "kind": wording.NAMES[row.kind],
                 "time": f"{row.start_s:.3g} to {row.end_s:.3g} s",
                 "measured": _text(row.measured, row.kind), "fitted": _text(row.fitted, row.kind),
                 "sd": _text(row.sd, row.kind),
@@ -66,7 +66,7 @@ def _text(value: float, kind: str) -> str:
 
 
 def _caption(curve: Curve, several: bool) -> str:
-    kind = wording.KINDS[curve.kind]
+    kind = wording.NAMES[curve.kind]
     run = f" of {curve.run}" if several else ""
     return f"{kind[:1].upper()}{kind[1:]}{run}: measured, and 95 % of simulated runs with the fitted values"
 
@@ -95,7 +95,7 @@ def _curve(curve: Curve) -> Plot:
                 "line": {"color": COLOURS[1], "width": 1.2},
             },
         ],
-        x="time [s]", y=shown.label(wording.KINDS[curve.kind]), yaxis={"rangemode": "tozero"},
+        x="time [s]", y=shown.label(wording.NAMES[curve.kind]), yaxis={"rangemode": "tozero"},
     )  # fmt: skip
 
 

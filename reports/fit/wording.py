@@ -5,7 +5,7 @@ import math
 from netcarlo.calibration.fit.result import COVERAGE_RUNS, COVERED, Error, Fitted, Number, Parameter
 from netcarlo.schema.readable import plain, say
 
-KINDS = {"goodput_bps": "goodput", "rtt_s": "RTT", "retransmitted": "retransmissions", "loss": "loss"}
+NAMES = {"goodput_bps": "goodput", "rtt_s": "RTT", "retransmitted": "retransmissions", "loss": "loss"}
 """Names of quantities."""
 UNITS = {"goodput_bps": "bit/s", "rtt_s": "s", "retransmitted": "", "loss": "fraction"}
 """SI units of quantities."""
@@ -86,7 +86,7 @@ def remarks(found: Fitted) -> list[str]:
         )
     if found.folds:
         text = ", ".join(
-            f"{KINDS[e.kind]} {error(e, e.left_out)}" for e in found.errors if math.isfinite(e.left_out)
+            f"{NAMES[e.kind]} {error(e, e.left_out)}" for e in found.errors if math.isfinite(e.left_out)
         )
         what = "each run" if found.folds == "runs" else "each quarter of the run"
         said.append(f"Mean error when {what} is predicted from the rest: {text}.")
@@ -113,7 +113,7 @@ def describe(row: Number) -> str:
     unit = UNITS[row.kind]
     where = f"from {row.start_s:.3g} to {row.end_s:.3g} s"
     return (
-        f"{KINDS[row.kind]} {where} is {plain(say(row.measured, unit))} in {row.run.rpartition('/')[2]} and "
+        f"{NAMES[row.kind]} {where} is {plain(say(row.measured, unit))} in {row.run.rpartition('/')[2]} and "
         f"{plain(say(row.fitted, unit))} in the fit"
     )
 

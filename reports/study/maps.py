@@ -15,7 +15,7 @@ from netcarlo.studies.maps import Map
 LOSS_TO_GAIN = [[0, "#e39a5f"], [0.5, "#f7f7f7"], [1, "#79b0dc"]]
 """Light enough to be written on."""
 
-KINDS = ("#e8c9a8", "#f6ead6", "#d5e2ef", "#7fb3d9")
+NONE_TO_ALL = ("#e8c9a8", "#f6ead6", "#d5e2ef", "#7fb3d9")
 """From a kind in which nothing holds to one in which all does."""
 
 
@@ -39,7 +39,7 @@ def heat(found: Map) -> Plot:
     if found.kinds:
         count = len(found.kinds)
         colours: Plot = {
-            "colorscale": [[(k + end) / count, KINDS[k]] for k in range(count) for end in (0, 1)],
+            "colorscale": [[(k + end) / count, NONE_TO_ALL[k]] for k in range(count) for end in (0, 1)],
             "zmin": -0.5, "zmax": count - 0.5,
         }  # fmt: skip
     else:

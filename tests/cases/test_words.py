@@ -11,7 +11,7 @@ from netcarlo import InputError, Scenario, configs, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.errors import suggest
 from netcarlo.networks import traces
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.schema import unsupported
 from netcarlo.schema.document import read_value
 from netcarlo.sweeps.space.file import load_sweep
@@ -61,7 +61,7 @@ def test_the_cases():
     flow = {"source": 1, "sink": 0}
     load_scenario(WORDS / "upload.yaml", values={"shared.flows.1": flow})
     atm = {"shared.dumbbell.overhead": "10 B", "shared.dumbbell.cells": "atm"}
-    assert load_scenario(WORDS / "adsl.yaml", values=atm).network.varying == ["dumbbell.overhead"]
+    assert load_scenario(WORDS / "adsl.yaml", values=atm).network.varying_fields == ["dumbbell.overhead"]
 
 
 @pytest.mark.parametrize("name", sorted(unsupported.PROTOCOLS))
@@ -71,14 +71,16 @@ def test_known_protocols_are_never_taken_for_misspellings_and_the_remedy_works(n
     known = unsupported.PROTOCOLS[name]
     assert known.what in message and known.remedy in message
     accepted(known.remedy + (", rate: 1 Mbit/s" if known.write["protocol"] == "udp" else ""), PATH)
-    control = said({**PATH, "transport": {"protocol": "linux", "congestion_control": name}}) if (
-        name not in ("bbr", "bbr3")
-    ) else ""
+    control = (
+        said({**PATH, "transport": {"protocol": "linux", "congestion_control": name}})
+        if (name not in ("bbr", "bbr3"))
+        else ""
+    )
     assert not control or known.what in control
 
 
 def test_no_known_name_is_one_of_ours():
-    ours = {*PROTOCOLS, *(name for kind in KINDS for name in allowed(kind))}
+    ours = {*PROTOCOLS, *(name for kind in NETWORKS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
     for name in ("quic", "dctcp", "mptcp", "prague"):
         assert suggest(name, ours).startswith("known:")

@@ -16,7 +16,7 @@ from netcarlo.cli.main import app
 from netcarlo.estimation.estimate import summary
 from netcarlo.networks.causes import Fields
 from netcarlo.networks.path.managed import ManagedPath
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.reports.estimate.groups import OTHER, grouped, title_of
 from netcarlo.reports.estimate.headline import Found, headline
 from netcarlo.reports.parts.causes import zero_by_construction
@@ -336,7 +336,7 @@ def test_causes_are_fields_that_a_user_can_write():
     fields = set(re.findall(r'"(\w+)":', (SCHEMAS / "scenario.json").read_text()))
     causes = [
         name
-        for kind in (*KINDS, ManagedPath)
+        for kind in (*NETWORKS, ManagedPath)
         for outcome in kind.outcomes
         if isinstance(outcome.cause, Fields)
         for name in outcome.cause.names

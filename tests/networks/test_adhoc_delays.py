@@ -86,7 +86,7 @@ def test_who_asks_and_who_does_not():
     assert (b.integers[:, : a.integers.shape[1]] == a.integers).all()
     assert b.frame[list(a.frame)].equals(a.frame)
     listed = {outcome.name for outcome in OUTCOMES}
-    kinds = [f"bulk_{kind.name}" for kind in classes.KINDS if kind.name not in ("late", "in_time")]
+    kinds = [f"bulk_{kind.name}" for kind in classes.CLASS_OUTCOMES if kind.name not in ("late", "in_time")]
     assert [name for name in measurable.outcomes(with_class) if name not in listed] == kinds
     for transport, word in (
         ({"protocol": "elfn"}, "elfn"), ({"protocol": "linux"}, "linux_cubic"),

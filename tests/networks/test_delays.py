@@ -94,7 +94,7 @@ def test_flows_that_name_no_class_are_of_their_protocol():
     )
     have = measurable.outcomes(Scenario.check(data(*flows)))
     found = [name for name in have if name not in {outcome.name for outcome in OUTCOMES}]
-    kinds = [kind.name for kind in classes.KINDS]
+    kinds = [kind.name for kind in classes.CLASS_OUTCOMES]
     words = "video", "newreno", "linux_cubic", "udp", "vegas"
     bounded = {"video_late", "video_in_time"}  # classes without a bound have no late packets
     every = [f"{word}_{kind}" for word in words for kind in kinds]

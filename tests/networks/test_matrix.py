@@ -5,7 +5,7 @@ import pytest
 from netcarlo import estimate
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.transport.capabilities import PROTOCOLS
 from tests.networks import matrix
 
@@ -36,7 +36,7 @@ def test_the_page_is_what_the_networks_answer() -> None:
 
 
 def test_every_kind_of_network_is_in_it() -> None:
-    assert {network.partition(",")[0] for network in matrix.NETWORKS} == {kind.key for kind in KINDS}
+    assert {network.partition(",")[0] for network in matrix.NETWORKS} == {kind.key for kind in NETWORKS}
 
 
 @pytest.mark.full

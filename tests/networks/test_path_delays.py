@@ -82,7 +82,7 @@ def test_who_asks_and_who_does_not():
     a, b = (simulate(each, target="cpu") for each in (without, asked))
     assert (b.integers[:, : a.integers.shape[1]] == a.integers).all()
     listed = {outcome.name for outcome in OUTCOMES}
-    kinds = [f"bulk_{kind.name}" for kind in classes.KINDS if kind.name not in ("late", "in_time")]
+    kinds = [f"bulk_{kind.name}" for kind in classes.CLASS_OUTCOMES if kind.name not in ("late", "in_time")]
     assert [name for name in measurable.outcomes(asked) if name not in listed] == kinds
     assert (b.frame.bulk_mean_flow_bps == b.frame.goodput_bps).all()
     for transport, word in (

@@ -15,7 +15,7 @@ from netcarlo.kernels.wireless.layout import WifiOut
 from netcarlo.networks.family import Network
 from netcarlo.networks.outcome import declared
 from netcarlo.networks.path.managed import ManagedPath
-from netcarlo.networks.registry import BY_KEY, KINDS
+from netcarlo.networks.registry import BY_KEY, NETWORKS
 from netcarlo.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
@@ -66,19 +66,19 @@ def test_nothing_outside_asks_which_network_it_has() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
+@pytest.mark.parametrize("kind", NETWORKS, ids=lambda kind: kind.key)
 def test_a_kind_answers_everything(kind: type[Network]) -> None:
     assert not kind.__abstractmethods__
     assert kind.__module__ == f"netcarlo.networks.{FOLDERS[kind.key]}.network"
     assert (ROOT / "kernels" / FOLDERS[kind.key]).is_dir()
-    names = [outcome.name for other in KINDS for outcome in declared(other.outcomes)]
+    names = [outcome.name for other in NETWORKS for outcome in declared(other.outcomes)]
     assert len(set(names)) == len(names)
 
 
 def test_an_outcome_of_several_kinds_is_declared_by_one_of_them() -> None:
     """An outcome of several kinds is declared once; other kinds refer to it with `same`."""
-    known = {outcome.name for kind in KINDS for outcome in declared(kind.outcomes)}
-    for kind in (*KINDS, ManagedPath):
+    known = {outcome.name for kind in NETWORKS for outcome in declared(kind.outcomes)}
+    for kind in (*NETWORKS, ManagedPath):
         computed = [outcome.name for outcome in kind.outcomes if outcome.column is not None]
         assert len(set(computed)) == len(computed) and set(computed) <= known, kind.key
 

@@ -158,6 +158,6 @@ def _by_class(frame: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
     """Return the outcomes of each class of flows by their names without that of the class."""
     found: dict[str, dict[str, Floats]] = {}
     for name in of_classes(frame):
-        kind = max((kind.name for kind in classes.KINDS if name.endswith(f"_{kind.name}")), key=len)
+        kind = max((kind.name for kind in classes.CLASS_OUTCOMES if name.endswith(f"_{kind.name}")), key=len)
         found.setdefault(name.removesuffix(f"_{kind}"), {})[kind] = frame[name]
     return found

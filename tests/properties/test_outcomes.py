@@ -46,7 +46,7 @@ def test_no_outcome_is_impossible(family: str, fidelity: str) -> None:
 
 def test_relations_are_between_outcomes_that_there_are() -> None:
     of_parts = {"in_flight_before", "drops", "base_rtt_s", "drops_leg", "lost_retries"}
-    known = {outcome.name for outcome in (*OUTCOMES, *classes.KINDS)} | {*RUN} | of_parts
+    known = {outcome.name for outcome in (*OUTCOMES, *classes.CLASS_OUTCOMES)} | {*RUN} | of_parts
     for relation in RELATIONS:
         for left, _, right in relation.pairs:
             assert {*left, *right} <= known, relation

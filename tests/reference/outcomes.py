@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from netcarlo.networks import classes
 from netcarlo.networks.outcome import ANY, SHARE, YES_NO, Outcome, declared, dimension
-from netcarlo.networks.registry import KINDS
+from netcarlo.networks.registry import NETWORKS
 from netcarlo.networks.relations import RELATIONS, RUN
 from netcarlo.schema.readable import FRACTION
 from netcarlo.transport.capabilities import PROTOCOLS
 from netcarlo.transport.registry import record_of
 from tests.reference.markdown import KNOWN, page, table
 
-NETWORKS = {
+TITLES = {
     "paths": "Paths", "wireless": "802.11 networks", "adhoc": "Ad hoc networks", "shared": "Shared links"
 }  # fmt: skip
 INTRODUCTION = """\
@@ -69,9 +69,9 @@ def unit(outcome: Outcome) -> str:
 def outcomes_page() -> str:
     """Return the reference page of all outcomes."""
     lines = ["# Outcomes", "", KNOWN, "", INTRODUCTION]
-    for kind in KINDS:
-        lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(declared(kind.outcomes)))]
-    lines += ["## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.KINDS, "CLASS_"))]
+    for kind in NETWORKS:
+        lines += [f"## {TITLES[kind.key]}", "", *table(HEAD, _rows(declared(kind.outcomes)))]
+    lines += ["## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.CLASS_OUTCOMES, "CLASS_"))]
     return page(
         [
             *lines,
@@ -93,11 +93,11 @@ def _round_trip_time() -> list[str]:
     none = "no RTT: nothing is acknowledged"
     transports = ((", ".join(names), text or none) for text, names in named.items())
     networks = []
-    for kind in KINDS:
+    for kind in NETWORKS:
         mean, base = RTT_BY_NETWORK[kind.key]
         measured = any(outcome.name == "mean_rtt_s" for outcome in kind.outcomes)
         assert measured == (mean != NO_RTT), f"RTT_BY_NETWORK of {kind.key} and its outcomes differ"
-        networks.append((NETWORKS[kind.key], mean, base))
+        networks.append((TITLES[kind.key], mean, base))
     return [
         "## Round-trip time", "", RTT, *table(("protocol", "RTT that the sender holds"), transports),
         RTT_OF_NETWORKS, *table(("network", "`mean_rtt_s`", "`base_rtt_s`"), networks), RTT_OF_CHEAP_MODELS,
@@ -111,7 +111,7 @@ def _of_runs() -> Iterator[tuple[str, str]]:
 def _relations() -> Iterator[tuple[str, str]]:
     for relation in RELATIONS:
         where = ["without a warm-up"] if relation.since_start else []
-        where += [f"not in {NETWORKS[relation.but]}"] if relation.but else []
+        where += [f"not in {TITLES[relation.but]}"] if relation.but else []
         yield f"`{relation.text}`", "; ".join(where)
 
 

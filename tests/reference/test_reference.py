@@ -37,7 +37,7 @@ def test_titles_are_of_one_record_each() -> None:
 
 def test_every_outcome_has_unit_and_meaning() -> None:
     page = (ROOT / "docs/reference/outcomes.md").read_text()
-    for outcome in (*OUTCOMES, *classes.KINDS):
+    for outcome in (*OUTCOMES, *classes.CLASS_OUTCOMES):
         assert outcome.meaning and unit(outcome)
         assert f"{outcome.name}` | {unit(outcome)} | {outcome.better or ''} | {outcome.meaning}" in page
 

@@ -9,8 +9,8 @@ from netcarlo.errors import InputError
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.outages import AVAILABILITY, Outages
+from netcarlo.networks.service import Service
 from netcarlo.networks.traces import AnyTrace
-from netcarlo.networks.varying import Varying
 from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
     Correlation,
@@ -93,12 +93,12 @@ class Bursts(Record):
     """Probability that a packet in a burst is lost."""
 
 
-class HopSpec(Varying, Managed):
+class HopSpec(Service, Managed):
     """A FIFO link with a drop-tail queue, or with active queue management.
 
     Outside `bursts`, packets are lost independently with probability `loss`. With a `tick`, data leaves the
     far end only at the ticks of a clock, several packets at once, as from a delay element driven by an
-    operating system's clock. `jitter`, traces and policers apply to data, see `Varying`; `ack_jitter` applies
+    operating system's clock. `jitter`, traces and policers apply to data, see `Service`; `ack_jitter` applies
     to acknowledgements.
     """
 
@@ -138,7 +138,7 @@ class HopSpec(Varying, Managed):
     """Random early detection in place of drop-tail. Default: drop-tail."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
-    words: ClassVar = {**Managed.words, "overhead": Varying.names}
+    words: ClassVar = {**Managed.words, "overhead": Service.names}
 
     @model_validator(mode="after")
     def _correlated_or_in_bursts(self) -> Self:

@@ -9,6 +9,7 @@ from netcarlo.networks.extent import (
     Extents,
     drop_tail,
     extent_of,
+    features,
     given,
     in_flight,
     in_packets,
@@ -18,7 +19,6 @@ from netcarlo.networks.extent import (
     of_sender,
     outage,
     path_capacity,
-    varying,
 )
 from netcarlo.networks.path.description import Hops, HopSpec, Route
 from netcarlo.networks.run import Run
@@ -46,7 +46,7 @@ def _of_route(route: Route, own: Extents) -> Extents:
     rtt = _sum((_round_trip(hop), many) for hop, many in counted)
     of = Extent(low, high), rtt, own["payload"]
     waiting = in_packets(min(hops, key=lambda hop: bounds(hop.rate)[1]).queue, *of)
-    special = varying(hops) | {
+    special = features(hops) | {
         "bursts": given(*(hop.bursts for hop in hops), *(hop.ack_bursts for hop in hops)),
         "cross_traffic": given(*(hop.cross_traffic for hop in hops)),
     }

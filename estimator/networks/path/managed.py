@@ -36,7 +36,7 @@ from netcarlo.networks.path import managed_outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.managed_outcomes import ManagedOutput
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import most_pairs, reorders, varying
+from netcarlo.networks.path.varying import most_pairs, reorders, varying_field
 from netcarlo.networks.ring_sizes import flow_rings, link_rings
 from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints
@@ -91,7 +91,7 @@ class ManagedPath(Routed):
         """Return the address of the model of shared links whose flows all use this transport."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
-        varies = any(map(varying, every_hop(self.routes)))
+        varies = any(map(varying_field, every_hop(self.routes)))
         links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word), "varying": varies}
         if transport.datagrams:
             return Address("shared", "tahoe", **links)  # without TCP the sender does not matter

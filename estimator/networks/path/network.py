@@ -21,7 +21,7 @@ from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import reorders, unlike_fluid, varying
+from netcarlo.networks.path.varying import reorders, unlike_fluid, varying_field
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
@@ -85,7 +85,7 @@ class PathNetwork(Routed):
             raise InputError(f"mobility needs a last hop without outages; {remedy}")
         if hops[-1].tick is not None:
             raise InputError("mobility needs a last hop without a tick; move the tick to an earlier hop")
-        for field in filter(None, map(varying, every_hop(self.routes))):
+        for field in filter(None, map(varying_field, every_hop(self.routes))):
             raise InputError(f"mobility needs hops without {field}; remove it, or remove mobility")
         self.mobility.most_handovers(bounds(run.duration)[1])
 
@@ -96,7 +96,7 @@ class PathNetwork(Routed):
         transport = run.transport
         mobile = self.mobility is not None
         reordering = not fluid and any(map(reorders, every_hop(self.routes)))
-        varies = not (fluid or reordering) and any(map(varying, every_hop(self.routes)))
+        varies = not (fluid or reordering) and any(map(varying_field, every_hop(self.routes)))
         return Address(
             "path", transport.protocol, transport.control, mobile=mobile, fluid=fluid, varying=varies,
             messages=self.messages, autotuning=bool(transport.given("autotuning")), reordering=reordering,

@@ -17,7 +17,7 @@ Tables = tuple[Ints, Ints]
 """Pairs of a hop for the rows [n, k, 2], of data and of acknowledgements; k is 0 if nothing varies."""
 
 
-def varying(hop: HopSpec) -> str:
+def varying_field(hop: HopSpec) -> str:
     """Return the first field that makes the service of a hop vary; empty if there is none."""
     return unlike_fluid(hop) or hop.varies
 
@@ -44,7 +44,7 @@ def reordered(rows: Rows) -> NDArray[np.bool_]:
 def most_pairs(hop: HopSpec) -> int:
     """Return the maximum number of pairs of a hop, in both directions."""
     back = pairs.most_pairs(hop.reverse.trace or hop.trace, hop.ack_jitter)
-    return pairs.most_pairs(hop.trace, hop.jitter) + back if varying(hop) else 0
+    return pairs.most_pairs(hop.trace, hop.jitter) + back if varying_field(hop) else 0
 
 
 def tables(

@@ -7,9 +7,9 @@ from netcarlo.errors import InputError
 from netcarlo.networks.outages import MAX_OUTAGES, OnOff
 from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.run import Run
+from netcarlo.networks.service import min_transit_ns
 from netcarlo.networks.traces import check_end
 from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association
-from netcarlo.networks.varying import min_transit_ns
 from netcarlo.schema.quantity import bounds
 
 

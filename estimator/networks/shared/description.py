@@ -26,12 +26,12 @@ from netcarlo.kernels.shared.layout import MAX_HOPS, MAX_LINKS
 from netcarlo.networks import flows
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.outages import AVAILABILITY
+from netcarlo.networks.service import Service
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.shared.routers import Router, reverse_links, router_names
 from netcarlo.networks.traffic import mean
-from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS, or_file
 from netcarlo.schema.limit import Queue
@@ -64,7 +64,7 @@ FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
 Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
 
 
-class Reverse(Varying, Managed):
+class Reverse(Service, Managed):
     """Properties of the reverse direction of a cable. Default: those of the forward direction.
 
     Rate and delay of a trace apply to both directions. The loss of a trace, jitter and policers apply only to
@@ -84,14 +84,14 @@ class Reverse(Varying, Managed):
     red: Red | None = None
     """Random early detection. Default: that of the forward direction."""
 
-    words: ClassVar = {**Managed.words, "overhead": Varying.names}
+    words: ClassVar = {**Managed.words, "overhead": Service.names}
 
 
-class Line(Varying, Managed):
+class Line(Service, Managed):
     """A link with a drop-tail queue, or with active queue management.
 
     `queue` includes the packet in transmission. Packets are lost at random at the far end. Time-varying
-    properties: see `Varying`.
+    properties: see `Service`.
     """
 
     rate: Rate
@@ -108,7 +108,7 @@ class Line(Varying, Managed):
     red: Red | None = None
     """Random early detection in place of drop-tail. Default: drop-tail."""
 
-    words: ClassVar = {**Managed.words, "overhead": Varying.names}
+    words: ClassVar = {**Managed.words, "overhead": Service.names}
 
 
 class Cable(Line):
@@ -592,7 +592,7 @@ class SharedSpec(flows.ManyFlows):
         return list(dict.fromkeys(line.aqm for _, line in self.each_line() if line.aqm))
 
     @property
-    def varying(self) -> list[str]:
+    def varying_fields(self) -> list[str]:
         """Fields of links that are time-varying."""
         return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
 

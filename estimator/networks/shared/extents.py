@@ -6,6 +6,7 @@ from netcarlo.networks.extent import (
     Extents,
     drop_tail,
     extent_of,
+    features,
     hull,
     in_flight,
     in_packets,
@@ -14,7 +15,6 @@ from netcarlo.networks.extent import (
     of_sender,
     path_capacity,
     senders,
-    varying,
 )
 from netcarlo.networks.run import Run
 from netcarlo.networks.shared.description import Access, FlowSpec, Line, SharedSpec
@@ -32,7 +32,7 @@ def compared(run: Run, shared: SharedSpec) -> Compared:
         rate=extent_of(*(line.rate for line in lines)),
         delay=extent_of(*(line.delay for line in lines)),
         loss=extent_of(*(line.loss for line in lines)),
-    ) | varying(line for _, line in shared.each_line())
+    ) | features(line for _, line in shared.each_line())
     found: dict[str, list[Extents]] = {}
     for name, sender, flow in senders((flow for _, flow in shared.each_flow()), run.transport):
         own = of_sender(sender, flow)

@@ -91,8 +91,10 @@ class SharedNetwork(SharedSpec, Network):
     def _check_failures(self, duration_s: float) -> None:
         """Check failures; they cannot be combined with time-varying links or AQM."""
         failures.check(self.failures, self.least_cables, duration_s)
-        if self.failures and self.varying:
-            raise InputError(f"shared.failures and {self.varying[0]} are both given; remove one of them")
+        if self.failures and self.varying_fields:
+            raise InputError(
+                f"shared.failures and {self.varying_fields[0]} are both given; remove one of them"
+            )
         if self.failures and self.aqm:
             raise InputError(f"shared.failures and {self.aqm[0]} are both given; write red, or remove one")
 
@@ -148,7 +150,7 @@ class SharedNetwork(SharedSpec, Network):
             return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
             "aqm": bool(self.aqm) or self.counts_bytes(run),
-            "varying": bool(self.varying or self.failures),
+            "varying": bool(self.varying_fields or self.failures),
             "delays": bool(self.asks_for_delays),
         }  # fmt: skip
         if len(found) > 1 or (arrivals and found[0].protocol != "linux"):

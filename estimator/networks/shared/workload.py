@@ -4,6 +4,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.run import Run
+from netcarlo.networks.service import min_transit_ns
 from netcarlo.networks.shared import arrivals
 from netcarlo.networks.shared.description import Cable, Flows, SharedSpec
 from netcarlo.networks.traffic import (
@@ -15,7 +16,6 @@ from netcarlo.networks.traffic import (
     whole_ns,
     wire_ns,
 )
-from netcarlo.networks.varying import min_transit_ns
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.kinds import sender_of
 

@@ -25,7 +25,7 @@ class Policer(Record):
     """Size of the token bucket; data above it are dropped."""
 
 
-class Varying(Framed):
+class Service(Framed):
     """Time-varying rate, delay and loss of a link, from a `trace`; the loss is added to other losses.
 
     With `repeat` the trace starts again at its end. `jitter` is drawn for every packet; packets keep their
