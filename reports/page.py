@@ -47,12 +47,20 @@ def embed(data: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c"))
 
 
+def kept(text: str) -> str:
+    """Return a text in which numbers stay on a line with their units."""
+    return _UNIT.sub("\N{NO-BREAK SPACE}", str(text))
+
+
+_UNIT = re.compile(r"(?<=\d) (?=%|[kMGTmµ]?(?:bit/s|B|s|packets?)\b)")
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=False
     )
-    environment.filters |= {"embed": embed, "literal": literal}
+    environment.filters |= {"embed": embed, "kept": kept, "literal": literal}
     return environment
 
 

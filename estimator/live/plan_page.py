@@ -359,7 +359,7 @@ def _item(job: Searching, doing: str) -> Number:
         return Number(_name(plan), wording.known(found), "", "known so far", by)
     guess = ""
     if found.likely is not None:
-        guess = f"point estimate of the limit {wording.value(plan, found.likely, 3)}"
+        guess = f"point estimate of the limit {wording.estimate(plan, found.likely)}"
     said = filter(None, [wording.explanation(found), *found.warnings, found.outside])
     by = f"packets: {n}. {' '.join(said)}"
     return Number(_name(plan), wording.known(found), "", guess, by)

@@ -124,7 +124,7 @@ def _beyond(table: pd.DataFrame, labels: list[str], low: float, high: float) -> 
             {
                 "xref": "paper", "x": float(right), "xanchor": "right" if right else "left",
                 "y": label, "text": f"{text} →" if right else f"← {text}", "showarrow": False,
-                "font": {"size": 11, "color": COLOURS[1]},
+                "font": {"size": 11, "color": COLOURS[1]}, "bgcolor": "#fff",  # hides the bar behind it
             }
         )  # fmt: skip
     return found

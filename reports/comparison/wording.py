@@ -9,8 +9,10 @@ import pandas as pd
 from netcarlo.comparison.compare import Comparison
 from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.networks.outcome import Outcome
+from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
+from netcarlo.reports.parts.values import digits_for
 from netcarlo.reports.parts.wording import capital
 
 LONGEST = 60
@@ -279,8 +281,13 @@ def _changed(row: Any, shown: Scale, factor: float) -> str:
 
 def _alone(row: Any, side: str, shown: Scale) -> str:
     """Return the 95 % interval of a side, or "" if it has no width or is unknown."""
-    low, high = row[f"{side}_low"], row[f"{side}_high"]
-    return scales.interval(low, high, shown) if low < high else ""
+    low, high, mean = row[f"{side}_low"], row[f"{side}_high"], row[side]
+    if not low < high:
+        return ""
+    rounded = [float(f"{end / shown.factor:.3g}") for end in (low, high)]
+    apart = rounded[0] < mean / shown.factor < rounded[1]
+    digits = 3 if apart else digits_for(Mean(0, mean, math.nan, low, high))
+    return scales.interval(low, high, shown, digits)
 
 
 def _with(value: float, shown: Scale, *, sign: bool = False) -> str:

@@ -103,7 +103,7 @@ def rows(found: Frontier) -> list[Row]:
             title(found): _beside(found, answer),
             "known to hold": _value(answer, answer.holds),
             "known to fail": _value(answer, answer.fails),
-            "point estimate": _value(answer, answer.likely, 3),
+            "point estimate": "–" if answer.likely is None else wording.estimate(answer.plan, answer.likely),
             "active constraint": answer.binding or "none",
         }
         if plan.spec.cost is not None:
@@ -123,5 +123,5 @@ def _beside(found: Frontier, answer: Answer) -> str:
     return beside(found, answer.plan.beside.value)
 
 
-def _value(answer: Answer, number: float | None, digits: int = 6) -> str:
-    return "–" if number is None else wording.value(answer.plan, number, digits)
+def _value(answer: Answer, number: float | None) -> str:
+    return "–" if number is None else wording.value(answer.plan, number)

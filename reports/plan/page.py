@@ -56,15 +56,19 @@ def _tiles(found: Answer) -> list[dict[str, str]]:
     return [
         {"label": "known to hold", "value": _value(found, found.holds), "of": sure},
         {"label": "known to fail", "value": _value(found, found.fails), "of": sure},
-        {"label": "point estimate of the limit", "value": _value(found, found.likely, 3), "of": ""},
+        {"label": "point estimate of the limit", "value": _likely(found), "of": ""},
         {"label": "active constraint", "value": found.binding or "none", "of": ""},
         {"label": "replications", "value": scales.count(found.cost["replications"]),
          "of": f"at {found.cost['values']} of {scales.count(found.cost['of_values'])} values"},
     ]  # fmt: skip
 
 
-def _value(found: Answer, number: float | None, digits: int = 6) -> str:
-    return "–" if number is None else wording.value(found.plan, number, digits)
+def _value(found: Answer, number: float | None) -> str:
+    return "–" if number is None else wording.value(found.plan, number)
+
+
+def _likely(found: Answer) -> str:
+    return "–" if found.likely is None else wording.estimate(found.plan, found.likely)
 
 
 def _points(found: Answer) -> list[dict[str, Any]]:

@@ -37,6 +37,9 @@ _DRAWN = """
 })"""
 
 
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+"""Pixels by which the page is wider than its window (on a phone `innerWidth` grows with the page)."""
+
 _SETTLED = """
 [...document.querySelectorAll('.main-svg')].every(drawn => {
   const box = drawn.getBoundingClientRect(), room = drawn.closest('.js-plotly-plot').getBoundingClientRect();
@@ -67,7 +70,7 @@ def check(page: Page, name: str, *, says: str, figure: str, origin: str = "file:
 def faults(page: Page, *, says: str, figure: str, origin: str = "file:") -> list[str]:
     """Return the faults of the open page that a reader notices at once."""
     found = page.complaints(origin)
-    if (over := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
+    if (over := page.evaluate(TOO_WIDE)) > 0:
         found.append(f"the page is {over} pixels wider than its window")
     if not page.evaluate(f"{_IN_WINDOW}({json.dumps(says)})"):
         found.append(f"not seen without scrolling: {says}")

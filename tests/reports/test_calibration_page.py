@@ -10,7 +10,7 @@ from netcarlo.reports.study import calibration
 from netcarlo.studies.study import Study
 from tests.reports import exported
 from tests.reports.browser import Page
-from tests.reports.first_look import first_look
+from tests.reports.first_look import TOO_WIDE, first_look
 from tests.studies.known_study import brief, own_module, write
 
 Found = tuple[Study, Calibrated]
@@ -45,7 +45,7 @@ def test_page_is_quiet(
     page.open(path, width=width, height=height, mobile=mobile)
     assert page.complaints() == []
     assert page.barriers() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
     drawn = [one for one in result.parameters if one.profile]
     assert page.evaluate("document.querySelectorAll('.plot').length") == len(drawn) + 1
     text = page.evaluate("document.body.textContent")

@@ -14,7 +14,7 @@ from netcarlo.planning import run as runs
 from netcarlo.reports.frontier import figures, wording
 from netcarlo.reports.frontier.page import frontier_page
 from tests.reports.browser import Page
-from tests.reports.first_look import first_look
+from tests.reports.first_look import TOO_WIDE, first_look
 from tests.reports.test_plan_page import DATA, WINDOWS, Made
 
 ASKED: dict[str, Any] = {
@@ -75,7 +75,7 @@ def test_page_is_drawn_without_complaints(found: Frontier, page: Page, window: s
     page.open(file, width=width, height=height, mobile=mobile)
     assert page.complaints() == []
     assert page.barriers() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
     assert page.evaluate("document.querySelectorAll('.plot').length") == 2
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
     assert max(page.evaluate(rights)) <= width

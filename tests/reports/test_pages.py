@@ -23,8 +23,8 @@ from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load
 from tests.reports import exported
 from tests.reports.browser import Page
+from tests.reports.first_look import TOO_WIDE, faults, first_look
 from tests.reports.first_look import WINDOWS as LOOKS
-from tests.reports.first_look import faults, first_look
 
 Reproduced = tuple[Path, Evaluation]
 WINDOWS = {"wide": (1600, 900, False), "phone": (390, 844, True), "print": (794, 1123, False)}
@@ -33,7 +33,7 @@ MIB = 1 << 20
 
 def overflow(page: Page) -> int:
     """Return the pixels by which the page is wider than its window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+    return int(page.evaluate(TOO_WIDE))
 
 
 @pytest.fixture(params=["sctp_linkdown", "mobility", "wlan_buffer", "wds", "manet_probing"])

@@ -19,7 +19,7 @@ from netcarlo.reports.plan import figures, wording
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
 from tests.reports.browser import Page
-from tests.reports.first_look import first_look
+from tests.reports.first_look import TOO_WIDE, first_look
 from tests.tiers import parameters
 
 WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
@@ -263,7 +263,7 @@ def test_page_is_drawn_without_complaints(
     page.open(pages[case], width=width, height=height, mobile=mobile)
     assert page.complaints() == []
     assert page.barriers() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
     assert page.evaluate("document.querySelectorAll('.plot').length") == count
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
     assert max(page.evaluate(rights)) <= width

@@ -11,6 +11,7 @@ import pytest
 
 from netcarlo.reports.sweep.page import sweep_page
 from tests.reports.browser import Page
+from tests.reports.first_look import TOO_WIDE
 from tests.reports.test_sweep_page import AXES, made, show
 
 pytestmark = pytest.mark.needs("chromium")
@@ -116,7 +117,7 @@ def test_table_follows_the_choice(sweep: Path, page: Page) -> None:
     after = page.evaluate(rows)
     assert after != before
     assert {float(row[2]) for row in after[1:]} == {y for t in drawn(page, "line-0") for y in t["y"]}
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
 
 
 @pytest.mark.full

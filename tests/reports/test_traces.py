@@ -26,7 +26,7 @@ from netcarlo.simulation.outcomes import MEANING
 from tests.reports import exported
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
-from tests.reports.first_look import first_look
+from tests.reports.first_look import TOO_WIDE, first_look
 
 WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True)}
 MIB = 1 << 20
@@ -223,7 +223,7 @@ def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> 
     assert said(page)["sender"] == "probing or frozen"
     assert page.complaints() == []
     assert page.barriers() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
 
 
 @pytest.mark.full
@@ -286,7 +286,7 @@ def test_the_page_of_an_80211_network(page: Page, protocol: str, tmp_path: Path)
     page.open(tmp_path / "trace.html", width=390, height=844, mobile=True)
     assert exported.faults(page) == []
     assert page.complaints() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
     assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= len(figures)
 
 
@@ -366,7 +366,7 @@ def test_the_page_of_shared_links(page: Page, width: int, tmp_path: Path) -> Non
     (tmp_path / "trace.html").write_text(text, encoding="utf-8")
     page.open(tmp_path / "trace.html", width=width, height=900, mobile=width < 1000)
     assert page.complaints() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate(TOO_WIDE) <= 0
     names = page.evaluate("[...document.querySelectorAll('.plot')].map(e => e.id)")
     assert exported.faults(page) == []
     assert names == ["goodput", "map", "fairness", "window", "rtt", "rto", "queues", "losses"]

@@ -78,7 +78,7 @@ def _all_completed_s(out: SharedOutput) -> Floats:
     return np.where(all_done, over(np.nanmax, out.completion_s), np.nan)
 
 
-_STARTED = "warm-up included; of flows with `arrivals`, those that started after it"
+_STARTED = "warm-up included; of arriving flows, those that started after it"
 
 OUTCOMES = (
     Outcome(
