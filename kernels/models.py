@@ -28,7 +28,7 @@ class _Models(MutableMapping[str, Model]):
         self._added: dict[str, Model] = {}
 
     def __getitem__(self, name: str) -> Model:
-        return self._added[name] if name in self._added else at(space.by_name()[name])
+        return self._added[name] if name in self._added else at(space.named(name))
 
     def __setitem__(self, name: str, model: Model) -> None:
         self._added[name] = model
@@ -37,7 +37,7 @@ class _Models(MutableMapping[str, Model]):
         del self._added[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._added or name in space.by_name()
+        return name in self._added or (isinstance(name, str) and space.has(name))
 
     def values(self) -> ValuesView[Model]:
         """Return the models."""

@@ -51,6 +51,8 @@ class Network(NamedTuple):
     only: Mapping[str, tuple[str, ...]] = {}
     """Senders of an option that is not for all senders."""
     controls: Mapping[str, tuple[str, ...]] = CONTROLS
+    unlisted: tuple[str, ...] = ()
+    """Options of models that differ from others only in the room that they have; `addresses` omits them."""
 
 
 def _never(*pairs: str) -> tuple[frozenset[str], ...]:
@@ -72,7 +74,7 @@ NETWORKS: dict[str, Network] = {
         only={"arrivals": ("mixed", "linux")},
     ),
     "wireless": Network((*EVERYWHERE, "udp", "mixed"), ("varying", "delays")),
-    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),
+    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",), unlisted=("large",)),
 }  # fmt: skip
 """Models that simulate packets, by kind of network."""
 
@@ -87,13 +89,13 @@ FLUIDS: dict[str, Network] = {
     ),
     "shared": Network(("mixed",), ("delays",), controls={}),
     "wireless": Network(("mixed",), (), controls={}),
-    "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK),
+    "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK, unlisted=("large",)),
 }  # fmt: skip
 """Fluid models, by kind of network."""
 
 
 def addresses() -> Iterator[Address]:
-    """Yield the addresses of all models."""
+    """Yield the addresses of all models but those with unlisted options."""
     for fluid, networks in ((False, NETWORKS), (True, FLUIDS)):
         for family, network in networks.items():
             for sender in network.senders:
@@ -135,7 +137,7 @@ def why_not(address: Address) -> str:
         allowed = ", ".join(control or "its own" for control in controls)
         what = f"the congestion control {address.control or 'of its own'}"
         return f"{address.sender} does not support {what}; supported: {allowed}"
-    if wrong := [option for option in _on(address) if option not in network.options]:
+    if wrong := [option for option in _on(address) if option not in network.options + network.unlisted]:
         allowed = ", ".join(network.options) or "none"
         return f"{kind} models of {address.family} have no option {wrong[0]}; supported: {allowed}"
     return _excluded(address, network)
@@ -143,8 +145,19 @@ def why_not(address: Address) -> str:
 
 @functools.cache
 def by_name() -> Mapping[str, Address]:
-    """Return the addresses of all models by name."""
+    """Return the addresses of all models by name, see `addresses`."""
     return {address.name: address for address in addresses()}
+
+
+def named(name: str) -> Address:
+    """Return the address of the model of this name. Raises KeyError."""
+    kind = name.removesuffix("_large")
+    return by_name()[kind]._replace(large=kind != name)
+
+
+def has(name: str) -> bool:
+    """Return whether there is a model of this name."""
+    return name.removesuffix("_large") in by_name() and not why_not(named(name))
 
 
 def protocols(family: str) -> tuple[str, ...]:

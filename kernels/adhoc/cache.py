@@ -10,8 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.layout import IDEAL, Manet
-from netcarlo.kernels.adhoc.routes import LENGTH_MASK, begins, node, part
-from netcarlo.kernels.adhoc.state import CACHE, NODE_WORDS, NODES, UNKNOWN, Node, Word
+from netcarlo.kernels.adhoc.state import CACHE, NODE_WORDS, NODES, UNKNOWN, Node, Word, routes
 from netcarlo.kernels.base.inline import noinline
 
 
@@ -21,16 +20,16 @@ def add(m: Any, i: Any, route: Any) -> None:
     at = NODES + i * NODE_WORDS
     cache = m[at + Node.CACHE]
     for entry in range(CACHE):
-        known = m[cache + entry]
-        if begins(route, known):
-            if known != route:
-                m[cache + entry] = route
+        known = routes.read(m, cache + routes.WORDS * entry)
+        if routes.begins(route, known):
+            if not routes.equal(known, route):
+                routes.write(m, cache + routes.WORDS * entry, route)
                 m[at + Node.MEMO] = UNKNOWN
             return
-        if begins(known, route):
+        if routes.begins(known, route):
             return
     pointer = m[at + Node.POINTER]
-    m[cache + pointer] = route
+    routes.write(m, cache + routes.WORDS * pointer, route)
     m[at + Node.POINTER] = (pointer + 1) % CACHE
     m[at + Node.MEMO] = UNKNOWN
 
@@ -42,24 +41,26 @@ def dead(m: Any, i: Any, a: Any, b: Any) -> None:
     cache = m[at + Node.CACHE]
     m[at + Node.MEMO] = UNKNOWN
     for entry in range(CACHE):
-        known = m[cache + entry]
-        for k in range((known & LENGTH_MASK) - 1):
-            if node(known, k) == a and node(known, k + 1) == b:
-                m[cache + entry] = part(known, np.int64(0), np.int64(k + 1)) if k > 0 else 0
+        to = cache + routes.WORDS * entry
+        known = routes.read(m, to)
+        for k in range(routes.length(known) - 1):
+            if routes.node(known, k) == a and routes.node(known, k + 1) == b:
+                left = routes.part(known, np.int64(0), np.int64(k + 1)) if k > 0 else routes.none()
+                routes.write(m, to, left)
                 break
 
 
 @noinline
 def _look_up(m: Any, i: Any, j: Any) -> Any:
-    """The shortest route to node j in the cache of node i; 0: none."""
+    """The shortest route to node j in the cache of node i, or none."""
     cache = m[NODES + i * NODE_WORDS + Node.CACHE]
-    best = np.int64(0)
-    length = np.int64(LENGTH_MASK + 1)
+    best = routes.none()
+    length = np.int64(routes.MOST + 1)
     for entry in range(CACHE):
-        known = m[cache + entry]
-        for k in range(1, min(known & LENGTH_MASK, length - 1)):
-            if node(known, k) == j:
-                best = part(known, np.int64(0), np.int64(k + 1))
+        known = routes.read(m, cache + routes.WORDS * entry)
+        for k in range(1, min(routes.length(known), length - 1)):
+            if routes.node(known, k) == j:
+                best = routes.part(known, np.int64(0), np.int64(k + 1))
                 length = np.int64(k + 1)
                 break
     return best
@@ -67,7 +68,7 @@ def _look_up(m: Any, i: Any, j: Any) -> Any:
 
 @noinline
 def find(m: Any, i: Any, j: Any) -> Any:
-    """The shortest route that node i knows to j, with the ideal router the shortest there is; 0: none.
+    """The shortest route that node i knows to j, with the ideal router the shortest there is; or none.
 
     Only source and sink ask again and again, each for the other: their answers are kept.
     """
@@ -76,9 +77,9 @@ def find(m: Any, i: Any, j: Any) -> Any:
     usual = (i == m[Manet.SOURCE] and j == m[Manet.SINK]) or (i == m[Manet.SINK] and j == m[Manet.SOURCE])
     stale = ideal and m[at + Node.MEMO_VERSION] != m[Word.VERSION]
     if usual and m[at + Node.MEMO] != UNKNOWN and not stale:
-        return m[at + Node.MEMO]
+        return routes.read(m, at + Node.MEMO)
     route = topology.shortest(m, i, j) if ideal else _look_up(m, i, j)
     if usual:
-        m[at + Node.MEMO] = route
+        routes.write(m, at + Node.MEMO, route)
         m[at + Node.MEMO_VERSION] = m[Word.VERSION]
     return route

@@ -20,9 +20,9 @@ from netcarlo.kernels.adhoc.frames import (
     TTL_SHIFT,
     Frame,
     Kind,
+    plain,
 )
 from netcarlo.kernels.adhoc.layout import DSR, STREAM_ROUTING, Manet, ManetOut
-from netcarlo.kernels.adhoc.routes import single
 from netcarlo.kernels.adhoc.state import (
     BUFFER,
     COUNTS,
@@ -34,6 +34,7 @@ from netcarlo.kernels.adhoc.state import (
     Node,
     Waiting,
     Word,
+    routes,
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue, rekey
 from netcarlo.kernels.base.inline import noinline
@@ -64,9 +65,9 @@ def send(m: Any, i: Any, t: Any, head: Any) -> None:
     j = _other_end(m, i)
     route = find(m, i, j)
     if frames.kind_of(head) == Kind.DATA:
-        m[Word.ROUTE] = route
-    if route != 0:
-        enqueue(m, i, t, Frame(head, route, np.int64(0)))
+        routes.write(m, Word.ROUTE, route)
+    if routes.exists(route):
+        enqueue(m, i, t, plain(head, route))
     else:
         _wait(m, i, j, t, head)
 
@@ -140,7 +141,7 @@ def _originate(m: Any, i: Any, j: Any, t: Any, ttl: Any) -> None:
         load |= np.int64(1) << HAS_BROKEN_SHIFT | broken
         if ttl == 1:
             m[at + Node.BROKEN_AT] = NO_TIME
-    jittered(m, i, t, Frame(np.int64(Kind.REQUEST), single(i), load))
+    jittered(m, i, t, Frame(np.int64(Kind.REQUEST), routes.single(i), routes.packed(load)))
 
 
 # Packets that wait for a route.
@@ -226,9 +227,9 @@ def check(m: Any, i: Any, t: Any) -> None:
             drop(m, head, np.int64(ManetOut.DROPS_BUFFER))
         elif not stays:
             route = find(m, i, j)
-            if route != 0:
+            if routes.exists(route):
                 _remove(m, at, k)
-                enqueue(m, i, t, Frame(head, route, np.int64(0)))
+                enqueue(m, i, t, plain(head, route))
             else:
                 if m[Manet.ROUTING] == DSR:
                     _request(m, i, j, t)
@@ -251,17 +252,17 @@ def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
     k = np.int64(0)
     while k < m[at + Node.WAITING]:
         to = m[at + Node.BUFFER] + WAITING_WORDS * k
-        route = find(m, i, j) if m[to + Waiting.DUE] >= NO_KEY else np.int64(0)
-        if route == 0:
+        route = find(m, i, j) if m[to + Waiting.DUE] >= NO_KEY else routes.none()
+        if not routes.exists(route):
             k += 1
         elif turn == 0:
             head = m[to + Waiting.HEAD]
             _remove(m, at, k)
-            enqueue(m, i, t, Frame(head, route, np.int64(0)))
+            enqueue(m, i, t, plain(head, route))
             turn += spacing
         else:
             m[to + Waiting.DUE] = t + turn
-            m[to + Waiting.ROUTE] = route
+            routes.write(m, to + Waiting.ROUTE, route)
             turn += spacing
             k += 1
     _reckon(m, i, t)
@@ -275,10 +276,10 @@ def due(m: Any, i: Any, t: Any) -> None:
     while m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.DUE] != t:
         k += 1
     to = m[at + Node.BUFFER] + WAITING_WORDS * k
-    head, route = m[to + Waiting.HEAD], m[to + Waiting.ROUTE]
+    head, route = m[to + Waiting.HEAD], routes.read(m, to + Waiting.ROUTE)
     _remove(m, at, k)
     _reckon(m, i, t)
-    enqueue(m, i, t, Frame(head, route, np.int64(0)))
+    enqueue(m, i, t, plain(head, route))
 
 
 @noinline

@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc import discovery, frames, medium, routing, topology
 from netcarlo.kernels.adhoc.frames import goes_forth, hop_of
 from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.adhoc.report import write_out
-from netcarlo.kernels.adhoc.routes import node
+from netcarlo.kernels.adhoc.size import SizeSlots
 from netcarlo.kernels.adhoc.start import lay_out, words
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
@@ -30,6 +30,8 @@ from netcarlo.kernels.adhoc.state import (
     Word,
     hosts,
     observer,
+    routes,
+    sets,
 )
 from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
@@ -50,13 +52,15 @@ def outcomes(rows: ManetRows) -> int:
     return int(ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS)
 
 
-def scratch_words(rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: int) -> tuple[int, int]:
+def scratch_words(
+    rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: int, size: SizeSlots
+) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row needs.
 
     The hosts need `floats`, and `of_hosts` words of a window and ring.
     """
     window, ring = (int(rows.parameters[:, column].max()) for column in (RowP.WINDOW, RowP.RING))
-    return words(rows, int(of_hosts(window, ring))), max(floats, 1)
+    return words(rows, int(of_hosts(window, ring)), size), max(floats, 1)
 
 
 @noinline
@@ -112,7 +116,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
 def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
     """A leg, link or sense bit changes."""
     what, i, j = topology.event(m, times, places, t)
-    comes = what == Change.LINK and m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
+    comes = what == Change.LINK and sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j)
     if comes and m[Manet.ROUTING] == IDEAL:
         discovery.link_comes(m, t)
     if what == Change.LEG:
@@ -149,15 +153,15 @@ def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: 
     """An exchange that node i began is over."""
     at = NODES + i * NODE_WORDS
     m[at + Node.END] = NO_KEY
-    m[Word.ON_AIR] &= ~(np.int64(1) << i)
+    sets.write(m, Word.ON_AIR, sets.remove(sets.read(m, Word.ON_AIR), i))
     outcome = m[at + Node.OUTCOME]
     frame = frames.read(m, at + Node.FRAME)
     fresh = m[at + Node.RECEIVED] == 0
     if outcome == Outcome.BROADCAST:
-        heard = m[at + Node.HEARD]
+        heard = sets.read(m, at + Node.HEARD)
         next_frame(m, i, t)
         for n in range(m[Manet.NODES]):
-            if heard >> n & 1:
+            if sets.has(heard, n):
                 routing.hear_request(m, np.int64(n), t, frame)
     elif outcome == Outcome.OK:
         m[at + Node.SHORT] = 0
@@ -187,7 +191,7 @@ def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: 
 @noinline
 def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, frame: Any, trace: Any) -> None:
     """A frame of node i has crossed its link."""
-    j = node(frame.route, hop_of(frame.head) + 1)
+    j = routes.node(frame.route, hop_of(frame.head) + 1)
     if routing.hear(m, j, t, frame):
         if goes_forth(frame.head):
             hosts.at_sink(m, f, constants, losses, t, frame.head, trace)

@@ -1,12 +1,11 @@
-"""Frames that nodes send each other, three words each."""
+"""Frames that nodes send each other."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.adhoc.routes import LENGTH_MASK
-from netcarlo.kernels.adhoc.state import hosts
+from netcarlo.kernels.adhoc.state import hosts, routes
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import RowP
@@ -35,9 +34,9 @@ class Frame(NamedTuple):
     load: Any
     """Content of a routing frame.
 
-    A route reply has the route found. A route error has the two nodes of the broken link (6 bits each). A
-    route request has its target (6 bits), time to live (1), 1 if a broken link follows (1), that link, and
-    the id of the request.
+    A route reply has the route found. Other loads are a number in the type of a route (`routes.packed`): of
+    a route error the two nodes of the broken link (8 bits each); of a route request its target (8 bits), time
+    to live (1), 1 if a broken link follows (1), that link, and the id of the request.
     """
 
 
@@ -49,23 +48,34 @@ PACKET_SHIFT: Any = slot("packet_shift")
 """The bits above are the number of the packet; those from TRANSMISSION_SHIFT on tell its copies apart."""
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
-TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
+NODE_BITS, NODE_MASK = 8, 255
+TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 8, 9, 10, 18, 26
 _KIND_MASK, _MASK = 7, 15
 _JOURNEY = (_MASK << HOP_SHIFT) | (_MASK << SALVAGE_SHIFT)
 
 _REQUEST_BYTES, _REPLY_BYTES, _ERROR_BYTES, _HOP_BYTES = 12, 8, 16, 4
 
 
+def words() -> Any:
+    """Return the number of words of scratch that hold a frame."""
+    return 1 + 2 * routes.WORDS
+
+
 def read(m: Any, at: Any) -> Any:
     """Return the frame that begins at word `at` of scratch."""
-    return Frame(m[at], m[at + 1], m[at + 2])
+    return Frame(m[at], routes.read(m, at + 1), routes.read(m, at + 1 + routes.WORDS))
 
 
 def write(m: Any, at: Any, frame: Any) -> None:
     """Write a frame to scratch from word `at` on."""
     m[at] = frame.head
-    m[at + 1] = frame.route
-    m[at + 2] = frame.load
+    routes.write(m, at + 1, frame.route)
+    routes.write(m, at + 1 + routes.WORDS, frame.load)
+
+
+def plain(head: Any, route: Any) -> Any:
+    """Return a frame without a load."""
+    return Frame(head, route, routes.none())
 
 
 def head_of(kind: Any, number: Any, copy: Any) -> Any:
@@ -129,9 +139,9 @@ def size_of(m: Any, frame: Any) -> Any:
         return hosts.size_of(m, frame.head)
     if kind <= Kind.REPLY:
         return m[RowP.HEADER]
-    length = frame.route & LENGTH_MASK
+    length = routes.length(frame.route)
     if kind == Kind.REQUEST:
         return _REQUEST_BYTES + _HOP_BYTES * length
     if kind == Kind.ROUTE_REPLY:
-        return _REPLY_BYTES + _HOP_BYTES * (length + (frame.load & LENGTH_MASK))
+        return _REPLY_BYTES + _HOP_BYTES * (length + routes.length(frame.load))
     return _ERROR_BYTES + _HOP_BYTES * length

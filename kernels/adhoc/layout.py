@@ -16,11 +16,14 @@ from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.base.rows import Table
 
-MOST_NODES = 64
-"""A node is a bit of a 64-bit mask."""
+MOST_NODES = 256
+"""Sets of nodes and routes have room for so many, see `size`."""
 
-MOST_ROUTE = 9
-"""Nodes of a route, both ends included: it fits into a word."""
+MOST_SMALL = 64
+"""Nodes for which a set is one word."""
+
+MOST_ROUTE, MOST_LONG_ROUTE = 9, 14
+"""Nodes of a route, both ends included, with up to MOST_SMALL nodes in the network, and with more."""
 
 METRE = 1 << 16
 """Units of length in a metre."""
@@ -185,7 +188,7 @@ class NodeOut(IntEnum):
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + node; draw k: gap to the k-th frame that its radio loses
 STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap
-STREAM_MOTION = 1 << 23  # + node + MOST_NODES * attempt; draw 0: where it starts, then leg by leg
+STREAM_MOTION = 1 << 23  # see `motion.stream`; draw 0: where a node starts, then leg by leg
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 
 

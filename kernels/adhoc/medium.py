@@ -7,7 +7,7 @@ senses neither the data frame nor could decode the CTS may begin in the midst of
 signal is strong enough at the receiver.  So hidden nodes harm each other.  `docs/models/adhoc.md` compares
 this with the frame by frame engine.
 
-`m` is scratch, `t` the time [ns], `starters` the mask of the nodes that go on the air at that time.
+`m` is scratch, `t` the time [ns], `starters` the set of the nodes that go on the air at that time.
 """
 
 from typing import Any
@@ -18,7 +18,6 @@ from netcarlo.kernels.adhoc import frames
 from netcarlo.kernels.adhoc.frames import Kind, hop_of, kind_of
 from netcarlo.kernels.adhoc.layout import STREAM_FRAME, Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.motion import position
-from netcarlo.kernels.adhoc.routes import node
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
     NO_KEY,
@@ -30,6 +29,8 @@ from netcarlo.kernels.adhoc.state import (
     Outcome,
     Phase,
     Word,
+    routes,
+    sets,
 )
 from netcarlo.kernels.adhoc.station import occupy, rekey
 from netcarlo.kernels.base.countdown import draw_gap, lost
@@ -53,7 +54,7 @@ def _lost(m: Any, losses: Any, i: Any) -> Any:
 def next_node(m: Any, i: Any) -> Any:
     """Return the next hop of the frame that node i has in service."""
     at = NODES + i * NODE_WORDS
-    return node(m[at + Node.FRAME_ROUTE], hop_of(m[at + Node.FRAME]) + 1)
+    return routes.node(routes.read(m, at + Node.FRAME_ROUTE), hop_of(m[at + Node.FRAME]) + 1)
 
 
 @noinline
@@ -63,7 +64,7 @@ def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
     ax, ay = position(m, i, t)
     own = ((ax - x) >> 6) * ((ax - x) >> 6) + ((ay - y) >> 6) * ((ay - y) >> 6)
     for k in range(m[Manet.NODES]):
-        if starters >> k & 1 and k != i and m[NODES + n * NODE_WORDS + Node.SENSE] >> k & 1:
+        if sets.has(starters, k) and k != i and sets.holds(m, NODES + n * NODE_WORDS + Node.SENSE, k):
             bx, by = position(m, np.int64(k), t)
             far = ((bx - x) >> 6) * ((bx - x) >> 6) + ((by - y) >> 6) * ((by - y) >> 6)
             if far * 1024 < m[Manet.CAPTURE] * own:
@@ -73,7 +74,12 @@ def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
 
 def _clear(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
     """Return the result of `_undisturbed`, quickly where node i starts alone."""
-    return starters == np.int64(1) << i or _undisturbed(m, i, n, starters, t)
+    return _is_alone(starters, i) or _undisturbed(m, i, n, starters, t)
+
+
+def _is_alone(starters: Any, i: Any) -> Any:
+    """Return whether node i is the only one that starts."""
+    return sets.equal(starters, sets.add(sets.none(), i))
 
 
 @noinline
@@ -81,16 +87,16 @@ def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
     """Decide the outcome of the exchange that node i begins."""
     at = NODES + i * NODE_WORDS
     if kind_of(m[at + Node.FRAME]) == Kind.REQUEST:
-        m[at + Node.HEARD] = _listeners(m, losses, i, starters, t)
+        sets.write(m, at + Node.HEARD, _listeners(m, losses, i, starters, t))
         m[at + Node.OUTCOME] = Outcome.BROADCAST
         return
     j = next_node(m, i)
     to = NODES + j * NODE_WORDS
     if (
-        starters >> j & 1
+        sets.has(starters, j)
         or m[to + Node.END] < NO_KEY
         or m[to + Node.AIR] > t
-        or not m[at + Node.LINK] >> j & 1
+        or not sets.holds(m, at + Node.LINK, j)
         or not _clear(m, i, j, starters, t)
         or _lost(m, losses, j)
     ):
@@ -106,20 +112,20 @@ def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
 
 
 def _listeners(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> Any:
-    """The mask of the nodes that decode what node i broadcasts."""
+    """The set of the nodes that decode what node i broadcasts."""
     at = NODES + i * NODE_WORDS
-    heard = np.int64(0)
+    heard = sets.none()
     for n in range(m[Manet.NODES]):
         there = NODES + n * NODE_WORDS
         if (
-            m[at + Node.LINK] >> n & 1
-            and not starters >> n & 1
+            sets.holds(m, at + Node.LINK, n)
+            and not sets.has(starters, n)
             and m[there + Node.END] >= NO_KEY
             and m[there + Node.AIR] <= t
             and _clear(m, i, np.int64(n), starters, t)
             and not _lost(m, losses, np.int64(n))
         ):
-            heard |= np.int64(1) << n
+            heard = sets.add(heard, n)
     return heard
 
 
@@ -132,12 +138,12 @@ def _broadcast(m: Any, i: Any, starters: Any, t: Any) -> None:
     m[at + Node.END] = t + air
     m[at + _TRANSMIT] += air
     for n in range(m[Manet.NODES]):
-        if m[at + Node.SENSE] >> n & 1 and not starters >> n & 1:
+        if sets.holds(m, at + Node.SENSE, n) and not sets.has(starters, n):
             there = NODES + n * NODE_WORDS
             free = m[there + Node.AIR] <= t
-            decodes = m[at + Node.LINK] >> n & 1 and free and _clear(m, i, np.int64(n), starters, t)
+            decodes = sets.holds(m, at + Node.LINK, n) and free and _clear(m, i, np.int64(n), starters, t)
             if free:
-                m[there + (_RECEIVE if m[at + Node.HEARD] >> n & 1 else _OVERHEAR)] += air
+                m[there + (_RECEIVE if sets.holds(m, at + Node.HEARD, n) else _OVERHEAR)] += air
             occupy(m, np.int64(n), t, t + air + (0 if decodes else m[Manet.EIFS]))
             m[there + Node.AIR] = max(m[there + Node.AIR], t + air)
 
@@ -162,12 +168,12 @@ def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
     end_i = end - m[Manet.MAC_ACK] - sifs if sent else t + rts
     end_j = end if sent else t + rts + sifs + m[Manet.CTS]
     m[at + Node.END] = end_j
-    sensed = m[at + Node.SENSE]
+    sensed = sets.read(m, at + Node.SENSE)
     if cts:
-        sensed |= m[to + Node.SENSE]
-    sensed &= ~(starters | np.int64(1) << i)
+        sensed = sets.union(sensed, sets.read(m, to + Node.SENSE))
+    sensed = sets.without(sensed, sets.add(starters, i))
     for n in range(m[Manet.NODES]):
-        if sensed >> n & 1:
+        if sets.has(sensed, n):
             there = NODES + n * NODE_WORDS
             free = m[there + Node.AIR] <= t
             if n == j:
@@ -178,18 +184,21 @@ def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
                 lasts = end if cts else end_i
                 until = end if cts else end_i + m[Manet.EIFS]
             else:
-                hears_i = m[at + Node.SENSE] >> n & 1
-                hears_j = cts and m[to + Node.SENSE] >> n & 1
+                hears_i = sets.holds(m, at + Node.SENSE, n)
+                hears_j = cts and sets.holds(m, to + Node.SENSE, n)
                 if free:
                     m[there + _OVERHEAR] += (air_i if hears_i else 0) + (air_j if hears_j else 0)
                 warned = (
-                    hears_i and m[at + Node.LINK] >> n & 1 and free and _clear(m, i, np.int64(n), starters, t)
-                ) or (hears_j and m[to + Node.LINK] >> n & 1)
+                    hears_i
+                    and sets.holds(m, at + Node.LINK, n)
+                    and free
+                    and _clear(m, i, np.int64(n), starters, t)
+                ) or (hears_j and sets.holds(m, to + Node.LINK, n))
                 # Who does not sense the data frame, and has not decoded the CTS, may begin meanwhile.
                 answered = t + rts + sifs + m[Manet.CTS]
                 lasts = (end_j if hears_j else end_i) if hears_i else answered
                 until = end if warned else lasts + m[Manet.EIFS]
-                if hears_i and hears_j and not m[to + Node.LINK] >> n & 1:
+                if hears_i and hears_j and not sets.holds(m, to + Node.LINK, n):
                     until = max(until, end_j + m[Manet.EIFS])
             occupy(m, np.int64(n), t, until)
             m[there + Node.AIR] = max(m[there + Node.AIR], lasts)
@@ -208,10 +217,11 @@ def _disturb(m: Any, starters: Any, t: Any) -> None:
     for i in range(m[Manet.NODES]):
         at = NODES + i * NODE_WORDS
         outcome = m[at + Node.OUTCOME]
-        if m[Word.ON_AIR] >> i & 1 and _sends_ack(outcome):
+        if sets.holds(m, Word.ON_AIR, i) and _sends_ack(outcome):
             j = next_node(m, np.int64(i))
             to = NODES + j * NODE_WORDS
-            if m[to + Node.SENSE] & starters != 0 and not _undisturbed(m, np.int64(i), j, starters, t):
+            senses = not sets.is_empty(sets.common(sets.read(m, to + Node.SENSE), starters))
+            if senses and not _undisturbed(m, np.int64(i), j, starters, t):
                 m[at + _FAILED] += 1 if outcome == Outcome.OK else 0
                 m[at + Node.OUTCOME] = Outcome.NO_DATA
                 m[to + _TRANSMIT] -= m[Manet.MAC_ACK]
@@ -239,23 +249,24 @@ def _begin(m: Any, i: Any, starters: Any, t: Any) -> None:
 
 @noinline
 def start(m: Any, losses: Any, i: Any, t: Any) -> Any:
-    """All nodes whose backoff ends at t, i among them, go on the air.  Returns the mask of them."""
-    starters = np.int64(0)
+    """All nodes whose backoff ends at t, i among them, go on the air.  Returns the set of them."""
+    starters = sets.none()
     key = t << PHASE_BITS | Phase.START
     for k in range(m[Manet.NODES]):
         if m[m[Word.KEYS] + k] == key:
-            starters |= np.int64(1) << k
-    if m[Word.ON_AIR] != 0:
+            starters = sets.add(starters, k)
+    on_air = sets.read(m, Word.ON_AIR)
+    if not sets.is_empty(on_air):
         _disturb(m, starters, t)
-    if starters == np.int64(1) << i:
+    if _is_alone(starters, i):
         _decide(m, losses, i, starters, t)
         _begin(m, i, starters, t)
     else:
         for k in range(m[Manet.NODES]):
-            if starters >> k & 1:
+            if sets.has(starters, k):
                 _decide(m, losses, np.int64(k), starters, t)
         for k in range(m[Manet.NODES]):
-            if starters >> k & 1:
+            if sets.has(starters, k):
                 _begin(m, np.int64(k), starters, t)
-    m[Word.ON_AIR] |= starters
+    sets.write(m, Word.ON_AIR, sets.union(on_air, starters))
     return starters

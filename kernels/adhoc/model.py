@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from netcarlo.kernels.adhoc import engine, hosts, port
+from netcarlo.kernels.adhoc import engine, hosts, port, size
 from netcarlo.kernels.adhoc.frames import TRANSMISSION_SHIFT
 from netcarlo.kernels.adhoc.observers import delays, events, trace
 from netcarlo.kernels.base.address import Address
@@ -44,10 +44,10 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     def make(step: Step) -> Any:
         observer = composed(events, *_observers(address, step))
         filled = AdhocSlots(one_way=endpoint.one_way, packet_shift=shift, observer=observer)
-        return bind(engine.simulate, step, filled, endpoint.slots(step))
+        return bind(engine.simulate, step, filled, size.slots(address), endpoint.slots(step))
 
     def scratch(rows: Any) -> tuple[int, int]:
-        found, floats = engine.scratch_words(rows, endpoint.words, endpoint.floats)
+        found, floats = engine.scratch_words(rows, endpoint.words, endpoint.floats, size.slots(address))
         return found + delays.WORDS * address.delays, floats
 
     return Model(

@@ -18,7 +18,7 @@ from netcarlo.kernels.adhoc.layout import (
     GAUSS_MARKOV,
     GIVEN,
     MOST_ATTEMPTS,
-    MOST_NODES,
+    MOST_SMALL,
     RANDOM_WAYPOINT,
     STATIC,
     STREAM_MOTION,
@@ -80,11 +80,20 @@ def _set_apart(m: Any, times: Any, places: Any) -> None:
             break
 
 
+def stream(i: Any, attempt: Any) -> Any:
+    """Return the random stream of the motion of node i.
+
+    Attempts of 64 nodes are in a block of MOST_SMALL * MOST_ATTEMPTS streams; there are four such blocks.
+    """
+    block, place = i // MOST_SMALL, i % MOST_SMALL
+    return STREAM_MOTION + MOST_SMALL * (MOST_ATTEMPTS * block + attempt) + place
+
+
 @noinline
 def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) -> None:
     """Node i is on the leg that holds then; every attempt draws another trajectory."""
     at = NODES + i * NODE_WORDS
-    m[at + Node.STREAM] = STREAM_MOTION + i + MOST_NODES * attempt
+    m[at + Node.STREAM] = stream(i, attempt)
     m[at + Node.LEG] = 0
     m[at + Node.REST] = 0
     m[at + Node.PAUSE] = 0

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.adhoc import frames
 from netcarlo.kernels.adhoc.frames import is_data
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
-    FRAME_WORDS,
     NO_TIME,
     NODE_COUNTS,
     NODE_WORDS,
@@ -57,7 +57,7 @@ def _in_flight(m: Any) -> Any:
             count += 1
         queue = at + Node.PACKETS_HEAD
         for k in range(m[queue + Ring.COUNT]):
-            if is_data(m[entry(m, queue, FRAME_WORDS, k)]):
+            if is_data(m[entry(m, queue, frames.words(), k)]):
                 count += 1
         for k in range(m[at + Node.WAITING]):
             if is_data(m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.HEAD]):

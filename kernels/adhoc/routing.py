@@ -19,6 +19,8 @@ from netcarlo.kernels.adhoc.frames import (
     HAS_BROKEN_SHIFT,
     HOP_SHIFT,
     ID_SHIFT,
+    NODE_BITS,
+    NODE_MASK,
     ONE_HOP,
     ONE_SALVAGE,
     TO_SHIFT,
@@ -29,23 +31,12 @@ from netcarlo.kernels.adhoc.frames import (
     goes_forth,
     hop_of,
     kind_of,
+    plain,
     salvages_of,
 )
-from netcarlo.kernels.adhoc.layout import DSR, MOST_ROUTE, Manet, ManetOut, NodeOut
-from netcarlo.kernels.adhoc.routes import (
-    LENGTH_MASK,
-    NODE_BITS,
-    NODE_MASK,
-    join,
-    node,
-    part,
-    position,
-    reverse,
-    single,
-)
+from netcarlo.kernels.adhoc.layout import DSR, Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
-    FRAME_WORDS,
     NODE_COUNTS,
     NODE_WORDS,
     NODES,
@@ -53,6 +44,8 @@ from netcarlo.kernels.adhoc.state import (
     Node,
     Tap,
     Word,
+    routes,
+    sets,
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue
 from netcarlo.kernels.base.inline import noinline
@@ -68,42 +61,42 @@ _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
 @noinline
 def hear_request(m: Any, n: Any, t: Any, frame: Any) -> None:
     """Node n has decoded a route request."""
-    route, load = frame.route, frame.load
+    route, load = frame.route, routes.unpacked(frame.load)
     if load >> HAS_BROKEN_SHIFT & 1:
         dead(m, n, load >> FROM_SHIFT & NODE_MASK, load >> TO_SHIFT & NODE_MASK)
-    origin = node(route, np.int64(0))
+    origin = routes.node(route, np.int64(0))
     if n == origin:
         return
-    length = route & LENGTH_MASK
+    length = routes.length(route)
     seen = m[Word.SEEN] + n * m[Manet.NODES] + origin
     number = load >> ID_SHIFT
     target = load & NODE_MASK
     if n == target:
         m[seen] = max(m[seen], number)
-        if length < MOST_ROUTE:
-            whole = join(route, single(n))
-            back = reverse(whole)
+        if length < routes.most(m):
+            whole = routes.join(route, routes.single(n))
+            back = routes.reverse(whole)
             add(m, n, back)
             jittered(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, whole))
         return
-    if m[seen] >= number or length >= MOST_ROUTE or position(route, n) >= 0:
+    if m[seen] >= number or length >= routes.most(m) or routes.position(route, n) >= 0:
         return
     m[seen] = number
-    so_far = join(route, single(n))
+    so_far = routes.join(route, routes.single(n))
     rest = find(m, n, target)
-    if rest != 0 and length + (rest & LENGTH_MASK) <= MOST_ROUTE and _are_apart(route, rest):
-        back = reverse(so_far)
+    if routes.exists(rest) and length + routes.length(rest) <= routes.most(m) and _are_apart(route, rest):
+        back = routes.reverse(so_far)
         add(m, n, back)
-        enqueue(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, join(route, rest)))
+        enqueue(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, routes.join(route, rest)))
     elif load >> TTL_SHIFT & 1:
-        jittered(m, n, t, Frame(np.int64(Kind.REQUEST), so_far, load))
+        jittered(m, n, t, Frame(np.int64(Kind.REQUEST), so_far, frame.load))
 
 
 def _are_apart(route: Any, rest: Any) -> Any:
     """Return whether two routes have no node in common."""
     apart = True
-    for k in range(rest & LENGTH_MASK):
-        apart = apart and position(route, node(rest, np.int64(k))) < 0
+    for k in range(routes.length(rest)):
+        apart = apart and routes.position(route, routes.node(rest, np.int64(k))) < 0
     return apart
 
 
@@ -114,21 +107,22 @@ def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
     kind = kind_of(frame.head)
     route, load = frame.route, frame.load
     hop = hop_of(frame.head) + 1
-    length = route & LENGTH_MASK
+    length = routes.length(route)
+    broken_link = routes.unpacked(load)
     if hop < length - 1:
         m[at + _FORWARDED] += 1
         if kind == Kind.ROUTE_ERROR:
-            dead(m, j, load & NODE_MASK, load >> NODE_BITS & NODE_MASK)
+            dead(m, j, broken_link & NODE_MASK, broken_link >> NODE_BITS & NODE_MASK)
         if m[Manet.ROUTING] == DSR:
-            add(m, j, part(route, hop, length))
+            add(m, j, routes.part(route, hop, length))
         enqueue(m, j, t, Frame(frame.head + ONE_HOP, route, load))
     elif kind == Kind.ROUTE_REPLY:
         add(m, j, load)
         found(m, j, t)
     elif kind == Kind.ROUTE_ERROR:
-        dead(m, j, load & NODE_MASK, load >> NODE_BITS & NODE_MASK)
-        m[at + Node.FROM] = load & NODE_MASK
-        m[at + Node.TO] = load >> NODE_BITS & NODE_MASK
+        m[at + Node.FROM] = broken_link & NODE_MASK
+        m[at + Node.TO] = broken_link >> NODE_BITS & NODE_MASK
+        dead(m, j, m[at + Node.FROM], m[at + Node.TO])
         m[at + Node.BROKEN_AT] = t
         if j == m[Manet.SOURCE]:
             m[Word.NOTICE] = 1
@@ -142,23 +136,23 @@ def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
         return
     kind = kind_of(frame.head)
     hop = hop_of(frame.head)
-    links = m[NODES + i * NODE_WORDS + Node.LINK]
+    links = sets.read(m, NODES + i * NODE_WORDS + Node.LINK)
     if kind <= Kind.REPLY:
         tap = NODES + i * NODE_WORDS + Node.TAP + TAP_WORDS * (kind & 1)
         if (
-            m[tap + Tap.ROUTE] == frame.route
+            routes.equal(routes.read(m, tap + Tap.ROUTE), frame.route)
             and m[tap + Tap.HOP] == hop
-            and m[tap + Tap.LINKS] == links
+            and sets.equal(sets.read(m, tap + Tap.LINKS), links)
             and t - m[tap + Tap.TIME] < HOLD
         ):
             return
-        m[tap + Tap.ROUTE] = frame.route
+        routes.write(m, tap + Tap.ROUTE, frame.route)
         m[tap + Tap.HOP] = hop
-        m[tap + Tap.LINKS] = links
+        sets.write(m, tap + Tap.LINKS, links)
         m[tap + Tap.TIME] = t
-    origin = node(frame.route, np.int64(0))
+    origin = routes.node(frame.route, np.int64(0))
     for n in range(m[Manet.NODES]):
-        if links >> n & 1 and n != j and n != origin:
+        if sets.has(links, n) and n != j and n != origin:
             _overhear(m, np.int64(n), t, frame)
 
 
@@ -169,30 +163,32 @@ def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
     kind = kind_of(frame.head)
     hop = hop_of(frame.head)
     route, load = frame.route, frame.load
-    length = route & LENGTH_MASK
+    length = routes.length(route)
     if kind == Kind.ROUTE_ERROR:
-        dead(m, n, load & NODE_MASK, load >> NODE_BITS & NODE_MASK)
+        broken_link = routes.unpacked(load)
+        dead(m, n, broken_link & NODE_MASK, broken_link >> NODE_BITS & NODE_MASK)
     if kind == Kind.ROUTE_REPLY:
-        where = position(load, n)
-        if where >= 0 and where < (load & LENGTH_MASK) - 1:
-            add(m, n, part(load, where, load & LENGTH_MASK))
-    where = position(route, n)
+        where = routes.position(load, n)
+        if where >= 0 and where < routes.length(load) - 1:
+            add(m, n, routes.part(load, where, routes.length(load)))
+    where = routes.position(route, n)
     if where < 0:
-        if 1 + length - hop <= MOST_ROUTE:
-            add(m, n, join(single(n), part(route, hop, length)))
+        if 1 + length - hop <= routes.most(m):
+            add(m, n, routes.join(routes.single(n), routes.part(route, hop, length)))
         return
     if where < length - 1:
-        add(m, n, part(route, where, length))
+        add(m, n, routes.part(route, where, length))
     if kind <= Kind.REPLY and where > hop + 1:
-        if m[at + Node.HOLD] == route and t - m[at + Node.HOLD_AT] < HOLD:
+        if routes.equal(routes.read(m, at + Node.HOLD), route) and t - m[at + Node.HOLD_AT] < HOLD:
             return
-        m[at + Node.HOLD] = route
+        routes.write(m, at + Node.HOLD, route)
         m[at + Node.HOLD_AT] = t
         m[COUNTS + ManetOut.SHORTENED] += 1
-        so_far = part(route, np.int64(0), hop + 1)
-        back = join(single(n), reverse(so_far))
+        so_far = routes.part(route, np.int64(0), hop + 1)
+        back = routes.join(routes.single(n), routes.reverse(so_far))
         add(m, n, back)
-        enqueue(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, join(so_far, part(route, where, length))))
+        shorter = routes.join(so_far, routes.part(route, where, length))
+        enqueue(m, n, t, Frame(np.int64(Kind.ROUTE_REPLY), back, shorter))
 
 
 @noinline
@@ -200,7 +196,7 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
     """Node i gives up the link to j; `gone`: the frame that it tried to send has crossed it."""
     at = NODES + i * NODE_WORDS
     m[COUNTS + ManetOut.BREAKS] += 1
-    if m[at + Node.LINK] >> j & 1:
+    if sets.holds(m, at + Node.LINK, j):
         m[COUNTS + ManetOut.FALSE_BREAKS] += 1
     dsr = m[Manet.ROUTING] == DSR
     if dsr:
@@ -212,10 +208,11 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
     taken += _take_out(m, at + Node.PACKETS_HEAD, j, aside + taken)
     for k in range(taken - 1, -1, -1):  # the last first, as in ns-2: they are put out in reverse
         _undeliverable(m, i, t, m[aside + k])
-    if dsr and node(frame.route, np.int64(0)) != i:
+    if dsr and routes.node(frame.route, np.int64(0)) != i:
         m[COUNTS + ManetOut.ROUTE_ERRORS] += 1
-        back = reverse(part(frame.route, np.int64(0), hop_of(frame.head) + 1))
-        enqueue(m, i, t, Frame(np.int64(Kind.ROUTE_ERROR), back, j << NODE_BITS | i))
+        back = routes.reverse(routes.part(frame.route, np.int64(0), hop_of(frame.head) + 1))
+        link = routes.packed(j << NODE_BITS | i)
+        enqueue(m, i, t, Frame(np.int64(Kind.ROUTE_ERROR), back, link))
     if i == m[Manet.SOURCE] and goes_forth(frame.head):
         m[Word.NOTICE] = 1
 
@@ -229,12 +226,12 @@ def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
     taken = np.int64(0)
     kept = np.int64(0)
     for k in range(m[queue + Ring.COUNT]):
-        frame = frames.read(m, entry(m, queue, FRAME_WORDS, k))
-        if kind_of(frame.head) != Kind.REQUEST and node(frame.route, hop_of(frame.head) + 1) == j:
+        frame = frames.read(m, entry(m, queue, frames.words(), k))
+        if kind_of(frame.head) != Kind.REQUEST and routes.node(frame.route, hop_of(frame.head) + 1) == j:
             m[aside + taken] = frame.head
             taken += 1
         else:
-            frames.write(m, entry(m, queue, FRAME_WORDS, kept), frame)
+            frames.write(m, entry(m, queue, frames.words(), kept), frame)
             kept += 1
     m[queue + Ring.COUNT] = kept
     return taken
@@ -250,8 +247,8 @@ def _undeliverable(m: Any, i: Any, t: Any, head: Any) -> None:
         send(m, i, t, afresh(head))
         return
     route = find(m, i, m[Manet.SINK] if forth else m[Manet.SOURCE])
-    if route != 0 and salvages_of(head) < MOST_SALVAGES:
+    if routes.exists(route) and salvages_of(head) < MOST_SALVAGES:
         m[COUNTS + ManetOut.SALVAGED] += 1
-        enqueue(m, i, t, Frame((head & ~np.int64(15 << HOP_SHIFT)) + ONE_SALVAGE, route, np.int64(0)))
+        enqueue(m, i, t, plain((head & ~np.int64(15 << HOP_SHIFT)) + ONE_SALVAGE, route))
     else:
         drop(m, head, np.int64(ManetOut.DROPS_ROUTE))

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.adhoc import topology
+from netcarlo.kernels.adhoc import frames, topology
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, ManetRows
 from netcarlo.kernels.adhoc.medium import first_gap
+from netcarlo.kernels.adhoc.size import SizeSlots
 from netcarlo.kernels.adhoc.state import (
     BUFFER,
     CACHE,
     COUNTS,
-    FRAME_WORDS,
     NO_KEY,
     NO_TIME,
     NODE_WORDS,
@@ -25,6 +25,8 @@ from netcarlo.kernels.adhoc.state import (
     Word,
     hosts,
     observer,
+    routes,
+    sets,
 )
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import noinline
@@ -33,11 +35,14 @@ from netcarlo.kernels.base.layout import NEVER
 _PARAMETERS = int(Manet.COLUMNS)
 
 
-def words(rows: ManetRows, association: int) -> int:
+def words(rows: ManetRows, association: int, size: SizeSlots) -> int:
     """Words of scratch that any row of `rows` needs; an association needs `association` words."""
     n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
-    tables = (n + 1) + n + 3 * n * n + queue + ROUTING_FRAMES  # keys, levels, pairs and requests seen, aside
-    of_node = NODE_WORDS + CACHE + FRAME_WORDS * (queue + ROUTING_FRAMES)
+    size.check(int(np.max(n, initial=0)))
+    frame = 1 + 2 * size.routes.WORDS
+    # Keys, levels, pairs and requests seen, frames aside.
+    tables = (n + 1) + size.sets.WORDS * n + 3 * n * n + queue + ROUTING_FRAMES
+    of_node = NODE_WORDS + CACHE * size.routes.WORDS + frame * (queue + ROUTING_FRAMES)
     total = NODES + n * of_node + tables + 2 * BUFFER * WAITING_WORDS + association
     return int(np.max(total, initial=0))
 
@@ -52,7 +57,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
         m[i] = 0
     m[Word.KEYS] = NODES + n * NODE_WORDS
     m[Word.LEVELS] = m[Word.KEYS] + n + 1
-    m[Word.PAIRS] = m[Word.LEVELS] + n
+    m[Word.PAIRS] = m[Word.LEVELS] + sets.WORDS * n
     m[Word.SEEN] = m[Word.PAIRS] + 2 * n * n
     m[Word.ASIDE] = m[Word.SEEN] + n * n
     free = m[Word.ASIDE] + m[Manet.QUEUE] + ROUTING_FRAMES
@@ -92,13 +97,13 @@ def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
     m[at + Node.TAP + Tap.TIME] = NO_TIME
     m[at + Node.TAP + TAP_WORDS + Tap.TIME] = NO_TIME
     m[at + Node.CACHE] = free
-    for entry in range(free, free + CACHE):
+    for entry in range(free, free + CACHE * routes.WORDS):
         m[entry] = 0
-    free += CACHE
+    free += CACHE * routes.WORDS
     ring.init(m, at + Node.PACKETS_HEAD, free, m[Manet.QUEUE])
-    free += FRAME_WORDS * m[Manet.QUEUE]
+    free += frames.words() * m[Manet.QUEUE]
     ring.init(m, at + Node.ROUTING_HEAD, free, ROUTING_FRAMES)
-    free += FRAME_WORDS * ROUTING_FRAMES
+    free += frames.words() * ROUTING_FRAMES
     if i == m[Manet.SOURCE] or i == m[Manet.SINK]:
         m[at + Node.BUFFER] = free
         free += BUFFER * WAITING_WORDS

@@ -12,6 +12,16 @@ NO_KEY = 1 << 62
 NO_TIME = -(10**15)
 """A time in the past at which nothing happened [ns]."""
 
+SET_ROOM, ROUTE_ROOM = 4, 2
+"""Words that are reserved for a set of nodes and for a route: those of the largest networks, see `size`."""
+FRAME_ROOM = 1 + 2 * ROUTE_ROOM
+"""Words that are reserved for a frame."""
+
+
+def behind(member: Any, words: int) -> int:
+    """Return the number of the word behind a member of an enumeration that has several words."""
+    return int(member) + words
+
 
 class Word(IntEnum):
     """Words of a row, behind the columns of `Manet`.
@@ -22,7 +32,7 @@ class Word(IntEnum):
 
     # First words of tables.
     KEYS = int(Manet.COLUMNS)  # time and phase of the next event of each node, then of the flow
-    LEVELS = auto()  # masks of the nodes at each depth of a breadth-first search
+    LEVELS = auto()  # sets of the nodes at each depth of a breadth-first search
     PAIRS = auto()  # next changes of the link and sense bit of each pair of nodes i < j [ns]
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
@@ -34,13 +44,13 @@ class Word(IntEnum):
     MOVED = auto()  # node whose leg has ended last
     PARTNER = auto()  # the next node with which its pair is to be foreseen; NODES: none
     # The network.
-    ON_AIR = auto()  # mask of the nodes that have an exchange under way
-    VERSION = auto()  # changes of links so far
+    ON_AIR = auto()  # set of the nodes that have an exchange under way
+    VERSION = behind(ON_AIR, SET_ROOM)  # changes of links so far
     LAST_ID = auto()  # of a route request
     NO_START = auto()  # 1: source and sink are never as far apart as asked
     # The flow.
-    ROUTE = auto()  # of the last data packet that the source has put out, 0: there was none
-    NOTICE = auto()  # 1: the source has learnt of a broken link
+    ROUTE = auto()  # of the last data packet that the source has sent; its first word is 0 if there was none
+    NOTICE = behind(ROUTE, ROUTE_ROOM)  # 1: the source has learnt of a broken link
     FULL = auto()  # 1: too many packets on their way
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
     # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
@@ -55,16 +65,16 @@ class Word(IntEnum):
     HOPS = auto()  # of the shortest path from source to sink, 0: none
     SPLIT = auto()  # 1: a node is out of reach of the source
     LINKS = auto()  # links there are
-    KEPT = auto()  # route that is kept until it breaks, 0: none
-    KEPT_SINCE = auto()  # begin of that route [ns]
+    KEPT = auto()  # route that is kept until it breaks; its first word is 0 if there is none
+    KEPT_SINCE = behind(KEPT, ROUTE_ROOM)  # begin of that route [ns]
     OUTAGE_SINCE = auto()  # begin of the outage [ns]; NO_TIME: none, or it lasts from time 0
     # The trace.
     TRACED = auto()  # rows so far
     SHOWN_ROUTE = auto()  # last ROUTE in it
-    SHOWN_PROBING = auto()  # last state of the sender in it
+    SHOWN_PROBING = behind(SHOWN_ROUTE, ROUTE_ROOM)  # last state of the sender in it
 
 
-COUNTS = len(Word) + int(Manet.COLUMNS)
+COUNTS = int(Word.SHOWN_PROBING) + 1
 """First word of the outcomes that are counted, columns of `ManetOut`."""
 
 NODES = COUNTS + int(ManetOut.COLUMNS)
@@ -87,14 +97,11 @@ class Node(IntEnum):
     MIRROR = auto()  # velocity that changes its sign at the wall: 1 VX, 2 VY, 3 both
     PAUSE = auto()  # pause after the leg [us]
     # Topology.
-    LINK = auto()  # mask of the nodes within range
-    SENSE = auto()  # mask of those within sensing range
-    ROW_AT = auto()  # next change of its leg, or of a pair with a node of a higher number [ns]
+    LINK = auto()  # set of the nodes within range
+    SENSE = behind(LINK, SET_ROOM)  # set of those within sensing range
+    ROW_AT = behind(SENSE, SET_ROOM)  # next change of its leg, or of a pair with a later node [ns]
     # Medium access.
     SERVING = auto()  # 1: a frame is in service
-    FRAME = auto()  # that frame, three words
-    FRAME_ROUTE = auto()
-    FRAME_LOAD = auto()
     RECEIVED = auto()  # 1: the next node has it, which this one does not know
     CW = auto()  # contention window [slots]
     SHORT = auto()  # attempts of its RTS
@@ -106,7 +113,6 @@ class Node(IntEnum):
     END = auto()  # its exchange ends [ns]; NO_KEY: it has none
     OUTCOME = auto()  # of the exchange, see `Outcome`
     BACKOFFS = auto()  # drawn so far
-    HEARD = auto()  # mask of the nodes that decode its broadcast
     GAP = auto()  # frames until its radio loses one
     GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
     # Queues of packets and of routing frames, words as in `Ring`.
@@ -121,10 +127,8 @@ class Node(IntEnum):
     # Routes.
     CACHE = auto()  # first word of the route cache
     POINTER = auto()  # position that the next new path takes
-    MEMO = auto()  # route to the flow's other end, 0: none; or UNKNOWN
-    MEMO_VERSION = auto()  # VERSION at that time
-    HOLD = auto()  # last route that it has shortened
-    HOLD_AT = auto()  # when [ns]
+    MEMO_VERSION = auto()  # VERSION when MEMO was looked up
+    HOLD_AT = auto()  # when it shortened HOLD [ns]
     FROM = auto()  # first node of the broken link that was last reported to it
     TO = auto()  # second node of that link
     BROKEN_AT = auto()  # time of that report [ns]
@@ -133,26 +137,30 @@ class Node(IntEnum):
     LAST_REQUEST = auto()  # when it last sent one [ns]
     RINGED = auto()  # when it asked its neighbours only, and nobody else since; or NO_TIME [ns]
     DELAYED_AT = auto()  # when a delayed frame goes into the queue [ns]
-    DELAYED = auto()  # that frame, three words
-    DELAYED_ROUTE = auto()
-    DELAYED_LOAD = auto()
     DRAWN = auto()  # random words of STREAM_ROUTING
     # Packets that wait for a route, at source and sink.
     BUFFER = auto()  # first word, see `Waiting`
     WAITING = auto()  # packets that wait
     DUE_AT = auto()  # when the next one that has a route goes [ns]
     CHECK_AT = auto()  # next check of those without a route [ns]
+    # Sets and routes, behind the words that are used most.
+    HEARD = auto()  # set of the nodes that decode its broadcast
+    FRAME = behind(HEARD, SET_ROOM)  # frame in service
+    FRAME_ROUTE = auto()  # its route
+    DELAYED = behind(FRAME, FRAME_ROOM)  # frame that is delayed
+    MEMO = behind(DELAYED, FRAME_ROOM)  # route to the flow's other end; its first word is 0: none, or UNKNOWN
+    HOLD = behind(MEMO, ROUTE_ROOM)  # last route that it has shortened
     # The last transmission that others overheard, of data and probes; then of their answers: see `Tap`.
-    TAP = auto()
+    TAP = behind(HOLD, ROUTE_ROOM)
 
 
 class Tap(IntEnum):
     """A transmission that neighbours have overheard: like ones soon after tell them nothing new."""
 
     ROUTE = 0
-    HOP = 1
-    LINKS = 2  # mask of those in range
-    TIME = 3  # [ns]
+    HOP = behind(ROUTE, ROUTE_ROOM)
+    LINKS = auto()  # set of those in range
+    TIME = behind(LINKS, SET_ROOM)  # [ns]
 
 
 class Waiting(IntEnum):
@@ -164,9 +172,8 @@ class Waiting(IntEnum):
     ROUTE = 3  # which it will take
 
 
-FRAME_WORDS = 3
-TAP_WORDS = len(Tap)
-WAITING_WORDS = len(Waiting)
+TAP_WORDS = int(Tap.TIME) + 1
+WAITING_WORDS = int(Waiting.ROUTE) + ROUTE_ROOM
 NODE_COUNTS = int(Node.TAP) + 2 * TAP_WORDS
 """First of a node's words for its outcomes, columns of `NodeOut`."""
 NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
@@ -206,6 +213,12 @@ observer: Any = slot("observer")
 
 hosts: Any = slot("hosts")
 """Source and sink of the flow (`hosts`)."""
+
+sets: Any = slot("sets")
+"""Functions for sets of nodes (`small.sets`, `large.sets`)."""
+
+routes: Any = slot("routes")
+"""Functions for routes (`small.routes`, `large.routes`)."""
 
 UNKNOWN = -1
 """Value of Node.MEMO if the route has to be looked up."""

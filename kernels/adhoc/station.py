@@ -12,7 +12,6 @@ from netcarlo.kernels.adhoc.frames import Kind, is_ack, is_data, kind_of
 from netcarlo.kernels.adhoc.layout import STREAM_BACKOFF, Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
-    FRAME_WORDS,
     NO_KEY,
     NODE_COUNTS,
     NODE_WORDS,
@@ -87,7 +86,7 @@ def next_frame(m: Any, i: Any, t: Any) -> None:
         m[at + Node.SERVING] = 0
         rekey(m, i)
     else:
-        frames.write(m, at + Node.FRAME, frames.read(m, ring.first(m, queue, FRAME_WORDS)))
+        frames.write(m, at + Node.FRAME, frames.read(m, ring.first(m, queue, frames.words())))
         ring.pop(m, queue)
         m[at + Node.SERVING] = 1
         m[at + Node.RECEIVED] = 0
@@ -103,7 +102,7 @@ def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
         m[at + NODE_COUNTS + NodeOut.DROPS] += 1
         drop(m, frame.head, np.int64(ManetOut.DROPS_QUEUE))
     else:
-        frames.write(m, ring.push(m, queue, FRAME_WORDS), frame)
+        frames.write(m, ring.push(m, queue, frames.words()), frame)
         if m[at + Node.SERVING] == 0 and m[at + Node.END] >= NO_KEY:
             next_frame(m, i, t)
 

@@ -1,4 +1,4 @@
-"""Topology: the masks of links, their changes, shortest paths, and statistics of them.
+"""Topology: the sets of neighbours, their changes, shortest paths, and statistics of them.
 
 Each pair of nodes has two bits, link (within range) and sense (within sensing range).  A bit flips at its
 event and nowhere else, so rounding cannot make it flicker.
@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.adhoc.layout import MOST_ROUTE, Manet, ManetOut
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.motion import advance, crossing, encounter, position, set_out
-from netcarlo.kernels.adhoc.routes import LENGTH_BITS, LENGTH_MASK, NODE_BITS, NODE_MASK
-from netcarlo.kernels.adhoc.state import COUNTS, NO_TIME, NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.adhoc.state import COUNTS, NO_TIME, NODE_WORDS, NODES, Node, Word, routes, sets
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER
 
@@ -34,46 +33,47 @@ class Change(IntEnum):
 def _search(m: Any, source: Any, sink: Any) -> Any:
     """Breadth first; the levels stay in LEVELS.
 
-    Returns the hops to the sink (0: it is out of reach), and the mask of who is in reach.
+    Returns the hops to the sink (0: it is out of reach), and the set of who is in reach.
     """
     n = m[Manet.NODES]
-    level = np.int64(1) << source
+    level = sets.add(sets.none(), source)
     seen = level
     hops = np.int64(0)
     depth = np.int64(0)
-    while level != 0:
-        m[m[Word.LEVELS] + depth] = level
-        if level >> sink & 1:
+    while not sets.is_empty(level):
+        sets.write(m, m[Word.LEVELS] + sets.WORDS * depth, level)
+        if sets.has(level, sink):
             hops = depth
-        reached = np.int64(0)
+        reached = sets.none()
         for i in range(n):
-            if level >> i & 1:
-                reached |= m[NODES + i * NODE_WORDS + Node.LINK]
-        level = reached & ~seen
-        seen |= level
+            if sets.has(level, i):
+                reached = sets.union(reached, sets.read(m, NODES + i * NODE_WORDS + Node.LINK))
+        level = sets.without(reached, seen)
+        seen = sets.union(seen, level)
         depth += 1
     return hops, seen
 
 
 @noinline
 def _way_back(m: Any, sink: Any, hops: Any) -> Any:
-    """The route that the last search has found; 0: none, or too long."""
-    if hops < 1 or hops >= MOST_ROUTE:
-        return np.int64(0)
-    route = sink
+    """The route that the last search has found; none if there is none, or it is too long."""
+    if hops < 1 or hops >= routes.most(m):
+        return routes.none()
+    route = routes.single(sink)
     at = sink
     for depth in range(hops - 1, -1, -1):
-        before = m[m[Word.LEVELS] + depth] & m[NODES + at * NODE_WORDS + Node.LINK]
+        level = sets.read(m, m[Word.LEVELS] + sets.WORDS * depth)
+        before = sets.common(level, sets.read(m, NODES + at * NODE_WORDS + Node.LINK))
         at = np.int64(0)
-        while before >> at & 1 == 0:
+        while sets.has(before, at) == 0:
             at += 1
-        route = route << NODE_BITS | at
-    return route << LENGTH_BITS | (hops + 1)
+        route = routes.join(routes.single(at), route)
+    return route
 
 
 @noinline
 def shortest(m: Any, source: Any, sink: Any) -> Any:
-    """A shortest route over the links there are; 0: none, or too long."""
+    """A shortest route over the links there are; none if there is none, or it is too long."""
     hops, _ = _search(m, source, sink)
     return _way_back(m, sink, hops)
 
@@ -91,7 +91,7 @@ def integrate(m: Any, t: Any) -> None:
     if m[Word.SPLIT] != 0:
         m[COUNTS + ManetOut.SPLIT] += us
     if m[Word.KEPT] != 0:
-        m[COUNTS + ManetOut.HOPS_KEPT] += ((m[Word.KEPT] & LENGTH_MASK) - 1) * us
+        m[COUNTS + ManetOut.HOPS_KEPT] += (routes.length(routes.read(m, Word.KEPT)) - 1) * us
     m[COUNTS + ManetOut.LINK_TIME] += m[Word.LINKS] * us
 
 
@@ -100,10 +100,9 @@ def _survey(m: Any, t: Any) -> None:
     """Hops, split and kept route as they are at `t`."""
     hops, seen = _search(m, m[Manet.SOURCE], m[Manet.SINK])
     m[Word.HOPS] = hops
-    everybody = np.int64(-1) if m[Manet.NODES] == 64 else (np.int64(1) << m[Manet.NODES]) - 1
-    m[Word.SPLIT] = 1 if seen != everybody else 0
+    m[Word.SPLIT] = 0 if sets.equal(seen, sets.first(m[Manet.NODES])) else 1
     if m[Word.KEPT] == 0 and hops > 0:
-        m[Word.KEPT] = _way_back(m, m[Manet.SINK], hops)
+        routes.write(m, Word.KEPT, _way_back(m, m[Manet.SINK], hops))
         m[Word.KEPT_SINCE] = t
 
 
@@ -113,15 +112,12 @@ def _link_changed(m: Any, i: Any, j: Any, t: Any) -> None:
     integrate(m, t)
     m[Word.VERSION] += 1
     m[COUNTS + ManetOut.LINK_CHANGES] += 1
-    comes = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
+    comes = sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j)
     m[Word.LINKS] += 1 if comes else -1
-    kept = m[Word.KEPT]
-    if not comes and kept != 0:
-        nodes = kept >> LENGTH_BITS
-        for _ in range((kept & LENGTH_MASK) - 1):
-            a = nodes & NODE_MASK
-            b = nodes >> NODE_BITS & NODE_MASK
-            nodes >>= NODE_BITS
+    kept = routes.read(m, Word.KEPT)
+    if not comes and routes.exists(kept):
+        for k in range(routes.length(kept) - 1):
+            a, b = routes.node(kept, k), routes.node(kept, k + 1)
             if (a == i and b == j) or (a == j and b == i):
                 m[COUNTS + ManetOut.KEPT_BREAKS] += 1
                 m[COUNTS + ManetOut.KEPT_LIFE] += (t - m[Word.KEPT_SINCE]) // _MICROSECOND
@@ -146,8 +142,8 @@ def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
     at = NODES + i * NODE_WORDS
     to = _pair(m, i, j)
     square, along, across = encounter(m, i, j, now)
-    m[to] = crossing(square, along, across, now, m[at + Node.LINK] >> j & 1 != 0, m[Manet.RANGE])
-    m[to + 1] = crossing(square, along, across, now, m[at + Node.SENSE] >> j & 1 != 0, m[Manet.SENSE])
+    m[to] = crossing(square, along, across, now, sets.holds(m, at + Node.LINK, j) != 0, m[Manet.RANGE])
+    m[to + 1] = crossing(square, along, across, now, sets.holds(m, at + Node.SENSE, j) != 0, m[Manet.SENSE])
 
 
 @noinline
@@ -185,10 +181,10 @@ def begin(m: Any, times: Any, places: Any) -> None:
                 other_x, other_y = position(m, np.int64(j), zero)
                 square = (other_x - x) * (other_x - x) + (other_y - y) * (other_y - y)
                 if square <= m[Manet.RANGE] * m[Manet.RANGE]:
-                    m[at + Node.LINK] |= np.int64(1) << j
+                    sets.flip(m, at + Node.LINK, j)
                     m[Word.LINKS] += 1 if j > i else 0
                 if square <= m[Manet.SENSE] * m[Manet.SENSE]:
-                    m[at + Node.SENSE] |= np.int64(1) << j
+                    sets.flip(m, at + Node.SENSE, j)
     for i in range(n):
         for j in range(i + 1, n):
             _foresee(m, np.int64(i), np.int64(j), zero)
@@ -240,14 +236,14 @@ def event(m: Any, times: Any, places: Any, t: Any) -> Any:
     while m[_pair(m, i, j)] != t and m[_pair(m, i, j) + 1] != t:
         j += 1
     to = _pair(m, i, j)
-    what, mask, reach = np.int64(Change.LINK), Node.LINK, m[Manet.RANGE]
+    what, column, reach = np.int64(Change.LINK), Node.LINK, m[Manet.RANGE]
     if m[to] != t:
-        what, mask, reach, to = np.int64(Change.SENSE), Node.SENSE, m[Manet.SENSE], to + 1
+        what, column, reach, to = np.int64(Change.SENSE), Node.SENSE, m[Manet.SENSE], to + 1
     other = NODES + j * NODE_WORDS
-    m[at + mask] ^= np.int64(1) << j
-    m[other + mask] ^= np.int64(1) << i
+    sets.flip(m, at + column, j)
+    sets.flip(m, other + column, i)
     square, along, across = encounter(m, i, j, t)
-    m[to] = crossing(square, along, across, t, m[at + mask] >> j & 1 != 0, reach)
+    m[to] = crossing(square, along, across, t, sets.holds(m, at + column, j) != 0, reach)
     if what == Change.LINK:
         _link_changed(m, i, j, t)
     _next_of_row(m, i)

@@ -38,6 +38,8 @@ class Address(NamedTuple):
     """True if delays of classes of flows are measured."""
     reordering: bool = False
     """Paths: True if hops may be time-varying and may also reorder packets."""
+    large: bool = False
+    """Ad hoc networks: True for more than 64 nodes."""
 
     @property
     def engine(self) -> str:
@@ -48,11 +50,10 @@ class Address(NamedTuple):
     def name(self) -> str:
         """Name of the model in messages and files."""
         if self.fluid:
-            mobile = "_mobile" if self.mobile else ""
             of = self.control or self.sender
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
-            return (f"fluid_{of}{mobile}" if of else "fluid") + ("_delays" if self.delays else "")
+            return "_".join(["fluid", *([of] if of else []), *self._endings])
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return "_".join([self.sender, *self._endings])
         kind = self.control or self.sender
@@ -65,6 +66,6 @@ class Address(NamedTuple):
         endings = {
             "mobile": self.mobile, "aqm": self.aqm, "arrivals": self.arrivals, "varying": self.varying,
             "messages": self.messages, "tuned": self.autotuning, "delays": self.delays, "traced": self.traced,
-            "reordering": self.reordering,
+            "reordering": self.reordering, "large": self.large,
         }  # fmt: skip
         return [name for name, there in endings.items() if there]

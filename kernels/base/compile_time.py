@@ -19,7 +19,7 @@ FLUID_S = {"path": 4.0, "shared": 4.6, "wireless": 5.4, "adhoc": 8.1}
 
 OPTION = {
     "mobile": 1.25, "aqm": 1.05, "arrivals": 1.0, "varying": 1.0, "messages": 1.15, "autotuning": 1.0,
-    "traced": 1.1, "delays": 1.0, "reordering": 1.1,
+    "traced": 1.1, "delays": 1.0, "reordering": 1.1, "large": 1.1,
 }  # fmt: skip
 """Factors of the options of an address."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from netcarlo.kernels.adhoc import size
 from netcarlo.kernels.adhoc.engine import outcomes as outcomes_of_adhoc
 from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
@@ -139,6 +140,7 @@ def _adhoc(address: Address) -> Model:
     )  # fmt: skip
     return Model(
         blocks=(RowP, UdpP) if udp else TCP,
-        address=address, make=lambda step: bind(adhoc.simulate, step, filled), scratch=adhoc.scratch_words,
-        outcomes=outcomes_of_adhoc, dimensions=(2, 2, 3, 4, 2),
+        address=address, make=lambda step: bind(adhoc.simulate, step, filled, size.slots(address)),
+        scratch=lambda rows: adhoc.scratch_words(rows, size.slots(address)), outcomes=outcomes_of_adhoc,
+        dimensions=(2, 2, 3, 4, 2),
     )  # fmt: skip

@@ -39,6 +39,15 @@ def test_names_are_unique_and_each_model_is_found_by_name_and_by_address() -> No
         assert space.why_not(model.address) == ""
 
 
+def test_models_of_large_networks_are_found_but_not_listed() -> None:
+    for name in ("manet_sack_cubic_delays_large", "fluid_manet_newreno_large"):
+        assert models.model(name).name == name and models.model(name).address.large
+        assert name in models.MODELS and name not in [*models.MODELS]
+    assert "tcp_sack_large" not in models.MODELS
+    with pytest.raises(KeyError, match=r"tcp_sack_large: packet models of path have no option large"):
+        models.model("tcp_sack_large")
+
+
 def test_an_import_builds_no_model_and_imports_no_engine() -> None:
     code = """
 import sys
@@ -63,7 +72,8 @@ def test_an_address_has_a_model_unless_the_tables_say_why_not(
 ) -> None:
     options: dict[str, Any] = dict.fromkeys(on, True)
     address = Address(family, sender, control)._replace(**options)
-    assert (space.why_not(address) == "") == (address in set(space.by_name().values()))
+    listed = address._replace(large=address.large and family != "adhoc")
+    assert (space.why_not(address) == "") == (listed in set(space.by_name().values()))
 
 
 @pytest.mark.parametrize(

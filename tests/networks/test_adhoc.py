@@ -254,7 +254,7 @@ def test_an_association_has_its_columns():
 
 REFUSED = [
     ({"nodes": None}, "adhoc.nodes is missing; write nodes: 10"),
-    ({"nodes": 65}, "adhoc.nodes = 65 is above the limit; expected 2 to 64"),
+    ({"nodes": 257}, "adhoc.nodes = 257 is above the limit; expected 2 to 256"),
     ({"area": None}, "adhoc.area is missing; write area: {side: 400 m}"),
     ({"area": {"width": "3 m"}}, "adhoc.area = .* needs either side or both width and height"),
     ({"area": {"side": "3 m", "height": "3 m"}}, "needs either side or both"),

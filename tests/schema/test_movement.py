@@ -93,9 +93,9 @@ def test_faults_name_the_line(tmp_path) -> None:
     ):  # fmt: skip
         with pytest.raises(InputError, match=complaint):
             movement.parse(text)
-    (tmp_path / "many.movements").write_text("0 1 1\n" * 65)
+    (tmp_path / "many.movements").write_text("0 1 1\n" * 257)
     (tmp_path / "case.yaml").write_text(SCENARIO % "file: many.movements")
-    with pytest.raises(InputError, match=r"many\.movements has 65 nodes; expected at most 64 nodes; keep 64"):
+    with pytest.raises(InputError, match=r"many\.movements has 257 nodes; expected at most 256 nodes; keep"):
         netcarlo.load_scenario(tmp_path / "case.yaml")
 
 

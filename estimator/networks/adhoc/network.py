@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
+from netcarlo.kernels.adhoc.layout import MOST_SMALL, ManetOut, ManetRows
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.parameters import RowP
@@ -59,8 +59,10 @@ class AdhocNetwork(Adhoc, Network):
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """Return the address of the model of this transport."""
-        transport = run.transport
-        return Address("adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self.word))
+        transport, large = run.transport, self.most_nodes > MOST_SMALL
+        return Address(
+            "adhoc", transport.protocol, transport.control, fluid=fluid, delays=bool(self.word), large=large
+        )
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fluid model lacks; there is no formula."""

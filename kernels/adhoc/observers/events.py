@@ -25,7 +25,7 @@ def on_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
 
 
 def on_frames(m: Any, f: Any, trace: Any, t: Any, nodes: Any) -> None:
-    """Record that `nodes`, a mask, begin to transmit a frame."""
+    """Record that `nodes`, a set (`sets`), begin to transmit a frame."""
 
 
 def on_retry_limit(m: Any, f: Any, trace: Any, t: Any, head: Any, i: Any) -> None:

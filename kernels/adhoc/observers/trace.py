@@ -7,8 +7,7 @@ import numpy as np
 from netcarlo.kernels.adhoc.frames import Kind, kind_of, number_of
 from netcarlo.kernels.adhoc.layout import METRE, Manet
 from netcarlo.kernels.adhoc.motion import position
-from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
-from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts
+from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts, routes, sets
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import (
@@ -36,7 +35,7 @@ def on_start(m: Any, trace: Any) -> None:
         for i in range(m[Manet.NODES]):
             on_leg(m, trace, np.int64(0), np.int64(i))
             for j in range(i + 1, m[Manet.NODES]):
-                if m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1:
+                if sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j):
                     on_link(m, trace, np.int64(0), np.int64(i), np.int64(j))
 
 
@@ -60,14 +59,14 @@ def on_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
     if trace.shape[0] > 0:
         n = _record(m, trace, t, np.int64(EVENT_LINK), i, j)
         if n >= 0:
-            trace[n, Trace.CWND] = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
+            trace[n, Trace.CWND] = sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j)
 
 
 def on_frames(m: Any, f: Any, trace: Any, t: Any, nodes: Any) -> None:
     """Write the packets of the sender in frames that `nodes` begin to transmit."""
     if trace.shape[0] > 0:
         for k in range(m[Manet.NODES]):
-            if nodes >> k & 1:
+            if sets.has(nodes, k):
                 head = m[NODES + k * NODE_WORDS + Node.FRAME]
                 _write_packet(m, f, trace, t, np.int64(EVENT_SEND), head, np.int64(k))
 
@@ -144,12 +143,12 @@ def _write_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: 
 @noinline
 def _write_route(m: Any, trace: Any, t: Any) -> None:
     """Write the nodes on the route of the data, if it has changed; -1: there is none."""
-    now = m[Word.ROUTE]
-    if now == m[Word.SHOWN_ROUTE]:
+    now = routes.read(m, Word.ROUTE)
+    if routes.equal(now, routes.read(m, Word.SHOWN_ROUTE)):
         return
-    m[Word.SHOWN_ROUTE] = now
+    routes.write(m, Word.SHOWN_ROUTE, now)
     event = np.int64(EVENT_ROUTE)
-    if now == 0:
+    if not routes.exists(now):
         _record(m, trace, t, event, np.int64(0), np.int64(-1))
-    for k in range(now & LENGTH_MASK):
-        _record(m, trace, t, event, np.int64(k), node(now, np.int64(k)))
+    for k in range(routes.length(now)):
+        _record(m, trace, t, event, np.int64(k), routes.node(now, np.int64(k)))

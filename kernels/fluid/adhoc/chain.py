@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import Manet
-from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
-from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, routes, sets
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import ReliableP
@@ -29,20 +28,20 @@ LEAST_FREE = 0.05  # of the time of a node
 
 def hops_of(m: Any) -> Any:
     """Return the hops of the route in use, -1 if there is none."""
-    return (m[Word.ROUTE] & LENGTH_MASK) - 1
+    return routes.length(routes.read(m, Word.ROUTE)) - 1
 
 
 def _ends(m: Any, hops: Any, x: Any) -> Any:
     # Sender and receiver of exchange x.
-    route = m[Word.ROUTE]
+    route = routes.read(m, Word.ROUTE)
     if x < hops:
-        return node(route, x), node(route, x + 1)
-    return node(route, x - hops + 1), node(route, x - hops)
+        return routes.node(route, x), routes.node(route, x + 1)
+    return routes.node(route, x - hops + 1), routes.node(route, x - hops)
 
 
 def _has(m: Any, i: Any, column: Any, j: Any) -> Any:
-    # Whether j is in a mask of node i.
-    return m[NODES + i * NODE_WORDS + column] >> j & 1 != 0
+    # Whether j is in a set of node i.
+    return sets.holds(m, NODES + i * NODE_WORDS + column, j) != 0
 
 
 def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:

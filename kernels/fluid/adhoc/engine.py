@@ -8,13 +8,14 @@ from typing import Any
 
 from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.layout import OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
-from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word
+from netcarlo.kernels.adhoc.size import SizeSlots
+from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word, sets
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.adhoc import errors, route
-from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
+from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, ExchangeFloat
 
 source: Any = slot("source")
 """Module of the source: `sender` (TCP) or `datagrams` (UDP)."""
@@ -22,10 +23,12 @@ source: Any = slot("source")
 _PARAMETERS, _COLUMNS, _NODE_COLUMNS = int(Manet.COLUMNS), int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
 
-def scratch_words(rows: ManetRows) -> tuple[int, int]:
+def scratch_words(rows: ManetRows, size: SizeSlots) -> tuple[int, int]:
     """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     n = int(rows.parameters[:, Manet.NODES].max(initial=2))
-    return NODES + n * (NODE_WORDS + 1 + 2 * n) + AirWord.SIZE, AirFloat.SIZE
+    size.check(n)
+    floats = AirFloat.EXCHANGES + 2 * (size.routes.MOST - 1) * ExchangeFloat.SIZE
+    return NODES + n * (NODE_WORDS + size.sets.WORDS + 2 * n) + AirWord.SIZE, floats
 
 
 @noinline
@@ -76,7 +79,7 @@ def _lay_out(parameters: Any, times: Any, places: Any, m: Any) -> None:
     for word in range(_PARAMETERS):
         m[word] = parameters[word]
     m[Word.LEVELS] = NODES + n * NODE_WORDS
-    m[Word.PAIRS] = m[Word.LEVELS] + n
+    m[Word.PAIRS] = m[Word.LEVELS] + sets.WORDS * n
     m[Word.ASSOCIATION] = m[Word.PAIRS] + 2 * n * n
     m[COUNTS + ManetOut.FIRST_RX] = NEVER
     m[COUNTS + ManetOut.LAST_RX] = NEVER

@@ -11,8 +11,7 @@ import numpy as np
 from netcarlo.kernels.adhoc import topology
 from netcarlo.kernels.adhoc.discovery import CHECK, JITTER, REQUEST_MOST, REQUEST_PERIOD
 from netcarlo.kernels.adhoc.layout import IDEAL, Manet, ManetOut
-from netcarlo.kernels.adhoc.routes import LENGTH_MASK, join, part, position
-from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Node, Word, routes, sets
 from netcarlo.kernels.adhoc.topology import Change
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import RowP
@@ -43,22 +42,23 @@ def move_nodes(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
 @noinline
 def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
     # A link or sense bit of i and j has changed: update the route in use; whether it is affected.
-    route = m[Word.ROUTE]
-    at, to = position(route, i), position(route, j)
+    route = routes.read(m, Word.ROUTE)
+    at, to = routes.position(route, i), routes.position(route, j)
     first, last = min(at, to), max(at, to)
     on_it = first >= 0
     if what == Change.LINK:
-        comes = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1 != 0
+        comes = sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j) != 0
         if on_it and not comes and last == first + 1:
             s[AirWord.BROKEN] = first + 1 if s[AirWord.BROKEN] == 0 else min(s[AirWord.BROKEN], first + 1)
         elif comes and s[AirWord.BROKEN] == 0 and m[Manet.ROUTING] == IDEAL:
             found = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
-            if found & LENGTH_MASK < route & LENGTH_MASK:
-                m[Word.ROUTE] = found
+            if routes.length(found) < routes.length(route):
+                routes.write(m, Word.ROUTE, found)
                 on_it = True
         elif comes and on_it and s[AirWord.BROKEN] == 0:  # the later node hears the packets itself
-            length = route & LENGTH_MASK
-            m[Word.ROUTE] = join(part(route, np.int64(0), first + 1), part(route, last, length))
+            begin = routes.part(route, np.int64(0), first + 1)
+            end = routes.part(route, last, routes.length(route))
+            routes.write(m, Word.ROUTE, routes.join(begin, end))
     if on_it:
         s[AirWord.CHANGED] = 1
     return on_it
@@ -73,7 +73,7 @@ def discover(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
     begin, requests, wanted = t, np.int64(0), True
     while wanted and t < m[RowP.END]:
         move_nodes(m, s, times, places, t)
-        m[Word.ROUTE] = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
+        routes.write(m, Word.ROUTE, topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK]))
         wanted = m[Word.ROUTE] == 0
         if m[Manet.ROUTING] == IDEAL:
             t = min(m[Word.TOPOLOGY_AT], m[RowP.END]) if wanted else t

@@ -7,7 +7,6 @@ used unchanged. The words of the flow, `s`, begin at word `Word.ASSOCIATION`; `g
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from netcarlo.kernels.adhoc.layout import MOST_ROUTE
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 
 MOST_STAGES = 16
@@ -56,8 +55,7 @@ class AirFloat(IntEnum):
     PROBES = FlowFloat.SIZE + 7  # probability that of two probes and their replies one is lost
     STAGES = FlowFloat.SIZE + 8  # probability that an exchange has a k-th attempt
     RUNS = STAGES + MOST_STAGES  # probability of a k-th attempt without an answer to any RTS before
-    EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the route, `ExchangeFloat` each
-    SIZE = EXCHANGES + 2 * (MOST_ROUTE - 1) * 4
+    EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the longest route, `ExchangeFloat` each
 
 
 class ExchangeFloat(IntEnum):

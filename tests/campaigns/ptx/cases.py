@@ -55,6 +55,13 @@ def many() -> Any:
     return concatenate([ring(*size, end=400 * MS, kinds=kinds) for size in sizes])
 
 
+def large() -> Any:
+    """Ad hoc networks of up to 256 nodes, and some of few."""
+    from tests.twins.adhoc.scenarios import large_manet_rows, manet_rows, stack
+
+    return stack([large_manet_rows(40, seed=7), manet_rows(40, seed=7)])
+
+
 def random_rows(model: str) -> Callable[[], Any]:
     """Return what makes random scenarios for a model."""
     return lambda: rows_of(model, ROWS, seed=7)
@@ -69,6 +76,7 @@ def cases() -> Mapping[str, Case]:
         "shared_newreno_varying with outages": Case("shared_newreno_varying", outages),
         "tcp_newreno_varying as sold": Case("tcp_newreno_varying", sold_hops),
         "shared_newreno_aqm_varying as sold": Case("shared_newreno_aqm_varying", sold_links),
+        **{model: Case(model, large) for model in ("manet_newreno_large", "fluid_manet_newreno_large")},
         "shared_newreno with many flows": Case("shared_newreno", many),
         **{name: Case(model, random_rows(model), "numba_cuda_mlir") for name, model in more.items()},
     }

@@ -36,18 +36,22 @@ from netcarlo.kernels.adhoc.layout import (
     ManetRows,
     NodeOut,
 )
+from netcarlo.kernels.adhoc.small import routes
 from netcarlo.kernels.adhoc.state import NODES, Node
+from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL
 from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.linux import unordered_acks
 from netcarlo.kernels.linux.state import ACK_WORDS
 from netcarlo.kernels.linux.state import Tcp as LinuxWord
+from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.simulate import simulate as simulate_scenario
 from tests.kernels.beside_twin import differing, run_as_python
+from tests.tiers import parameters
 from tests.twins.adhoc.dsr import Cache
 from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.run import simulate
@@ -56,6 +60,7 @@ from tests.twins.adhoc.scenarios import (
     as_linux,
     as_sctp,
     describe,
+    large_manet_rows,
     linux_manet_rows,
     manet_rows,
     network,
@@ -121,6 +126,45 @@ def test_sixty_four_nodes(routing: int) -> None:
     assert out[0, ManetOut.DELIVERED] > 20 and out[0, ManetOut.LINK_CHANGES] > 20
     found = differences(COMPILED, rows, out)
     assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("routing", parameters([DSR], full=[IDEAL]))
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_the_longest_route_among_two_hundred_and_fifty_six_nodes(routing: int) -> None:
+    """Uncompiled; a node leaves for a while, and the numbers are in all four words of a set."""
+    chain = [255, 64, 3, 128, 191, 63, 200, 100, 250, 7, 130, 90, 31, 0]
+    tracks = [[(0.0, 10.0 * n, 5000.0)] for n in range(256)]
+    for k, n in enumerate(chain):
+        tracks[n] = [(0.0, 200.0 * k, 0.0)]
+    tracks[chain[9]] += [(0.6, 1800.0, 0.0), (0.7, 1800.0, 400.0), (0.8, 1800.0, 0.0)]
+    rows = network(tracks, flow={"END": 2 * SECOND}, SOURCE=chain[0], SINK=chain[-1], ROUTING=routing)
+    out = run_as_python("manet_newreno_large", rows)
+    assert out[0, ManetOut.HOPS] == 13 * out[0, ManetOut.ARRIVED] > 0 < out[0, ManetOut.KEPT_BREAKS]
+    found = differences("manet_newreno_large", rows, out)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_networks_of_more_than_64_nodes_equal_their_twin() -> None:
+    rows = take(large_manet_rows(15, seed=3), [5, 6, 7, 8, 11, 14])
+    out = run_as_python("manet_newreno_large", rows)
+    assert (out[:, ManetOut.SENT] > 0).all()
+    found = differences("manet_newreno_large", rows, out)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("model", ["manet_newreno_delays", "manet_linux_bbr", "fluid_manet_newreno"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_models_for_more_nodes_are_the_same_for_few(model: str) -> None:
+    rows = stack([manet_rows(4, seed=5), scripted_breaks()])
+    assert (run_as_python(f"{model}_large", rows) == run_as_python(model, rows)).all()
+
+
+def test_more_nodes_than_a_model_has_room_for_are_refused() -> None:
+    with pytest.raises(ValueError, match="65 nodes are too many for sets of 1 words"):
+        models.model(COMPILED).scratch(network((), nodes=65))
 
 
 @pytest.mark.full
@@ -231,12 +275,13 @@ def test_a_full_route_cache_forgets_the_oldest_path_first() -> None:
     naive, rng = Cache(), np.random.default_rng(4)
     m, words = np.zeros(600, np.int64), 500
     m[[Manet.ROUTING, NODES + Node.CACHE]] = DSR, words
+    add, dead = (bind(each, compilers.plain, {"routes": routes}) for each in (cache.add, cache.dead))
     for count in range(256):
         path = (0, *rng.permutation(np.arange(1, 64))[: rng.integers(1, 9)].tolist())
-        cache.add(m, 0, sum(node << 4 + 6 * k for k, node in enumerate(path)) + len(path))
+        add(m, 0, sum(node << 4 + 6 * k for k, node in enumerate(path)) + len(path))
         naive.add(path)
         if count % 16 == 0:
-            cache.dead(m, 0, *path[-2:])
+            dead(m, 0, *path[-2:])
             naive.remove(*path[-2:])
         known = [
             tuple(word >> 4 + 6 * k & 63 for k in range(word & 15)) for word in m[words : words + 65].tolist()

@@ -3,9 +3,11 @@
 from itertools import pairwise
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from netcarlo.kernels.adhoc import layout as adhoc
+from netcarlo.kernels.adhoc import motion
 from netcarlo.kernels.base import layout as base
 from netcarlo.kernels.fluid import state as fluid
 from netcarlo.kernels.fluid.adhoc import state as fluid_adhoc
@@ -47,3 +49,11 @@ def test_no_two_have_the_same_numbers(kind: str) -> None:
         if other[0] - one[0] < (1 if other[0] < ROOM else ROOM)
     ]
     assert not close
+
+
+def test_nodes_of_ad_hoc_networks_move_by_streams_of_their_own() -> None:
+    attempts = np.array([[0], [1], [adhoc.MOST_ATTEMPTS - 1]])
+    found = motion.stream(np.arange(adhoc.MOST_NODES), attempts)
+    assert len(np.unique(found)) == found.size
+    assert found.min() == adhoc.STREAM_MOTION and found.max() < adhoc.STREAM_ROUTING
+    assert (found[1, :64] == adhoc.STREAM_MOTION + np.arange(64) + 64).all()  # as when there were no others

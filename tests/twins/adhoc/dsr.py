@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
 
 CACHE = 64
-MOST_NODES = 9  # of a route
 LONG_AGO = -(10**15)
 SECOND = 1000 * MS
 
@@ -121,14 +120,14 @@ class Dsr(Router):
         latest = self.seen.get(origin, -1)
         if me == discovery.dest:
             self.seen[origin] = max(latest, discovery.number)
-            if len(path) < MOST_NODES:
+            if len(path) <= self.most_hops:
                 self._reply((*path, me))
             return
-        if latest >= discovery.number or me in path or len(path) >= MOST_NODES:
+        if latest >= discovery.number or me in path or len(path) > self.most_hops:
             return
         self.seen[origin] = discovery.number
         rest = self.find(discovery.dest)
-        if rest and not set(rest) & set(path) and len(path) + len(rest) <= MOST_NODES:
+        if rest and not set(rest) & set(path) and len(path) + len(rest) <= self.most_hops + 1:
             back = _reversed((*path, me))
             self.learn(back)
             self.station.enqueue(Frame(Kind.ROUTE_REPLY, back, load=path + rest))
@@ -195,7 +194,7 @@ class Dsr(Router):
             self.learn(frame.load[frame.load.index(me) :])
         if me in route[:-1]:
             self.learn(route[route.index(me) :])
-        elif me not in route and 1 + len(route) - index <= MOST_NODES:
+        elif me not in route and len(route) - index <= self.most_hops:
             self.learn((me, *route[index:]))
         if not frame.is_routing and me in route and route.index(me) > index + 1:
             self._shorten(route, index)

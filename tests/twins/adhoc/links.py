@@ -20,6 +20,7 @@ class Topology:
         pair = (net.SOURCE, net.SINK)
         self.movers = [Mover(legs_of(tables, node, attempt if node in pair else 0)) for node in self.nodes]
         self.ranges = [net.RANGE, net.SENSE]
+        self.most_hops = 8 if net.NODES <= 64 else 13  # of a route
         self.linked: list[set[int]] = [set() for _ in self.nodes]
         self.sensed: list[set[int]] = [set() for _ in self.nodes]
         self.changes: dict[tuple[int, int, int], int] = {}  # (node, other, 0 link or 1 sense): time

@@ -167,7 +167,8 @@ def legs_of(tables: Tables, node: int, attempt: int) -> Iterator[Leg]:
     """The legs of a node from its first one on, as an attempt draws them."""
     if tables.net.MOBILITY == GIVEN:
         return given(tables.places[node])
-    stream = STREAM_MOTION + node + 64 * attempt
+    block, place = divmod(node, 64)  # each block of 64 nodes has streams for 2**15 attempts
+    stream = STREAM_MOTION + block * (64 << 15) + place + 64 * attempt
     return MODELS[tables.net.MOBILITY](tables.net, lambda k: tables.streams.block(stream, k))
 
 

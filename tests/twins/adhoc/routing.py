@@ -7,7 +7,6 @@ from netcarlo.kernels.adhoc.layout import STREAM_ROUTING, ManetOut, NodeOut
 from netcarlo.kernels.base.layout import FOREVER
 from tests.twins.adhoc.frames import Frame, Kind
 from tests.twins.adhoc.links import shortest
-from tests.twins.adhoc.statistics import MOST_HOPS
 from tests.twins.adhoc.tables import Words
 from tests.twins.path.link import Packet
 
@@ -46,6 +45,7 @@ class Router:
         self.number = number
         self.station = world.stations[number]
         self.counters = world.counters
+        self.most_hops = world.topology.most_hops
         self.words = Words(world.tables.streams, STREAM_ROUTING + number)
         self.buffer: list[Waiting] = []
         self.check_at = FOREVER
@@ -197,7 +197,7 @@ class Router:
 class Ideal(Router):
     def find(self, dest: int) -> Route:
         path = shortest(self.world.topology.linked, self.number, dest)
-        return tuple(path) if len(path) <= MOST_HOPS + 1 else NO_ROUTE
+        return tuple(path) if len(path) <= self.most_hops + 1 else NO_ROUTE
 
     def link_has_come(self) -> None:
         for waiting in list(self.buffer):

@@ -11,7 +11,8 @@ PREFIX = "manet_"
 
 def simulate(model: str, rows: ManetRows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
-    world = World(rows, row, protocol=model.removeprefix(PREFIX).removesuffix("_delays"))
+    protocol = model.removeprefix(PREFIX).removesuffix("_large").removesuffix("_delays")
+    world = World(rows, row, protocol=protocol)
     world.run()
     vector = np.zeros(ManetOut.COLUMNS + rows.places.shape[1] * NodeOut.COLUMNS, np.int64)
     values = world.counters.vector()

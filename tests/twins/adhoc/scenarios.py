@@ -101,7 +101,12 @@ def manet_rows(count: int, *, seed: int) -> ManetRows:
     return stack([_scenario(np.random.default_rng([seed, k, 4])) for k in range(count)])
 
 
-def _scenario(rng: Generator) -> ManetRows:
+def large_manet_rows(count: int, *, seed: int) -> ManetRows:
+    """Return short scenarios of 65 to 256 nodes; row k of a seed is the same for every `count`."""
+    return stack([_scenario(np.random.default_rng([seed, k, 5]), large=True) for k in range(count)])
+
+
+def _scenario(rng: Generator, *, large: bool = False) -> ManetRows:
     patient = rng.random() < 0.15  # so long that packets wait for a route in vain, over a slow radio
     end = int(rng.uniform(*((40, 60) if patient else (2, 12))) * SECOND)
     window = int(rng.integers(1, 33) if rng.random() < 0.8 else rng.integers(64, 120))
@@ -118,8 +123,11 @@ def _scenario(rng: Generator) -> ManetRows:
     }  # fmt: skip
     if window >= 64:  # more than a node keeps while it has no route
         flow["INITIAL_WINDOW"] = window
-    count = int(rng.integers(2, 13))
+    count = int(rng.integers(65, 257) if large else rng.integers(2, 13))
     source, sink = (int(n) for n in rng.permutation(count)[:2])
+    if large:  # short runs, and not too many hops
+        flow |= {"START": 0, "END": end // 5}
+        sink = (source + int(rng.integers(1, 8))) % count
     reach = int(rng.uniform(80, 250) * METRE)
     net = {
         "SOURCE": source, "SINK": sink, "OBSERVE": pick(rng, OBSERVE_END, OBSERVE_COMPLETION),
@@ -134,6 +142,8 @@ def _scenario(rng: Generator) -> ManetRows:
     if rng.random() < 0.3:
         near = min(net["WIDTH"], net["HEIGHT"])
         net |= {"APART_MIN": pick(rng, 0, near // 4), "APART_MAX": pick(rng, near // 2, near)}
+    if large:
+        net |= {"APART_MIN": 0, "APART_MAX": int(rng.integers(1, 5)) * reach}
     return network((), nodes=count, flow=flow, **net)
 
 

@@ -5,7 +5,6 @@ from tests.twins.adhoc.counters import Counters
 from tests.twins.adhoc.links import Topology, reachable, shortest
 
 US = 1000
-MOST_HOPS = 8
 
 
 class Statistics:
@@ -28,7 +27,7 @@ class Statistics:
         self.split = len(reached) < len(self.topology.nodes)
 
     def _keep(self) -> None:
-        if not self.kept and 0 < self.hops <= MOST_HOPS:
+        if not self.kept and 0 < self.hops <= self.topology.most_hops:
             self.kept = self.path
             self.since = self.topology.now
 
