@@ -20,6 +20,7 @@ setup(
     package_data={
         "netcarlo": ["py.typed"],
         "netcarlo.live": ["assets/*"],
+        "netcarlo.networks.wireless.phy": ["tables.yaml"],
         "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "schemas/*", "starters/*",
                              "starters/study/*", "examples/studies/*/*", "studies/*/*"],
         "netcarlo.reports": ["templates/*"],

@@ -73,7 +73,9 @@ NETWORKS: dict[str, Network] = {
         (*EVERYWHERE, "mixed"), ("aqm", "arrivals", "varying", "delays"),
         only={"arrivals": ("mixed", "linux")},
     ),
-    "wireless": Network((*EVERYWHERE, "udp", "mixed"), ("varying", "delays")),
+    "wireless": Network(
+        (*EVERYWHERE, "udp", "mixed"), ("varying", "delays", "edca"), _never("varying + edca"),
+    ),
     "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",), unlisted=("large",)),
 }  # fmt: skip
 """Models that simulate packets, by kind of network."""

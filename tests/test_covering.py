@@ -10,7 +10,7 @@ from tests import covering
 
 FIELDS = (
     "family", "sender", "control", "mobile", "fluid", "aqm", "arrivals", "varying", "messages", "autotuning",
-    "delays", "reordering",
+    "delays", "edca", "reordering",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pydantic import Discriminator, Field, Tag
 
 from netcarlo.errors import Faults, InputError, prefixed, suggest
 from netcarlo.kernels.shared.layout import MAX_FLOWS
+from netcarlo.networks import classes
 from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
@@ -127,7 +128,15 @@ class Mapping(Record):
         """Names that metrics may use besides columns."""
         numbers = range(1, self.numbered + 1)
         names = [*MEANING, *(f"{name}_{k}" for k in numbers for name in OF_FLOW)]
+        names += self.of_classes
         return names + [name + WHOLE_RUN for name in names]
+
+    @property
+    def of_classes(self) -> list[str]:
+        """Names of the outcomes of the classes that scenarios give their flows."""
+        templates = [self.scenario, *(variant.scenario for variant in self.variants)]
+        words = sorted(_classes(templates))
+        return [f"{word}_{each.name}" for word in words for each in classes.CLASS_OUTCOMES]
 
     @property
     def counts_whole_runs(self) -> bool:
@@ -140,6 +149,16 @@ class Mapping(Record):
         """Mappings of the additional files, by the suffix of their names."""
         parts = {"flows": self.flows, "links": self.links}
         return {name: part for name, part in parts.items() if part is not None}
+
+
+def _classes(template: Any) -> set[str]:
+    """Return the classes that a template gives its flows."""
+    if isinstance(template, list):
+        return set().union(*map(_classes, template))
+    if not isinstance(template, dict):
+        return set()
+    own = template.get("class")
+    return set().union(*map(_classes, template.values()), {own} if isinstance(own, str) else set())
 
 
 class ReferenceRow(NamedTuple):

@@ -140,7 +140,8 @@ def _values(rules: Mapping, found: Found) -> dict[str, Any]:
     """Return the outcomes of a scenario [n] by name, and those of its first flows."""
     values: dict[str, Any] = {}
     for end, (scenario, outcomes) in found.items():
-        values |= {name + end: values_of(outcomes.frame, name) for name in MEANING}
+        names = [*MEANING, *rules.of_classes]
+        values |= {name + end: values_of(outcomes.frame, name) for name in names}
         if rules.numbered:
             flows = _of_part("flows", scenario, outcomes)
             for k in range(rules.numbered):

@@ -35,21 +35,41 @@ def _most(first: Any, *others: Any) -> Any:
     return reduce(np.maximum, others, first)
 
 
+def _numbers(text: Any) -> list[float]:
+    """Return the numbers in a text such as `5 1 10` or `4-6`; a number is one itself."""
+    return [float(found) for found in re.findall(r"\d+(?:\.\d+)?", str(text))]
+
+
+def _number(text: Any, place: Any) -> float:
+    """Return a number in a text by its place, from 0 on or from -1 back; NaN if there are fewer."""
+    found, k = _numbers(text), int(place)
+    return found[k] if -len(found) <= k < len(found) else math.nan
+
+
+def _each(field: str, text: Any) -> list[dict[str, float]]:
+    return [{field: value} for value in _numbers(text)]
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "ceil": np.ceil,
+    "count": lambda text: len(_numbers(text)),
+    "each": _each,
     "floor": np.floor,
     "log10": np.log10,
     "lower": str.lower,
     "max": _most,
     "min": _least,
     "missing": _missing,
+    "number": _number,
     "round": np.rint,
     "sqrt": np.sqrt,
 }
 _OF_MANY = ("max", "min")
-"""Functions of one or more arguments. The others take exactly one, because NumPy would use a second one as
-the output array."""
+"""Functions of one or more arguments."""
+_OF_TWO = ("each", "number")
+"""Functions of two arguments. The others take exactly one, because NumPy would use a second one as the output
+array."""
 
 
 def _of_numbers(operate: Callable[..., Any]) -> Callable[..., Any]:
@@ -201,7 +221,8 @@ def _found(node: ast.AST, values: Mapping[str, Any], more: _Functions) -> Any:
 
 
 def _called(name: str, given: list[Any]) -> Any:
-    if not given or (len(given) > 1 and name not in _OF_MANY):
-        takes = "one value or more" if name in _OF_MANY else "one value"
+    wanted = 2 if name in _OF_TWO else 1
+    if len(given) < wanted or (len(given) > wanted and name not in _OF_MANY):
+        takes = "one value or more" if name in _OF_MANY else "two values" if wanted == 2 else "one value"
         raise InputError(f"'{name}' has {len(given)} values; it takes {takes}")
     return FUNCTIONS[name](*given)

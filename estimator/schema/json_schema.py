@@ -92,7 +92,8 @@ def _named(schema: Schema) -> Schema:
     short = {}
     for name in schema.get("$defs", {}):
         parts = name.split("__")
-        short[name] = f"{parts[-3]}_{parts[-1]}" if len(parts) > 2 else name
+        kind = min(2, len(parts) - 3)  # netcarlo, networks, kind of network
+        short[name] = f"{parts[kind]}_{parts[-1]}" if len(parts) > 2 else name
 
     def renamed(part: Any) -> Any:
         if isinstance(part, list):

@@ -55,14 +55,17 @@ PROTOCOLS: dict[str, Known] = {
 }  # fmt: skip
 """Entries by the value of `protocol` or `congestion_control` that a user writes, in lower case."""
 
-_AIR = Known(
-    f"802.11n and later (aggregation, several antennas, OFDMA) {_NOT_SIMULATED}; 802.11g is the newest",
-    {"standard": "802.11g"},
-)
-STANDARDS: dict[str, Known] = dict.fromkeys(
-    ("802.11n", "802.11ac", "802.11ax", "802.11be", "802.11ah", "802.11ad", "wifi 4", "wifi 5", "wifi 6",
-     "wifi 7", "802.11"), _AIR,
-)  # fmt: skip
+def _wifi(number: int, standard: str) -> Known:
+    return Known(f"Wi-Fi {number} is {standard}", {"standard": standard})
+
+
+STANDARDS: dict[str, Known] = {
+    **dict.fromkeys(("802.11ah", "802.11ad", "802.11ay", "802.11p", "802.11bn", "wifi 8"),
+                    Known(f"this standard {_NOT_SIMULATED}; 802.11ax is", {"standard": "802.11ax"})),
+    "802.11": Known("802.11 has several physical layers; that of 2003 is one", {"standard": "802.11g"}),
+    "wifi 4": _wifi(4, "802.11n"), "wifi 5": _wifi(5, "802.11ac"), "wifi 6": _wifi(6, "802.11ax"),
+    "wifi 6e": _wifi(6, "802.11ax"), "wifi 7": _wifi(7, "802.11be"),
+}  # fmt: skip
 """Entries by the value of `standard` (802.11) that a user writes."""
 
 

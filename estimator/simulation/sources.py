@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from netcarlo.kernels.runtime import cache
 
 TRUNK = "errors", "kernels", "networks", "numerics", "scenario", "schema", "simulation", "transport"
@@ -35,14 +37,20 @@ def fingerprint() -> str:
     kept = cache.folder() / f"sources-{contents.hexdigest()[:32]}.txt"
     if (known := cache.read(kept)) is not None:
         return known.decode()
-    trees = "\n".join(f"{name} {digest(text)}" for name, text in texts.items())
-    found = hashlib.sha256(trees.encode()).hexdigest()[:16]
+    trees = "\n".join(f"{name} {_hash(name, text)}" for name, text in texts.items())
+    found = _sha256(trees)[:16]
     cache.keep(kept, found.encode())
     return found
 
 
+def _hash(name: str, text: bytes) -> str:
+    """Return a hash of a module, or of a data file without its comments and layout."""
+    return digest(text) if name.endswith(".py") else _sha256(ascii(yaml.load(text, yaml.CSafeLoader)))
+
+
 def modules() -> dict[str, Path]:
-    """Return the files of all modules of `TRUNK` and `SWEEPS` by their names, as `netcarlo/errors.py`."""
+    """Return the files of all modules of `TRUNK` and `SWEEPS` by their names, as `netcarlo/errors.py`, with
+    their data files (YAML)."""
     found = {}
     for name in (*TRUNK, *SWEEPS):
         spec = find_spec(f"netcarlo.{name}")
@@ -51,14 +59,18 @@ def modules() -> dict[str, Path]:
         if spec.submodule_search_locations is None:
             found[f"{place}.py"] = file
         else:
-            within = file.parent.rglob("*.py")
+            within = [*file.parent.rglob("*.py"), *file.parent.rglob("*.yaml")]
             found |= {f"{place}/{each.relative_to(file.parent).as_posix()}": each for each in within}
     return found
 
 
 def digest(text: bytes | str) -> str:
     """Return a hash of the syntax tree of a module without its docstrings, equal in all Python versions."""
-    return hashlib.sha256("".join(_written(ast.parse(text))).encode()).hexdigest()
+    return _sha256("".join(_written(ast.parse(text))))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _written(node: Any) -> Iterator[str]:

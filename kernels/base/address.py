@@ -36,6 +36,8 @@ class Address(NamedTuple):
     """Shared networks: True if a trace is written."""
     delays: bool = False
     """True if delays of classes of flows are measured."""
+    edca: bool = False
+    """802.11: True for EDCA with A-MPDU and Block Ack (802.11n, ac, ax), False for the DCF (a, b, g)."""
     reordering: bool = False
     """Paths: True if hops may be time-varying and may also reorder packets."""
     large: bool = False
@@ -66,6 +68,6 @@ class Address(NamedTuple):
         endings = {
             "mobile": self.mobile, "aqm": self.aqm, "arrivals": self.arrivals, "varying": self.varying,
             "messages": self.messages, "tuned": self.autotuning, "delays": self.delays, "traced": self.traced,
-            "reordering": self.reordering, "large": self.large,
+            "edca": self.edca, "reordering": self.reordering, "large": self.large,
         }  # fmt: skip
         return [name for name, there in endings.items() if there]

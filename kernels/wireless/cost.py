@@ -19,7 +19,8 @@ def cost(rows: WifiRows) -> Floats:
         at = np.where(k < p[:, Radio.FLOWS], p[:, Radio.FLOWS_AT] + k * len(Flow), 0)
         flow = rows.network[row[:, None], at[:, None] + np.arange(len(Flow))]
         span = np.maximum(np.minimum(flow[:, Flow.STOP], p[:, RowP.END]) - flow[:, Flow.START], 0)
-        every = np.where(flow[:, Flow.TCP] == 1, OF_TCP, np.maximum(flow[:, Flow.INTERVAL], 1))
+        unlimited = (flow[:, Flow.TCP] == 1) | (flow[:, Flow.BACKLOG] > 0)
+        every = np.where(unlimited, OF_TCP, np.maximum(flow[:, Flow.INTERVAL], 1))
         links = flow[:, Flow.FORTH] + flow[:, Flow.BACK]
         packets = np.minimum(span / every, flow[:, Flow.LIMIT]) * links
         total += np.where(k < p[:, Radio.FLOWS], packets, 0.0)

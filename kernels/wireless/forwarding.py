@@ -20,8 +20,8 @@ from netcarlo.kernels.wireless.frame import (
 )
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link
 from netcarlo.kernels.wireless.state import FLOW_COUNTS, FlowState, flow_at
-from netcarlo.kernels.wireless.station import enqueue
 
+queues: Any = slot("queues")
 observer: Any = slot("observer")
 
 
@@ -47,7 +47,7 @@ def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
 def to_queue(m: Any, t: Any, frame: Any) -> None:
     """A frame comes to the queue of the node that its next hop begins at, or is lost where that is full."""
     j = m[link_of(m, frame) + Link.FROM]
-    if not enqueue(m, j, t, frame):
+    if not queues.enqueue(m, j, t, frame):
         drop(m, frame)
 
 

@@ -73,6 +73,6 @@ def size_of(m: Any, frame: Any) -> Any:
 def air_time(m: Any, size: Any, rate: Any) -> Any:
     """The time on the air of `size` bytes at a rate, preamble included [ns]."""
     at = rate_at(m, rate)
-    half_bits = m[at + Rate.HALF_BITS]
-    symbols = (2 * (8 * size + m[at + Rate.EXTRA_BITS]) + half_bits - 1) // half_bits
+    sixth_bits = m[at + Rate.SIXTH_BITS]
+    symbols = (6 * (8 * size + m[at + Rate.EXTRA_BITS]) + sixth_bits - 1) // sixth_bits
     return m[at + Rate.PREAMBLE] + m[at + Rate.SYMBOL] * symbols + m[at + Rate.EXTENSION]

@@ -56,9 +56,11 @@ def prepare(m: Any, flow: Any, f: Any, network: Any, free: Any) -> Any:
     phase = p[TcpP.CLOCK_PHASE] + _CLOCK_STEP * flow
     words = association.prepare(p, s, g, m[at + Flow.LIMIT], phase, flow, association.WORDS)
     if ONE_WAY:
+        saturated = m[at + Flow.BACKLOG] > 0  # the next datagram waits for room, not for a time
         association.describe(
-            s, m[at + Flow.START], m[at + Flow.STOP], m[at + Flow.INTERVAL], m[at + Flow.SPREAD]
-        )
+            s, m[at + Flow.START], m[at + Flow.STOP], FOREVER if saturated else m[at + Flow.INTERVAL],
+            0 if saturated else m[at + Flow.SPREAD],
+        )  # fmt: skip
     return free + words
 
 
@@ -70,6 +72,17 @@ def on_event(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
     if starts:
         m[at + FlowState.NEXT] = FOREVER
     host.on_event(event(m, flow, f, constants, t), starts)
+    if ONE_WAY and starts:
+        for _ in range(1, m[at + Flow.BACKLOG]):
+            refill(m, flow, f, constants, t)
+
+
+@noinline
+def refill(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
+    """Send the next datagram of a saturated source, if there is one: another has left its queue."""
+    e = event(m, flow, f, constants, t)
+    if t < m[e.at + Flow.STOP] and not association.all_sent(e.s):
+        host.on_event(e, False)
 
 
 @noinline

@@ -65,6 +65,17 @@ class Radio(IntEnum):
     DELAY_CLASSES = auto()  # number of classes whose delays are measured
     OUTAGES = auto()  # of the last node, see `outages`
     OUTAGES_AT = auto()  # where these begin in a row of `network`
+    # EDCA, see `edca`.
+    FUNCTIONS = auto()  # number of EDCA functions
+    FUNCTIONS_AT = auto()
+    AGREEMENTS = auto()  # number of agreements
+    AGREEMENTS_AT = auto()
+    PATH_WORDS = auto()  # links of all paths; the agreements of the same hops follow them
+    RTS_RATE = auto()  # rate of RTS and CTS, or NOBODY for that of the answer
+    CF_END_RATE = auto()  # rate of CF-End
+    MOST_TIME = auto()  # maximum duration of a PPDU [ns]
+    BAR_AFTER_MISSED = auto()  # 1: a BlockAckReq follows a BlockAck that did not come
+    RETRY_PER_MPDU = auto()  # 1: attempts of each MPDU are limited; 0: failures in a row of the function
     COLUMNS = auto()
 
 
@@ -77,6 +88,8 @@ class Node(IntEnum):
     CONTROL = 3  # mask: nodes whose control frames it decodes
     DISTURB_DATA = 4  # mask: nodes whose transmissions destroy a data frame that it receives
     DISTURB_CONTROL = 5  # the same for a control frame
+    FIRST_FUNCTION = 6  # EDCA: number of its first function
+    FUNCTIONS = 7  # EDCA: number of its functions, by category
 
 
 class Link(IntEnum):
@@ -93,12 +106,13 @@ class Rate(IntEnum):
     """A rate; rate control goes up and down in this table."""
 
     SYMBOL = 0  # [ns]
-    HALF_BITS = 1  # twice the bits of a symbol
+    SIXTH_BITS = 1  # six times the bits of a symbol
     EXTRA_BITS = 2  # service and tail bits
     PREAMBLE = 3  # preamble and PLCP header [ns]
     EXTENSION = 4  # signal extension [ns]
     ANSWER = 5  # rate of the ACK or CTS that answers, and of the RTS (row of this table)
     DSSS = 6  # 1: 802.11b, needs no protection
+    DELIMITED = 7  # 1: an MPDU that is alone is sent as an A-MPDU of one (VHT, HE)
 
 
 class Flow(IntEnum):
@@ -126,6 +140,8 @@ class Flow(IntEnum):
     BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     SPREAD = 20  # UDP: width of uniformly distributed gaps around INTERVAL, at most 2**31 [ns]; 0: equal gaps
     SHORT = 21  # bytes by which the payload of the last packet falls short of SIZE
+    BACKLOG = 22  # UDP over EDCA: datagrams that a saturated source keeps in its queue; 0: see INTERVAL
+    CATEGORY = 23  # EDCA: access category, as in `Function.CATEGORY`
 
 
 class Leg(IntEnum):
@@ -152,6 +168,48 @@ class WifiOut(IntEnum):
     STATUS = 0  # one of the STATUS_ constants of `base.layout`
     EVENTS = 1  # events simulated
     COLUMNS = 2
+
+
+class Function(IntEnum):
+    """An EDCA function: the queue of an access category at a node (IEEE 802.11-2016, 10.22.2)."""
+
+    NODE = 0
+    CATEGORY = 1  # 0 voice, 1 video, 2 best effort, 3 background
+    AIFS = 2  # [ns]
+    CW_MIN = 3  # slots
+    CW_MAX = 4
+    TXOP = 5  # limit of a transmission opportunity [ns]; 0: one PPDU
+    QUEUE = 6  # most MSDUs
+    AMPDU = 7  # maximum size of an A-MPDU [byte]; 0: none
+    AMSDU = 8  # maximum size of an A-MSDU [byte]; 0: none
+    POOL = 9  # room for MSDUs, also for those that a receiver holds back
+
+
+class Agreement(IntEnum):
+    """A function and a receiver."""
+
+    FUNCTION = 0
+    LINK = 1
+    WINDOW = 2  # most MPDUs that are not acknowledged, a power of two
+    BA_BYTES = 3  # size of a BlockAck [byte]
+    BLOCK_ACK = 4  # 1: a Block Ack agreement; 0: one MPDU at a time
+
+
+class CategoryOut(IntEnum):
+    """Outcomes of an access category at a node, counted from the end of the warm-up on."""
+
+    PPDUS = 0  # PPDUs with data put on air
+    MPDUS = 1  # MPDUs of these
+    RETRIED = 2  # MPDUs of these that were sent before
+    REQUESTS = 3  # BlockAckReq frames put on air
+    UNANSWERED = 4  # data, RTS or BlockAckReq without an answer
+    INTERNAL = 5  # collisions with another category of the node
+    AIR = 6  # PPDUs with data on the air [ns]
+    DROPS = 7  # MSDUs that found the queue full
+    COLUMNS = 8
+
+
+CATEGORIES = 4
 
 
 class FlowOut(IntEnum):
@@ -253,6 +311,12 @@ class WifiRows(NamedTuple):
         return self._replace(network=network)
 
     @property
+    def node_columns(self) -> int:
+        """Columns of the outcomes of a node: `NodeOut`, with EDCA also `CategoryOut` of each category."""
+        edca = self.parameters[:, Radio.FUNCTIONS].any()
+        return NodeOut.COLUMNS + (CATEGORIES * CategoryOut.COLUMNS if edca else 0)
+
+    @property
     def most_flows(self) -> int:
         """Flows for which `network` has room."""
         return int(self.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
@@ -262,7 +326,7 @@ class WifiRows(NamedTuple):
         flows, nodes = int(self.parameters[:, Radio.FLOWS].max(initial=0)), self.nodes.shape[1]
         return WifiOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, self.most_flows),
-            Table("nodes", NodeOut.COLUMNS, nodes, nodes),
+            Table("nodes", self.node_columns, nodes, nodes),
             Table("classes", DelayOut.COLUMNS, delay_classes(self), delay_classes(self)),
         )
 

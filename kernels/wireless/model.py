@@ -11,13 +11,18 @@ import numpy as np
 from netcarlo.kernels import senders
 from netcarlo.kernels.base import by_kind
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
+from netcarlo.kernels.base.bind import UNFILLED, Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
 from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.base.parameters import unique
 from netcarlo.kernels.udp import endpoint as udp
 from netcarlo.kernels.wireless import cost, engine, hosts, port
+from netcarlo.kernels.wireless.dcf import access, exchange, node, queues
+from netcarlo.kernels.wireless.edca import access as edca_access
+from netcarlo.kernels.wireless.edca import exchange as edca_exchange
+from netcarlo.kernels.wireless.edca import node as edca_node
+from netcarlo.kernels.wireless.edca import queues as edca_queues
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
 from netcarlo.kernels.wireless.observers import delays, events, trace
 from netcarlo.kernels.wireless.state import OWN_WORDS
@@ -29,6 +34,14 @@ OF_EACH: by_kind.Chosen = {
 """Functions that are called by kind for all flows."""
 OF_TWO_WAY: by_kind.Chosen = {"senders": (hosts, ("on_room", "data_waiting", "show"))}
 """Functions that are called by kind for all flows but datagrams."""
+OF_EDCA: by_kind.Chosen = {"sources": (hosts, ("refill",))}
+"""Functions that are called by kind for all flows over EDCA."""
+
+EDCA: dict[str, Any] = {
+    "access": edca_access, "exchange": edca_exchange, "node": edca_node, "queues": edca_queues,
+    "sources": hosts,
+}  # fmt: skip
+"""Slots of the MAC of 802.11n, ac and ax."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +56,16 @@ class WirelessSlots(Slots):
     """Size of a packet, likewise."""
     port: Any = port
     """Connection of the hosts with the network."""
+    access: Any = access
+    """Access of a node to the medium."""
+    exchange: Any = exchange
+    """Frame exchanges of a node."""
+    node: Any = node
+    """Events of a node."""
+    queues: Any = queues
+    """Queues of a node."""
+    sources: Any = UNFILLED
+    """Source of a flow that may be saturated, by its kind if there are several associations."""
     one_way: bool
     """True if nothing is acknowledged or retransmitted."""
     own_transports: bool
@@ -75,7 +98,7 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return WirelessSlots(
             one_way=one.one_way, own_transports=own and not one.one_way,
             packet_shift=TRANSMISSION_SHIFT + max(other.transmission_bits for other in each),
-            observer=observer, failing=address.varying,
+            observer=observer, failing=address.varying, **(EDCA if address.edca else {}),
         )  # fmt: skip
 
     def make(step: Step) -> Any:
@@ -84,11 +107,14 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         if others:
             of = {number: (slots_of(one, observer), one.slots(step)) for number, one in others.items()}
             of[by_kind.REST] = filled, endpoint.slots(step)
-            found = by_kind.choose(step, of, OF_EACH, hosts.kind_of, asked=asked)
+            of_each = {**OF_EACH, **OF_EDCA} if address.edca else OF_EACH
+            found = by_kind.choose(step, of, of_each, hosts.kind_of, asked=asked)
             del of[senders.UDP]
             found = by_kind.choose(step, of, OF_TWO_WAY, hosts.kind_of, found=found, asked=asked)
             hosts_of, senders_of, sizes = found["hosts"], found["senders"], found["sizes"]
             filled = replace(filled, hosts=hosts_of, senders=senders_of, sizes=sizes)
+            if address.edca:
+                filled = replace(filled, sources=found["sources"])
         return bind(engine.simulate, step, filled, endpoint.slots(step), asked=asked)
 
     def words(window: Any, ring: Any) -> Any:
@@ -96,7 +122,8 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return found + OWN_WORDS * own
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return engine.scratch_words(rows, words, max(one.floats for one in each))
+        queued = (edca_queues if address.edca else queues).words(rows)
+        return engine.scratch_words(rows, words, max(one.floats for one in each), queued)
 
     return Model(
         blocks=unique(*(one.blocks for one in each)),

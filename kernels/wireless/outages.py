@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless.exchange import leave
+from netcarlo.kernels.wireless.dcf.access import schedule
+from netcarlo.kernels.wireless.dcf.exchange import leave
 from netcarlo.kernels.wireless.forwarding import drop
 from netcarlo.kernels.wireless.frame import head_of
 from netcarlo.kernels.wireless.layout import NOBODY, Node, NodeOut, Radio
@@ -25,7 +26,6 @@ from netcarlo.kernels.wireless.state import (
     Word,
     node_at,
 )
-from netcarlo.kernels.wireless.station import schedule
 
 
 @noinline

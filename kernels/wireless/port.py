@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER
@@ -10,22 +12,21 @@ from netcarlo.kernels.wireless import arrivals
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import inject
 from netcarlo.kernels.wireless.frame import BACKWARD, CONTROL, PACKET_SHIFT, PROBE, frame_of
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link, Node, Radio
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link, Radio
 from netcarlo.kernels.wireless.state import (
     FLOW_COUNTS,
     OWN,
     OWN_WORDS,
     FlowState,
-    Mac,
     Word,
     flow_at,
     link_at,
-    node_at,
     set_key,
 )
 
 ONE_WAY: Any = slot("one_way")
 association: Any = slot("association")
+queues: Any = slot("queues")
 observer: Any = slot("observer")
 
 Count = FlowOut
@@ -74,8 +75,7 @@ def is_blocked(e: Any) -> Any:
     """Return whether the queue of the source's node is full and stops the sender."""
     if e.m[Radio.BACK_PRESSURE] == 0 or e.m[e.at + Flow.BEFORE] != NOBODY:
         return False
-    node = node_at(e.m, first_node(e.m, e.at))
-    return e.m[node + Mac.COUNT] >= e.m[node + Node.QUEUE]
+    return queues.is_full(e.m, e.at, frame_of(e.flow, np.int64(0), np.int64(0)))
 
 
 def put_data(e: Any, packet: Any, copy: Any, is_data: Any) -> None:
@@ -124,8 +124,10 @@ def on_acknowledged(e: Any, is_ack: Any) -> None:
 
 def on_delivered(e: Any, packet: Any) -> None:
     """Record the delay of a packet that has arrived for the first time."""
-    delay = association.delay_of(e.p, e.s, e.t, packet)
-    if ONE_WAY and e.t - delay >= e.m[Radio.WARM_UP]:
+    delay = np.int64(0)  # of a saturated source
+    if not ONE_WAY or e.m[e.at + Flow.BACKLOG] == 0:
+        delay = association.delay_of(e.p, e.s, e.t, packet) - queues.early(e.m)
+    if ONE_WAY and packet >= e.m[e.at + FlowState.UNCOUNTED]:
         e.m[e.counts + FlowOut.ARRIVED] += 1
     arrivals.count(e.m, e.at, e.t, delay)
 

@@ -9,7 +9,6 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.ring import entry
-from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import (
     FLOW_COUNTS,
@@ -22,9 +21,11 @@ from netcarlo.kernels.wireless.state import (
     leg_at,
     node_at,
 )
+from netcarlo.kernels.wireless.stock import count
 
 hosts: Any = slot("hosts")
 senders: Any = slot("senders")
+queues: Any = slot("queues")
 ONE_WAY: Any = slot("one_way")
 observer: Any = slot("observer")
 
@@ -43,6 +44,7 @@ def end_warm_up(m: Any, t: Any) -> None:
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
             m[at + NODE_COUNTS + column] = 0
+        queues.clear(m, at)
         m[at + NODE_COUNTS + NodeOut.QUEUE_MOST] = m[at + Mac.COUNT]
         m[at + Mac.COUNTED_AT] = t
         m[at + Mac.BUSY_SINCE] = t
@@ -60,10 +62,11 @@ def report(m: Any, nodes: Any, out: Any) -> None:
     for flow in range(m[Radio.FLOWS]):
         _report_flow(m, flow, out, to)
         to += FlowOut.COLUMNS
-    to = observer.report(m, nodes, out, np.int64(out.shape[0])) - nodes.shape[0] * NodeOut.COLUMNS
+    each = NodeOut.COLUMNS + queues.COLUMNS
+    to = observer.report(m, nodes, out, np.int64(out.shape[0])) - nodes.shape[0] * each
     for j in range(m[Radio.NODES]):
         _report_node(m, j, out, to)
-        to += NodeOut.COLUMNS
+        to += each
     out[WifiOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] != 0 else STATUS_OK
 
 
@@ -78,19 +81,11 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]
-        for i in range(m[at + Mac.COUNT]):
-            if i > 0 or m[at + Mac.HEAD_RECEIVED] == 0:
-                _count_data(m, m[entry(m, at + Mac.HEAD, 1, i)], flow_column)
+        queues.count_data(m, j, at, flow_column)
     for leg in range(m[Radio.LEGS]):
         at = leg_at(m, leg)
         for i in range(m[at + LegState.COUNT]):
-            _count_data(m, m[entry(m, at + LegState.HEAD, 2, i) + 1], flow_column)
-
-
-def _count_data(m: Any, frame: Any, column: Any) -> None:
-    """Count a frame in a column of `FlowOut` if it is data."""
-    if is_data(frame):
-        m[flow_at(m, frame & FLOW_MASK) + FLOW_COUNTS + column] += 1
+            count(m, m[entry(m, at + LegState.HEAD, 2, i) + 1], flow_column)
 
 
 def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
@@ -111,3 +106,4 @@ def _report_node(m: Any, j: Any, out: Any, to: Any) -> None:
         m[counts + NodeOut.BUSY] += m[RowP.END] - m[at + Mac.BUSY_SINCE]
     for column in range(NodeOut.COLUMNS):
         out[to + column] = m[counts + column]
+    queues.write(m, at, out, to + NodeOut.COLUMNS)

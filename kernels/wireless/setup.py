@@ -35,6 +35,7 @@ from netcarlo.kernels.wireless.state import (
 )
 
 hosts: Any = slot("hosts")
+queues: Any = slot("queues")
 observer: Any = slot("observer")
 
 FAILING: Any = slot("failing")
@@ -50,7 +51,8 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
     for i in range(Radio.COLUMNS):
         m[i] = parameters[i]
     free = _lay_out(m, network)
-    free = _set_up_nodes(m, nodes, free)
+    _set_up_nodes(m, nodes)
+    free = queues.set_up(m, network, free)
     _set_up_rates(m, network)
     _set_up_links(m, network, losses)
     free = _set_up_legs(m, network, free)
@@ -90,7 +92,7 @@ def _copy(m: Any, at: Any, table: Any, begin: Any, count: Any) -> None:
         m[at + i] = table[begin + i]
 
 
-def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
+def _set_up_nodes(m: Any, nodes: Any) -> None:
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(_NODE):
@@ -105,9 +107,6 @@ def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
         m[at + Mac.LOCK] = NOBODY
         m[at + Mac.DATA_RATE] = NOBODY
         m[at + Mac.NEXT] = NOBODY
-        ring.init(m, at + Mac.HEAD, free, m[at + Node.QUEUE])
-        free += m[at + Node.QUEUE]
-    return free
 
 
 def _set_up_rates(m: Any, network: Any) -> None:

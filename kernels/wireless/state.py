@@ -36,6 +36,12 @@ class Word(IntEnum):
     PATHS = auto()  # as in the row
     DELAYS = auto()  # outcomes of classes of flows, see `observers.delays`
     OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
+    # EDCA, see `edca.state`.
+    FUNCTIONS = auto()
+    AGREEMENTS = auto()
+    OWED = auto()  # datagrams that saturated sources owe their queues
+    EARLY = auto()  # time by which an MSDU was complete before the present event [ns]
+    SHRUNK = auto()  # node whose queue has become shorter in the present event, or NOBODY
     # What happens.
     FRAMES = auto()  # frames put on the air
     FULL = auto()  # 1: a ring was too small
@@ -69,6 +75,16 @@ class Frame(IntEnum):
     CTS = 2
     ACK = 3
     SELF = 4  # CTS to self
+    BLOCK_ACK = 5
+    REQUEST = 6  # BlockAckReq
+    CF_END = 7
+    CONTINUE = 8  # the next exchange of a TXOP, whose frame is not chosen yet
+    RETRY = 9  # the same after a failure, unless another node transmits before
+    ACCESS = 10  # what its functions send, although another node has begun within the time of CCA
+
+
+NOTHING, FRESH, CONCLUDED = range(3)
+"""Meaning of a reception: nothing to do, new data, or the acknowledgement of the node's own data."""
 
 
 class Wait(IntEnum):
@@ -77,6 +93,7 @@ class Wait(IntEnum):
     NOTHING = 0
     CTS = Frame.CTS
     ACK = Frame.ACK
+    BLOCK_ACK = Frame.BLOCK_ACK
     SUCCEEDED = -1
     FAILED = -2
 
@@ -133,6 +150,16 @@ class Mac(IntEnum):
     ROOM = auto()
     RING = auto()
     COUNTED_AT = auto()  # NodeOut.QUEUE_SUM counts until then
+    # EDCA: its exchange.
+    FUNCTION = auto()  # word of the function that has access
+    AGREEMENT = auto()  # word of the agreement
+    MPDUS = auto()  # number of MPDUs of the PPDU
+    SIZE = auto()  # size of the PPDU [byte]
+    TXOP_END = auto()  # end of its transmission opportunity [ns]; 0: one exchange
+    FIRST_EXCHANGE = auto()  # 1: no exchange of it has succeeded yet
+    REQUESTS = auto()  # functions with a pending BlockAckReq
+    HOLDER = auto()  # holder of the TXOP for which its NAV was set last, or NOBODY
+    ANSWER_AGREEMENT = auto()  # word of the agreement of the BlockAck that it begins at START
 
 
 NODE_COUNTS = max(Mac) + 1
@@ -199,6 +226,7 @@ class FlowState(IntEnum):
     ASSOCIATION = auto()  # the word where its association begins
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
+    OWED = auto()  # saturated source: datagrams that have left its queue and are not replaced
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
     LATEST = auto()  # its delays, words as in `DelayState`
 
@@ -244,10 +272,10 @@ def set_key(m: Any, flow: Any, t: Any) -> None:
     m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
 
 
-def words(rows: WifiRows, each: int) -> int:
-    """Words of scratch that any row of `rows` needs; `each` for the association of a flow."""
+def words(rows: WifiRows, each: int, queues: Any) -> int:
+    """Return the words of scratch that any row needs, with `each` for the association of a flow and
+    `queues` [n] for the queues of the nodes."""
     p = rows.parameters
-    queues = rows.nodes[..., Node.QUEUE].sum(axis=1)
     rooms = np.zeros(len(p), np.int64)
     for leg in range(int(p[:, Radio.LEGS].max())):
         at = p[:, Radio.LEGS_AT] + leg * len(Leg) + Leg.ROOM

@@ -28,7 +28,8 @@ GROUPS = (
         "mean_route_life_s|outages|outages_per_s|mean_outage_s|outage_time_s|link_changes_.*|mean_degree|kept_.*",
     ),
     Group(
-        "Radio", "attempts.*|failed_attempt_ratio|retry_drops|collisions|noise_losses|air_.*",
+        "Radio", "attempts.*|failed_attempt_ratio|retry_drops|collisions|noise_losses|air_.*|ppdus|mpdus_.*|"
+        "retried_mpdu_ratio|block_ack_requests|internal_collisions",
     ),
     Group("Delay and queues", "mean_rtt_s|mean_delay_s|delay_.*|longest_wait_s|mean_queue"),
     Group("Losses", "drops_.*|drop_ratio|loss_.*|destroyed|ack_drops|marked|reordered"),

@@ -102,7 +102,8 @@ def _figure(table: pd.DataFrame, metric: str) -> Plot:
             "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"},
         }
     ]  # fmt: skip
-    for k, (name, part) in enumerate(both.groupby("class", sort=False)):
+    for k, name in enumerate(table["class"].unique()):  # each metric has the same symbols and traces
+        part = both[both["class"] == name]
         spread = {
             "array": [finite(v) for v in part["ci_high"] - part["estimate"]],
             "arrayminus": [finite(v) for v in part["estimate"] - part["ci_low"]],

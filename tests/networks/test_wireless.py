@@ -105,8 +105,8 @@ def test_fields_replace_those_of_the_standard():
 
 def test_rates_have_the_times_and_answers_of_the_standard():
     def air_us(rate, size):
-        bits = 2 * (8 * size + rate[Rate.EXTRA_BITS])
-        symbols = math.ceil(bits / rate[Rate.HALF_BITS])
+        bits = 6 * (8 * size + rate[Rate.EXTRA_BITS])
+        symbols = math.ceil(bits / rate[Rate.SIXTH_BITS])
         return (rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION]) / 1000
 
     rates = table(rows(), Rate)
@@ -391,7 +391,7 @@ BAD = [
     ({**CELL, "rates": ["54 Mbit/s"]}, "rates lack 24 Mbit/s, the response rate for 54 Mbit/s"),
     ({**CELL, "standard": "802.11a", "protection": "1 Mbit/s"}, "protection can be 1 Mbit/s"),
     ({**CELL, "standard": "802.11b", "rates": ["54 Mbit/s"]}, "no rate of 802.11b"),
-    ({**CELL, "standard": "802.11n"}, "standard = '802.11n' is not supported"),
+    ({**CELL, "standard": "802.11ah"}, "standard = '802.11ah' is not supported"),
     ({**CELL, "standard": "802.11q"}, "standard = '802.11q' is not allowed"),
     ({**CELL, "cw_min": 63, "cw_max": 31}, "cw_min can be above cw_max"),
     ({**CELL, "ranges": {"decode": "10 m"}}, "which a cell does not have; write area or places"),

@@ -9,6 +9,7 @@ from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.wireless.layout import DELAY_LOW, FlowOut, NodeOut, WifiOut
 from netcarlo.networks.outcome import declared
+from netcarlo.networks.wireless import edca_outcomes
 from netcarlo.networks.wireless.network import WirelessNetwork
 from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.networks.wireless.output import quantile_s
@@ -18,7 +19,8 @@ from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import outcomes
 from netcarlo.simulation.simulate import simulate_all
 
-OWN = {outcome.name for outcome in declared(WirelessNetwork.outcomes)}
+EDCA = {outcome.name for outcome in edca_outcomes.OUTCOMES}
+OWN = {outcome.name for outcome in declared(WirelessNetwork.outcomes)} - EDCA
 
 
 def scenario(wireless, transport=None, **fields):

@@ -33,6 +33,7 @@ PARTS = {
 NAMES = {
     "CoDel": "CoDel", "FqCoDel": "FQ-CoDel", "Pie": "PIE", "Red": "RED", "Tcp": "TCP", "Sctp": "SCTP",
     "Udp": "UDP", "GaussMarkov": "Gauss-Markov", "Linux26": "Linux 2.6", "OnOff": "On and off",
+    "Edca": "EDCA", "Category": "Access category",
 }  # fmt: skip
 INTRODUCTION = """\
 Every field of every file that netcarlo reads, with its unit, its default, what is allowed, and its meaning.

@@ -150,8 +150,8 @@ class WirelessFlow(wireless.Association):
         super().__init__(world, number, columns)
         self.sender = Sender(self.clock, self.outcomes, columns.LIMIT, self.transmit)
         self.receiver = Receiver(self.clock, self.outcomes, parameters.ACK, self.send_back)
-        if self.station is not None:
-            self.sender.is_blocked = self.station.is_full
+        if self.entrance is not None:
+            self.sender.is_blocked = self.entrance.is_full
         self.clock.at(columns.START, Rank.HOP, self.sender.send)
 
     def transmit(self, packet: Packet) -> None:

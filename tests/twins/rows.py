@@ -31,6 +31,7 @@ from tests.twins.shared.scenarios import (
     shared_rows,
     varying_rows,
 )
+from tests.twins.wireless.edca.scenarios import edca_rows
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_mixed, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
@@ -100,14 +101,15 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         kind = control or sender
         kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))
         return shared_rows(count, seed=seed, kinds=kinds)
+    make = edca_rows if address.edca else wifi_rows
     if family == "wireless" and sender == "sctp":
-        return all_sctp_over_wireless(count, seed=seed)
+        return all_sctp_over_wireless(count, seed=seed, make=make)
     if family == "wireless" and sender == "linux":
-        return all_linux_over_wireless(count, seed=seed)
+        return all_linux_over_wireless(count, seed=seed, make=make)
     if family == "wireless" and sender == "mixed" and not address.fluid:
-        return all_mixed(count, seed=seed, linux=control == "linux")
+        return all_mixed(count, seed=seed, linux=control == "linux", make=make)
     if family == "wireless":
-        return wifi_rows(count, seed=seed, tcp=sender != "udp")
+        return make(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":
         return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
     if sender == "udp" and family == "path":

@@ -65,6 +65,8 @@ def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header
 
 def access(wireless: Wireless, *, size: int) -> Access:
     """Return the times of channel access for packets of `size` bytes. Raises InputError, see `saturation`."""
+    if wireless.rate is None:
+        raise InputError(f"standard = {wireless.standard}; Bianchi's model needs 802.11a, b or g")
     if wireless.rate_control != "fixed":
         raise InputError(f"rate_control = {wireless.rate_control}; Bianchi's model needs fixed, write fixed")
     if _number("burst", wireless.burst) != 1:
@@ -216,7 +218,7 @@ def _missed(cost: Access, tau: Floats, p: Floats, stations: Floats) -> Floats:
 
 
 def _time(rate: NDArray[np.int64], size: int) -> float:
-    return dot11.time_on_air(rate, size) / NS
+    return float(dot11.time_on_air(rate, size)) / NS
 
 
 def _number(field: str, value: Number) -> float:

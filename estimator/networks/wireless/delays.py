@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, delay_classes
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, WifiOut, WifiRows, delay_classes
 from netcarlo.networks import classes
 from netcarlo.networks.flows import by_place
 from netcarlo.networks.wireless.description import Wireless
@@ -19,7 +19,7 @@ LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RE
 
 def table(integers: Ints, rows: WifiRows) -> Ints:
     """Return the kernel's counts for classes [n, classes, DelayOut.COLUMNS]."""
-    at = WifiOut.COLUMNS + rows.most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS
+    at = WifiOut.COLUMNS + rows.most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * rows.node_columns
     return integers[:, at:].reshape(len(integers), delay_classes(rows), DelayOut.COLUMNS)
 
 

@@ -41,20 +41,20 @@ def row(rate: float, standard: str, *, short_preamble: bool) -> NDArray[np.int64
     found = np.zeros(len(Rate), np.int64)
     if rate in DSSS:
         short = short_preamble and rate > 1e6  # 1 Mbit/s has only the long preamble
-        found[Rate.SYMBOL], found[Rate.HALF_BITS] = 1 * US, round(2 * rate / 1e6)
+        found[Rate.SYMBOL], found[Rate.SIXTH_BITS] = 1 * US, round(6 * rate / 1e6)
         found[Rate.PREAMBLE], found[Rate.DSSS] = (96 if short else 192) * US, 1
         return found
-    found[Rate.SYMBOL], found[Rate.HALF_BITS] = 4 * US, round(2 * 4 * rate / 1e6)
+    found[Rate.SYMBOL], found[Rate.SIXTH_BITS] = 4 * US, round(6 * 4 * rate / 1e6)
     found[Rate.EXTRA_BITS], found[Rate.PREAMBLE] = 16 + 6, 20 * US
     found[Rate.EXTENSION] = 6 * US if standard == "802.11g" else 0
     return found
 
 
-def time_on_air(rate: NDArray[np.int64], size: int) -> int:
-    """Return the duration [ns] of a frame of `size` bytes at a rate, given its columns of `Rate`."""
-    bits = 2 * (8 * size + int(rate[Rate.EXTRA_BITS]))
-    symbols = -(-bits // int(rate[Rate.HALF_BITS]))
-    return int(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
+def time_on_air(rate: NDArray[np.int64], size: Any) -> Any:
+    """Return the duration [ns] of frames of `size` bytes at rates, given as columns of `Rate` [..., C]."""
+    bits = 6 * (8 * size + rate[..., Rate.EXTRA_BITS])
+    symbols = -(-bits // rate[..., Rate.SIXTH_BITS])
+    return rate[..., Rate.PREAMBLE] + rate[..., Rate.SYMBOL] * symbols + rate[..., Rate.EXTENSION]
 
 
 def answer(rate: float) -> float:
@@ -85,4 +85,4 @@ def table(
 
 def acknowledgement(standard: str, *, short_preamble: bool) -> int:
     """Return the duration [ns] of an ACK at the lowest rate of the standard, which is part of an EIFS."""
-    return time_on_air(row(RATES[standard][0], standard, short_preamble=short_preamble), ACK_BYTES)
+    return int(time_on_air(row(RATES[standard][0], standard, short_preamble=short_preamble), ACK_BYTES))

@@ -12,18 +12,17 @@ from netcarlo.networks.extent import (
     senders,
 )
 from netcarlo.networks.run import Run
-from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Link, Wireless
+from netcarlo.networks.wireless.description import LAYOUTS, FlowSpec, Wireless
 
 
 def compared(run: Run, wireless: Wireless) -> Compared:
     """Return layout and extents of an 802.11 scenario, for each protocol of its flows."""
-    links = [wireless.each] if isinstance(wireless.each, Link) else wireless.each
     common = known(
         stations=Extent(wireless.least_stations, wireless.most_stations),
         hops=None if wireless.chain is None else extent_of(wireless.chain.hops),
-        phy_rate=extent_of(*(wireless.known_rates if wireless.rate_control != "fixed" else ()), wireless.rate,
-                      *(link.rate for link in links)),
-        frame_error=extent_of(wireless.frame_error, *(link.frame_error for link in links)),
+        phy_rate=extent_of(*(wireless.known_rates if wireless.rate_control != "fixed" else ()),
+                           *wireless.first_rates),
+        frame_error=extent_of(wireless.frame_error, *(link.frame_error for link in wireless.links)),
         queue=of_frames(wireless.queue, run.transport),
     )  # fmt: skip
     if wireless.chain is not None:
@@ -40,4 +39,5 @@ def _network(wireless: Wireless) -> str:
     layout = {"cell": "cells", "chain": "chains", "tree": "trees", "area": "areas"}.get(layout, layout)
     hidden = " with hidden nodes" if wireless.reach is not None else ""
     control = "" if wireless.rate_control == "fixed" else f" with {wireless.rate_control}"
-    return f"802.11 {layout}{hidden}{control}"
+    edca = " with EDCA" if wireless.has_edca else ""
+    return f"802.11 {layout}{hidden}{control}{edca}"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
 from netcarlo.kernels.base.parameters import RowP, TcpP, UdpP
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
 from netcarlo.networks.flows import fill, jitter_of
@@ -15,6 +15,7 @@ from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import geometry
 from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
+from netcarlo.networks.wireless.phy.tables import CATEGORIES
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns, kinds
@@ -278,6 +279,11 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
             parameters[:, UdpP.SPREAD],
         )
         table[:, Flow.START] += (table[:, Flow.INTERVAL] * draws.uniform(end.phase)).astype(np.int64)
+        table[:, Flow.BACKLOG] = int(spec.saturated)
+        if spec.saturated:
+            table[:, Flow.INTERVAL], table[:, Flow.SPREAD] = FOREVER, 0
+    if wireless.has_edca:
+        table[:, Flow.CATEGORY] = CATEGORIES.index(spec.access or "best_effort")
     return table
 
 

@@ -12,6 +12,8 @@ KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
 
 def unknown(wireless: Wireless, transport: Any) -> str:
     """Return the feature of a network that the fluid model lacks; empty if there is none."""
+    if wireless.has_edca:
+        return f"the fluid model does not support {wireless.standard}; it supports 802.11a, b and g"
     if not transport.datagrams and transport.protocol not in KNOWN:
         return f"the fluid model does not support {transport.protocol}; it supports {', '.join(KNOWN)}, udp"
     if wireless.rate_control == "aarf":

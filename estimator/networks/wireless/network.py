@@ -23,6 +23,7 @@ from netcarlo.networks.wireless import (
     extents,
     fluid,
     formula,
+    formula_edca,
     outages,
     outcomes,
     phrase,
@@ -37,7 +38,7 @@ from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.kinds import not_mixed, own_association
+from netcarlo.transport.kinds import not_mixed, own_association, sender_of
 
 
 class WirelessNetwork(Wireless, Network):
@@ -53,6 +54,8 @@ class WirelessNetwork(Wireless, Network):
         support."""
         self.check_flows(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
+        if self.has_edca and self.outages is not None:
+            raise InputError(f"wireless.outages are not supported with {self.standard}; remove them")
         self._check_own(run.transport)
         found = self.kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None
@@ -67,9 +70,13 @@ class WirelessNetwork(Wireless, Network):
         yield "wireless.queue", self.queue
 
     def _check_own(self, transport: Any) -> None:
-        """Check that flows' own TCPs can be mixed, and that datagrams have no TCP fields."""
+        """Check that flows' own TCPs can be mixed, that datagrams have no TCP fields, and saturated flows are
+        datagrams."""
         for name, flow in self.described():
             check_own(name, flow, transport)
+            if flow.saturated and not sender_of(transport, flow).datagrams:
+                what = f"{name}.saturated is supported only for UDP flows"
+                raise InputError(f"{what}; add udp: {{rate: 1 Mbit/s}} to the flow, or remove it")
         where = "if flows of 802.11 have their own TCP"
         if self.has_own_tcps and (text := not_mixed(self.kinds(transport), where)):
             raise InputError(text)
@@ -98,7 +105,8 @@ class WirelessNetwork(Wireless, Network):
             return Address("wireless", "mixed", fluid=True)
         transport = run.transport
         asked: dict[str, Any] = {
-            "varying": self.outages is not None, "delays": bool(self.asks_for_delays)
+            "varying": self.outages is not None, "delays": bool(self.asks_for_delays),
+            "edca": self.has_edca,
         }  # fmt: skip
         if self.has_own_tcps:
             return Address("wireless", "mixed", own_association(self.kinds(transport).values()), **asked)
@@ -119,21 +127,24 @@ class WirelessNetwork(Wireless, Network):
         transport = run.transport
         if not transport.datagrams or transport.packets is not None or transport.bytes is not None:
             return "Bianchi's model supports only endless UDP"
-        if self.rate_control != "fixed" or self.each != type(self.each)():
+        if self.rate_control != "fixed" or (self.each != type(self.each)() and not self.has_edca):
             return "Bianchi's model supports only one fixed rate for all stations"
         if bounds(self.burst)[1] != 1:
             return "Bianchi's model supports only burst: 1"
-        if bounds(self.frame_error)[1] > 0:
+        if any(bounds(link.frame_error or self.frame_error)[1] > 0 for link in self.links):
             return "Bianchi's model supports only frame_error: 0"
         if bounds(self.cw_min)[0] < 1:
             return "Bianchi's model needs a backoff, but cw_min can be 0"
+        window = None if self.edca is None else self.edca.best_effort.cw_min
+        if window is not None and bounds(window)[0] < 1:
+            return "Bianchi's model needs a backoff, but edca.best_effort.cw_min can be 0"
         if self.wire is not None or self.receiver is not None or self.sender_delay is not None:
             return "Bianchi's model does not support wire, receiver and sender_delay"
         return ""
 
     def formula(self, run: Run, rows: WifiRows) -> Named:
         """Return the outcomes by Bianchi's model."""
-        return formula.formula(rows)
+        return formula_edca.formula(rows) if self.has_edca else formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
         """Return network and protocol in the data of measured bias: layout, direction of flows and rate
@@ -197,7 +208,9 @@ class WirelessNetwork(Wireless, Network):
 
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Return the number of data packets sent by all flows."""
-        found = outcomes.tables(integers, flows=rows.most_flows, classes=delay_classes(rows))
+        found = outcomes.tables(
+            integers, flows=rows.most_flows, classes=delay_classes(rows), node_columns=rows.node_columns
+        )
         return int(found.flows[:, :, FlowOut.SENT].sum())
 
     # One replication.

@@ -12,6 +12,7 @@ from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, Wifi
 from netcarlo.networks.causes import Fields, Lost
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Column, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
+from netcarlo.networks.wireless import edca_outcomes
 from netcarlo.networks.wireless.output import WifiOutput, least, quantile_s
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
@@ -212,6 +213,7 @@ OUTCOMES = (
         for number, kind in NAMES.items()
     ),
     # Outcomes of flows only.
+    *edca_outcomes.OUTCOMES,
     same("drops_leg", None, by=(By("flows", FlowOut.DROPS_LEG),)),
     same("lost_retries", None, by=(By("flows", FlowOut.RETRY_LOST),)),
     same("in_flight_before", None, by=(By("flows", FlowOut.IN_FLIGHT_BEFORE),)),
@@ -223,17 +225,19 @@ class Tables(NamedTuple):
     """Outcomes by flow and by node; zero for those that a network does not have."""
 
     flows: Ints  # [n, F, FlowOut.COLUMNS]
-    nodes: Ints  # [n, N, NodeOut.COLUMNS]
+    nodes: Ints  # [n, N, NodeOut.COLUMNS or more]
 
 
-def tables(integers: Ints, *, flows: int, classes: int = 0) -> Tables:
-    """Return the tables in the integers [n, ...] of a launch, or of `Outcomes`, for these numbers of flows
-    and classes."""
+def tables(
+    integers: Ints, *, flows: int, classes: int = 0, node_columns: int = NodeOut.COLUMNS
+) -> Tables:
+    """Return the tables in the integers [n, ...] of a launch, or of `Outcomes`, for these numbers of flows,
+    of classes and of columns of a node."""
     n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
     behind = integers.shape[1] - classes * DelayOut.COLUMNS
     return Tables(
         integers[:, WifiOut.COLUMNS : end].reshape(n, flows, FlowOut.COLUMNS),
-        integers[:, end:behind].reshape(n, -1, NodeOut.COLUMNS),
+        integers[:, end:behind].reshape(n, -1, node_columns),
     )
 
 

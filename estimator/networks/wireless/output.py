@@ -10,10 +10,13 @@ from netcarlo.kernels.base.layout import ENDLESS, NS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
 from netcarlo.kernels.wireless.layout import (
+    CATEGORIES,
     DELAY_BINS,
     DELAY_LOW,
+    CategoryOut,
     Flow,
     FlowOut,
+    Function,
     Link,
     NodeOut,
     Radio,
@@ -192,7 +195,30 @@ class WifiOutput(Output):
         done = (~self.there | (times >= 0)).all(axis=1)
         return np.where(done, (times.max(axis=1, initial=-1) - self.first_start) / NS, np.nan)
 
+    @property
+    def gateway(self) -> Ints:
+        """Number of the gateway [n]."""
+        return np.asarray(self.p[:, Radio.NODES] - 1)
+
+    @cached_property
+    def categories(self) -> Ints:
+        """Outcomes of the access categories of the nodes [n, N, CATEGORIES, CategoryOut.COLUMNS]."""
+        found = self.table(NodeOut)[:, :, NodeOut.COLUMNS :]
+        return found.reshape(*found.shape[:2], CATEGORIES, CategoryOut.COLUMNS)
+
     # Conditions [n].
+
+    def has_edca(self) -> Bools:
+        """Return True where nodes use EDCA."""
+        return np.asarray(self.p[:, Radio.FUNCTIONS] > 0)
+
+    def has_category(self, category: int) -> Bools:
+        """Return True where a node has an access category."""
+        most = int(self.p[:, Radio.FUNCTIONS].max(initial=0))
+        there = np.arange(most) < self.p[:, Radio.FUNCTIONS, None]
+        at = self.p[:, Radio.FUNCTIONS_AT, None] + np.arange(most) * len(Function) + Function.CATEGORY
+        row = np.arange(len(self.p))[:, None]
+        return np.asarray((there & (self.rows.network[row, np.where(there, at, 0)] == category)).any(axis=1))
 
     def all_end(self) -> Bools:
         """Return True where all flows are finite or have a stop time."""

@@ -21,7 +21,7 @@ def phrase(radio: Wireless) -> str:
         where = f"mesh of {quantity(radio.area.stations, '')} stations at random places"
     else:
         where = f"network of {len(radio.places or radio.nodes or ())} nodes"
-    return f"an {radio.standard} {where} ({quantity(radio.rate, 'bit/s')})"
+    return f"an {radio.standard} {where} ({quantity(radio.first_rates[0], 'bit/s')})"
 
 
 def flows(radio: Wireless, transport: Any) -> str:

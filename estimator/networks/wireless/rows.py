@@ -1,6 +1,7 @@
 """Construction of rows of the 802.11 engine."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from netcarlo.kernels.wireless.layout import (
 )
 from netcarlo.networks.queue_limits import drawn, of_frames
 from netcarlo.networks.run import PACKET
-from netcarlo.networks.wireless import dot11, geometry, outages
+from netcarlo.networks.wireless import dot11, edca, geometry, outages
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
 from netcarlo.networks.wireless.geometry import Network
@@ -65,16 +66,27 @@ def build(
     table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
     pairs = np.minimum(pairs, parameters[:, RowP.END, None, None] + 1)
     parts, at = [], 0
-    for column, part in (
+    functions = agreements = hops = np.zeros((n, 0), np.int64)
+    if wireless.has_edca:
+        access = edca.build(wireless, draws, flows, links, paths, table)
+        functions, agreements, hops = access.functions, access.agreements, access.hops
+        for radio, values_ in access.columns.items():
+            table[:, radio] = values_
+    places: tuple[tuple[Radio | None, Ints], ...] = (
         (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
         (Radio.RATES_AT, rates), (Radio.TRANSPORTS_AT, transports), (Radio.OUTAGES_AT, pairs),
-        (Radio.PATHS_AT, paths),
-    ):  # fmt: skip
+        (Radio.FUNCTIONS_AT, functions), (Radio.AGREEMENTS_AT, agreements), (Radio.PATHS_AT, paths),
+        (None, hops),
+    )  # fmt: skip
+    for begin, part in places:
         flat = part.reshape(n, -1)
-        table[:, column] = at
+        if begin is not None:
+            table[:, begin] = at
         parts.append(flat)
         at += flat.shape[1]
     nodes = _nodes(wireless, draws, net, parameters[:, PACKET].sum(axis=1))
+    if wireless.has_edca:
+        edca.fill_nodes(nodes, access.functions, table[:, Radio.FUNCTIONS])
     return WifiRows(table, constants, nodes, np.concatenate(parts, axis=1), losses)
 
 
@@ -82,8 +94,12 @@ def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
     """Return the columns that are equal for all nodes."""
     found: dict[Radio, Any] = draws.columns(wireless, "wireless")
     slot, sifs = found[Radio.SLOT], found[Radio.SIFS]
-    ack = dot11.acknowledgement(wireless.standard, short_preamble=wireless.preamble == "short")
-    eifs = draws.either("wireless.eifs", wireless.eifs, (2 * sifs + ack + 2 * slot) / NS)
+    if wireless.has_edca:
+        usual = edca.eifs_ns(wireless, sifs)
+    else:
+        ack = dot11.acknowledgement(wireless.standard, short_preamble=wireless.preamble == "short")
+        usual = 2 * sifs + ack + 2 * slot
+    eifs = draws.either("wireless.eifs", wireless.eifs, usual / NS)
     threshold = draws.room("wireless.rts_threshold", wireless.rts_threshold, unlimited=1 << 30)
     interval = wireless.best_interval
     burst = found[Radio.BURST].astype(float)
@@ -122,9 +138,9 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
     there."""
     n, most = net.parent.shape
     table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
-    rate = draws.floats("wireless.rate", wireless.rate)
+    row_of = _modes(wireless, draws) if wireless.has_edca else _rates(wireless, draws)
     for k in range(most - 1):
-        row = _rate_rows(wireless, draws.either(f"wireless.each.{k}.rate", wireless.link(k).rate, rate))
+        row = row_of(k)
         for link, (start, end) in ((2 * k, (k, net.parent[:, k])), (2 * k + 1, (net.parent[:, k], k))):
             table[:, link, Link.FROM], table[:, link, Link.TO], table[:, link, Link.RATE] = start, end, row
     chances = np.column_stack([_errors(wireless, draws, most - 1), _per_microsecond(wireless, draws)])
@@ -152,6 +168,37 @@ def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
     survival = draws.floats("wireless.survival", wireless.survival)
     halvings = 1e-6 / np.maximum(survival, 1e-9) / math.log(2)
     return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
+
+
+def _rates(wireless: Wireless, draws: Draws) -> Callable[[int], Ints]:
+    """Return a function of the number of a station that returns the rate of its link, by row of the table."""
+    assert wireless.rate is not None
+    rate = draws.floats("wireless.rate", wireless.rate)
+
+    def row(k: int) -> Ints:
+        return _rate_rows(wireless, draws.either(f"wireless.each.{k}.rate", wireless.link(k).rate, rate))
+
+    return row
+
+
+def _modes(wireless: Wireless, draws: Draws) -> Callable[[int], Ints]:
+    """Return the same function for MCS and streams."""
+    every = draws.floats("wireless.streams", 1.0 if wireless.streams is None else wireless.streams)
+    mcs = None if wireless.mcs is None else draws.floats("wireless.mcs", wireless.mcs)
+
+    def row(k: int) -> Ints:
+        link = wireless.link(k)
+        streams = draws.either(f"wireless.each.{k}.streams", link.streams, every)
+        streams = np.broadcast_to(streams, len(draws.replications))
+        own = mcs if link.mcs is None else draws.floats(f"wireless.each.{k}.mcs", link.mcs)
+        if own is None:
+            own = np.array([wireless.best_mcs(int(count)) for count in streams])
+        pairs = np.rint(np.stack([streams, own], axis=1)).astype(np.int64)
+        modes, number = np.unique(pairs, axis=0, return_inverse=True)
+        rows = np.array([wireless.mode_row(int(s), int(m)) for s, m in modes])
+        return rows[number.reshape(-1)]
+
+    return row
 
 
 def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
@@ -209,8 +256,8 @@ def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
     """Return the duration [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate`
     [n]."""
     value = {column: net[np.arange(len(net)), rate + column] for column in Rate}
-    bits = 2 * (8 * size + value[Rate.EXTRA_BITS])
-    symbols = np.ceil(bits / np.maximum(value[Rate.HALF_BITS], 1))
+    bits = 6 * (8 * size + value[Rate.EXTRA_BITS])
+    symbols = np.ceil(bits / np.maximum(value[Rate.SIXTH_BITS], 1))
     return np.asarray(value[Rate.PREAMBLE] + value[Rate.SYMBOL] * symbols + value[Rate.EXTENSION])
 
 

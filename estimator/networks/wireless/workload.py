@@ -12,6 +12,8 @@ from netcarlo.transport.kinds import sender_of
 
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
 """Minimum time of a frame exchange without its data: two short preambles and interframe spaces [s]."""
+AGGREGATED_S = 6e-6
+"""Share of a packet in the preambles and interframe spaces of an exchange with 32 MPDUs [s]."""
 
 MAX_LINUX_PACKETS = 1 << 63 - TRANSMISSION_SHIFT - STAMP_BITS
 """Maximum number of packets that frames can number in addition to a timestamp."""
@@ -38,6 +40,6 @@ def packets(wireless: Wireless, run: Run) -> float:
     stations = mean(wireless.stations)
     streams = _streams(wireless, transport, stations)
     offered = sum(count * datagrams(sender, duration) for sender, count in streams if sender.datagrams)
-    data = 8 * mean(transport.payload) / mean(wireless.rate)
-    exchange = EXCHANGE_S[wireless.standard] + (data if transport.datagrams else data / 2)
+    data = 8 * mean(transport.payload) / mean(wireless.first_rates[0])
+    exchange = EXCHANGE_S.get(wireless.standard, AGGREGATED_S) + (data if transport.datagrams else data / 2)
     return offered + duration / exchange * max(1.0, stations / 4)

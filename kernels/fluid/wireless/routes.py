@@ -196,8 +196,8 @@ def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -
 
 def _air(rate: Any, size: Any) -> Any:
     """Return the time on the air of `size` bytes at a rate, including the preamble [ns]."""
-    bits, half_bits = 2 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.HALF_BITS]
-    symbols = (bits + half_bits - 1) // half_bits
+    bits, sixth_bits = 6 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.SIXTH_BITS]
+    symbols = (bits + sixth_bits - 1) // sixth_bits
     return float(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
 
 

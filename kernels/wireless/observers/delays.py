@@ -6,10 +6,13 @@
 from typing import Any
 
 from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import FlowState, Word, flow_at
+
+queues: Any = slot("queues")
 
 
 @noinline
@@ -37,7 +40,7 @@ def on_delivered(m: Any, at: Any, t: Any, delay: Any) -> None:
 @noinline
 def report(m: Any, nodes: Any, out: Any, at: Any) -> Any:
     """Write the outcomes (`DelayOut`) of all classes before column `at`; return the first of them."""
-    first = at - _classes(m, at - nodes.shape[0] * NodeOut.COLUMNS) * DelayOut.COLUMNS
+    first = at - _classes(m, at - nodes.shape[0] * (NodeOut.COLUMNS + queues.COLUMNS)) * DelayOut.COLUMNS
     for k in range(m[Radio.DELAY_CLASSES]):
         delays.finish(m, m[Word.DELAYS] + k * DelayOut.COLUMNS)
     for column in range(m[Radio.DELAY_CLASSES] * DelayOut.COLUMNS):

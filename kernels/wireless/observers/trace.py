@@ -25,9 +25,8 @@ from netcarlo.kernels.wireless.frame import (
     FLOW_MASK,
     PACKET_SHIFT,
     PROBE,
-    head_of,
 )
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, Radio
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Radio
 from netcarlo.kernels.wireless.state import (
     FIRST_NOTE,
     NOTE_ROOM,
@@ -39,6 +38,7 @@ from netcarlo.kernels.wireless.state import (
     node_at,
 )
 
+queues: Any = slot("queues")
 senders: Any = slot("senders")
 ONE_WAY: Any = slot("one_way")
 
@@ -96,7 +96,12 @@ def _write_sent(m: Any, f: Any, trace: Any, t: Any, first_node: Any) -> None:
         at = node_at(m, j)
         sends = m[Word.ON_AIR] >> j & 1 != 0 and m[at + Mac.FRAME] == Frame.DATA
         if sends and m[at + Mac.END] - m[at + Mac.AIR] == t:
-            _write(m, f, trace, t, EVENT_SEND, head_of(m, at), j)
+            k = np.int64(0)
+            frame = queues.sent_frame(m, at, k)
+            while frame != NOBODY:
+                _write(m, f, trace, t, EVENT_SEND, frame, j)
+                k += 1
+                frame = queues.sent_frame(m, at, k)
 
 
 def _note(m: Any, event: Any, frame: Any, node: Any) -> None:

@@ -252,7 +252,7 @@ def cell(stations: int, *, end: int, every: int, size: int = 1000, seed: int = 1
     } | radio  # fmt: skip
     for rate in (54, 24):
         net.rates.append({
-            "SYMBOL": 4 * US, "HALF_BITS": 8 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
+            "SYMBOL": 4 * US, "SIXTH_BITS": 24 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
             "EXTENSION": 6 * US, "ANSWER": ANSWER_RATE,
         })  # fmt: skip
     everybody = (1 << stations + 1) - 1

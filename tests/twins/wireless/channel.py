@@ -7,7 +7,7 @@ from tests.twins.wireless.clock import Clock, Phase, Turn
 from tests.twins.wireless.frames import Kind, Transmission
 
 if TYPE_CHECKING:
-    from tests.twins.wireless.station import Station
+    from tests.twins.wireless.node import Node
     from tests.twins.wireless.world import World
 
 
@@ -22,11 +22,11 @@ class Channel:
         self.on_air: dict[int, Transmission] = {}  # by sender
         self.frames = 0  # put on the air so far
 
-    def sensed(self, station: "Station") -> set[int]:
+    def sensed(self, station: "Node") -> set[int]:
         """The nodes on the air that the station senses."""
         return self.on_air.keys() & station.sense
 
-    def start(self, starting: list["Station"]) -> None:
+    def start(self, starting: list["Node"]) -> None:
         """All of these begin to send at this very time."""
         now = self.world.simulation.now
         before = set(self.on_air)
@@ -38,7 +38,7 @@ class Channel:
                 if station.lock.kind == Kind.DATA and station.lock.to == station.number:
                     station.count(NodeOut.COLLIDED)
                 station.lock = None
-            station.rx = min(station.rx, now + self.world.radio.SIFS)
+            station.forget_reception()
             batch[station.number] = station.transmit()
         self.on_air |= batch
         self.frames += len(batch)
@@ -54,10 +54,10 @@ class Channel:
                 if for_it and station.lock is not transmission:
                     station.count(NodeOut.COLLIDED)
 
-    def _hear(self, station: "Station", heard: dict[int, Transmission], others: set[int]) -> None:
+    def _hear(self, station: "Node", heard: dict[int, Transmission], others: set[int]) -> None:
         """A station that is not on the air hears frames begin; `others` were there before."""
         if not others:
-            station.freeze(self.world.simulation.now)
+            station.sense_first(self.world.simulation.now)
         if station.lock is not None:
             if heard.keys() & station.disturbs(station.lock):
                 station.corrupt = True
@@ -78,7 +78,6 @@ class Channel:
     def end(self, number: int) -> None:
         """The transmission of node `number` ends."""
         now = self.world.simulation.now
-        radio = self.world.radio
         transmission = self.on_air.pop(number)
         self.world.stations[number].sent(transmission)
         for station in self.world.stations:
@@ -87,13 +86,13 @@ class Channel:
             if station.lock is transmission:
                 station.lock = None
                 good = self._decoded(station, transmission)
-                station.rx = now + (radio.SIFS if good else radio.EIFS - 2 * radio.SLOT)
+                station.end_reception(good=good)
                 if good:
                     station.receive(transmission)
             if not self.sensed(station):
                 station.quiet = now
 
-    def _decoded(self, station: "Station", transmission: Transmission) -> bool:
+    def _decoded(self, station: "Node", transmission: Transmission) -> bool:
         """Return True if the station can decode the frame that it received to the end."""
         mine = transmission.kind == Kind.DATA and transmission.to == station.number
         within = station.control if transmission.is_control else station.near
@@ -104,7 +103,7 @@ class Channel:
         if station.corrupt and link.disturbance_destroys(station.disturbed):
             station.count(NodeOut.COLLIDED)
             return False
-        if transmission.sender not in within or link.noise_destroys():
-            station.count(NodeOut.NOISE)
+        if transmission.sender not in within:
+            station.count(NodeOut.NOISE, transmission.frame.parts)
             return False
-        return True
+        return station.survives_noise(transmission)

@@ -1,6 +1,7 @@
 """Counters of flows and nodes, from the end of the warm-up on."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
@@ -23,8 +24,13 @@ CAUSES = {
 class FlowOutcomes(Outcomes):
     """Counters of sender and receiver in any network, and those of 802.11."""
 
-    def __init__(self, *, limit: int, tcp: bool, warm_up: int, bin_length: int, end: int) -> None:
+    def __init__(
+        self, *, limit: int, tcp: bool, warm_up: int, bin_length: int, end: int, saturated: bool,
+        early: Callable[[], int],
+    ) -> None:  # fmt: skip
         super().__init__(limit=limit)
+        self.saturated = saturated  # its delays are not measured
+        self.early = early  # how long ago what arrives has been received [ns]
         self.tcp = tcp
         self.warm_up = warm_up
         self.bin_length = bin_length
@@ -52,8 +58,9 @@ class FlowOutcomes(Outcomes):
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
         if sequence is not None and sequence not in self.delivered:
-            self.all_arrivals.append((now, now - self.first_put_out[sequence]))
-            self.delays.append(now - self.first_put_out[sequence])
+            delay = 0 if self.saturated else now - self.early() - self.first_put_out[sequence]
+            self.all_arrivals.append((now, delay))
+            self.delays.append(delay)
             self.arrivals.append(now)
         self._end(packet.content, FlowOut.ARRIVED)
         super().arrived(packet, sequence, now)

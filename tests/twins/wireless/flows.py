@@ -30,11 +30,13 @@ class Flow:
         self.clock = Clock(world.simulation, Phase.FLOW, number)
         self.outcomes = FlowOutcomes(
             limit=columns.LIMIT, tcp=bool(columns.TCP), warm_up=world.radio.WARM_UP,
-            bin_length=world.radio.BIN, end=world.p.END,
+            bin_length=world.radio.BIN, end=world.p.END, saturated=columns.BACKLOG > 0,
+            early=lambda: world.early,
         )  # fmt: skip
         self.forth = Route(
             world, before=columns.BEFORE, links=world.tables.path(columns.FORTH_AT, columns.FORTH),
             after=columns.AFTER, arrive=self.arrive, lost=self.outcomes.lost,
+            agreements=world.tables.path_agreements(columns.FORTH_AT, columns.FORTH),
         )  # fmt: skip
 
     def transmit(self, packet: Packet) -> None:
@@ -47,6 +49,15 @@ class Flow:
         """Send the first packets."""
         self.forth.send(packet)
 
+    def departed(self) -> None:
+        """EDCA: a data packet has left the queue of the first node, delivered to the next or lost."""
+
+    def refill(self) -> None:
+        """EDCA: keep the queue of a saturated source filled."""
+
+    def returned(self, node: int) -> None:
+        """EDCA: a node that has failed works again."""
+
     def waiting(self) -> list[Packet]:
         """Return the packets that have left the source and wait for room at its node."""
         return []
@@ -58,7 +69,33 @@ class Flow:
 class Udp(Flow):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
-        self._expect(0, columns.START)
+        self.owed = 0  # packets that a saturated source adds to the queue
+        self.next = 0  # its next packet
+        if columns.BACKLOG:
+            self.clock.at(columns.START, Turn.FIRST, self.fill)
+        else:
+            self._expect(0, columns.START)
+
+    def fill(self) -> None:
+        """Begin to keep BACKLOG packets in the queue."""
+        self.owed = self.columns.BACKLOG
+        self.refill()
+
+    def departed(self) -> None:
+        if self.columns.BACKLOG:
+            self.owed += 1
+
+    def returned(self, node: int) -> None:
+        if self.columns.BACKLOG and self.clock.now >= self.columns.START and self.forth.first_node == node:
+            self.fill()
+
+    def refill(self) -> None:
+        owed, self.owed = self.owed, 0
+        c = self.columns
+        for _ in range(owed):
+            if self.clock.now < c.STOP and self.next < c.LIMIT:
+                self.next += 1
+                self._put(self.next - 1)
 
     def _expect(self, k: int, time: int) -> None:
         """Packet k comes when its time has come."""
@@ -70,6 +107,10 @@ class Udp(Flow):
         c = self.columns
         wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, flow=self.number)
         self._expect(k + 1, self.clock.now + wait)
+        self._put(k)
+
+    def _put(self, k: int) -> None:
+        c = self.columns
         self.outcomes.add(Out.SENT)
         self.transmit(Packet("data", c.SIZE + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
 
@@ -85,11 +126,12 @@ class Association(Flow):
         self.back = Route(
             world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
             after=columns.ACK_AFTER, arrive=self.arrive_back, lost=self.outcomes.lost,
+            agreements=world.tables.path_agreements(columns.BACK_AT, columns.BACK),
         )  # fmt: skip
-        self.station = None  # whose full queue holds the source back
+        self.entrance = None  # queue that holds the source back when it is full
         if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
-            self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
-            self.station.on_room.append(self.pump)
+            self.entrance = self.forth.entrance(0)
+            self.world.stations[self.forth.first_node].on_room.append(self.pump)
 
     def send_back(self, packet: Packet) -> None:
         """The sink answers."""
@@ -123,7 +165,7 @@ class Tcp(Association):
             block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self.send_back,
         )  # fmt: skip
         self.held = False
-        if self.station is not None:
+        if self.entrance is not None:
             self.sender.may_send = self._has_room
         self.clock.at(columns.START, Rank.HOP, self.sender.start)
 
@@ -149,8 +191,8 @@ class Tcp(Association):
 
     def _has_room(self) -> bool:
         """Asked by a sender that has something to send; a full queue holds it."""
-        assert self.station is not None
-        self.held = self.station.is_full()
+        assert self.entrance is not None
+        self.held = self.entrance.is_full()
         return not self.held
 
     def pump(self) -> None:

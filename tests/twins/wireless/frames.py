@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.twins.path.link import Packet
 from tests.twins.wireless.routes import Route
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.edca.mpdu import Ppdu
 
 ACK_BYTES = CTS_BYTES = 14
 RTS_BYTES = 20
@@ -18,6 +21,9 @@ class Kind(IntEnum):
     CTS = 2
     ACK = 3
     SELF = 4  # CTS to self
+    BAR = 5  # BlockAckReq
+    BLOCK_ACK = 6
+    CF_END = 7
 
 
 @dataclass(eq=False)
@@ -28,6 +34,7 @@ class Frame:
     route: Route
     hop: int  # number of the link of the route that it is to cross
     received: bool = False  # by the other end, whose ACK is still missing
+    parts: ClassVar[int] = 1  # that noise may destroy
 
     @property
     def link(self) -> int:
@@ -46,7 +53,7 @@ class Transmission:
     began: int
     end: int
     announced: int  # others keep quiet so long after its end [ns]
-    frame: Frame | None = None  # of a data frame
+    frame: "Frame | Ppdu | None" = None  # of a data frame
 
     @property
     def is_control(self) -> bool:
@@ -62,8 +69,8 @@ class AirTimes:
 
     def of(self, size: int, rate: int) -> int:
         r = self.rates[rate]
-        halves = 2 * (8 * size + r.EXTRA_BITS)
-        symbols = -(-halves // r.HALF_BITS)  # rounded up
+        sixths = 6 * (8 * size + r.EXTRA_BITS)
+        symbols = -(-sixths // r.SIXTH_BITS)  # rounded up
         return int(r.PREAMBLE + r.SYMBOL * symbols + r.EXTENSION)
 
     def size_of_data(self, frame: Frame) -> int:
@@ -75,3 +82,7 @@ class AirTimes:
     def answer(self, rate: int) -> int:
         """The ACK or CTS that answers to a data frame of this rate, or to its RTS."""
         return self.of(ACK_BYTES, self.rates[rate].ANSWER)
+
+    def cts(self, rate: int) -> int:
+        """The CTS that answers to an RTS before data of this rate."""
+        return self.answer(rate)

@@ -1,12 +1,13 @@
 """The route of a flow's packets in one direction: perhaps a leg, links, perhaps a leg."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.twins.path.link import Packet
 
 if TYPE_CHECKING:
     from tests.twins.wireless.frames import Frame
+    from tests.twins.wireless.node import Node
     from tests.twins.wireless.world import World
 
 Lost = Callable[[Packet, str], None]
@@ -18,11 +19,12 @@ class Route:
 
     def __init__(
         self, world: "World", *, before: int, links: list[int], after: int,
-        arrive: Callable[[Packet], None], lost: Lost,
+        arrive: Callable[[Packet], None], lost: Lost, agreements: list[int],
     ) -> None:  # fmt: skip
         self.world = world
         self.before = before
         self.links = links
+        self.agreements = agreements  # EDCA: of the same hops
         self.after = after
         self.arrive = arrive
         self.lost = lost
@@ -41,9 +43,19 @@ class Route:
         self._to_station(packet, 0)
 
     def _to_station(self, packet: Packet, hop: int) -> None:
-        station = self.world.stations[self.world.tables.links[self.links[hop]].FROM]
-        if not station.enqueue(packet, self, hop):
+        if not self._station(hop).enqueue(packet, self, hop):
             self.lost(packet, "source" if hop == 0 else "relay")
+
+    def _station(self, hop: int) -> "Node":
+        return self.world.stations[self.world.tables.links[self.links[hop]].FROM]
+
+    @property
+    def first_node(self) -> int:
+        return self._station(0).number
+
+    def entrance(self, hop: int) -> Any:
+        """Return the queue before a hop."""
+        return self._station(hop).entrance(self, hop)
 
     def _through(self, leg: int, packet: Packet, deliver: Callable[[Packet], None]) -> None:
         packet.more = False

@@ -7,28 +7,31 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows, delay_classes
+from netcarlo.kernels.wireless.layout import FlowOut, Radio, WifiOut, WifiRows, delay_classes
 from tests.twins.shared.delays import Gauge
 from tests.twins.wireless.clock import Phase
 from tests.twins.wireless.world import World
 
 PREFIX = "wifi_"
+OPTIONS = "_delays", "_varying", "_edca"
 
 
 def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
-    protocol = model.removeprefix(PREFIX).removesuffix("_delays").removesuffix("_varying")
+    protocol = model.removeprefix(PREFIX)
+    for option in OPTIONS:
+        protocol = protocol.replace(option, "")
     world = World(rows, row, protocol=protocol)
     run(world)
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
     most_nodes = rows.nodes.shape[1]
     first_node = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS
-    first_class = first_node + most_nodes * NodeOut.COLUMNS
+    first_class = first_node + most_nodes * rows.node_columns
     vector = np.zeros(first_class + delay_classes(rows) * DelayOut.COLUMNS, np.int64)
     vector[WifiOut.STATUS] = STATUS_OK
     vector[WifiOut.EVENTS] = world.channel.frames
     flows = [flow.outcomes.columns(in_flight=world.in_flight(flow)) for flow in world.flows]
-    nodes = [station.outcomes.columns(in_queue=len(station.queue)) for station in world.stations]
+    nodes = [station.columns_out() for station in world.stations]
     classes = [gauge.values() for gauge in gauges_of(world)]
     for first, columns in ((WifiOut.COLUMNS, flows), (first_node, nodes), (first_class, classes)):
         values = list(chain.from_iterable(columns))
@@ -64,11 +67,12 @@ def run(world: World) -> None:
         else:
             simulation.now = start
             world.channel.start([station for station in world.stations if station.next_start() == start])
+        world.settle()
 
 
 def warm_up_ends(world: World) -> None:
     """Reset the counters."""
     for station in world.stations:
-        station.outcomes.reset(in_queue=len(station.queue))
+        station.reset_outcomes()
     for flow in world.flows:
         flow.outcomes.reset(in_flight=world.in_flight(flow))

@@ -1,7 +1,8 @@
 """Random small 802.11 networks that visit the corners: hidden nodes, ties, tiny queues, short waits."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from enum import IntEnum
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -15,7 +16,9 @@ from netcarlo.kernels.wireless.layout import (
     ARF,
     FIXED,
     NOBODY,
+    Agreement,
     Flow,
+    Function,
     Leg,
     Link,
     Node,
@@ -32,6 +35,12 @@ DSSS = {1.0: 0, 2.0: 1, 5.5: 1, 11.0: 1}  # rate [Mbit/s]: row of its answer
 OFDM = {6: 0, 9: 0, 12: 2, 18: 2, 24: 4, 36: 4, 48: 4, 54: 4}
 
 Columns = dict[str, int]
+
+
+class Networks(Protocol):
+    """Return `count` scenarios; row k of a seed is the same for every `count`."""
+
+    def __call__(self, count: int, *, seed: int, tcp: bool) -> WifiRows: ...
 
 
 class Net:
@@ -64,17 +73,24 @@ class Net:
             "FORTH_AT": at, "FORTH": len(forth), "BACK_AT": at + len(forth), "BACK": len(back),
         })  # fmt: skip
 
+    def words(self, radio: Columns) -> list[int]:
+        """Return the words from PATHS_AT on."""
+        return self.paths
+
+    def tables(self) -> list[tuple[type[IntEnum], list[Columns]]]:
+        """The tables before the paths."""
+        return [(Flow, self.flows), (Link, self.links), (Leg, self.legs), (Rate, self.rates)]
+
     def row(self) -> WifiRows:
-        tables = [(Flow, self.flows), (Link, self.links), (Leg, self.legs), (Rate, self.rates)]
         radio = dict(self.radio) | {"NODES": len(self.nodes)}
         network: list[int] = []
-        for columns, table in tables:
+        for columns, table in self.tables():
             name = f"{columns.__name__.upper()}S"
             radio |= {name: len(table), f"{name}_AT": len(network)}
             for line in table:
                 network += [line.get(column.name, 0) for column in columns]
         radio["PATHS_AT"] = len(network)
-        network += self.paths
+        network += self.words(radio)
         parameters = np.zeros((1, Radio.COLUMNS), np.int64)
         for name, value in self.p.items():
             parameters[0, P[name]] = value
@@ -93,10 +109,10 @@ def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
     return stack([_net(np.random.default_rng([seed, k, 3]), tcp).row() for k in range(count)])
 
 
-def all_linux(count: int, *, seed: int) -> WifiRows:
+def all_linux(count: int, *, seed: int, make: Networks = wifi_rows) -> WifiRows:
     """Return the same networks with today's Linux, often with wide windows; full queues do not stop
     senders."""
-    rows = wifi_rows(count, seed=seed, tcp=True)
+    rows = make(count, seed=seed, tcp=True)
     for k, p in enumerate(rows.parameters):
         make_linux(np.random.default_rng([seed, k, 8]), p)
         p[Radio.BACK_PRESSURE] = 0
@@ -107,10 +123,10 @@ def all_linux(count: int, *, seed: int) -> WifiRows:
     return rows
 
 
-def all_mixed(count: int, *, seed: int, linux: bool = False) -> WifiRows:
+def all_mixed(count: int, *, seed: int, linux: bool = False, make: Networks = wifi_rows) -> WifiRows:
     """Return the same networks with a transport of its own for each flow, of any kind, often
     today's Linux."""
-    rows = wifi_rows(count, seed=seed, tcp=True)
+    rows = make(count, seed=seed, tcp=True)
     of_linux = range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)) if linux else ()
     some = [*range(1, len(KINDS)), *2 * [*of_linux]]
 
@@ -125,7 +141,7 @@ def all_mixed(count: int, *, seed: int, linux: bool = False) -> WifiRows:
         own = mixed.network[k, at : at + count * len(P)].reshape(count, len(P))
         flows = mixed.network[k, : count * len(Flow)].reshape(count, len(Flow))
         for columns, flow in zip(own, flows, strict=True):
-            for name, value in _tcp_parameters(rng).items():
+            for name, value in transport_parameters(rng).items():
                 columns[P[name]] = value
             if flow[Flow.KIND] >= LINUX_RENO:
                 make_linux(rng, columns)
@@ -149,9 +165,9 @@ def with_own(rows: WifiRows, kinds: Callable[[int], list[int]]) -> WifiRows:
     return rows._replace(parameters=parameters, network=np.array(networks))
 
 
-def all_sctp(count: int, *, seed: int) -> WifiRows:
+def all_sctp(count: int, *, seed: int, make: Networks = wifi_rows) -> WifiRows:
     """Return the same networks with SCTP instead of TCP."""
-    rows = wifi_rows(count, seed=seed, tcp=True)
+    rows = make(count, seed=seed, tcp=True)
     for k, p in enumerate(rows.parameters):
         rng = np.random.default_rng([seed, k, 7])
         size, header = pick(rng, 100, 1000, 1452, 40), pick(rng, 0, 16, 20)
@@ -221,7 +237,7 @@ def _net(rng: Generator, tcp: bool) -> Net:
     net.p = {
         "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
         "REPLICATION": int(rng.integers(0, 1 << 32)), "END": end,
-    } | _tcp_parameters(rng)  # fmt: skip
+    } | transport_parameters(rng)  # fmt: skip
     warm_up = pick(rng, 0, 0, rng.integers(0, end), end // 2 // MS * MS)
     net.radio = {"WARM_UP": warm_up, "BIN": pick(rng, 0, 5 * MS, rng.integers(1, end))}
     net.radio["MAC_OVERHEAD"] = pick(rng, 0, 36, 36)
@@ -237,14 +253,14 @@ def _net(rng: Generator, tcp: bool) -> Net:
         "ARF_TIMER": int(rng.choice([2, 5, 15])), "AARF_FACTOR": int(rng.choice([1, 2, 3])),
         "AARF_MOST": int(rng.choice([10, 60])),
     }  # fmt: skip
-    links = _choose_topology(rng, net)
-    _choose_legs(rng, net)
+    links = choose_topology(rng, net)
+    choose_legs(rng, net)
     for number in range(int(rng.integers(1, 6))):
-        _choose_flow(rng, net, links, tcp and (number == 0 or rng.random() < 0.6))
+        choose_flow(rng, net, links, tcp and (number == 0 or rng.random() < 0.6))
     return net
 
 
-def _tcp_parameters(rng: Generator) -> Columns:
+def transport_parameters(rng: Generator) -> Columns:
     window = int(rng.integers(1, 50))
     parameters = tcp_parameters(rng, window) | {"WINDOW": window, "ACK": int(rng.integers(20, 81))}
     buffer = int(rng.choice([0, 0, 1, 5, 20]))
@@ -265,14 +281,14 @@ def _choose_timing(rng: Generator, net: Net) -> None:
     preamble = pick(rng, 96, 192)
     if kind != 1:
         net.rates += [
-            {"SYMBOL": US, "HALF_BITS": round(2 * rate), "PREAMBLE": preamble * US, "ANSWER": answer,
+            {"SYMBOL": US, "SIXTH_BITS": round(6 * rate), "PREAMBLE": preamble * US, "ANSWER": answer,
              "DSSS": 1}
             for rate, answer in DSSS.items()
         ]  # fmt: skip
     if kind != 0:
         first = len(net.rates)
         net.rates += [
-            {"SYMBOL": 4 * US, "HALF_BITS": 8 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
+            {"SYMBOL": 4 * US, "SIXTH_BITS": 24 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
              "EXTENSION": 6 * US if kind == 2 else 0, "ANSWER": first + answer}
             for rate, answer in OFDM.items()
         ]  # fmt: skip
@@ -287,7 +303,7 @@ def _choose_timing(rng: Generator, net: Net) -> None:
         net.radio |= odd
 
 
-def _choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int]]]:
+def choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int]]]:
     """Nodes with their masks; returns paths of links, each with one that leads back."""
     count = int(rng.integers(2, 9))
     chain = rng.random() < 0.5
@@ -334,7 +350,7 @@ def _choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int
     return pairs + [(down, up) for up, down in pairs]
 
 
-def _choose_legs(rng: Generator, net: Net) -> None:
+def choose_legs(rng: Generator, net: Net) -> None:
     for _ in range(int(rng.integers(0, 4))):
         tick = pick(rng, 0, 0, MS, 4 * MS)
         net.leg(
@@ -345,7 +361,7 @@ def _choose_legs(rng: Generator, net: Net) -> None:
         )  # fmt: skip
 
 
-def _choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int]]], tcp: bool) -> None:
+def choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int]]], tcp: bool) -> None:
     forth, back = paths[int(rng.integers(len(paths)))]
 
     def leg() -> int:
@@ -382,7 +398,7 @@ def describe(rows: WifiRows, row: int) -> str:
     lines += [str({c.name: int(values[c]) for c in Radio if c.name != "COLUMNS"})]
     for n in range(values[Radio.NODES]):
         lines.append(f"node {n}: { {c.name: int(rows.nodes[row, n, c]) for c in Node} }")
-    for columns in (Flow, Link, Leg, Rate):
+    for columns in (Flow, Link, Leg, Rate, Function, Agreement):
         name = f"{columns.__name__.upper()}S"
         at = int(values[Radio[f"{name}_AT"]])
         for k in range(int(values[Radio[name]])):

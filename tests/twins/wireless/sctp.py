@@ -40,7 +40,7 @@ class Sctp(Association):
 
     def pump(self) -> None:
         """Keep all packets waiting, in order, while the queue of the source's own node is full."""
-        while self.held and not (self.station is not None and self.station.is_full()):
+        while self.held and not (self.entrance is not None and self.entrance.is_full()):
             super().send(self.held.pop(0))
 
     def waiting(self) -> list[Packet]:

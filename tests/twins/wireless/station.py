@@ -5,34 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.wireless.layout import STREAM_BACKOFF, NodeOut
-from tests.twins.path.engine import Timer
 from tests.twins.path.link import Packet
-from tests.twins.wireless.channel import members
-from tests.twins.wireless.clock import ANSWER_MISSING, NAV_RESET, Clock, Phase
-from tests.twins.wireless.counters import NodeOutcomes
 from tests.twins.wireless.frames import NOBODY, RTS_BYTES, Frame, Kind, Transmission
+from tests.twins.wireless.node import Node
 from tests.twins.wireless.routes import Route
 
 if TYPE_CHECKING:
     from tests.twins.wireless.world import World
 
 
-class Station:
+class Station(Node):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
-        self.world = world
-        self.radio = world.radio
-        self.number = number
-        self.columns = columns
+        super().__init__(world, number, columns)
         self.capacity = columns.QUEUE
-        self.sense = members(columns.SENSE)
-        self.near = members(columns.NEAR)
-        self.control = members(columns.CONTROL)
-        self.disturb_data = members(columns.DISTURB_DATA)
-        self.disturb_control = members(columns.DISTURB_CONTROL)
-        self.outcomes = NodeOutcomes()
-
         self.queue: list[Frame] = []  # the first stays until it is acknowledged or given up
-        self.on_room: list[Callable[[], None]] = []  # senders that a full queue holds back, perhaps
 
         # Backoff.
         self.cw = self.radio.CW_MIN
@@ -40,58 +26,16 @@ class Station:
         self.since = 0  # slots count from here at the earliest
         self.draws = 0
 
-        # When things ended that make it wait: what it received (a SIFS is included), sent, sensed; the
-        # announcements of others; its waiting for an answer.
-        self.rx = self.tx = self.quiet = self.nav = self.late = 0
-
-        # Reception.
-        self.lock: Transmission | None = None
-        self.corrupt = False
-        self.disturbed = 0  # so long [ns]
-        clock = Clock(world.simulation, Phase.TIMEOUT, number)
-        self.nav_of_rts = -1
-        self.nav_reset = Timer(clock, NAV_RESET, self._reset_nav)
-
         # Its own exchange.
-        self.planned: tuple[int, Callable[[], Transmission]] | None = None  # starts at this time
-        self.waiting: Transmission | None = None  # the answer to this is to come
-        self.answer_missing = Timer(clock, ANSWER_MISSING, self._on_timeout)
         self.announced_by_rts = False  # its data frame
         self.short = self.long = 0  # failures of the head frame
         self.burst = 0  # frames acknowledged since the access
         gateway = number == world.radio.NODES - 1
         self.burst_length = world.radio.GATEWAY_BURST if gateway else world.radio.BURST
 
-    def count(self, column: NodeOut, amount: int = 1) -> None:
-        self.outcomes.add(column, amount)
-
-    def disturbs(self, transmission: Transmission) -> set[int]:
-        return self.disturb_control if transmission.is_control else self.disturb_data
-
-    def pass_time(self, duration: int) -> None:
-        """Account for `duration` ns without an event."""
-        self.outcomes.pass_time(duration, in_queue=len(self.queue), senses=self.senses)
-        if self.lock is not None:
-            others = self.world.channel.sensed(self) - {self.lock.sender}
-            if others & self.disturbs(self.lock):
-                self.disturbed += duration
-
-    @property
-    def now(self) -> int:
-        return self.world.simulation.now
-
-    @property
-    def on_air(self) -> bool:
-        return self.number in self.world.channel.on_air
-
-    @property
-    def senses(self) -> bool:
-        return bool(self.world.channel.sensed(self))
-
     # Access to the channel.
 
     def next_start(self) -> int:
-        """Return the time of the next transmission if nothing intervenes."""
         if self.planned is not None:
             return self.planned[0]
         if self.queue and not self.on_air and self.waiting is None and not self.senses:
@@ -118,11 +62,19 @@ class Station:
 
     # The queue.
 
+    def in_queue(self) -> int:
+        return len(self.queue)
+
+    def not_received(self) -> list[Packet]:
+        return [frame.packet for frame in self.queue if not frame.received]
+
+    def entrance(self, route: Route, hop: int) -> "Station":
+        return self
+
     def is_full(self) -> bool:
         return len(self.queue) >= self.capacity
 
     def enqueue(self, packet: Packet, route: Route, hop: int) -> bool:
-        """Take a packet; False if the queue is full."""
         if self.is_full():
             self.count(NodeOut.DROPS)
             return False
@@ -153,34 +105,25 @@ class Station:
     # Failures.
 
     def go_down(self) -> None:
-        """Discard all packets; receive nothing, and accept none."""
         for frame in self.queue:
             self.count(NodeOut.DROPS)
             if not frame.received:
                 frame.route.lost(frame.packet, "source" if frame.hop == 0 else "relay")
         self.queue.clear()
-        self.capacity, self.sense = 0, set()
+        self.capacity = 0
         self.cw, self.slots, self.since = self.radio.CW_MIN, 0, 0
-        self.rx = self.tx = self.quiet = self.nav = self.late = 0
-        self.lock = self.planned = self.waiting = None
-        self.nav_reset.stop()
-        self.answer_missing.stop()
         self.short = self.long = self.burst = 0
+        super().go_down()
 
     def come_back(self) -> None:
-        """Return to the initial state."""
-        self.capacity, self.sense = self.columns.QUEUE, members(self.columns.SENSE)
+        super().come_back()
+        self.capacity = self.columns.QUEUE
         for transmit_pending in self.on_room:
             transmit_pending()
 
     # Sending.
 
-    def plan(self, make: Callable[[], Transmission]) -> None:
-        """Send a SIFS from now."""
-        self.planned = self.now + self.radio.SIFS, make
-
     def transmit(self) -> Transmission:
-        """Begin to send now."""
         make = self.planned[1] if self.planned is not None else self._first_of_exchange()
         self.planned = None
         transmission = make()
@@ -246,72 +189,51 @@ class Station:
         return self._on_air(Kind.CTS, rts.sender, own, rts.data_rate, time, announced)
 
     def sent(self, transmission: Transmission) -> None:
-        """Process the end of a transmission."""
         self.tx = self.now
         if transmission.kind in (Kind.DATA, Kind.RTS):
-            answer = self.world.tables.rates[transmission.data_rate].ANSWER
-            patience = self.radio.SIFS + self.radio.SLOT + self.world.tables.rates[answer].PREAMBLE
-            self.waiting = transmission
-            self.answer_missing.start(patience)
-            self.late = self.now + patience
+            self.wait_for_answer(transmission, self.world.tables.rates[transmission.data_rate].ANSWER)
         elif transmission.kind == Kind.SELF:
             self.plan(self._data)
 
     # Receiving.
 
+    def survives_noise(self, transmission: Transmission) -> bool:
+        assert isinstance(transmission.frame, Frame)
+        lost = self.world.links[transmission.frame.link].noise_destroys()
+        self.count(NodeOut.NOISE, int(lost))
+        return not lost
+
+    def end_reception(self, *, good: bool) -> None:
+        self.rx = self.now + (self.radio.SIFS if good else self.radio.EIFS - 2 * self.radio.SLOT)
+
+    def forget_reception(self) -> None:
+        self.rx = min(self.rx, self.now + self.radio.SIFS)
+
     def receive(self, transmission: Transmission) -> None:
-        """A frame has been decoded."""
         if transmission.to != self.number:
-            self._listen(transmission)
+            self.listen(transmission)
         elif transmission.kind == Kind.DATA:
             self._take(transmission)
         elif transmission.kind == Kind.RTS:
             if self.nav <= self.now and self.planned is None:
                 self.plan(lambda: self._cts(transmission))
         elif transmission.kind == Kind.CTS:
-            if self._is_answered_by(Kind.RTS, transmission):
+            if self.is_answered_by(Kind.RTS, transmission):
                 self.plan(self._data)
-        elif self._is_answered_by(Kind.DATA, transmission):
+        elif self.is_answered_by(Kind.DATA, transmission):
             self._success()
-
-    def _listen(self, transmission: Transmission) -> None:
-        """A frame for others announces how long the channel will be busy."""
-        until = self.now + transmission.announced
-        if until <= self.nav:
-            return
-        self.nav = until
-        self.nav_reset.stop()
-        if transmission.kind == Kind.RTS:  # void if nothing follows
-            cts = self.world.air.answer(transmission.data_rate)
-            self.nav_of_rts = until
-            self.nav_reset.start(2 * self.radio.SIFS + cts + 2 * self.radio.SLOT)
-
-    def _reset_nav(self) -> None:
-        if self.nav == self.nav_of_rts:
-            self.nav = self.now
 
     def _take(self, data: Transmission) -> None:
         if self.planned is None:
             self.plan(lambda: self._ack(data))
         frame = data.frame
-        assert frame is not None
+        assert isinstance(frame, Frame)
         if frame.received:
             self.count(NodeOut.DUPLICATES)
         else:
             frame.received = True
             self.count(NodeOut.RECEIVED)
             frame.route.cross(frame)
-
-    def _is_answered_by(self, kind: Kind, answer: Transmission) -> bool:
-        """Return True if the station waits for this frame, and stop waiting."""
-        waiting = self.waiting
-        if waiting is None or waiting.kind != kind or waiting.to != answer.sender:
-            return False
-        self.answer_missing.stop()
-        self.late = self.now
-        if kind == Kind.RTS:
-            self.waiting = None
-        return True
 
     # The outcome of an exchange.
 
@@ -330,14 +252,6 @@ class Station:
         else:
             self.burst = 0
             self.draw_backoff()
-
-    def _on_timeout(self) -> None:
-        if self.lock is not None:
-            preamble = self.world.tables.rates[self.lock.rate].PREAMBLE
-            if self.lock.began <= self.now - preamble:  # perhaps this is the answer
-                self.answer_missing.start(self.lock.end - self.now)
-                return
-        self._failure()
 
     def _failure(self) -> None:
         failed = self.waiting

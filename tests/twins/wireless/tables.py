@@ -6,7 +6,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from netcarlo.kernels.base.parameters import P
-from netcarlo.kernels.wireless.layout import Flow, Leg, Link, Node, Radio, Rate, WifiRows
+from netcarlo.kernels.wireless.layout import (
+    Agreement,
+    Flow,
+    Function,
+    Leg,
+    Link,
+    Node,
+    Radio,
+    Rate,
+    WifiRows,
+)
 from tests.twins.parameters import Parameters
 
 
@@ -28,6 +38,8 @@ class Tables:
         self.links = self._table(Link, self.radio.LINKS_AT, self.radio.LINKS)
         self.legs = self._table(Leg, self.radio.LEGS_AT, self.radio.LEGS)
         self.rates = self._table(Rate, self.radio.RATES_AT, self.radio.RATES)
+        self.functions = self._table(Function, self.radio.FUNCTIONS_AT, self.radio.FUNCTIONS)
+        self.agreements = self._table(Agreement, self.radio.AGREEMENTS_AT, self.radio.AGREEMENTS)
         at = self.radio.TRANSPORTS_AT
         self.transports = [
             self._network[at + k * len(P) : at + (k + 1) * len(P)] for k in range(len(self.flows))
@@ -41,6 +53,10 @@ class Tables:
         """Links by number: `count` entries of the paths from `first` on."""
         at = self.radio.PATHS_AT + first
         return [int(link) for link in self._network[at : at + count]]
+
+    def path_agreements(self, first: int, count: int) -> list[int]:
+        """Agreements of the same entries of the paths; none without EDCA."""
+        return self.path(self.radio.PATH_WORDS + first, count) if self.agreements else []
 
     def _table(self, columns: type[IntEnum], at: int, count: int) -> list[Any]:
         width = len(columns)

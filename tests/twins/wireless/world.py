@@ -11,10 +11,14 @@ from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
 from tests.twins.wireless.channel import Channel
 from tests.twins.wireless.clock import Clock, Phase, Turn
+from tests.twins.wireless.edca.agreement import Agreement
+from tests.twins.wireless.edca.air import EdcaAirTimes
+from tests.twins.wireless.edca.station import EdcaStation
 from tests.twins.wireless.flows import Flow, Tcp, Udp
 from tests.twins.wireless.frames import AirTimes
 from tests.twins.wireless.legs import Server
 from tests.twins.wireless.linux import Linux
+from tests.twins.wireless.node import Node
 from tests.twins.wireless.rate_control import RateControl
 from tests.twins.wireless.sctp import Sctp
 from tests.twins.wireless.station import Station
@@ -59,9 +63,16 @@ class World:
         self.radio = self.tables.radio
         self.streams = Streams(self.p.SEED, self.p.SCENARIO, self.p.REPLICATION)
         self.simulation = Simulation()
-        self.air = AirTimes(self.radio, self.tables.rates)
+        edca = bool(self.tables.functions)
+        self.air = (EdcaAirTimes if edca else AirTimes)(self.radio, self.tables.rates)
         self.channel = Channel(self)
-        self.stations = [Station(self, n, columns) for n, columns in enumerate(self.tables.nodes)]
+        kind = EdcaStation if edca else Station
+        self.stations: list[Node] = [kind(self, n, columns) for n, columns in enumerate(self.tables.nodes)]
+        self.agreements = [Agreement(n, columns) for n, columns in enumerate(self.tables.agreements)]
+        functions = [f for s in self.stations if isinstance(s, EdcaStation) for f in s.functions]
+        for function in functions:
+            numbers = [n for n, c in enumerate(self.tables.agreements) if function.number == c.FUNCTION]
+            function.agreements = [self.agreements[n] for n in numbers]
         self.links = [
             Link(
                 RateControl(self.radio, columns.RATE), self._gaps(STREAM_FRAME + n, columns.LOSS),
@@ -94,6 +105,8 @@ class World:
             else:
                 self.flows.append(Tcp(self, n, columns, protocol, parameters))
 
+        self.early = 0  # EDCA: so long ago what a node passes up has been received [ns]
+        self.shortened: Node | None = None  # EDCA: whose queue has become shorter in the present event
         if self.tables.outages:
             self._expect_outage(0)
 
@@ -126,12 +139,21 @@ class World:
             return None
         return self._gaps(stream, fragility - 1) or repeat(FOREVER)
 
+    def settle(self) -> None:
+        """EDCA, at the end of an event: senders that a full queue held back go on, then saturated ones."""
+        node, self.shortened = self.shortened, None
+        if node is not None:
+            for transmit_pending in node.on_room:
+                transmit_pending()
+            for flow in self.flows:
+                flow.refill()
+
     def in_flight(self, flow: Flow) -> int:
         """Data packets of a flow on their way: in legs and queues, where nobody else has received them.
 
         Those that wait for room at their own node are as well.
         """
-        queued = [f.packet for station in self.stations for f in station.queue if not f.received]
+        queued = [packet for station in self.stations for packet in station.not_received()]
         inside = [packet for leg in self.legs for packet, _ in leg.inside]
 
         def counts(packet: Packet) -> bool:

@@ -13,7 +13,11 @@ from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.wireless import rate_control
+from netcarlo.kernels.wireless import nav, rate_control
+from netcarlo.kernels.wireless.dcf.access import back_off, schedule
+from netcarlo.kernels.wireless.dcf.frames import proceed
+from netcarlo.kernels.wireless.dcf.frames import send as send
+from netcarlo.kernels.wireless.dcf.frames import wait as wait
 from netcarlo.kernels.wireless.frame import head_of, link_of
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
@@ -26,99 +30,28 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
 )
 from netcarlo.kernels.wireless.state import (
+    CONCLUDED,
+    FRESH,
     NO_EVENT,
     NODE_COUNTS,
-    NODE_WORDS,
-    AirTime,
+    NOTHING,
     Frame,
     LinkState,
     Mac,
     Wait,
-    Word,
     link_number,
     node_at,
     rate_at,
 )
-from netcarlo.kernels.wireless.station import back_off, disturbers, schedule
-
-_ONE = np.int64(1)
-_NOTHING, _FRESH, _CONCLUDED = range(3)  # what a reception means, see `_receive`
 
 
-@noinline
-def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
-    """The event of node i at `Phase.END`: its transmission ends, and the receptions with it.
-
-    Returns `(left, reached, frame)`: a frame left the queue of node `left`; `frame` has reached node
-    `reached` for the first time.
-    """
-    sender = node_at(m, i)
-    on_air = m[Word.ON_AIR] & ~(_ONE << i)
-    m[Word.ON_AIR] = on_air
-    m[sender + Mac.END] = NO_EVENT
-    m[sender + Mac.TX] = t
-    _wait(m, sender, t)
-    left = np.int64(NOBODY)
-    reached = np.int64(NOBODY)
-    frame = np.int64(NOBODY)
-    at = m[Word.NODES]
-    for j in range(m[Radio.NODES]):
-        sense = m[at + Node.SENSE]
-        if sense >> i & 1:
-            quiet = on_air & sense == 0
-            if quiet:
-                m[at + NODE_COUNTS + NodeOut.BUSY] += t - m[at + Mac.BUSY_SINCE]
-            if on_air >> j & 1 == 0:
-                _add_disturbance(m, at, i, t)
-                if m[at + Mac.LOCK] == i:
-                    received = _receive(m, losses, j, at, i, sender, t)
-                    if received == _FRESH:
-                        reached = np.int64(j)
-                        frame = head_of(m, sender)
-                    elif received == _CONCLUDED:
-                        left = np.int64(j)
-                if quiet:
-                    m[at + Mac.QUIET] = t
-                if m[at + Mac.COUNT] > 0 or m[at + Mac.START] != NO_EVENT or m[at + Mac.RESET] != NO_EVENT:
-                    schedule(m, j, at)
-        at += NODE_WORDS
-    schedule(m, i, sender)
-    return left, reached, frame
-
-
-def _wait(m: Any, sender: Any, t: Any) -> None:
-    """The node at word `sender` has sent a frame: it waits for the answer, or goes on after a CTS to self."""
-    kind = m[sender + Mac.FRAME]
-    if kind in (Frame.DATA, Frame.RTS):
-        own = rate_at(m, m[sender + Mac.RATE])
-        header = m[rate_at(m, m[own + Rate.ANSWER]) + Rate.PREAMBLE]
-        m[sender + Mac.WAITING] = Wait.ACK if kind == Frame.DATA else Wait.CTS
-        m[sender + Mac.TIMEOUT] = t + m[Radio.SIFS] + m[Radio.SLOT] + header
-        m[sender + Mac.LATE] = m[sender + Mac.TIMEOUT]
-    elif kind == Frame.SELF:
-        _proceed(m, sender, t)
-
-
-def _add_disturbance(m: Any, at: Any, i: Any, t: Any) -> None:
-    """Node i falls silent: for how long the reception of the node at word `at` was disturbed until now."""
-    lock = m[at + Mac.LOCK]
-    if m[at + Mac.CORRUPT] != 0 and lock != NOBODY:
-        mask = disturbers(m, at, m[node_at(m, lock) + Mac.FRAME]) & ~(_ONE << lock)
-        others = m[Word.ON_AIR] & mask
-        if lock == i:
-            if others != 0:
-                m[at + Mac.DISTURBED] += t - m[at + Mac.DISTURBED_SINCE]
-        elif mask >> i & 1 and others == 0:
-            m[at + Mac.DISTURBED] += t - m[at + Mac.DISTURBED_SINCE]
-
-
-def _receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
+def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
     """Node j (at word `at`) has received all of a frame of node i (at `sender`), good or not.
 
-    Returns _FRESH for data that arrive for the first time, _CONCLUDED for the ACK of node j's own data, or
-    _NOTHING.
+    Returns FRESH for data that arrive for the first time, CONCLUDED for the ACK of node j's own data, or
+    NOTHING.
     """
-    received = np.int64(_NOTHING)
+    received = np.int64(NOTHING)
     kind = m[sender + Mac.FRAME]
     to = m[sender + Mac.TO]
     m[at + Mac.LOCK] = NOBODY
@@ -128,7 +61,7 @@ def _receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) 
             if m[sender + Mac.HEAD_RECEIVED] == 0:
                 m[sender + Mac.HEAD_RECEIVED] = 1
                 m[at + NODE_COUNTS + NodeOut.RECEIVED] += 1
-                received = np.int64(_FRESH)
+                received = np.int64(FRESH)
             else:
                 m[at + NODE_COUNTS + NodeOut.DUPLICATES] += 1
     else:
@@ -136,11 +69,9 @@ def _receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) 
         good = m[at + Mac.CORRUPT] == 0 and decoded >> i & 1 != 0
         if good and to == j:
             if _receive_control(m, at, i, sender, t):
-                received = np.int64(_CONCLUDED)
-        elif good and t + m[sender + Mac.DURATION] > m[at + Mac.NAV]:
-            m[at + Mac.NAV] = t + m[sender + Mac.DURATION]
-            if kind == Frame.RTS:
-                _note_rts(m, at, sender, t)
+                received = np.int64(CONCLUDED)
+        elif good:
+            nav.note(m, at, sender, t)
     m[at + Mac.RX] = t + m[Radio.SIFS] if good else t + m[Radio.EIFS] - 2 * m[Radio.SLOT]
     return received
 
@@ -190,7 +121,7 @@ def _receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
         m[at + Mac.WAITING] = Wait.NOTHING
         m[at + Mac.TIMEOUT] = NO_EVENT
         m[at + Mac.LATE] = t
-        _proceed(m, at, t)
+        proceed(m, at, t)
     return False
 
 
@@ -202,21 +133,6 @@ def _answer(m: Any, at: Any, i: Any, sender: Any, t: Any, kind: Any) -> None:
         m[at + Mac.ANSWER_TO] = i
         m[at + Mac.ANSWER_RATE] = m[rate_at(m, m[sender + Mac.RATE]) + Rate.ANSWER]
         m[at + Mac.ANSWER_DURATION] = m[sender + Mac.DURATION]
-
-
-def _proceed(m: Any, at: Any, t: Any) -> None:
-    """The data follow a CTS."""
-    m[at + Mac.START] = t + m[Radio.SIFS]
-    m[at + Mac.NEXT] = Frame.DATA
-
-
-@noinline
-def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
-    """The NAV that an RTS set is given up unless something follows."""
-    own = rate_at(m, m[sender + Mac.RATE])
-    cts = m[rate_at(m, m[own + Rate.ANSWER]) + AirTime.ANSWER]
-    m[at + Mac.RESET] = t + 2 * (m[Radio.SIFS] + m[Radio.SLOT]) + cts
-    m[at + Mac.NAV_OF_RTS] = m[at + Mac.NAV]
 
 
 @noinline
@@ -270,9 +186,7 @@ def time_out(m: Any, j: Any, t: Any) -> Any:
     """
     at = node_at(m, j)
     if m[at + Mac.RESET] == t:
-        m[at + Mac.RESET] = NO_EVENT
-        if m[at + Mac.NAV] == m[at + Mac.NAV_OF_RTS]:
-            m[at + Mac.NAV] = t
+        nav.reset(m, at, t)
         schedule(m, j, at)
         return np.int64(NOBODY), np.int64(NOBODY)
     i = m[at + Mac.LOCK]

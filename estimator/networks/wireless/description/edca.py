@@ -1,0 +1,101 @@
+"""Enhanced distributed channel access (EDCA) and aggregation of 802.11n, ac, ax and be."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.networks.radio import Frames, Slots
+from netcarlo.networks.wireless.phy.tables import BEHAVIOURS, CATEGORIES, tables
+from netcarlo.schema import units
+from netcarlo.schema.quantity import Number, Quantity, bounds
+from netcarlo.schema.record import Record
+
+Ampdu = Annotated[Number, Quantity(units.SIZE, 0, 15_523_200, whole=True)]
+Amsdu = Annotated[Number, Quantity(units.SIZE, 0, 11_424, whole=True)]
+Opportunity = Annotated[Number, Quantity(units.TIME, 0, 8.16e-3)]
+Spaces = Annotated[Number, Quantity(units.PLAIN, 1, 15, whole=True)]
+
+AccessCategory = Literal[CATEGORIES]  # type: ignore[valid-type]
+Behaviour = Literal[BEHAVIOURS]  # type: ignore[valid-type]
+
+
+class Aggregation(Record):
+    """Aggregation of packets: MSDUs in an A-MSDU, and MPDUs in an A-MPDU (IEEE 802.11-2020, 10.11, 10.12)."""
+
+    ampdu: Ampdu | None = None
+    """Maximum size of an A-MPDU; with 0 each PPDU has one MPDU. Default: the maximum of the standard."""
+    amsdu: Amsdu = 0.0
+    """Maximum size of an A-MSDU; with 0 each MPDU has one packet."""
+    block_ack: Literal[64, 256, 1024] | None = None
+    """Block Ack window: number of MPDUs from the first that is not acknowledged. Default: 64; 256 with
+    802.11ax, 1024 with 802.11be."""
+
+
+class Category(Record):
+    """EDCA parameters of an access category. Defaults: IEEE 802.11-2020, Table 9-155."""
+
+    aifsn: Spaces | None = None
+    """Slots of the arbitration interframe space (AIFS) after the SIFS. Default: 2, 2, 3 and 7 for `voice`,
+    `video`, `best_effort` and `background`."""
+    cw_min: Slots | None = None
+    """Contention window of the first attempt [slots]. Default: 3, 7, 15 and 15."""
+    cw_max: Slots | None = None
+    """Maximum contention window [slots]. Default: 7, 15, 1023 and 1023."""
+    txop: Opportunity | None = None
+    """Limit of a transmission opportunity (TXOP); with 0 it is one PPDU. Default: 2.08 ms, 4.096 ms, 2.528 ms
+    and 2.528 ms."""
+    ampdu: Ampdu | None = None
+    """Maximum size of an A-MPDU of this category. Default: that of `aggregation`."""
+    queue: Frames | None = None
+    """Queue limit of this category. Default: `queue` of the network."""
+
+    @model_validator(mode="after")
+    def _has_windows(self) -> Self:
+        given = self.cw_min is not None and self.cw_max is not None
+        if given and bounds(self.cw_min)[1] > bounds(self.cw_max)[0]:  # type: ignore[arg-type]
+            raise InputError("cw_min can be above cw_max; lower cw_min or raise cw_max")
+        return self
+
+
+class Edca(Record):
+    """EDCA parameters of the access categories."""
+
+    voice: Category = Category()
+    """Parameters of voice (AC_VO)."""
+    video: Category = Category()
+    """Parameters of video (AC_VI)."""
+    best_effort: Category = Category()
+    """Parameters of best effort (AC_BE), the category of flows without `access`."""
+    background: Category = Category()
+    """Parameters of background (AC_BK)."""
+
+
+class Aggregating(Record):
+    """Fields of EDCA and aggregation."""
+
+    if TYPE_CHECKING:
+        standard: Any
+
+    aggregation: Aggregation | None = None
+    """Aggregation of packets (802.11n, ac, ax, be). Default: A-MPDUs of the maximum size, and no A-MSDUs."""
+    edca: Edca | None = None
+    """EDCA parameters of all nodes (802.11n, ac, ax, be). Default: those of the standard."""
+    gateway_edca: Edca | None = None
+    """EDCA parameters of the gateway that differ from `edca`. Default: none."""
+    block_ack_request: bool | None = None
+    """True if a BlockAckReq follows a BlockAck that is missing, instead of the data (802.11n, ac, ax, be).
+    Default: true."""
+    behaviour: Behaviour | None = None
+    """Departures from the standard: none (`standard`), or those of ns-3 3.37 (`ns3`). Default: `standard`."""
+
+    @property
+    def most_ampdu(self) -> int:
+        """Maximum size of an A-MPDU of the standard [byte]."""
+        return int(tables()["standards"][self.standard]["psdu"])
+
+    @property
+    def block_ack_window(self) -> int:
+        """Block Ack window [MPDUs]."""
+        given = None if self.aggregation is None else self.aggregation.block_ack
+        return int(given or tables()["standards"][self.standard]["window"])

@@ -1,0 +1,34 @@
+"""Links of an 802.11 network."""
+
+from typing import Annotated
+
+from pydantic import Discriminator, Tag
+
+from netcarlo.schema import units
+from netcarlo.schema.quantity import Length, Number, Probability, Quantity
+from netcarlo.schema.record import Record
+
+FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
+Mcs = Annotated[Number, Quantity(units.PLAIN, 0, 31, whole=True)]
+Streams = Annotated[Number, Quantity(units.PLAIN, 1, 8, whole=True)]
+
+
+class Link(Record):
+    """Own properties of the link from a station to its next hop, in both directions."""
+
+    spacing: Length | None = None
+    """Length of the link, if distances are used. Default: that of all links."""
+    rate: FirstRate | None = None
+    """Initial rate of the link. Default: that of all links."""
+    mcs: Mcs | None = None
+    """MCS of the link (802.11n, ac, ax, be). Default: that of all links."""
+    streams: Streams | None = None
+    """Number of spatial streams of the link (802.11n, ac, ax, be). Default: that of all links."""
+    frame_error: Probability | None = None
+    """Probability that noise destroys a data frame. Default: that of all links."""
+
+
+AnyLinks = Annotated[
+    Annotated[Link, Tag("<link>")] | Annotated[list[Link], Tag("<links>")],
+    Discriminator(lambda data: "<links>" if isinstance(data, list) else "<link>"),
+]

@@ -1,0 +1,119 @@
+"""Modes of the links of 802.11n, ac, ax and be: band, channel, guard interval, streams, and MCS."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from netcarlo.networks.wireless.description.access import Access
+from netcarlo.networks.wireless.description.links import Link, Mcs, Streams
+from netcarlo.networks.wireless.phy import rates
+from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode, faults, is_excluded, ppdu
+from netcarlo.networks.wireless.phy.tables import BANDS, tables
+from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.quantity import Number, bounds
+
+
+class Modes(Access):
+    """Fields of the modes."""
+
+    if TYPE_CHECKING:
+        behaviour: Any
+        each: Any
+
+        @property
+        def links(self) -> list[Link]: ...  # noqa: D102
+
+    band: Literal[BANDS] | None = None  # type: ignore[valid-type]
+    """Frequency band (802.11n, ac, ax, be). Default: 5 GHz."""
+    channel: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz", "320 MHz"] | None = None
+    """Channel width (802.11n, ac, ax, be). Default: 80 MHz; 20 MHz with 802.11n or at 2.4 GHz, 160 MHz with
+    802.11be at 6 GHz."""
+    guard: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None
+    """Guard interval (802.11n, ac, ax, be). Default: 800 ns."""
+    streams: Streams | None = None
+    """Number of spatial streams of every link (802.11n, ac, ax, be). Default: 1."""
+    mcs: Mcs | None = None
+    """Modulation and coding scheme of every link, per stream (802.11n, ac, ax, be). Default: the highest."""
+
+    @property
+    def band_used(self) -> str:
+        """Frequency band."""
+        return self.band or "5 GHz"
+
+    @property
+    def width(self) -> int:
+        """Channel width [MHz]."""
+        if self.channel is not None:
+            return int(self.channel.split()[0])
+        bands = tables()["standards"][self.standard]["bands"]
+        return int(bands.get(self.band_used, [20])[0])
+
+    def mode(self, streams: int, mcs: int) -> Mode:
+        """Return the mode of links with these streams and MCS."""
+        guard = int(self.guard.split()[0]) if self.guard else 800
+        return Mode(self.standard, self.width, streams, mcs, guard)
+
+    def best_mcs(self, streams: int) -> int:
+        """Return the highest MCS with a number of streams."""
+        found = int(tables()["standards"][self.standard]["most_mcs"])
+        return found - is_excluded(self.mode(streams, found))
+
+    def choices(self) -> list[tuple[str, Number, Number | None]]:
+        """Return the prefix of the fields, the streams, and the MCS of all links, and of each one."""
+        streams = 1.0 if self.streams is None else self.streams
+        found = [("", streams, self.mcs)]
+        for k, link in enumerate(self.links):
+            if link.streams is not None or link.mcs is not None:
+                before = f"each.{k}." if isinstance(self.each, list) else "each."
+                own = streams if link.streams is None else link.streams
+                found.append((before, own, self.mcs if link.mcs is None else link.mcs))
+        return found
+
+    def mode_errors(self) -> list[str]:
+        """Return the faults of the modes, one line each."""
+        found: dict[str, None] = {}
+        for before, streams, mcs in self.choices():
+            for s in possible(streams):
+                for m in [self.best_mcs(s)] if mcs is None else possible(mcs):
+                    for line in faults(self.mode(s, m), self.band_used, self.behaviour or "standard"):
+                        found[before + line if line.startswith(("mcs", "streams")) else line] = None
+        return list(found)
+
+    @property
+    def modes(self) -> list[Mode]:
+        """Modes in the order of the rate table: all MCS of the numbers of streams that links have."""
+        streams = sorted({s for _, number, _ in self.choices() for s in possible(number)})
+        modes = [self.mode(s, m) for s in streams for m in range(self.best_mcs(s) + 1)]
+        return [mode for mode in modes if not is_excluded(mode)]
+
+    def mode_table(self) -> Any:
+        """Return the rate table of the engine, int64[3 + modes, len(Rate)]."""
+        return rates.table(self.modes, self.band_used, self.behaviour or "standard")
+
+    def mode_row(self, streams: int, mcs: int) -> int:
+        """Return the row of a mode in the rate table."""
+        return len(ANSWER_RATES) + self.modes.index(self.mode(streams, mcs))
+
+    @property
+    def mode_rates(self) -> tuple[float, ...]:
+        """Rates of the rows of the rate table [bit/s]."""
+        return (*(rate * 1e6 for rate in ANSWER_RATES), *(self._rate(mode) for mode in self.modes))
+
+    @property
+    def mode_numbers(self) -> list[Number]:
+        """Rates of all links, and of single links [bit/s]."""
+        found: list[Number] = []
+        for _, streams, mcs in self.choices():
+            each = [self._rate(self.mode(s, m)) for s in possible(streams)
+                    for m in ([self.best_mcs(s)] if mcs is None else possible(mcs))]  # fmt: skip
+            found.append(each[0] if len(each) == 1 else Distribution("choice", tuple(sorted(each))))
+        return found
+
+    def _rate(self, mode: Mode) -> float:
+        return 1e6 * ppdu(mode, self.band_used, self.behaviour or "standard").rate_mbps
+
+
+def possible(number: Number) -> list[int]:
+    """Return the possible values of a whole number."""
+    if isinstance(number, Distribution) and number.kind == "choice":
+        return sorted({int(value) for value in number.values})
+    low, high = bounds(number)
+    return list(range(round(low), round(high) + 1))

@@ -1,0 +1,190 @@
+"""Window of an agreement: acknowledged and dropped MPDUs at the sender, reordering at the receiver.
+
+Source: IEEE 802.11-2016, 10.24.7 (HT-immediate Block Ack). `at` is the word of the sender's node, `f` of its
+function, `a` of the agreement, `mpdu` of an MPDU.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.countdown import lost
+from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless.edca.queues import change_count, free_msdus, owe
+from netcarlo.kernels.wireless.edca.state import (
+    AGREEMENT_WORDS,
+    CLOSED,
+    DROPPED,
+    FRESH,
+    IN_PPDU,
+    NONE,
+    RECEIVED,
+    AgreementState,
+    FunctionState,
+    Mpdu,
+    Msdu,
+    function_at,
+    mpdu_at,
+)
+from netcarlo.kernels.wireless.forwarding import lose
+from netcarlo.kernels.wireless.layout import (
+    STREAM_FRAME,
+    Agreement,
+    FlowOut,
+    Link,
+    NodeOut,
+)
+from netcarlo.kernels.wireless.state import NODE_COUNTS, LinkState, Mac, link_at
+
+
+@noinline
+def receive(m: Any, losses: Any, counts: Any, a: Any) -> Any:
+    """Receive the MPDUs of a PPDU that was not disturbed; return how many of them noise has spared.
+
+    `counts` is the word of the outcomes of the receiving node.
+    """
+    link = link_at(m, m[a + Agreement.LINK])
+    good = np.int64(0)
+    for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
+        mpdu = mpdu_at(m, a, number)
+        if m[mpdu + Mpdu.FLAGS] & IN_PPDU:
+            stream = STREAM_FRAME + m[a + Agreement.LINK]
+            if lost(m, losses, m, link + LinkState.GAP, m[link + Link.LOSS], stream):
+                m[counts + NodeOut.NOISE] += 1
+            else:
+                good += 1
+                known = m[mpdu + Mpdu.FLAGS] & RECEIVED
+                m[counts + (NodeOut.DUPLICATES if known else NodeOut.RECEIVED)] += 1
+                m[mpdu + Mpdu.FLAGS] |= RECEIVED if known else RECEIVED | FRESH
+    return good
+
+
+def has_news(m: Any, a: Any) -> Any:
+    """Return whether the receiver can pass up an MPDU, or pass over one that was given up."""
+    number = m[a + AgreementState.AWAITED]
+    if number >= m[a + AgreementState.NEXT]:
+        return False
+    received = m[mpdu_at(m, a, number) + Mpdu.FLAGS] & RECEIVED != 0
+    return received or number < m[a + AgreementState.GIVEN_UP]
+
+
+@noinline
+def pass_up(m: Any, a: Any) -> Any:
+    """Return the next MPDU in order that the receiver has, or NONE; pass over those that were given up."""
+    found = np.int64(NONE)
+    while found == NONE and has_news(m, a):
+        mpdu = mpdu_at(m, a, m[a + AgreementState.AWAITED])
+        if m[mpdu + Mpdu.FLAGS] & RECEIVED:
+            found = mpdu
+        m[a + AgreementState.AWAITED] += 1
+    return found
+
+
+@noinline
+def reclaim(m: Any, a: Any) -> None:
+    """Free the MSDUs and places of MPDUs that neither the sender nor the receiver needs any more."""
+    f = function_at(m, m[a + Agreement.FUNCTION])
+    end = min(m[a + AgreementState.START], m[a + AgreementState.AWAITED])
+    while m[a + AgreementState.OLDEST] < end:
+        free_msdus(m, f, m[mpdu_at(m, a, m[a + AgreementState.OLDEST]) + Mpdu.FIRST])
+        m[a + AgreementState.OLDEST] += 1
+
+
+@noinline
+def acknowledge(m: Any, at: Any, f: Any, a: Any, flags: Any, t: Any) -> None:
+    """Close the MPDUs that have all these flags: RECEIVED for a BlockAck, also IN_PPDU for an Ack."""
+    for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
+        mpdu = mpdu_at(m, a, number)
+        if m[mpdu + Mpdu.FLAGS] & (flags | CLOSED) == flags:
+            m[at + NODE_COUNTS + NodeOut.SUCCEEDED] += 1
+            _close(m, at, f, mpdu, t)
+    _advance(m, a)
+
+
+def _close(m: Any, at: Any, f: Any, mpdu: Any, t: Any) -> None:
+    """Remove an MPDU from the queue."""
+    m[mpdu + Mpdu.FLAGS] |= CLOSED
+    change_count(m, at, f, -m[mpdu + Mpdu.COUNT], t)
+    entry = m[mpdu + Mpdu.FIRST]
+    while entry != NONE:
+        owe(m, entry)
+        entry = m[entry + Msdu.NEXT]
+
+
+def _advance(m: Any, a: Any) -> None:
+    """Move the sender's window to the first MPDU that is not closed."""
+    number = m[a + AgreementState.START]
+    while number < m[a + AgreementState.NEXT] and m[mpdu_at(m, a, number) + Mpdu.FLAGS] & CLOSED:
+        number += 1
+    m[a + AgreementState.START] = number
+    if m[a + Agreement.BLOCK_ACK] == 0:  # the receiver has no window
+        m[a + AgreementState.GIVEN_UP] = number
+        m[a + AgreementState.AWAITED] = max(m[a + AgreementState.AWAITED], number)
+    reclaim(m, a)
+
+
+@noinline
+def drop(m: Any, j: Any, at: Any, a: Any, least: Any, t: Any) -> Any:
+    """Drop the MPDUs of the PPDU of node j that were sent at least `least` times and are not closed.
+
+    Returns how many. With a Block Ack agreement, a BlockAckReq is then pending.
+    """
+    f = function_at(m, m[a + Agreement.FUNCTION])
+    count = np.int64(0)
+    for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
+        mpdu = mpdu_at(m, a, number)
+        flags = m[mpdu + Mpdu.FLAGS]
+        if flags & IN_PPDU and flags & CLOSED == 0 and m[mpdu + Mpdu.TRIES] >= least:
+            count += 1
+            m[at + NODE_COUNTS + NodeOut.RETRY_DROPS] += 1
+            if flags & RECEIVED == 0:
+                m[mpdu + Mpdu.FLAGS] |= DROPPED
+                entry = m[mpdu + Mpdu.FIRST]
+                while entry != NONE:
+                    lose(m, m[entry + Msdu.FRAME], np.int64(FlowOut.RETRY_LOST), j)
+                    entry = m[entry + Msdu.NEXT]
+            _close(m, at, f, mpdu, t)
+    if count > 0:
+        _advance(m, a)
+        if m[a + Agreement.BLOCK_ACK] != 0:
+            request(m, at, f, a)
+    return count
+
+
+@noinline
+def drop_first(m: Any, j: Any, at: Any, f: Any, a: Any, t: Any) -> None:
+    """Drop the first MSDU of an agreement of node j that is in no MPDU yet."""
+    entry = m[a + AgreementState.FIRST]
+    m[a + AgreementState.FIRST] = m[entry + Msdu.NEXT]
+    m[entry + Msdu.NEXT] = NONE
+    m[at + NODE_COUNTS + NodeOut.RETRY_DROPS] += 1
+    lose(m, m[entry + Msdu.FRAME], np.int64(FlowOut.RETRY_LOST), j)
+    change_count(m, at, f, np.int64(-1), t)
+    owe(m, entry)
+    free_msdus(m, f, entry)
+
+
+def request(m: Any, at: Any, f: Any, a: Any) -> None:
+    """Let a function send a BlockAckReq of an agreement before other frames."""
+    if m[a + AgreementState.REQUEST] == 0:
+        m[at + Mac.REQUESTS] += 1
+        m[f + FunctionState.REQUESTS] += 1
+    m[a + AgreementState.REQUEST] = 1
+
+
+def requested(m: Any, f: Any) -> Any:
+    """Return the first agreement of a function with a pending BlockAckReq, or NONE."""
+    if m[f + FunctionState.REQUESTS] > 0:
+        a = m[f + FunctionState.FIRST_AGREEMENT]
+        for _ in range(m[f + FunctionState.AGREEMENTS]):
+            if m[a + AgreementState.REQUEST] != 0:
+                return a
+            a += AGREEMENT_WORDS
+    return np.int64(NONE)
+
+
+def on_answer(m: Any, at: Any, f: Any, a: Any) -> None:
+    """Note that the BlockAckReq of an agreement was answered."""
+    m[a + AgreementState.REQUEST] = 0
+    m[at + Mac.REQUESTS] -= 1
+    m[f + FunctionState.REQUESTS] -= 1

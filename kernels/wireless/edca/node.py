@@ -1,0 +1,80 @@
+"""Events of a node: its frames begin or end, or no answer has come."""
+
+from typing import Any
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless import delivery, medium
+from netcarlo.kernels.wireless.edca import block_ack, exchange
+from netcarlo.kernels.wireless.edca.state import FRESH, NONE, Mpdu, Msdu
+from netcarlo.kernels.wireless.layout import NOBODY, Radio, Rate
+from netcarlo.kernels.wireless.state import FlowState, Mac, Phase, Word, flow_at, node_at, rate_at
+
+sources: Any = slot("sources")
+observer: Any = slot("observer")
+ONE_WAY: Any = slot("one_way")
+
+
+def on_event(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any, key: Any) -> None:
+    """Process the event of a node that is due."""
+    t = key >> 2
+    phase = key & 3
+    if phase == Phase.START:
+        medium.begin(m, node, t)
+        observer.on_transmission(m, f, trace, t, node)
+    elif phase == Phase.END:
+        left, reached = medium.end(m, losses, node, t)
+        if reached != NOBODY:
+            _pass_up(m, f, constants, trace, t, node, reached)
+        if left != NOBODY:
+            exchange.conclude(m, left, t)
+    else:
+        exchange.time_out(m, node, t)
+    if not ONE_WAY and m[Radio.BACK_PRESSURE] != 0 and m[Word.SHRUNK] != NOBODY:
+        delivery.on_room(m, f, constants, t, m[Word.SHRUNK])
+        m[Word.SHRUNK] = NOBODY
+    if m[Word.OWED] > 0:
+        _refill(m, f, constants, t)
+
+
+@noinline
+def _pass_up(m: Any, f: Any, constants: Any, trace: Any, t: Any, node: Any, reached: Any) -> None:
+    """Pass up the MSDUs that node `reached` has in order, of the agreement of the frame of a node."""
+    sender = node_at(m, node)
+    a = m[sender + Mac.AGREEMENT]
+    mpdu = block_ack.pass_up(m, a)
+    while mpdu != NONE:
+        if m[mpdu + Mpdu.FLAGS] & FRESH:
+            m[Word.EARLY] = _time_behind(m, sender, m[mpdu + Mpdu.END])
+        entry = m[mpdu + Mpdu.FIRST]
+        while entry != NONE:
+            frame = m[entry + Msdu.FRAME]
+            entry = m[entry + Msdu.NEXT]
+            delivery.forward(m, f, constants, t, frame)
+            observer.on_received(m, f, trace, t, frame, reached)
+        mpdu = block_ack.pass_up(m, a)
+    m[Word.EARLY] = 0
+    block_ack.reclaim(m, a)
+
+
+def _time_behind(m: Any, sender: Any, end: Any) -> Any:
+    """Return the time [ns] from byte `end` of the PPDU of the node at word `sender` to its end.
+
+    A receiver passes up an MPDU when it is complete, or when the one that fills the hole before it is.
+    """
+    preamble = m[rate_at(m, m[sender + Mac.RATE]) + Rate.PREAMBLE]
+    size = m[sender + Mac.SIZE]
+    return (m[sender + Mac.AIR] - preamble) * max(size - end, 0) // size
+
+
+@noinline
+def _refill(m: Any, f: Any, constants: Any, t: Any) -> None:
+    """Replace the datagrams of saturated sources that have left their queues."""
+    for flow in range(m[Radio.FLOWS]):
+        at = flow_at(m, flow)
+        owed = m[at + FlowState.OWED]
+        if owed > 0:
+            m[at + FlowState.OWED] = 0
+            m[Word.OWED] -= owed
+            for _ in range(owed):
+                sources.refill(m, flow, f, constants, t)

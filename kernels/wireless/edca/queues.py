@@ -1,0 +1,222 @@
+"""Queues of a node: MSDUs of each EDCA function, in a list for each agreement.
+
+`at` is the word of a node, `f` of a function, `a` of an agreement, `entry` of an MSDU.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless.edca import access
+from netcarlo.kernels.wireless.edca.state import (
+    AGREEMENT_WORDS,
+    DROPPED,
+    FUNCTION_COUNTS,
+    FUNCTION_WORDS,
+    IN_PPDU,
+    NONE,
+    AgreementState,
+    FunctionState,
+    Mpdu,
+    Msdu,
+    agreement_at,
+    agreement_of,
+    function_at,
+    mpdu_at,
+)
+from netcarlo.kernels.wireless.edca.state import words as words
+from netcarlo.kernels.wireless.frame import FLOW_MASK, HOPS
+from netcarlo.kernels.wireless.layout import (
+    CATEGORIES,
+    NOBODY,
+    Agreement,
+    CategoryOut,
+    Flow,
+    Function,
+    Node,
+    NodeOut,
+    Radio,
+)
+from netcarlo.kernels.wireless.state import NODE_COUNTS, FlowState, Mac, Word, flow_at, node_at
+from netcarlo.kernels.wireless.stock import count
+
+COLUMNS = CATEGORIES * CategoryOut.COLUMNS
+"""Outcomes of a node behind those of `NodeOut`."""
+
+_MSDU, _MPDU = len(Msdu), len(Mpdu)
+_FUNCTION, _AGREEMENT = len(Function), len(Agreement)
+
+
+@noinline
+def set_up(m: Any, network: Any, free: Any) -> Any:
+    """Lay out functions and agreements from word `free` on; return the next free word."""
+    m[Word.OWED] = 0
+    m[Word.SHRUNK] = NOBODY
+    m[Word.EARLY] = 0
+    for j in range(m[Radio.NODES]):
+        m[node_at(m, j) + Mac.HOLDER] = NOBODY
+    m[Word.FUNCTIONS] = free
+    m[Word.AGREEMENTS] = free + m[Radio.FUNCTIONS] * FUNCTION_WORDS
+    end = m[Word.AGREEMENTS] + m[Radio.AGREEMENTS] * AGREEMENT_WORDS
+    for word in range(free, end):
+        m[word] = 0
+    for k in range(m[Radio.FUNCTIONS]):
+        end = _set_up_function(m, network, m[Radio.FUNCTIONS_AT] + k * _FUNCTION, function_at(m, k), end)
+    for k in range(m[Radio.AGREEMENTS]):
+        end = _set_up_agreement(m, network, m[Radio.AGREEMENTS_AT] + k * _AGREEMENT, agreement_at(m, k), end)
+    return end
+
+
+def _set_up_function(m: Any, network: Any, row: Any, f: Any, free: Any) -> Any:
+    for column in range(_FUNCTION):
+        m[f + column] = network[row + column]
+    m[f + FunctionState.CW] = m[f + Function.CW_MIN]
+    end = free + m[f + Function.POOL] * _MSDU
+    m[f + FunctionState.FREE] = free if end > free else NONE
+    for entry in range(free, end, _MSDU):
+        m[entry + Msdu.NEXT] = entry + _MSDU if entry + _MSDU < end else NONE
+    return end
+
+
+def _set_up_agreement(m: Any, network: Any, row: Any, a: Any, free: Any) -> Any:
+    for column in range(_AGREEMENT):
+        m[a + column] = network[row + column]
+    f = function_at(m, m[a + Agreement.FUNCTION])
+    if m[f + FunctionState.AGREEMENTS] == 0:
+        m[f + FunctionState.FIRST_AGREEMENT] = a
+    m[f + FunctionState.AGREEMENTS] += 1
+    m[a + AgreementState.MPDUS] = free
+    return free + m[a + Agreement.WINDOW] * _MPDU
+
+
+@noinline
+def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
+    """Append a packet to a queue of node j at time t; return False if that is full."""
+    at = node_at(m, j)
+    a = agreement_of(m, frame)
+    f = function_at(m, m[a + Agreement.FUNCTION])
+    waiting = m[f + FunctionState.COUNT]
+    entry = m[f + FunctionState.FREE]
+    if waiting >= m[f + Function.QUEUE] or entry == NONE:
+        m[at + NODE_COUNTS + NodeOut.DROPS] += 1
+        m[f + FUNCTION_COUNTS + CategoryOut.DROPS] += 1
+        if waiting < m[f + Function.QUEUE]:
+            m[Word.FULL] = 1
+        return False
+    m[f + FunctionState.FREE] = m[entry + Msdu.NEXT]
+    m[entry + Msdu.FRAME] = frame
+    m[entry + Msdu.ARRIVAL] = t
+    m[entry + Msdu.NEXT] = NONE
+    if m[a + AgreementState.FIRST] == NONE:
+        m[a + AgreementState.FIRST] = entry
+    else:
+        m[m[a + AgreementState.LAST] + Msdu.NEXT] = entry
+    m[a + AgreementState.LAST] = entry
+    m[at + NODE_COUNTS + NodeOut.QUEUED] += 1
+    begins = not access.has_work(m, f)
+    change_count(m, at, f, np.int64(1), t)
+    if begins:
+        access.contend(m, j, at, f, t)
+    return True
+
+
+def change_count(m: Any, at: Any, f: Any, change: Any, t: Any) -> None:
+    """Add to the number of MSDUs of a function of a node at time t."""
+    counts = at + NODE_COUNTS
+    m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
+    m[at + Mac.COUNTED_AT] = t
+    m[at + Mac.COUNT] += change
+    m[f + FunctionState.COUNT] += change
+    m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], m[at + Mac.COUNT])
+    if change < 0:
+        m[Word.SHRUNK] = m[f + Function.NODE]
+
+
+def free_msdus(m: Any, f: Any, entry: Any) -> None:
+    """Return a list of MSDUs to the free ones of a function."""
+    last = entry
+    while m[last + Msdu.NEXT] != NONE:
+        last = m[last + Msdu.NEXT]
+    m[last + Msdu.NEXT] = m[f + FunctionState.FREE]
+    m[f + FunctionState.FREE] = entry
+
+
+def owe(m: Any, entry: Any) -> None:
+    """Note that an MSDU has left its first queue, if its source is saturated."""
+    frame = m[entry + Msdu.FRAME]
+    at = flow_at(m, frame & FLOW_MASK)
+    if m[at + Flow.BACKLOG] > 0 and frame & HOPS == 0:
+        m[at + FlowState.OWED] += 1
+        m[Word.OWED] += 1
+
+
+def early(m: Any) -> Any:
+    """Return by how much the present packet was complete before the present event [ns]."""
+    return m[Word.EARLY]
+
+
+def is_full(m: Any, at: Any, frame: Any) -> Any:
+    """Return whether the queue that a packet would join is full."""
+    f = function_at(m, m[agreement_of(m, frame) + Agreement.FUNCTION])
+    return m[f + FunctionState.COUNT] >= m[f + Function.QUEUE]
+
+
+@noinline
+def sent_frame(m: Any, at: Any, k: Any) -> Any:
+    """Return packet `k` of the PPDU that a node sends, or NOBODY."""
+    a = m[at + Mac.AGREEMENT]
+    for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
+        mpdu = mpdu_at(m, a, number)
+        if m[mpdu + Mpdu.FLAGS] & IN_PPDU:
+            entry = m[mpdu + Mpdu.FIRST]
+            while entry != NONE and k > 0:
+                entry = m[entry + Msdu.NEXT]
+                k -= 1
+            if entry != NONE:
+                return m[entry + Msdu.FRAME]
+    return np.int64(NOBODY)
+
+
+@noinline
+def count_data(m: Any, j: Any, at: Any, column: Any) -> None:
+    """Count data packets that node j holds, up to the next node, in a column of `FlowOut`."""
+    f = function_at(m, m[at + Node.FIRST_FUNCTION])
+    for _ in range(m[at + Node.FUNCTIONS]):
+        a = m[f + FunctionState.FIRST_AGREEMENT]
+        for _ in range(m[f + FunctionState.AGREEMENTS]):
+            for number in range(m[a + AgreementState.AWAITED], m[a + AgreementState.NEXT]):
+                mpdu = mpdu_at(m, a, number)
+                if m[mpdu + Mpdu.FLAGS] & DROPPED == 0:
+                    _count_list(m, m[mpdu + Mpdu.FIRST], m[mpdu + Mpdu.COUNT], column)
+            _count_list(m, m[a + AgreementState.FIRST], np.int64(1 << 62), column)
+            a += AGREEMENT_WORDS
+        f += FUNCTION_WORDS
+
+
+def _count_list(m: Any, entry: Any, most: Any, column: Any) -> None:
+    """Count the data packets among at most `most` MSDUs of a list."""
+    k = np.int64(0)
+    while entry != NONE and k < most:
+        count(m, m[entry + Msdu.FRAME], column)
+        entry = m[entry + Msdu.NEXT]
+        k += 1
+
+
+def clear(m: Any, at: Any) -> None:
+    """Clear the outcomes of the categories of a node: the warm-up ends."""
+    f = function_at(m, m[at + Node.FIRST_FUNCTION])
+    for _ in range(m[at + Node.FUNCTIONS]):
+        for column in range(CategoryOut.COLUMNS):
+            m[f + FUNCTION_COUNTS + column] = 0
+        f += FUNCTION_WORDS
+
+
+def write(m: Any, at: Any, out: Any, to: Any) -> None:
+    """Write the outcomes of the categories of a node from column `to` on."""
+    f = function_at(m, m[at + Node.FIRST_FUNCTION])
+    for _ in range(m[at + Node.FUNCTIONS]):
+        place = to + m[f + Function.CATEGORY] * CategoryOut.COLUMNS
+        for column in range(CategoryOut.COLUMNS):
+            out[place + column] = m[f + FUNCTION_COUNTS + column]
+        f += FUNCTION_WORDS

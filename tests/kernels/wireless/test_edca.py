@@ -1,0 +1,143 @@
+"""EDCA with A-MPDUs and Block Ack against its naive twin, bit for bit, and what holds for every network.
+
+`NETCARLO_LONG=N pytest --full tests/kernels/wireless/test_edca.py` compares N times as many networks.
+"""
+
+import os
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from netcarlo import estimate
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import EVENT_RECEIVE, STATUS_OK, Trace
+from netcarlo.kernels.base.parameters import RowP
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.wireless.layout import (
+    CATEGORIES,
+    CategoryOut,
+    FlowOut,
+    NodeOut,
+    Radio,
+    WifiOut,
+    WifiRows,
+)
+from netcarlo.networks.wireless.outcomes import tables
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins.rows import rows_of
+from tests.twins.wireless.run import simulate
+from tests.twins.wireless.scenarios import describe
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+COMPILED = {"wifi_udp_edca": 150, "wifi_newreno_edca": 50}
+
+UDP = {"protocol": "udp", "rate": "1 Mbit/s"}
+
+Ints = NDArray[np.int64]
+
+
+def scenarios(model: str, count: int, *, seed: int) -> WifiRows:
+    return rows_of(model, count, seed=seed)  # type: ignore[return-value]
+
+
+def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
+    twin = partial(simulate, model, rows)
+    return differing(out, lambda row: twin(row=row), partial(describe, rows), str)
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[WifiRows, Ints, Ints]:
+    """Return random networks of UDP flows with the outcomes of their flows and nodes."""
+    rows = scenarios("wifi_udp_edca", 400, seed=9)
+    out = launch.run(models.model("wifi_udp_edca"), rows)
+    assert (out[:, WifiOut.STATUS] == STATUS_OK).all()
+    flows, nodes = tables(out, flows=rows.most_flows, node_columns=rows.node_columns)
+    return rows, flows, nodes
+
+
+@pytest.mark.parametrize("model", ["wifi_udp_edca", "wifi_sack_edca"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(model: str) -> None:
+    rows = scenarios(model, 5 * LONG, seed=2)
+    found = differences(model, rows, run_as_python(model, rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("model", COMPILED)
+def test_kernel_equals_twin(model: str) -> None:
+    rows = scenarios(model, COMPILED[model] * LONG, seed=3)
+    found = differences(model, rows, launch.run(models.model(model), rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+def test_scenarios_visit_the_corners(measured: tuple[WifiRows, Ints, Ints]) -> None:
+    """The comparison above is worth something: one network in fifty meets each event of a category."""
+    _, _, nodes = measured
+    categories = nodes[:, :, NodeOut.COLUMNS :].reshape(len(nodes), -1, CATEGORIES, CategoryOut.COLUMNS)
+    met = (categories > 0).any(axis=(1, 2)).mean(axis=0)
+    for column in CategoryOut:
+        assert column == CategoryOut.COLUMNS or met[column] > 0.02, column.name
+    for column in (NodeOut.DUPLICATES, NodeOut.NOISE, NodeOut.COLLIDED, NodeOut.RETRY_DROPS):
+        assert (nodes[:, :, column] > 0).any(axis=1).mean() > 0.02, column.name
+
+
+@pytest.mark.full
+def test_packets_are_conserved(measured: tuple[WifiRows, Ints, Ints]) -> None:
+    _, flows, nodes = measured
+    n = {column: nodes[:, :, column] for column in NodeOut if column != NodeOut.COLUMNS}
+    assert (n[NodeOut.QUEUED] + n[NodeOut.IN_QUEUE_BEFORE] >= n[NodeOut.IN_QUEUE]).all()
+    f = {column: flows[:, :, column] for column in FlowOut if column.name != "COLUMNS"}
+    lost = sum(
+        f[column]
+        for column in (FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST)
+    )
+    sent = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
+    assert (sent == f[FlowOut.RECEIVED] + lost + f[FlowOut.IN_FLIGHT]).all()
+    assert (f[FlowOut.DELIVERED] == f[FlowOut.RECEIVED]).all()  # Block Ack delivers nothing twice
+
+
+@pytest.mark.full
+def test_a_node_is_not_on_the_air_for_longer_than_the_run(measured: tuple[WifiRows, Ints, Ints]) -> None:
+    rows, _, nodes = measured
+    time = rows.parameters[:, RowP.END] - rows.parameters[:, Radio.WARM_UP]
+    air = nodes[:, :, NodeOut.AIR_DATA] + nodes[:, :, NodeOut.AIR_CONTROL]
+    longest = 6_000_000  # a frame that has begun at the end counts as a whole [ns]
+    assert (air <= time[:, None] + longest).all()
+    of_categories = nodes[:, :, NodeOut.COLUMNS :].reshape(*nodes.shape[:2], CATEGORIES, CategoryOut.COLUMNS)
+    assert (of_categories[:, :, :, CategoryOut.AIR].sum(axis=2) == nodes[:, :, NodeOut.AIR_DATA]).all()
+
+
+@pytest.mark.full
+def test_a_receiver_passes_packets_up_in_order() -> None:
+    rows = scenarios("wifi_udp_edca", 40, seed=12)
+    seen = 0
+    for row in range(40):
+        trace, _ = launch.trace(models.model("wifi_udp_edca"), rows, row=row)
+        received = trace[trace[:, Trace.EVENT] == EVENT_RECEIVE]
+        hop = received[:, Trace.FLOW] * 1000 + received[:, Trace.PATH]
+        for each in np.unique(hop):
+            numbers = received[hop == each, Trace.SEQUENCE]
+            seen += len(numbers)
+            assert (np.diff(numbers) > 0).all(), (row, each)
+    assert seen > 1000
+
+
+@pytest.mark.full
+def test_a_hole_stops_the_window() -> None:
+    """With errors a short Block Ack window shortens A-MPDUs, as the first missing MPDU does not move it."""
+    found = {}
+    for window in (64, 256):
+        station = {
+            "standard": "802.11ax", "channel": "80 MHz", "mcs": 9, "cell": {"stations": 1},
+            "frame_error": 0.1,
+            "aggregation": {"block_ack": window}, "edca": {"best_effort": {"txop": "0 s"}},
+            "flows": [{"saturated": True, "udp": {"rate": "1 Mbit/s", "payload": "1000 B"}}],
+        }  # fmt: skip
+        scenario = {"duration": "1 s", "transport": UDP, "wireless": station}
+        found[window] = estimate(scenario, replications=4).outcomes.frame
+        assert (found[window]["mpdus_per_ppdu_stations"] < window).all()
+    assert (found[256]["goodput_bps"].to_numpy() > 1.2 * found[64]["goodput_bps"].to_numpy()).all()

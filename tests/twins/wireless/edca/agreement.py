@@ -1,0 +1,97 @@
+"""Block Ack agreement: what its sender has not had acknowledged, and what its receiver holds back."""
+
+from typing import Any
+
+from tests.twins.path.link import Packet
+from tests.twins.wireless.edca.mpdu import Mpdu, Msdu
+
+
+class Recipient:
+    """Passes MSDUs on in the order of sequence numbers (IEEE 802.11-2016, 10.24.7)."""
+
+    def __init__(self, *, in_order: bool) -> None:
+        self.in_order = in_order
+        self.awaited = 0  # sequence number
+        self.held: dict[int, Mpdu] = {}  # behind a hole
+
+    def take(self, mpdu: Mpdu) -> None:
+        """Pass on an MPDU received for the first time, and what waited for it."""
+        if not self.in_order:
+            self.awaited = mpdu.number + 1
+            self._up(mpdu)
+            return
+        self.held[mpdu.number] = mpdu
+        self._advance()
+
+    def give_up_before(self, start: int) -> None:
+        """The sender gives up all MPDUs before `start`."""
+        for number in sorted(n for n in self.held if n < start):
+            self._up(self.held.pop(number))
+        self.awaited = max(self.awaited, start)
+        self._advance()
+
+    def _advance(self) -> None:
+        while self.awaited in self.held:
+            mpdu = self.held.pop(self.awaited)
+            self.awaited += 1
+            self._up(mpdu)
+
+    def _up(self, mpdu: Mpdu) -> None:
+        for msdu in mpdu.msdus:
+            msdu.route.cross(msdu)
+
+
+class Agreement:
+    """A function's traffic to one receiver."""
+
+    def __init__(self, number: int, columns: Any) -> None:
+        self.number = number
+        self.link = columns.LINK
+        self.window = columns.WINDOW
+        self.ba_bytes = columns.BA_BYTES
+        self.block_ack = bool(columns.BLOCK_ACK)
+        self.waiting: list[Msdu] = []  # not yet in an MPDU
+        self.unacknowledged: list[Mpdu] = []  # by sequence number
+        self.next_number = 0
+        self.bar_pending = False
+        self.recipient = Recipient(in_order=self.block_ack)
+
+    @property
+    def has_msdus(self) -> bool:
+        return bool(self.waiting or self.unacknowledged)
+
+    @property
+    def oldest_arrival(self) -> int:
+        """Return the arrival of the oldest MSDU not acknowledged."""
+        if self.unacknowledged:
+            return self.unacknowledged[0].msdus[0].arrival
+        return self.waiting[0].arrival
+
+    @property
+    def first_unacknowledged(self) -> int:
+        return self.unacknowledged[0].number if self.unacknowledged else self.next_number
+
+    @property
+    def end_of_window(self) -> int:
+        """Return the first sequence number that must not be sent yet."""
+        return min(self.first_unacknowledged, self.recipient.awaited) + self.window
+
+    def form(self, msdus: int, size: int) -> Mpdu:
+        """Make an MPDU of the next MSDUs."""
+        mpdu = Mpdu(self.next_number, self.waiting[:msdus], size)
+        del self.waiting[:msdus]
+        self.next_number += 1
+        self.unacknowledged.append(mpdu)
+        return mpdu
+
+    def dropped(self, mpdu: Mpdu) -> None:
+        """Let the receiver expect an MPDU no longer."""
+        if self.block_ack:
+            self.bar_pending = True
+        else:
+            self.recipient.awaited = mpdu.number + 1
+
+    def in_flight(self) -> list[Packet]:
+        """Return the packets that the receiver has not passed on."""
+        on_their_way = [m for m in self.unacknowledged if not m.received] + [*self.recipient.held.values()]
+        return [msdu.packet for msdu in self.waiting] + [p for m in on_their_way for p in m.packets]
