@@ -18,7 +18,7 @@ LINES = {
         "    shared: SharedNetwork | None = None": "    toy: ToyNetwork | None = None",
     },
     "kernels/space.py": {
-        '    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",)),':
+        '    "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",), unlisted=("large",)),':
             '    "toy": Network(("udp",), ()),',
     },
 }
