@@ -14,6 +14,7 @@ from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Flow, Function, 
 from netcarlo.networks.queue_limits import drawn, of_frames
 from netcarlo.networks.run import PACKET
 from netcarlo.networks.wireless import dot11
+from netcarlo.networks.wireless.aggregation import LLC_BYTES, SUBFRAME_BYTES
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.description.edca import Aggregation, Category, Edca
 from netcarlo.networks.wireless.phy.rates import answer_row
@@ -25,7 +26,6 @@ MOST_TIME = 5_484_000
 """Maximum duration of a PPDU [ns] (IEEE 802.11-2020, aPPDUMaxTime)."""
 
 _NOTHING = np.iinfo(np.int64).max
-_SUBFRAME = 14 + 8  # header of a subframe of an A-MSDU, and LLC [byte]
 
 
 class Access(NamedTuple):
@@ -193,7 +193,8 @@ def _make_room(functions: Ints, agreements: Ints, there: Bools, least: Ints) -> 
 
     `least` is the size of the smallest packet [n] [byte].
     """
-    msdus = np.maximum(_of_function(functions, agreements, Function.AMSDU) // (_SUBFRAME + least[:, None]), 1)
+    subframe = SUBFRAME_BYTES + LLC_BYTES + least[:, None]
+    msdus = np.maximum(_of_function(functions, agreements, Function.AMSDU) // subframe, 1)
     held = np.where(there, agreements[:, :, Agreement.WINDOW] * msdus, 0)
     functions[:, :, Function.POOL] = functions[:, :, Function.QUEUE]
     row, _ = np.nonzero(there)
