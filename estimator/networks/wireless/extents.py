@@ -22,7 +22,7 @@ def compared(run: Run, wireless: Wireless) -> Compared:
         hops=None if wireless.chain is None else extent_of(wireless.chain.hops),
         phy_rate=extent_of(*(wireless.known_rates if wireless.rate_control != "fixed" else ()),
                            *wireless.first_rates),
-        frame_error=extent_of(wireless.frame_error, *(link.frame_error for link in wireless.links)),
+        frame_error=extent_of(*wireless.frame_errors),
         queue=of_frames(wireless.queue, run.transport),
     )  # fmt: skip
     if wireless.chain is not None:

@@ -131,7 +131,7 @@ class WirelessNetwork(Wireless, Network):
             return "Bianchi's model supports only one fixed rate for all stations"
         if bounds(self.burst)[1] != 1:
             return "Bianchi's model supports only burst: 1"
-        if any(bounds(link.frame_error or self.frame_error)[1] > 0 for link in self.links):
+        if any(bounds(error)[1] > 0 for error in self.frame_errors):
             return "Bianchi's model supports only frame_error: 0"
         if bounds(self.cw_min)[0] < 1:
             return "Bianchi's model needs a backoff, but cw_min can be 0"

@@ -140,26 +140,34 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
     table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
     row_of = _modes(wireless, draws) if wireless.has_edca else _rates(wireless, draws)
     for k in range(most - 1):
-        row = row_of(k)
+        rates = row_of(k)
         for link, (start, end) in ((2 * k, (k, net.parent[:, k])), (2 * k + 1, (net.parent[:, k], k))):
-            table[:, link, Link.FROM], table[:, link, Link.TO], table[:, link, Link.RATE] = start, end, row
+            table[:, link, Link.FROM], table[:, link, Link.TO] = start, end
+            table[:, link, Link.RATE] = rates[link % 2]
     chances = np.column_stack([_errors(wireless, draws, most - 1), _per_microsecond(wireless, draws)])
     probabilities, loss = np.unique(chances, return_inverse=True)
-    loss = loss.reshape(n, most)
-    table[:, :, Link.LOSS] = np.repeat(loss[:, :-1], 2, axis=1)
+    loss = loss.reshape(n, -1)
+    table[:, :, Link.LOSS] = loss[:, :-1]
     table[:, :, Link.FRAGILITY] = np.where(chances[:, -1:] < 1, 1 + loss[:, -1:], 0)
     absent = np.arange(2 * (most - 1)) >= 2 * (net.nodes - 1)[:, None]
     table[absent] = 0
     return thresholds(probabilities), table
 
 
-def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
-    """Return the frame error probability of each link [n, links]."""
+def _own(wireless: Wireless, draws: Draws, k: int, field: str, usual: Any) -> tuple[Any, Any]:
+    """Return the values [n] of a field of the link of station `k`, to the next hop and to the station.
+
+    `usual` are those of all links, or None.
+    """
+    link, name = wireless.link(k), f"wireless.each.{k}"
+    up = draws.either(f"{name}.{field}", getattr(link, field), usual)
+    return up, draws.either(f"{name}.downlink.{field}", getattr(link.downlink, field), up)
+
+
+def _errors(wireless: Wireless, draws: Draws, stations: int) -> Floats:
+    """Return the frame error probability of each link [n, 2 * stations]."""
     every = draws.floats("wireless.frame_error", wireless.frame_error)
-    each = [
-        draws.either(f"wireless.each.{k}.frame_error", wireless.link(k).frame_error, every)
-        for k in range(links)
-    ]
+    each = [error for k in range(stations) for error in _own(wireless, draws, k, "frame_error", every)]
     return np.stack(each, axis=1)
 
 
@@ -170,35 +178,39 @@ def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
     return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
 
 
-def _rates(wireless: Wireless, draws: Draws) -> Callable[[int], Ints]:
-    """Return a function of the number of a station that returns the rate of its link, by row of the table."""
+def _rates(wireless: Wireless, draws: Draws) -> Callable[[int], tuple[Ints, ...]]:
+    """Return a function of the number of a station that returns the rates of its link in both directions, by
+    row of the table."""
     assert wireless.rate is not None
-    rate = draws.floats("wireless.rate", wireless.rate)
+    every = draws.floats("wireless.rate", wireless.rate)
 
-    def row(k: int) -> Ints:
-        return _rate_rows(wireless, draws.either(f"wireless.each.{k}.rate", wireless.link(k).rate, rate))
+    def row(k: int) -> tuple[Ints, ...]:
+        return tuple(_rate_rows(wireless, rate) for rate in _own(wireless, draws, k, "rate", every))
 
     return row
 
 
-def _modes(wireless: Wireless, draws: Draws) -> Callable[[int], Ints]:
+def _modes(wireless: Wireless, draws: Draws) -> Callable[[int], tuple[Ints, ...]]:
     """Return the same function for MCS and streams."""
     every = draws.floats("wireless.streams", 1.0 if wireless.streams is None else wireless.streams)
     mcs = None if wireless.mcs is None else draws.floats("wireless.mcs", wireless.mcs)
 
-    def row(k: int) -> Ints:
-        link = wireless.link(k)
-        streams = draws.either(f"wireless.each.{k}.streams", link.streams, every)
-        streams = np.broadcast_to(streams, len(draws.replications))
-        own = mcs if link.mcs is None else draws.floats(f"wireless.each.{k}.mcs", link.mcs)
-        if own is None:
-            own = np.array([wireless.best_mcs(int(count)) for count in streams])
-        pairs = np.rint(np.stack([streams, own], axis=1)).astype(np.int64)
-        modes, number = np.unique(pairs, axis=0, return_inverse=True)
-        rows = np.array([wireless.mode_row(int(s), int(m)) for s, m in modes])
-        return rows[number.reshape(-1)]
+    def row(k: int) -> tuple[Ints, ...]:
+        streams = _own(wireless, draws, k, "streams", every)
+        own = _own(wireless, draws, k, "mcs", mcs)
+        return tuple(_mode_rows(wireless, *direction) for direction in zip(streams, own, strict=True))
 
     return row
+
+
+def _mode_rows(wireless: Wireless, streams: Floats, mcs: Floats | None) -> Ints:
+    """Return the rows of modes [n] in the rate table; without `mcs` those of the highest one."""
+    if mcs is None:
+        mcs = np.array([wireless.best_mcs(round(count)) for count in streams.tolist()])
+    pairs = np.rint(np.stack([streams, mcs], axis=1)).astype(np.int64)
+    modes, number = np.unique(pairs, axis=0, return_inverse=True)
+    rows = np.array([wireless.mode_row(int(s), int(m)) for s, m in modes])
+    return rows[number.reshape(-1)]
 
 
 def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
@@ -224,7 +236,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         busy = exchange_ns(rows, net[each, at + Link.RATE], packet)
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
-        survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
+        survive *= np.where(k < hops, 1 - errors[each, link], 1)
     for column in (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER):
         data = column in (Flow.BEFORE, Flow.AFTER)
         time = _leg_ns(rows, flow[:, column], packet if data else p[:, ReliableP.ACK])

@@ -13,11 +13,9 @@ Mcs = Annotated[Number, Quantity(units.PLAIN, 0, 31, whole=True)]
 Streams = Annotated[Number, Quantity(units.PLAIN, 1, 8, whole=True)]
 
 
-class Link(Record):
-    """Own properties of the link from a station to its next hop, in both directions."""
+class Direction(Record):
+    """Own rate and losses of a link in one direction."""
 
-    spacing: Length | None = None
-    """Length of the link, if distances are used. Default: that of all links."""
     rate: FirstRate | None = None
     """Initial rate of the link. Default: that of all links."""
     mcs: Mcs | None = None
@@ -26,6 +24,15 @@ class Link(Record):
     """Number of spatial streams of the link (802.11n, ac, ax, be). Default: that of all links."""
     frame_error: Probability | None = None
     """Probability that noise destroys a data frame. Default: that of all links."""
+
+
+class Link(Direction):
+    """Own properties of the link from a station to its next hop, in both directions."""
+
+    spacing: Length | None = None
+    """Length of the link, if distances are used. Default: that of all links."""
+    downlink: Direction = Direction()
+    """Properties of the direction to the station that differ from those of the link."""
 
 
 AnyLinks = Annotated[

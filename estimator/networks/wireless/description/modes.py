@@ -1,9 +1,10 @@
 """Modes of the links of 802.11n, ac, ax and be: band, channel, guard interval, streams, and MCS."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from netcarlo.networks.wireless.description.access import Access
-from netcarlo.networks.wireless.description.links import Link, Mcs, Streams
+from netcarlo.networks.wireless.description.links import Direction, Mcs, Streams
 from netcarlo.networks.wireless.phy import rates
 from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode, faults, is_excluded, ppdu
 from netcarlo.networks.wireless.phy.tables import BANDS, tables
@@ -18,8 +19,7 @@ class Modes(Access):
         behaviour: Any
         each: Any
 
-        @property
-        def links(self) -> list[Link]: ...  # noqa: D102
+        def directions(self) -> Iterator[tuple[str, Direction]]: ...  # noqa: D102
 
     band: Literal[BANDS] | None = None  # type: ignore[valid-type]
     """Frequency band (802.11n, ac, ax, be). Default: 5 GHz."""
@@ -57,14 +57,20 @@ class Modes(Access):
         return found - is_excluded(self.mode(streams, found))
 
     def choices(self) -> list[tuple[str, Number, Number | None]]:
-        """Return the prefix of the fields, the streams, and the MCS of all links, and of each one."""
+        """Return the prefix of the fields, the streams, and the MCS of all links, and of each one that has
+        its own."""
         streams = 1.0 if self.streams is None else self.streams
         found = [("", streams, self.mcs)]
-        for k, link in enumerate(self.links):
-            if link.streams is not None or link.mcs is not None:
-                before = f"each.{k}." if isinstance(self.each, list) else "each."
-                own = streams if link.streams is None else link.streams
-                found.append((before, own, self.mcs if link.mcs is None else link.mcs))
+        above = found[0]
+        for name, own in self.directions():
+            _, *usual = above if name.endswith("downlink") else found[0]
+            above = (
+                f"{name}.",
+                usual[0] if own.streams is None else own.streams,
+                usual[1] if own.mcs is None else own.mcs,
+            )
+            if own.streams is not None or own.mcs is not None:
+                found.append(above)
         return found
 
     def mode_errors(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Rates and losses of the links of an 802.11 network."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -9,7 +10,7 @@ from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, Radio
 from netcarlo.networks.radio import Times
 from netcarlo.networks.wireless import dot11
 from netcarlo.networks.wireless.description.access import PhyRate
-from netcarlo.networks.wireless.description.links import AnyLinks, FirstRate, Link
+from netcarlo.networks.wireless.description.links import AnyLinks, Direction, FirstRate, Link
 from netcarlo.networks.wireless.description.modes import Modes
 from netcarlo.schema.quantity import Number, Probability, Time
 
@@ -100,12 +101,29 @@ class Rates(Modes):
         """Initial rates of all links, and of single links [bit/s]."""
         if self.has_edca:
             return self.mode_numbers
-        return [rate for rate in (self.rate, *(link.rate for link in self.links)) if rate is not None]
+        own = [direction.rate for _, direction in self.directions()]
+        return [rate for rate in (self.rate, *own) if rate is not None]
 
     @property
     def links(self) -> list[Link]:
         """Descriptions of links: one for all, or one for each."""
         return [self.each] if isinstance(self.each, Link) else self.each
+
+    @property
+    def frame_errors(self) -> list[Number]:
+        """Probabilities that noise destroys a data frame, of all links in both directions."""
+        found = []
+        for link in self.links:
+            up = self.frame_error if link.frame_error is None else link.frame_error
+            found += [up, up if link.downlink.frame_error is None else link.downlink.frame_error]
+        return found
+
+    def directions(self) -> Iterator[tuple[str, Direction]]:
+        """Yield the name and the own properties of each link, and of its direction to the station."""
+        for k, link in enumerate(self.links):
+            name = f"each.{k}" if isinstance(self.each, list) else "each"
+            yield name, link
+            yield f"{name}.downlink", link.downlink
 
     def link(self, k: int) -> Link:
         """Return the own properties of link `k`, that of station `k`."""

@@ -50,12 +50,12 @@ def misplaced(wireless: Any) -> Iterator[str]:
             usual = known.get(name, type(wireless).model_fields[name].default)
             if getattr(wireless, name) != usual:
                 yield f"{name} has no meaning with {standard}; {remedy}"
-        for name, link in _links(wireless):
+        for name, link in wireless.directions():
             if link.rate is not None:
                 yield f"{name}.rate has no meaning with {standard}; write mcs and streams"
         return
     given = [name for name in NEW_ONLY if getattr(wireless, name) is not None]
-    given += [f"{name}.{field}" for name, link in _links(wireless) for field in ("mcs", "streams")
+    given += [f"{name}.{field}" for name, link in wireless.directions() for field in ("mcs", "streams")
               if getattr(link, field) is not None]  # fmt: skip
     given += [f"{name}.access" for name, flow in wireless.each_flow() if flow.access is not None]
     given += [f"{name}.saturated" for name, flow in wireless.each_flow() if flow.saturated]
@@ -80,12 +80,6 @@ def above(wireless: Any) -> Iterator[str]:
     if aggregation is not None and (aggregation.block_ack or 0) > limits["window"]:
         what = f"aggregation.block_ack = {aggregation.block_ack} is above the limit of {wireless.standard}"
         yield f"{what}; write {limits['window']} or less"
-
-
-def _links(wireless: Any) -> Iterator[tuple[str, Any]]:
-    several = isinstance(wireless.each, list)
-    for k, link in enumerate(wireless.links):
-        yield (f"each.{k}" if several else "each"), link
 
 
 def defaults(data: Mapping[Any, Any]) -> dict[str, Any]:
