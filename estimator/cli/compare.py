@@ -8,6 +8,7 @@ import typer
 from netcarlo.cli import console
 from netcarlo.cli import measured as cli_measured
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Target, Trust, Yes
+from netcarlo.cli.earlier import Earlier
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def compare(
         )
     if out is not None:
         text = output.csv_text(found.table.reset_index())
+        Earlier.check(out, "comparison.html", "", replace=True).say(quiet or as_json)
         write_all(out, {"comparison.csv": text, "comparison.html": comparison_page(found)})
     if as_json:
         console.print_json(

@@ -12,7 +12,7 @@ from netcarlo.cli import console
 from netcarlo.errors import InputError
 
 Replace = Annotated[
-    bool, typer.Option("--replace", help="Replace the result of another file in the folder of --out.")
+    bool, typer.Option("--replace", help="Replace the result of another file in the place of --out.")
 ]
 
 TITLE = re.compile(r"<title>(.*?) · netcarlo</title>", re.DOTALL)
@@ -25,20 +25,26 @@ class Earlier:
     """Earlier result in the folder of --out."""
 
     text: str = ""
-    """Name of the folder and of the earlier result; empty if there is none."""
+    """Names of the page and of the earlier result; empty if there is none."""
 
     @classmethod
-    def check(cls, folder: Path | None, page: str, title: str, *, replace: bool) -> "Earlier":
-        """Return the earlier result. Raises InputError if its page has another title, unless `replace`."""
+    def check(
+        cls, folder: Path | None, page: str, title: str, *, replace: bool, of: str | None = None
+    ) -> "Earlier":
+        """Return the earlier result. Raises InputError if its page has another title, unless `replace`.
+
+        `of` is what the page shows, if its title has more than that, as the number of a replication: a page
+        whose title begins with it may be replaced, too.
+        """
         earlier = None if folder is None else _title(folder / page)
-        if earlier is None:
+        if folder is None or earlier is None:
             return cls()
-        if earlier != title and not replace:
+        if earlier != title and not replace and not (of and earlier.startswith(f"{of}, ")):
             raise InputError(
-                f"output folder {folder}: {page} is the result of '{earlier}', not '{title}'; "
+                f"output folder {folder}: {page} is the result of '{earlier}', not '{of or title}'; "
                 "name another folder, or add --replace"
             )
-        return cls(f"{folder}: the earlier result of '{earlier}' is replaced")
+        return cls(f"{folder / page}: the earlier result of '{earlier}' is replaced")
 
     def say(self, quiet: bool) -> None:
         """Print a line on stderr if there was an earlier result."""

@@ -301,6 +301,7 @@ def validate(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print all rows.")] = False,
+    replace: Replace = False,
     target: Target = "auto",
     trust: Trust = None,
     as_json: AsJson = False,
@@ -310,18 +311,20 @@ def validate(
     """Simulate every scenario of a reference; print measured and simulated values, and errors by class."""
     from netcarlo import validate as run
     from netcarlo.reports.parts.write import write_all
-    from netcarlo.reports.validation.page import FILES, rows, validation_page
+    from netcarlo.reports.validation.page import FILES, rows, title, validation_page
     from netcarlo.schema import output
 
     table = out is not None and out.suffix == ".csv"
     if out is not None:
         destination.check_file(out) if table else destination.check_folder(out, [*FILES])
+    earlier = Earlier.check(None if table else out, FILES[0], title(reference), replace=replace)
     with console.progress(reference.name, quiet) as progress:
         found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
     if out is not None and table:
         output.write_text(out, output.csv_text(found.rows))
     elif out is not None:
         texts = (validation_page(found), output.csv_text(found.rows))
+        earlier.say(quiet or as_json)
         write_all(out, dict(zip(FILES, texts, strict=True)))
     if as_json:
         console.print_json(
@@ -357,6 +360,7 @@ def trace(
     every: Annotated[
         bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
     ] = False,
+    replace: Replace = False,
     set_: Set = None,
     seed: Seed = None,
     trust: Trust = None,
@@ -379,17 +383,19 @@ def trace(
         captures.check(pcap, at=pcap_at)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
+    title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
+    earlier = Earlier.check(out, "trace.html", title, replace=replace, of=loaded.name)
     with console.progress(loaded.name, quiet):
         traced = run(loaded, replication=replication, large=yes)
     if pcap:
         captured = captures.capture(loaded, pcap, replication=replication, at=pcap_at)
-    title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
     page = trace_page(
         traced.frame, title,
         scenario=loaded, outcomes=traced.outcomes.frame,
         interruptions=interruptions(loaded, replication=replication),
         rates=per_second(loaded, traced.frame, replication=replication),
     )  # fmt: skip
+    earlier.say(quiet)
     write_all(out, {"trace.csv": traced.frame.to_csv(index=False), "trace.html": page})
     if not quiet:
         answer.print_trace(loaded, traced.outcomes.frame, replication=replication, every=every)

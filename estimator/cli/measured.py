@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netcarlo.cli import console
+from netcarlo.cli.earlier import Earlier
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def compare_measured(
         )
     if out is not None:
         text = output.csv_text(found.table.reset_index())
+        Earlier.check(out, FILES[0], "", replace=True).say(quiet or as_json)
         write_all(out, dict(zip(FILES, (measured_page(found), text), strict=True)))
     if as_json:
         console.print_json(_record(found))

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from netcarlo.cli import console, wide
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes, wrapped
+from netcarlo.cli.earlier import Earlier, Replace
 from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -367,6 +368,7 @@ def report(
         list[str] | None,
         typer.Option(metavar="axis=value", help="Use only this value of an axis in --figures; repeatable."),
     ] = None,
+    replace: Replace = False,
 ) -> None:
     """Write the report of a sweep, one HTML page that works offline; or its figures for a paper."""
     from netcarlo.reports.sweep.page import sweep_page
@@ -380,6 +382,7 @@ def report(
     destination.check_file(out)
     opened = Store.open(store)
     about = opened.manifest["sweep"]
+    Earlier.check(out.parent, out.name, about["name"], replace=replace)
     page = sweep_page(
         opened.manifest, opened.frame(), store=store,
         replications=opened.replications() if about["keep_replications"] else None,

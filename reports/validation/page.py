@@ -11,7 +11,7 @@ from netcarlo.estimation.validate import Validation
 from netcarlo.reports.page import page
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, SYMBOLS, Plot, finite, plot
-from netcarlo.schema.readable import number, plain, trimmed
+from netcarlo.schema.readable import MINUS, number, plain, trimmed
 from netcarlo.simulation.provenance import model_version, versions
 
 FILES = ("validation.html", "rows.csv")
@@ -41,6 +41,11 @@ def rows(found: Validation) -> pd.DataFrame:
     )
 
 
+def title(reference: str | Path) -> str:
+    """Return the title of the page of a reference."""
+    return f"{Path(reference).name} and its simulation"
+
+
 def _number(value: float) -> str:
     return plain(trimmed(value, 4)) if math.isfinite(value) else ""
 
@@ -50,7 +55,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _percent(share: float, sign: str = "") -> str:
-    return f"{100 * share:{sign}.3g} %" if math.isfinite(share) else ""
+    return f"{100 * share:{sign}.3g} %".replace("-", MINUS) if math.isfinite(share) else ""
 
 
 def validation_page(found: Validation) -> str:
@@ -60,7 +65,7 @@ def validation_page(found: Validation) -> str:
     classes = found.classes
     return page(
         "validation.html",
-        title=f"{Path(found.reference).name} and its simulation",
+        title=title(found.reference),
         sentence=found.sentence,
         figure=with_choices(
             lambda k: _figure(found.rows[found.rows["metric"] == metrics[k]], metrics[k]),

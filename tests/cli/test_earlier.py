@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from netcarlo.cli.main import app
 from netcarlo.estimation import journal
 from netcarlo.planning.runner import JOURNAL
+from tests.tiers import parameters
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",
@@ -24,20 +25,25 @@ PLAN: dict[str, Any] = {
     "quantity": {"name": "delay", "field": "hops.0.delay", "linear": ["1 ms", "4 ms"], "step": "1 ms"},
     "requirements": {"goodput": "goodput_bps >= 0.1 Mbit/s"},
 }
-COMMANDS = {"estimate": (SCENARIO, "estimate.html"), "plan": (PLAN, "report.html")}
+COMMANDS = {
+    "estimate": (SCENARIO, "estimate.html", ""),
+    "plan": (PLAN, "report.html", ""),
+    "trace": ({**SCENARIO, "fidelity": "packet"}, "trace.html", ", seed 1, replication 0"),
+}
+"""File of a command, its page, and what the title of the page has behind the name of the file."""
 
 
 def run(*args: str) -> Result:
     """Run a command in this process."""
-    return CliRunner().invoke(app, [*args, "--target", "cpu"])
+    return CliRunner().invoke(app, [*args])
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", parameters(COMMANDS, full={"trace"}))
 def test_the_result_of_another_file_is_not_replaced_unless_asked(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    data, page = COMMANDS[command]
+    data, page, more_title = COMMANDS[command]
     for name in ("one", "two"):
         Path(f"{name}.yaml").write_text(json.dumps({**data, "name": name}))
     first = run(command, "one.yaml", "--out", "out")
@@ -45,13 +51,14 @@ def test_the_result_of_another_file_is_not_replaced_unless_asked(
     before = Path("out", page).read_bytes()
     refused = run(command, "two.yaml", "--out", "out")
     assert refused.exit_code == 2
-    remedy = "name another folder, or add --replace"
-    assert f"output folder out: {page} is the result of 'one', not 'two'; {remedy}" in refused.stderr
+    found = f"output folder out: {page} is the result of 'one{more_title}', not 'two'"
+    assert f"{found}; name another folder, or add --replace" in refused.stderr
     assert Path("out", page).read_bytes() == before
     for name, more, earlier in (("one", [], "one"), ("two", ["--replace"], "one"), ("two", [], "two")):
         again = run(command, f"{name}.yaml", "--out", "out", *more)
         assert again.exit_code == 0
-        assert f"out: the earlier result of '{earlier}' is replaced" in again.stderr.splitlines()
+        line = f"{Path('out', page)}: the earlier result of '{earlier}{more_title}' is replaced"
+        assert line in again.stderr.splitlines()
 
 
 def test_replications_of_another_version_are_mentioned(
