@@ -4,11 +4,13 @@ Arrays are over the rows [n] of an ensemble; networks may differ in size. The no
 1, the last is the gateway; N is the maximum number of nodes.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from netcarlo.networks.wireless.description import PathLoss, Ranges, Reach, Wireless
+from netcarlo.networks.wireless import signal
+from netcarlo.networks.wireless.description import Ranges, Reach, Wireless
 from netcarlo.numerics import normal, portable
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -24,6 +26,7 @@ class Network(NamedTuple):
     parent: Ints  # [n, N]: next node towards the gateway; the gateway and absent nodes are their own parents
     depth: Ints  # [n, N]: hops to the gateway
     masks: dict[str, Bools]  # [n, N, N] each
+    received_dbm: Floats | None = None  # [n, N, N]: power at node i of a transmission of node j, by path loss
 
 
 def network(wireless: Wireless, draws: Draws) -> Network:
@@ -38,11 +41,11 @@ def network(wireless: Wireless, draws: Draws) -> Network:
         parent = _tree(wireless, draws, nodes, most)
         return _by_hops(wireless.reach or Reach(), draws, nodes, parent)
     if wireless.path_loss is not None:
-        ranges, distance, capture = _by_power(wireless.path_loss, draws, places, _redrawn(wireless, draws))
-    else:
-        assert wireless.ranges is not None
-        ranges, distance, capture = _by_ranges(wireless.ranges, draws), _distances(places), {}
-    return _by_distance(wireless, draws, nodes, distance, ranges, capture)
+        ranges, distance, capture, received = _by_power(wireless, draws, nodes, places)
+        found = _by_distance(wireless, draws, nodes, distance, ranges, capture)
+        return found._replace(received_dbm=received)
+    assert wireless.ranges is not None
+    return _by_distance(wireless, draws, nodes, _distances(places), _by_ranges(wireless.ranges, draws), {})
 
 
 def _stations(wireless: Wireless, draws: Draws) -> Ints:
@@ -225,33 +228,67 @@ def _by_ranges(ranges: Ranges, draws: Draws) -> dict[str, Floats]:
 
 
 def _by_power(
-    loss: PathLoss, draws: Draws, places: Floats, again: Draws
-) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
-    """Return ranges [n], distances with shadowing as additional distance [n, N, N], and capture factors [n].
+    wireless: Wireless, draws: Draws, nodes: Ints, places: Floats
+) -> tuple[dict[str, Floats], Floats, dict[str, Floats], Floats | None]:
+    """Return ranges [n], distances [n, N, N], capture factors [n] and received power [n, N, N] [dBm]
+    (with EDCA).
 
-    A capture factor is the ratio of distances beyond which a transmission does not destroy a frame.
+    Shadowing, walls and the power of the gateway are additional distance; the last index is the sender. A
+    capture factor is the ratio of distances beyond which a transmission does not destroy a frame.
     """
-    value = {
-        name: draws.floats(f"wireless.path_loss.{name}", getattr(loss, name))
-        for name in type(loss).model_fields
-    }
-    per_octave = 10 * value["exponent"] / portable.log2(10.0)  # loss per doubling of the distance [dB]
+    loss = wireless.path_loss
+    assert loss is not None
+
+    def value(name: str) -> Floats:
+        return draws.floats(f"wireless.path_loss.{name}", getattr(loss, name))
+
+    usual = signal.usual_dbm(wireless, draws)
+    power = value("power_dbm")
+    reference = draws.either("wireless.path_loss.reference_db", loss.reference_db, usual["reference_db"])
+    per_octave = 10 * value("exponent") / portable.log2(10.0)  # loss per doubling of the distance [dB]
 
     def times(decibel: Floats) -> Floats:
         return portable.exp2(decibel / per_octave)
 
-    budget = value["power_dbm"] - value["reference_db"]
-    ranges = {name: times(budget - value[f"{name}_dbm"]) for name in ("decode", "control", "sense")}
+    ranges = {}
+    for name in ("decode", "control", "sense"):
+        field = f"{name}_dbm"
+        least = draws.either(f"wireless.path_loss.{field}", getattr(loss, field), usual[field])
+        if wireless.has_edca and name != "sense":
+            usual |= {"control_dbm": least, "sense_dbm": least}
+        ranges[name] = times(power - reference - least)
     distance = _distances(places)
-    if value["shadowing_db"].any():
+    shadowing = value("shadowing_db")
+    if shadowing.any():
+        again = _redrawn(wireless, draws)
         most = places.shape[1]
         for i in range(most):
             for j in range(i):
                 z = normal.quantile(np.maximum(again.uniform(f"wireless.shadowing.{i}.{j}"), 2.0**-53))
-                distance[:, i, j] *= times(value["shadowing_db"] * z)
+                distance[:, i, j] *= times(shadowing * z)
                 distance[:, j, i] = distance[:, i, j]
-    capture = {"disturb": times(value["capture_db"]), "disturb_control": times(value["control_capture_db"])}
-    return ranges, distance, capture
+    if loss.rooms is not None:
+        walls = _walls(places, value("rooms"))
+        each = times(value("wall_db"))
+        for count in range(1, int(walls.max(initial=0)) + 1):
+            distance *= np.where(walls >= count, each[:, None, None], 1)
+    more = draws.either("wireless.path_loss.gateway_power_dbm", loss.gateway_power_dbm, power) - power
+    if more.any():
+        distance[np.arange(len(nodes)), :, nodes - 1] *= times(-more)[:, None]
+    received = None
+    if wireless.follows_signal:
+        octaves = portable.log(distance) / math.log(2)
+        received = (power - reference)[:, None, None] - per_octave[:, None, None] * octaves
+    capture = {
+        "disturb": times(value("capture_db")), "disturb_control": times(value("control_capture_db"))
+    }  # fmt: skip
+    return ranges, distance, capture, received
+
+
+def _walls(places: Floats, side: Floats) -> Ints:
+    """Return the number of walls between nodes [n, N, N] in square rooms with a side [n] [m]."""
+    room = np.floor(places / side[:, None, None]).astype(np.int64)
+    return np.asarray(np.abs(room[:, :, None] - room[:, None]).sum(axis=3))
 
 
 def _by_distance(
@@ -267,7 +304,8 @@ def _by_distance(
     masks["decode"] = masks["decode"] & masks["sense"]
     masks["control"] = masks["control"] & masks["sense"]
     if wireless.area is not None or wireless.places is not None:
-        parent = _shortest(masks["decode"], distance, nodes)
+        both = masks["decode"] & masks["decode"].swapaxes(1, 2)
+        parent = _shortest(both, distance, nodes)
     else:
         parent = _tree(wireless, draws, nodes, distance.shape[1])
     if capture:
@@ -306,9 +344,8 @@ def _farthest_neighbour(parent: Ints, distance: Floats, nodes: Ints) -> Floats:
     for k in range(most - 1):
         here = k < nodes - 1
         up = parent[:, k]
-        length = np.where(here, distance[rows, k, up], 0)
-        far[:, k] = np.maximum(far[:, k], length)
-        far[rows, up] = np.maximum(far[rows, up], length)
+        far[:, k] = np.maximum(far[:, k], np.where(here, distance[rows, k, up], 0))
+        far[rows, up] = np.maximum(far[rows, up], np.where(here, distance[rows, up, k], 0))
     return far
 
 

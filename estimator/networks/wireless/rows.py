@@ -1,14 +1,13 @@
 """Construction of rows of the 802.11 engine."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
-from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.loss import probabilities, thresholds
 from netcarlo.kernels.base.parameters import P, ReliableP, RowP
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
@@ -24,7 +23,7 @@ from netcarlo.kernels.wireless.layout import (
 )
 from netcarlo.networks.queue_limits import drawn, of_frames
 from netcarlo.networks.run import PACKET
-from netcarlo.networks.wireless import dot11, edca, geometry, outages
+from netcarlo.networks.wireless import dot11, edca, geometry, modes, outages
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
 from netcarlo.networks.wireless.geometry import Network
@@ -39,7 +38,7 @@ def build(
     """Build rows [n]; `parameters` [n, len(P)] are those of the transport, `warm_up` [n] is in ns."""
     net = geometry.network(wireless, draws)
     n = len(parameters)
-    losses, links = _links(wireless, draws, net)
+    losses, links = _links(wireless, draws, net, parameters[:, PACKET].sum(axis=1))
     ends = wifi_flows.flows(wireless, draws, net)
     own = wifi_flows.transports(transport, draws, parameters, ends)
     legs, passed = wifi_flows.legs(wireless, transport, draws, ends, own)
@@ -133,41 +132,34 @@ def _nodes(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> Ints
     return table
 
 
-def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
+def _links(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> tuple[Any, Ints]:
     """Return the loss table, and links [n, 2 * stations, len(Link)]: 2 k starts at station k, 2 k + 1 ends
-    there."""
+    there. `packet` is the size of a data packet [n] [byte]."""
     n, most = net.parent.shape
     table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
-    row_of = _modes(wireless, draws) if wireless.has_edca else _rates(wireless, draws)
     for k in range(most - 1):
-        rates = row_of(k)
         for link, (start, end) in ((2 * k, (k, net.parent[:, k])), (2 * k + 1, (net.parent[:, k], k))):
             table[:, link, Link.FROM], table[:, link, Link.TO] = start, end
-            table[:, link, Link.RATE] = rates[link % 2]
-    chances = np.column_stack([_errors(wireless, draws, most - 1), _per_microsecond(wireless, draws)])
-    probabilities, loss = np.unique(chances, return_inverse=True)
+    errors = _errors(wireless, draws, most - 1)
+    if wireless.has_edca:
+        noise = modes.fill(wireless, draws, table, net.received_dbm, packet)
+        errors = errors + (1 - errors) * noise
+    else:
+        _fill_rates(wireless, draws, table)
+    chances = np.column_stack([errors, _per_microsecond(wireless, draws)])
+    distinct, loss = np.unique(chances, return_inverse=True)
     loss = loss.reshape(n, -1)
     table[:, :, Link.LOSS] = loss[:, :-1]
     table[:, :, Link.FRAGILITY] = np.where(chances[:, -1:] < 1, 1 + loss[:, -1:], 0)
     absent = np.arange(2 * (most - 1)) >= 2 * (net.nodes - 1)[:, None]
     table[absent] = 0
-    return thresholds(probabilities), table
-
-
-def _own(wireless: Wireless, draws: Draws, k: int, field: str, usual: Any) -> tuple[Any, Any]:
-    """Return the values [n] of a field of the link of station `k`, to the next hop and to the station.
-
-    `usual` are those of all links, or None.
-    """
-    link, name = wireless.link(k), f"wireless.each.{k}"
-    up = draws.either(f"{name}.{field}", getattr(link, field), usual)
-    return up, draws.either(f"{name}.downlink.{field}", getattr(link.downlink, field), up)
+    return thresholds(distinct), table
 
 
 def _errors(wireless: Wireless, draws: Draws, stations: int) -> Floats:
     """Return the frame error probability of each link [n, 2 * stations]."""
     every = draws.floats("wireless.frame_error", wireless.frame_error)
-    each = [error for k in range(stations) for error in _own(wireless, draws, k, "frame_error", every)]
+    each = [error for k in range(stations) for error in modes.own(wireless, draws, k, "frame_error", every)]
     return np.stack(each, axis=1)
 
 
@@ -178,39 +170,13 @@ def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
     return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
 
 
-def _rates(wireless: Wireless, draws: Draws) -> Callable[[int], tuple[Ints, ...]]:
-    """Return a function of the number of a station that returns the rates of its link in both directions, by
-    row of the table."""
+def _fill_rates(wireless: Wireless, draws: Draws, table: Ints) -> None:
+    """Fill in the rates of the links [n, 2 * stations, len(Link)] by row of the rate table."""
     assert wireless.rate is not None
     every = draws.floats("wireless.rate", wireless.rate)
-
-    def row(k: int) -> tuple[Ints, ...]:
-        return tuple(_rate_rows(wireless, rate) for rate in _own(wireless, draws, k, "rate", every))
-
-    return row
-
-
-def _modes(wireless: Wireless, draws: Draws) -> Callable[[int], tuple[Ints, ...]]:
-    """Return the same function for MCS and streams."""
-    every = draws.floats("wireless.streams", 1.0 if wireless.streams is None else wireless.streams)
-    mcs = None if wireless.mcs is None else draws.floats("wireless.mcs", wireless.mcs)
-
-    def row(k: int) -> tuple[Ints, ...]:
-        streams = _own(wireless, draws, k, "streams", every)
-        own = _own(wireless, draws, k, "mcs", mcs)
-        return tuple(_mode_rows(wireless, *direction) for direction in zip(streams, own, strict=True))
-
-    return row
-
-
-def _mode_rows(wireless: Wireless, streams: Floats, mcs: Floats | None) -> Ints:
-    """Return the rows of modes [n] in the rate table; without `mcs` those of the highest one."""
-    if mcs is None:
-        mcs = np.array([wireless.best_mcs(round(count)) for count in streams.tolist()])
-    pairs = np.rint(np.stack([streams, mcs], axis=1)).astype(np.int64)
-    modes, number = np.unique(pairs, axis=0, return_inverse=True)
-    rows = np.array([wireless.mode_row(int(s), int(m)) for s, m in modes])
-    return rows[number.reshape(-1)]
+    for k in range(table.shape[1] // 2):
+        for link, rate in enumerate(modes.own(wireless, draws, k, "rate", every), 2 * k):
+            table[:, link, Link.RATE] = _rate_rows(wireless, rate)
 
 
 def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
@@ -223,7 +189,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
     """Return features of the route of the first flow, see `ensemble.features`."""
     p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
     flow = net[:, : len(Flow)]  # FLOWS_AT is 0
-    hops, errors = flow[:, Flow.FORTH], _errors(wireless, draws, rows.nodes.shape[1] - 1)
+    hops, errors = flow[:, Flow.FORTH], probabilities(rows.losses)
     packet = (flow[:, Flow.SIZE] + flow[:, Flow.HEADER]).astype(np.float64)
     channel_ns, rtt_ns, survive = (np.zeros(len(p)), np.zeros(len(p)), np.ones(len(p)))
     gap = p[:, Radio.SIFS] + 2 * p[:, Radio.SLOT]
@@ -236,7 +202,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         busy = exchange_ns(rows, net[each, at + Link.RATE], packet)
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
-        survive *= np.where(k < hops, 1 - errors[each, link], 1)
+        survive *= np.where(k < hops, 1 - errors[net[each, at + Link.LOSS]], 1)
     for column in (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER):
         data = column in (Flow.BEFORE, Flow.AFTER)
         time = _leg_ns(rows, flow[:, column], packet if data else p[:, ReliableP.ACK])

@@ -1,7 +1,7 @@
 """Reception and carrier sensing in an 802.11 network: by hops, distance or received power."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Length, Number, Quantity
@@ -54,24 +54,41 @@ class PathLoss(Record):
     pair.
 
     A transmission destroys a frame unless it is weaker than the weakest neighbour's signal by `capture_db`.
+    With 802.11n and later the signal also determines the losses of each link, and the streams and the MCS of
+    links without `mcs`.
     """
 
     power_dbm: Decibel = 16.0
     """Transmitted power [dBm]."""
-    reference_db: Decibel = 40.0
-    """Path loss over the first metre [dB]."""
+    gateway_power_dbm: Decibel | None = None
+    """Transmitted power of the gateway [dBm]. Default: `power_dbm`."""
+    reference_db: Decibel | None = None
+    """Path loss over the first metre [dB]. Default: 40; with 802.11n and later that of free space,
+    40 at 2.4 GHz, 47 at 5 GHz and 48 at 6 GHz."""
     exponent: Annotated[Number, Quantity(units.PLAIN, 1, 8)] = 3.0
     """Path loss exponent: the loss grows by ten times this per decade of distance [dB]."""
     shadowing_db: Annotated[Number, Quantity(units.PLAIN, 0, 20)] = 0.0
     """Standard deviation of the normally distributed shadowing of every pair [dB]."""
-    decode_dbm: Decibel = -72.0
-    """Minimum power at which data frames are decoded [dBm]."""
-    control_dbm: Decibel = -82.0
-    """Minimum power at which control frames are decoded [dBm]."""
-    sense_dbm: Decibel = -85.0
-    """Minimum power at which a node senses transmissions and defers to them [dBm]."""
+    rooms: Annotated[Number, Quantity(units.LENGTH, 0.5, 1e4)] | None = None
+    """Side of square rooms that walls separate, from coordinate 0 on. Default: no walls."""
+    wall_db: Annotated[Number, Quantity(units.PLAIN, 0, 60)] = 5.0
+    """Attenuation by each wall between two nodes [dB]."""
+    decode_dbm: Decibel | None = None
+    """Minimum power at which data frames are decoded [dBm]. Default: -72; with 802.11n and later that at
+    which 10 % of MPDUs of 4096 B are lost at MCS 0."""
+    control_dbm: Decibel | None = None
+    """Minimum power at which control frames are decoded [dBm]. Default: -82; with 802.11n and later
+    `decode_dbm`."""
+    sense_dbm: Decibel | None = None
+    """Minimum power at which a node senses transmissions and defers to them [dBm]. Default: -85; with 802.11n
+    and later `control_dbm`."""
     capture_db: Decibel = 22.0
     """Capture threshold: a data frame survives a transmission that is weaker by this than the weakest
     neighbour's [dB]."""
     control_capture_db: Decibel = 10.0
     """Capture threshold of control frames, see `capture_db` [dB]."""
+    receiver: Literal["typical", "minimum"] | None = None
+    """Receivers (802.11n, ac, ax, be): limited by noise (`typical`), or with the minimum sensitivity that the
+    standard allows (`minimum`). Default: `typical`."""
+    noise_figure_db: Annotated[Number, Quantity(units.PLAIN, 0, 30)] | None = None
+    """Noise figure of a typical receiver [dB] (802.11n, ac, ax, be). Default: 7."""

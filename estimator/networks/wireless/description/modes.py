@@ -18,6 +18,7 @@ class Modes(Access):
     if TYPE_CHECKING:
         behaviour: Any
         each: Any
+        path_loss: Any
 
         def directions(self) -> Iterator[tuple[str, Direction]]: ...  # noqa: D102
 
@@ -29,9 +30,16 @@ class Modes(Access):
     guard: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None
     """Guard interval (802.11n, ac, ax, be). Default: 800 ns."""
     streams: Streams | None = None
-    """Number of spatial streams of every link (802.11n, ac, ax, be). Default: 1."""
+    """Number of spatial streams of every link (802.11n, ac, ax, be), at most if the signal determines them.
+    Default: 1."""
     mcs: Mcs | None = None
-    """Modulation and coding scheme of every link, per stream (802.11n, ac, ax, be). Default: the highest."""
+    """Modulation and coding scheme of every link, per stream (802.11n, ac, ax, be). Default: the highest;
+    with `path_loss` that with the highest rate that the signal allows, losses included."""
+
+    @property
+    def follows_signal(self) -> bool:
+        """True if the signal determines the losses of the links, and the modes of links without `mcs`."""
+        return self.has_edca and self.path_loss is not None
 
     @property
     def band_used(self) -> str:
@@ -63,11 +71,11 @@ class Modes(Access):
         found = [("", streams, self.mcs)]
         above = found[0]
         for name, own in self.directions():
-            _, *usual = above if name.endswith("downlink") else found[0]
+            usual = above if name.endswith("downlink") else found[0]
             above = (
                 f"{name}.",
-                usual[0] if own.streams is None else own.streams,
-                usual[1] if own.mcs is None else own.mcs,
+                usual[1] if own.streams is None else own.streams,
+                usual[2] if own.mcs is None else own.mcs,
             )
             if own.streams is not None or own.mcs is not None:
                 found.append(above)
@@ -86,7 +94,10 @@ class Modes(Access):
     @property
     def modes(self) -> list[Mode]:
         """Modes in the order of the rate table: all MCS of the numbers of streams that links have."""
-        streams = sorted({s for _, number, _ in self.choices() for s in possible(number)})
+        streams = sorted({
+            s for _, number, mcs in self.choices() for most in possible(number)
+            for s in (range(1, most + 1) if mcs is None and self.follows_signal else [most])
+        })  # fmt: skip
         modes = [self.mode(s, m) for s in streams for m in range(self.best_mcs(s) + 1)]
         return [mode for mode in modes if not is_excluded(mode)]
 
@@ -108,8 +119,12 @@ class Modes(Access):
         """Rates of all links, and of single links [bit/s]."""
         found: list[Number] = []
         for _, streams, mcs in self.choices():
-            each = [self._rate(self.mode(s, m)) for s in possible(streams)
-                    for m in ([self.best_mcs(s)] if mcs is None else possible(mcs))]  # fmt: skip
+            if mcs is None and self.follows_signal:
+                modes = [mode for mode in self.modes if mode.streams <= max(possible(streams))]
+            else:
+                modes = [self.mode(s, m) for s in possible(streams)
+                         for m in ([self.best_mcs(s)] if mcs is None else possible(mcs))]  # fmt: skip
+            each = [self._rate(mode) for mode in modes]
             found.append(each[0] if len(each) == 1 else Distribution("choice", tuple(sorted(each))))
         return found
 

@@ -55,6 +55,8 @@ def misplaced(wireless: Any) -> Iterator[str]:
                 yield f"{name}.rate has no meaning with {standard}; write mcs and streams"
         return
     given = [name for name in NEW_ONLY if getattr(wireless, name) is not None]
+    given += [f"path_loss.{name}" for name in ("receiver", "noise_figure_db")
+              if getattr(wireless.path_loss, name, None) is not None]  # fmt: skip
     given += [f"{name}.{field}" for name, link in wireless.directions() for field in ("mcs", "streams")
               if getattr(link, field) is not None]  # fmt: skip
     given += [f"{name}.access" for name, flow in wireless.each_flow() if flow.access is not None]
