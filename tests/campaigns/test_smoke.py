@@ -267,3 +267,50 @@ def test_wifi(output: Outputs, alone: None) -> None:
     assert real.simulated_s > 1 and real.throughput_mbps == pytest.approx(10, rel=0.01)
     shown = output("wifi", measure=lambda scenario: real)
     assert len(rows(shown)) == 9 and "ns-3 is missing" in shown
+
+
+def test_wifi_today(output: Outputs, tmp_path: Path) -> None:
+    """Two rows: the options of ns-3 leave out what a row does not have, and each group has its goodput."""
+    from tests.campaigns.benchmarks import ns3, wifi_today
+
+    columns = (
+        "queue_limit_pkts", "wired_owd_ms", "tcp_cc", "tcp_initial_ssthresh_bytes", "arrivals",
+        "g1_mbps_per_flow", "g2_traffic", "g2_dir", "g2_ac", "g2_payload_bytes", "g2_mbps_per_flow",
+        "g2_stations", "mpdus_per_ppdu_ap", "mpdus_per_ppdu_sta", "retry_mpdu_ratio", "g1_delay_ms",
+        "g1_delay_p95_ms", "g2_goodput_mbps_mean", "g2_goodput_mbps_se",
+    )  # fmt: skip
+    cell = {
+        **dict.fromkeys(columns), "std": "802.11ac", "width_mhz": 40, "nss": 1, "gi_ns": 400, "mcs": 7,
+        "n_stations": 2, "ampdu_max_bytes": 65535, "amsdu_max_bytes": 0, "ba_window": 64, "rts_cts": 0,
+        "mpdu_error_prob": 0, "bar_after_missed_ba": 1, "warmup_s": 0.5, "duration_s": 1, "n_seeds": 3,
+        "g1_dir": "up", "g1_ac": "BE", "g1_payload_bytes": 1000, "g1_stations": "1-2",
+    }  # fmt: skip
+    video = {
+        "id": 1, "kind": "edca_vi_be", "g1_traffic": "cbr", "g1_mbps_per_flow": 5, "g1_ac": "VI",
+        "g2_traffic": "sat", "g2_dir": "up", "g2_ac": "BE", "g2_payload_bytes": 500, "g2_stations": "1-2",
+        "g1_goodput_mbps_mean": 9.5, "g1_goodput_mbps_se": 0.5, "g2_goodput_mbps_mean": 30,
+    }  # fmt: skip
+    tcp = {
+        "id": 2, "kind": "tcp_up", "g1_traffic": "tcp", "wired_owd_ms": 3, "tcp_cc": "cubic",
+        "tcp_initial_ssthresh_bytes": 14480, "queue_limit_pkts": 100, "g1_goodput_mbps_mean": 50,
+    }  # fmt: skip
+    frame = pd.DataFrame([cell | video, cell | tcp])
+    frame.to_csv(tmp_path / "ns3_wifi_today.csv", index=False)
+    given: list[dict[str, object]] = []
+
+    def run_cell(program: object, **options: object) -> tuple[list[float], float]:
+        given.append(options)
+        return [10.0, 20.0], 1.5 if options["duration"] else 0.5
+
+    netcarlo = SimpleNamespace(simulated_s=300.0, goodput_mbps=[10.5, 21.0])
+    shown = rows(output(
+        "wifi_today", tmp_path / "ns3_wifi_today.csv", 1, 2, of_netcarlo=lambda row, replications: netcarlo,
+        ns3=SimpleNamespace(__file__=ns3.__file__, compiled=Mock(), run_cell=run_cell),
+    ))  # fmt: skip
+    assert shown[1] == ["1", "edca_vi_be, 802.11ac", "1.50", "300", "200", "300", "200"]
+    assert shown[4] == ["1", "VI", "9.50 ± 0.5", "10.00", "10.50"]
+    assert [line[:2] for line in shown[5:]] == [["1", "BE"], ["2", "BE"]]
+    assert given[0]["g2_traffic"] == "sat" and {"queue", "wire", "g2_rate"}.isdisjoint(given[0])
+    assert given[-1]["control"] == "cubic" and "g2_traffic" not in given[-1]
+    with pytest.raises(ValueError, match="row 3: MPDU errors"):
+        wifi_today.options({"id": 3, "mpdu_error_prob": 0.1, "mcs": 7})

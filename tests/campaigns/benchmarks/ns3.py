@@ -8,7 +8,7 @@ from pathlib import Path
 PACKAGES = "libns3-dev and libgsl-dev"
 _LIBRARIES = (
     *("wifi", "applications", "internet", "traffic-control"),
-    *("mobility", "propagation", "network", "core"),
+    *("mobility", "propagation", "network", "point-to-point", "core"),
 )
 
 
@@ -27,10 +27,16 @@ def compiled(source: Path, folder: Path) -> Path:
 
 def run_chain(program: Path, **options: object) -> tuple[float, float]:
     """Throughput [Mbit/s] that ns-3 finds, and the seconds of processor time it takes, start-up included."""
+    found, taken_s = run_cell(program, **options)
+    return found[0], taken_s
+
+
+def run_cell(program: Path, **options: object) -> tuple[list[float], float]:
+    """Goodputs [Mbit/s] that ns-3 finds, and the seconds of processor time it takes, start-up included."""
     before = _children_s()
     arguments = [f"--{name}={value}" for name, value in options.items()]
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[0]), _children_s() - before
+    return [float(word) for word in done.stdout.split()], _children_s() - before
 
 
 def _children_s() -> float:

@@ -59,12 +59,13 @@ def measure(scenario: Scenario, *, rounds: int = ROUNDS) -> Speed:
     ensemble = build(scenario)
     model = model_of(scenario)
     out = launch.run(model, ensemble.rows, threads=1)
-    best = min(_seconds(model, ensemble.rows) for _ in range(rounds))
+    best = min(seconds(model, ensemble.rows) for _ in range(rounds))
     goodput = float(outcomes(scenario.network, out, *ensemble).frame["goodput_bps"].mean())
     return Speed(float(scenario.duration) / best, out[0, WifiOut.EVENTS] / best, goodput / 1e6)  # type: ignore[arg-type]
 
 
-def _seconds(model: Any, rows: Any) -> float:
+def seconds(model: Any, rows: Any) -> float:
+    """Return the processor time of a launch on one core [s]."""
     start = time.process_time()
     launch.run(model, rows, threads=1)
     return time.process_time() - start
