@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 
 class Source(NamedTuple):
-    """A constant-rate source without jitter and without random silent periods."""
+    """A source with constant gaps and without random silent periods."""
 
     name: str
     """Name of the source in messages."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.parameters import LinuxP, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.udp.source import EXPONENTIAL
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
@@ -41,6 +42,8 @@ def fill(
         table[:, UdpP.INTERVAL] = np.maximum(np.rint(interval), 1)
         most = np.rint(table[:, UdpP.INTERVAL] * draws.floats(f"{at}.jitter", transport.jitter))
         table[:, UdpP.SPREAD] = 2 * most  # width of the distribution of gaps [ns]
+        if transport.gaps == "exponential":
+            table[:, UdpP.SPREAD] = EXPONENTIAL
         table[:, UdpP.STOP] = np.iinfo(np.int64).max >> 1
         if transport.stop is not None:
             table[:, UdpP.STOP] = draws.whole(f"{at}.stop", transport.stop, NS)

@@ -1,4 +1,4 @@
-"""UDP at a constant bit rate: datagrams at regular intervals, without feedback."""
+"""UDP at a constant mean rate, without feedback: datagrams at regular or at random intervals."""
 
 from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, Self
@@ -31,7 +31,7 @@ class Datagrams(Record, Capabilities):
     """Datagrams at a constant bit rate; `rate` counts the payload.
 
     The first datagram is sent at a random time in the first interval. Two flows with equal intervals keep the
-    offset between their datagrams for the whole run unless they have `jitter`.
+    offset between their datagrams for the whole run unless they have `jitter` or exponential `gaps`.
     """
 
     rate: Offered
@@ -51,6 +51,8 @@ class Datagrams(Record, Capabilities):
     jitter: Probability = 0.0
     """Maximum deviation of a gap between datagrams from its mean, as a share of the mean; uniformly
     distributed."""
+    gaps: Literal["constant", "exponential"] = "constant"
+    """Distribution of the gaps between datagrams: `constant`, or `exponential` for Poisson arrivals."""
 
     datagrams: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not supported with udp; remove it"}
@@ -77,6 +79,8 @@ class Datagrams(Record, Capabilities):
             raise InputError("bytes and packets are both given; keep one")
         if self.stop is not None and bounds(self.stop)[0] <= bounds(self.start)[1]:
             raise InputError("stop can be at or before start; raise stop or lower start")
+        if bounds(self.jitter)[1] > 0 and self.gaps == "exponential":
+            raise InputError("jitter and gaps: exponential are both given; keep one")
         gap_s = 8 * bounds(self.payload)[1] / bounds(self.rate)[0]
         if bounds(self.jitter)[1] > 0 and gap_s >= 1:
             raise InputError("jitter needs gaps below 1 s; raise rate, lower payload, or remove it")

@@ -54,7 +54,8 @@ class UdpP(IntEnum):
     STOP = auto()
     """Time from which no datagram is sent [ns]."""
     SPREAD = auto()
-    """Width of the uniform distribution of intervals around INTERVAL, at most 2**31 [ns]; 0: constant."""
+    """Width of the uniform distribution of intervals around INTERVAL, at most 2**31 [ns]; 0: constant; -1:
+    exponential intervals."""
 
 
 class ReliableP(IntEnum):

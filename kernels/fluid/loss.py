@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.exponential import exponential
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.fluid import window
-from netcarlo.kernels.fluid.chance import exponential
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,

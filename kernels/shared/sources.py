@@ -1,4 +1,5 @@
-"""UDP sources: constant bit rate with jitter, always on or with exponential on and off periods.
+"""UDP sources: constant bit rate with jitter, or Poisson arrivals; always on or with exponential on and off
+periods.
 
 `b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
 """

@@ -1,1 +1,1 @@
-"""UDP at a constant bit rate: what its sources and sinks share."""
+"""UDP at a constant mean rate: what its sources and sinks share."""

@@ -1,4 +1,4 @@
-"""A stream of datagrams at a constant bit rate as a one-way association (`endpoints.contract`).
+"""A stream of datagrams at a constant mean rate as a one-way association (`endpoints.contract`).
 
 The sender's only timer expires when the next datagram is due.
 """
@@ -34,7 +34,8 @@ class Udp(IntEnum):
     INTERVAL = 2
     """Mean gap between datagrams [ns]."""
     SPREAD = 3
-    """Width of the uniform distribution of gaps around INTERVAL [ns]; 0: all gaps are equal."""
+    """Width of the uniform distribution of gaps around INTERVAL [ns]; 0: all gaps are equal; -1: they are
+    exponential."""
     LIMIT = 4
     """Datagrams to send [n]."""
     STREAM = 5

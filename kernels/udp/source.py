@@ -1,4 +1,4 @@
-"""Source of datagrams at a constant bit rate, with jitter or without.
+"""Source of datagrams at a constant bit rate, with jitter or without, or with exponential gaps.
 
 The gap behind datagram k is draw k of a random stream, so the sending time of any datagram can be computed
 from that of another one: no engine has to store sending times.
@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.exponential import FRACTION_BITS, exponential
+from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.philox import draw
 
 MOST_SPREAD = 1 << 31
 """Largest `UdpP.SPREAD` [ns]: its product with 32 random bits fits an int64."""
+
+EXPONENTIAL = -1
+"""`UdpP.SPREAD` of exponential gaps with the mean INTERVAL: Poisson arrivals."""
+
+_SHARE_BITS = np.int64(20)
+_SHARE_MASK = np.int64((1 << 20) - 1)
 
 
 class Known(IntEnum):
@@ -27,12 +35,25 @@ class Known(IntEnum):
 
 
 def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
-    """Return the time from datagram `number` to the next [ns]: uniform around `interval`, at least 1 ns."""
+    """Return the time from datagram `number` to the next [ns], at least 1 ns: uniform around `interval`, or
+    exponential."""
     wait = interval
     if spread > 0:
         w0, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, number)
         wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
+    elif spread < 0:
+        wait = _exponential_gap(p, stream, number, interval)
     return max(wait, np.int64(1))
+
+
+@noinline
+def _exponential_gap(p: Any, stream: Any, number: Any, mean: Any) -> Any:
+    """Return an exponential time [ns].
+
+    The mean is multiplied in two parts, so that the product of a long one fits an int64.
+    """
+    share = exponential(p, stream, number) >> (np.int64(FRACTION_BITS) - _SHARE_BITS)
+    return (mean >> _SHARE_BITS) * share + ((mean & _SHARE_MASK) * share >> _SHARE_BITS)
 
 
 def offset_of(p: Any, m: Any, known: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:

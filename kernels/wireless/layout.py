@@ -138,7 +138,8 @@ class Flow(IntEnum):
     ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
     DELAY_CLASS = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
     BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
-    SPREAD = 20  # UDP: width of uniformly distributed gaps around INTERVAL, at most 2**31 [ns]; 0: equal gaps
+    SPREAD = 20  # UDP: width of uniformly distributed gaps around INTERVAL, at most 2**31 [ns]
+    # (0: equal gaps), or -1: exponential gaps
     SHORT = 21  # bytes by which the payload of the last packet falls short of SIZE
     BACKLOG = 22  # UDP over EDCA: datagrams that a saturated source keeps in its queue; 0: see INTERVAL
     CATEGORY = 23  # EDCA: access category, as in `Function.CATEGORY`

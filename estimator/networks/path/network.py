@@ -162,7 +162,7 @@ class PathNetwork(Routed):
             return ()
         found = self.rows(run, draws)
         p, hops = found.parameters[0], found.hops[0, 0]
-        if p[UdpP.SPREAD] > 0:
+        if p[UdpP.SPREAD] != 0:
             return ()
         field, every, start = "transport.jitter", int(p[UdpP.INTERVAL]), int(p[RowP.START])
         end, queues = int(min(p[UdpP.STOP], p[RowP.END])), frozenset(range(len(hops)))

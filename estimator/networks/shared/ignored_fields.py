@@ -4,7 +4,7 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
         "transport.sack_block", "transport.duplicate_acks", "transport.max_rto", "transport.initial_rto",
         "transport.ack_delay", "transport.tick", "transport.clock_phase", "*.ecn", "*.reverse.queue",
-        "*.reverse.red", "*.jitter",
+        "*.reverse.red", "*.jitter", "*.gaps",
     ),
     "formula": (
         "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.min_rto",
@@ -12,7 +12,8 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "transport.max_rto", "transport.initial_rto", "transport.ack_delay", "transport.tick",
         "transport.clock_phase", "transport.initial_window", "transport.initial_ssthresh",
         "transport.handshake", "*.window", "*.queue", "*.red", "*.red.*", "*.ecn", "*.reverse.*",
-        "*.jitter", "shared.flows.*.protocol", "shared.flows.*.udp.bytes", "shared.flows.*.udp.packets",
+        "*.jitter", "*.gaps", "shared.flows.*.protocol", "shared.flows.*.udp.bytes",
+        "shared.flows.*.udp.packets",
     ),
 }  # fmt: skip
 """Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc.discovery import JITTER, REQUEST_PERIOD
 from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, Manet
+from netcarlo.kernels.base.exponential import FRACTION_BITS, exponential
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.loss import gap
@@ -17,7 +18,7 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.fluid.adhoc.exchange import patience
 from netcarlo.kernels.fluid.adhoc.state import STREAM_GIVEN_UP, AirFloat, AirWord
-from netcarlo.kernels.fluid.chance import FRACTION_BITS, exponential, survival
+from netcarlo.kernels.fluid.chance import survival
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
 
 _LONGEST = FOREVER >> ONE_BITS

@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 
 from netcarlo import Scenario
 from netcarlo.kernels import models
-from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
-from netcarlo.kernels.base.parameters import P, ReliableP, RowP, TcpP, UdpP
-from netcarlo.kernels.fluid import chance
-from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
@@ -231,17 +228,6 @@ def test_goodput_is_near_that_of_packets() -> None:
         ]
         errors.append(both[0]["tcp_goodput_bps"] / both[1]["tcp_goodput_bps"] - 1)
     assert np.median(np.abs(np.concatenate(errors))) < 0.05
-
-
-def test_exponential_numbers() -> None:
-    exponential = bind(chance.exponential, compilers.plain)
-    p = np.zeros(len(P), np.int64)
-    p[[RowP.SEED, RowP.SCENARIO, RowP.REPLICATION]] = 1, 2, 3
-    with np.errstate(over="ignore"):
-        drawn = np.array([exponential(p, 4, k) for k in range(2000)]) / 2.0**chance.FRACTION_BITS
-    assert drawn.min() >= 0 and drawn.mean() == pytest.approx(1, abs=0.1)
-    assert drawn.std() == pytest.approx(1, abs=0.1)
-    assert (drawn > 1).mean() == pytest.approx(math.exp(-1), abs=0.04)
 
 
 def path(**values: object) -> Scenario:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, FlowOut
+from tests.twins.jitter import gap
 from tests.twins.outcomes import WORD
 from tests.twins.path.link import Packet
 from tests.twins.run import tcp_of
@@ -135,7 +136,7 @@ class Flow:
 
 
 class Udp(Flow):
-    """Datagrams with uniform gaps; perhaps with exponential times of sending and of silence."""
+    """Datagrams with uniform or exponential gaps, perhaps with exponential times of sending and silence."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
@@ -148,9 +149,9 @@ class Udp(Flow):
         c = self.columns
         gaps = self.world.tables.gaps(STREAM_PERIOD + self.number, c.PERIODS)
         assert gaps is not None
-        for k, gap in enumerate(gaps):
+        for k, parts in enumerate(gaps):
             mean = c.ON if k % 2 == 0 else c.OFF
-            yield (gap + 1) * mean // 1024
+            yield (parts + 1) * mean // 1024
 
     def _expect(self, k: int, time: int) -> None:
         """Datagram k comes when its time has come."""
@@ -170,10 +171,8 @@ class Udp(Flow):
     def _gap(self, k: int) -> int:
         """From datagram k to the next [ns]."""
         c = self.columns
-        if c.SPREAD == 0:
-            return max(c.INTERVAL, 1)
-        word = self.world.tables.streams.block(STREAM_DATAGRAM + self.number, k)[0]
-        return max(c.INTERVAL - c.SPREAD // 2 + c.SPREAD * word // 2**32, 1)
+        streams, stream = self.world.tables.streams, STREAM_DATAGRAM + self.number
+        return max(gap(streams, k, c.INTERVAL, c.SPREAD, stream=stream), 1)
 
     def arrive(self, segment: Segment) -> None:
         self.outcomes.arrived(segment.packet, segment.packet.content, self.agenda.now)

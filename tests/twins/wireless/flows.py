@@ -1,8 +1,8 @@
-"""Flows: UDP at a constant rate, and the TCPs of the path twin over the radio."""
+"""Flows: UDP at a constant mean rate, and the TCPs of the path twin over the radio."""
 
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import STREAM_DATAGRAM, Out
 from netcarlo.kernels.wireless.layout import FlowOut
 from tests.twins.jitter import gap
 from tests.twins.path.engine import Rank
@@ -105,7 +105,7 @@ class Udp(Flow):
 
     def _send(self, k: int) -> None:
         c = self.columns
-        wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, flow=self.number)
+        wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, stream=STREAM_DATAGRAM + self.number)
         self._expect(k + 1, self.clock.now + wait)
         self._put(k)
 
