@@ -4,7 +4,7 @@ from netcarlo.kernels.base.layout import STREAM_DATAGRAM
 from tests.twins.random_numbers import Streams
 
 LN2 = 744_261_118
-"""ln(2) in units of 2**-30."""
+"""Logarithm of 2 in units of 2**-30."""
 
 
 def gap(streams: Streams, number: int, interval: int, spread: int, *, stream: int = STREAM_DATAGRAM) -> int:
