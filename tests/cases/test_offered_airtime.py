@@ -63,3 +63,23 @@ def test_a_load_that_ends_or_adapts_is_no_overload() -> None:
         transport = {"protocol": "sack"}
         asked = Scenario.check({"duration": "1 s", "transport": transport, "wireless": network})
         assert cautions.overload(asked) is None
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_the_capacity_of_edca_is_that_of_full_opportunities() -> None:
+    def cell(rate: float) -> Scenario:
+        udp = {"protocol": "udp", "rate": f"{rate:.0f} bit/s", "payload": "1200 B"}
+        flow = {"source": "gateway", "sink": "station", "access": "video"}
+        radio = {"standard": "802.11ax", "channel": "20 MHz", "cell": {"stations": 2}, "mcs": 1}
+        radio |= {"flows": [{"each": flow}]}
+        run = {"duration": "300 ms", "warm_up": "100 ms", "replications": 1}
+        return Scenario.check({**run, "transport": udp, "wireless": radio})
+
+    found = cautions.overload(cell(1e9))
+    assert found is not None and found.link == "the access point of the 802.11 network"
+    most = found.capacity_bps * 1200 / 1228
+    for load in (0.94, 1.02):
+        asked = cell(load * most / 2)
+        goodput = simulate(asked, target="cpu").frame.goodput_bps[0]
+        assert (cautions.overload(asked) is not None) == (load > 1)
+        assert goodput == pytest.approx(min(load, 0.985) * most, rel=0.015)

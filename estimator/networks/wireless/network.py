@@ -174,7 +174,8 @@ class WirelessNetwork(Wireless, Network):
 
     def offered(self, rows: WifiRows) -> Offered:
         """Return the load of the nodes and of the channel."""
-        return of_radio(rows)
+        place = "gateway" if self.cell is None else "access point"
+        return of_radio(rows, f"the {place} of the 802.11 network")
 
     def row_bytes(self) -> int:
         """Return the memory of one row and its outcomes [byte]."""

@@ -25,6 +25,7 @@ from netcarlo.networks.queue_limits import drawn, of_frames
 from netcarlo.networks.run import PACKET
 from netcarlo.networks.wireless import dot11, edca, geometry, modes, outages
 from netcarlo.networks.wireless import flows as wifi_flows
+from netcarlo.networks.wireless.channel_time import air_ns, packet_ns
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics import portable
@@ -199,7 +200,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         rate = p[:, Radio.RATES_AT] + net[each, at + Link.RATE] * len(Rate)
         ack_ns = gap + air_ns(net, rate, p[:, ReliableP.ACK] + p[:, Radio.MAC_OVERHEAD])
         data_ns = gap + air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
-        busy = exchange_ns(rows, net[each, at + Link.RATE], packet)
+        busy = packet_ns(rows, flow, np.where(k < hops, k, 0), net[each, at + Link.RATE])
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
         survive *= np.where(k < hops, 1 - errors[net[each, at + Link.LOSS]], 1)
@@ -215,28 +216,6 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         "path_loss": 1 - survive,
         "bdp_packets": rtt_ns / channel_ns,
     }
-
-
-def exchange_ns(rows: WifiRows, rate: Ints, size: Floats | Ints) -> Floats:
-    """Return the time [ns] of a DIFS, the data frame of a packet of `size` bytes [n], a SIFS and the ACK.
-
-    `rate` is the row of the rate table at which the data frame is sent [n].
-    """
-    p, net = rows.parameters, rows.network
-    data = p[:, Radio.RATES_AT] + rate * len(Rate)
-    answer = p[:, Radio.RATES_AT] + net[np.arange(len(p)), data + Rate.ANSWER] * len(Rate)
-    ack = air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
-    difs = p[:, Radio.SIFS] + 2 * p[:, Radio.SLOT]
-    return difs + air_ns(net, data, size + p[:, Radio.MAC_OVERHEAD]) + p[:, Radio.SIFS] + ack
-
-
-def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
-    """Return the duration [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate`
-    [n]."""
-    value = {column: net[np.arange(len(net)), rate + column] for column in Rate}
-    bits = 6 * (8 * size + value[Rate.EXTRA_BITS])
-    symbols = np.ceil(bits / np.maximum(value[Rate.SIXTH_BITS], 1))
-    return np.asarray(value[Rate.PREAMBLE] + value[Rate.SYMBOL] * symbols + value[Rate.EXTENSION])
 
 
 def _leg_ns(rows: WifiRows, leg: Ints, size: Floats | Ints) -> Floats:
