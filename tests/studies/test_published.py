@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from netcarlo.cli.main import app
+from netcarlo.numerics.arrays import Floats
 from netcarlo.studies import study as studies
 from netcarlo.studies.checking import check_study
 from netcarlo.studies.study import Study
@@ -26,8 +27,9 @@ def load(name: str) -> Study:
     return studies.load(FOLDER / name)
 
 
-def test_there_are_three() -> None:
-    assert STUDIES == ["cubic_windows", "sctp_detection", "wifi_saturation"]
+def test_there_are_five() -> None:
+    names = "cubic_windows", "sctp_detection", "wifi6_saturation", "wifi_aggregation", "wifi_saturation"
+    assert tuple(STUDIES) == names
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -58,9 +60,9 @@ def test_all_demands_are_met(name: str, tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
 
 
-def airtime(rate: float, bits: int) -> float:
+def airtime(rate: float, bits: int, *, preamble: float = 20e-6, symbol: float = 4e-6) -> float:
     """Return the duration of an 802.11a frame [s] (IEEE 802.11-2020, clause 17.4.3)."""
-    return 20e-6 + 4e-6 * math.ceil((16 + bits + 6) / (rate * 4))
+    return preamble + symbol * math.ceil((16 + bits + 6) / (rate * 1e6 * symbol))
 
 
 def bianchi(rate: float, stations: int, *, eifs: bool) -> float:
@@ -71,19 +73,45 @@ def bianchi(rate: float, stations: int, *, eifs: bool) -> float:
     else:
         data, ack = airtime(rate, 12000 + 28 * 8 + 48), airtime(ANSWER[rate], 112)
         sifs, slot, window = 16e-6, 9e-6, 16
-    difs, stages = sifs + 2 * slot, round(math.log2(1024 / window))
-    # The attempt probability at which the two equations of the model meet, on the grid of the MATLAB program.
-    grid = np.linspace(0, 1, 10_000)
-    p = 1 - (1 - grid) ** (stations - 1)
-    other = 2 / (1 + window + p * window * sum((2 * p) ** k for k in range(stages)))
-    tau = float(other[np.argmin(np.abs(grid - other))])
-    some = 1 - (1 - tau) ** stations
-    one = stations * tau * (1 - tau) ** (stations - 1)
+    difs = sifs + 2 * slot
+    # The grid of the MATLAB program.
+    some, one = attempts(window, stations, grid=np.linspace(0, 1, 10_000))
     again = 1 / (1 - 1 / window)
     delay = 1e-7 if eifs else 0.0  # propagation; the program has it in the tables with EIFS only
     success = (data + sifs + ack + difs + delay) * again + slot
     collision = data + difs + delay + (sifs + ack if eifs else 0)
     return 12000 * again * one / ((1 - some) * slot + one * success + (some - one) * collision) / 1e6
+
+
+def attempts(window: int, stations: int, *, grid: Floats) -> tuple[float, float]:
+    """Return the probabilities that some stations and that one station attempts, windows up to 1024.
+
+    The attempt probability is the one of `grid` at which the two equations of the model meet.
+    """
+    p = 1 - (1 - grid) ** (stations - 1)
+    other = 2 / (1 + window + p * window * sum((2 * p) ** k for k in range(round(math.log2(1024 / window)))))
+    tau = float(other[np.argmin(np.abs(grid - other))])
+    return 1 - (1 - tau) ** stations, stations * tau * (1 - tau) ** (stations - 1)
+
+
+def bianchi_ax(rate: float, answer: float, stations: int) -> float:
+    """Return the saturation throughput [Mbit/s] by the formulas of `bianchi11ax.py` of ns-3."""
+    data = airtime(rate, 8 * 1538, preamble=44e-6, symbol=13.6e-6)
+    success, collision = data + 16e-6 + airtime(answer, 112) + 34e-6 + 9e-6, data + 34e-6
+    some, one = attempts(16, stations, grid=np.linspace(0, 0.1, 100_000))
+    return 12000 * one / ((1 - some) * 9e-6 + one * success + (some - one) * collision) / 1e6
+
+
+def test_the_numbers_of_802_11ax_are_typed_correctly() -> None:
+    rates = {(20, 0): 8.603, (20, 7): 86, (20, 11): 143.4, (80, 0): 36, (80, 7): 360.3, (80, 11): 600.5}
+    numbers = load("wifi6_saturation").published
+    assert len(numbers) == 24
+    for number in numbers:
+        width, mcs, stations = (
+            round(float(number.conditions[key])) for key in ("channel_mhz", "mcs", "stations")
+        )
+        expected = bianchi_ax(rates[width, mcs], 24 if mcs else 6, stations)
+        assert number.value == pytest.approx(expected, abs=1e-3), number
 
 
 def test_the_numbers_of_ns3_are_typed_correctly() -> None:

@@ -1,0 +1,1 @@
+from try_ import *
