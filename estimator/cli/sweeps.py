@@ -406,11 +406,17 @@ def _write_figures(
     with images.browser():
         for k, of in enumerate(outcomes, 1):
             images.write({of: drawn}, folder, width, height)
-            console.say(f"{of}.svg, .png and .pdf (figure {k} of {len(outcomes)})")
+            console.say(f"{of}.svg, .png and .pdf (figure {k} of {len(outcomes)}{_nothing(drawn)})")
             if k < len(outcomes):
                 drawn = curves(store, x, outcomes[k], by, chosen)
     files = len(outcomes) * len(images.FORMATS)
     console.say(f"{files} files in {folder}: {', '.join(outcomes)}, each as SVG, PNG and PDF")
+
+
+def _nothing(drawn: Any) -> str:
+    """Return a note on a figure that shows only zeros; else empty."""
+    values = (value for trace in drawn["data"] for value in trace.get("y", ()))
+    return "" if any(values) else ", 0 everywhere"
 
 
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
@@ -525,7 +531,7 @@ def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> N
         console.echo(
             f"{console.large(summary.networks / wall_s)} networks/s, "
             f"{console.large(summary.packets / wall_s)} packets/s, "
-            f"{100 * summary.kernel_share:.0f} % of the time inside kernels"
+            f"{100 * summary.kernel_share:.0f} % of the time in simulations"
         )
     if summary.answered:
         console.echo(f"answered by {_answered(summary.answered)}")

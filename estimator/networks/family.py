@@ -250,15 +250,19 @@ class Network(Record):
 
     @classmethod
     def in_words(cls, parts: Sequence[str]) -> str:
-        """Return a dotted name, split at its dots, as text: `hops.1 rate`.
+        """Return a dotted name, split at its dots, as text: `hops.1 rate`, `number of hops`, `rate of a hop`.
 
-        Parts up to the last number keep the path that they have in the file, so that a reader finds them.
+        Parts up to the last number keep the path that they have in the file, so that a reader finds them. The
+        count of the first item of a list, and what is drawn for each of its elements, need no path.
         """
         last = max((k for k, part in enumerate(parts) if part.isdecimal()), default=-1)
-        element, rest = parts[: last + 1], parts[last + 1 :]
-        if list(element[:2]) == ["paths", "0"]:
+        element, rest = list(parts[: last + 1]), parts[last + 1 :]
+        if element[:2] == ["paths", "0"]:
             element = element[2:]
-        return " ".join([*filter(None, [".".join(element)]), *cls.said(parts, rest)])
+        words = cls.said(parts, rest)
+        if element == ["hops", "0"] and rest[0] in ("count", "each"):
+            return " ".join(words) + (" of a hop" if rest[0] == "each" else "")
+        return " ".join([*filter(None, [".".join(element)]), *words])
 
     @classmethod
     def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:

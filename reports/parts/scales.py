@@ -11,10 +11,10 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.names import full_names
-from netcarlo.schema.readable import FRACTION, Scale, number, say, scale, trimmed
+from netcarlo.schema.readable import FRACTION, MINUS, Scale, number, say, scale, trimmed
 from netcarlo.simulation.outcomes import BY_NAME
 
-__all__ = ["FRACTION", "Scale", "number", "say", "scale", "trimmed"]
+__all__ = ["FRACTION", "MINUS", "Scale", "number", "say", "scale", "trimmed"]
 
 _MOST_SAID = 12
 """Most values of a choice that are said one by one."""
@@ -40,8 +40,8 @@ def digits_for(value: float, low: float, high: float) -> int:
 
 
 def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
-    """An interval on a scale: `[1.21, 1.26]`; empty without one."""
-    if not (math.isfinite(low) and math.isfinite(high)):
+    """An interval on a scale: `[1.21, 1.26]`; empty without one, or if its ends are equal."""
+    if not (math.isfinite(low) and math.isfinite(high)) or low == high:
         return ""
     return f"[{number(low / shown.factor, digits)}, {number(high / shown.factor, digits)}]"
 

@@ -9,7 +9,7 @@ from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.results import Estimates, Results
 from netcarlo.reports.sweep.reversals import sentence_part
-from netcarlo.reports.sweep.wins import gain_scale, judged, leads, wins
+from netcarlo.reports.sweep.wins import NEAR, gain_scale, judged, leads, places, wins
 
 MOST_COLUMNS = 6
 """Maximum number of labels that are columns of the table of means; if there are more, they are rows."""
@@ -68,8 +68,22 @@ def _answer(results: Results) -> str:
         return text + "."
     most = int(np.nanargmax(share.share))
     often = f"{results.labels[most]} is best" if most != first else "It is best"
+    return f"{text}. {often} {_places(results, column, most, share.share[most])}."
+
+
+def _places(results: Results, column: str, k: int, share: float) -> str:
+    """Return in how many networks a label is best, separately alone and tied, and how often it is near."""
     what = "networks" if results.drawn else "points"
-    return f"{text}. {often} in {_share(share.share[most])} of the {what}."
+    found = places(results, column)
+    if found is None:
+        return f"in {_share(share)} of the {what}"
+    alone, tied, near = (_share(each[k]) for each in found)
+    text = f"in {alone} of the {what}"
+    if found.tied[k]:
+        text = f"alone {text}, tied for best in {tied}"
+    if np.isclose(found.near[k], found.alone[k] + found.tied[k]):
+        return text
+    return f"{text}, within {scales.say(NEAR, scales.FRACTION)} of the best in {near}"
 
 
 class Change(NamedTuple):
@@ -96,7 +110,9 @@ def cost(results: Results) -> str:
     other = 0 if first else second
     if not np.isfinite(score[[first, other]]).all():
         return ""
-    found = [change for column in columns if (change := _change(results, column, first, other))]
+    none = [column for column in columns[1:] if not np.nan_to_num(results.cube(column)).any()]
+    changes = (_change(results, column, first, other) for column in columns if column not in none)
+    found = [change for change in changes if change]
     if not found:
         return ""
     gain, rest = found[0], found[1:]
@@ -106,7 +122,9 @@ def cost(results: Results) -> str:
     text = f"{results.labels[first]} against {results.labels[other]}: {gain.text}"
     text += f", at the cost of {', '.join(worse)}" if worse else ""
     text += f"; also better: {', '.join(better)}" if better else ""
-    return text + (f"; no clear difference: {', '.join(unclear)}." if unclear else ".")
+    text += f"; no clear difference: {', '.join(unclear)}" if unclear else ""
+    n = scales.count(int(results.ok["replications"].sum()))
+    return text + "".join(f"; {scales.name_of(column)} 0 in all {n} replications" for column in none) + "."
 
 
 def _change(results: Results, column: str, best: int, other: int) -> Change | None:
@@ -179,7 +197,7 @@ def winners(results: Results) -> list[dict[str, Any]]:
     """For every outcome that can be won: how often each label is best, by how much, and its mean gain."""
     found = []
     for column in judged(results):
-        share, lead = wins(results, column), leads(results, column)
+        share, lead, each = wins(results, column), leads(results, column), places(results, column)
         values, gains = whole(results, column), whole(results, f"{column}_gain")
         rows = []
         for k, label in enumerate(results.labels):
@@ -189,6 +207,8 @@ def winners(results: Results) -> list[dict[str, Any]]:
                     "label": label,
                     "share": _share(share.share[k]),
                     "interval": scales.interval(share.low[k], share.high[k], PERCENT),
+                    "alone": "" if each is None else _share(each.alone[k]),
+                    "near": "" if each is None else _share(each.near[k]),
                     "width": f"{np.nan_to_num(100 * share.share[k]):.1f}",
                     "lead": _percent(lead[k]),
                     "gain": gain if k else "baseline",

@@ -1,18 +1,19 @@
 """Figure of one outcome of a sweep over one column, with a line and intervals for each value of another."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from netcarlo.errors import InputError, suggest
+from netcarlo.errors import InputError, closest, suggest
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import Plot, plot
+from netcarlo.reports.sweep.features import bins, features
 from netcarlo.reports.sweep.parts import line_and_bounds, logarithmic, numbers
 from netcarlo.reports.sweep.results import Axis, Results
-from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.sweeps.store.store import Store
 
 MOST_LINES = 24
@@ -25,39 +26,52 @@ def curves(
     """Return the figure of the outcome `y` over the column `x`, with a line for each value of `by`.
 
     `where` selects cells by values of columns. A point is a cell, or the mean of the networks that were drawn
-    at random, with the interval over networks. Defaults: the first outcome, the first axis with numbers, and
-    the remaining axis. Raises InputError if cells differ in another axis.
+    at random, with the interval of their population; a drawn quantity as `x` is divided into bins with
+    equally many networks. Defaults: the first outcome, the first axis with numbers, and the remaining axis.
+    Raises InputError if cells differ in another axis.
     """
     results = Results(store.manifest, store.frame())
+    column = partial(_column, results)
     cells, every = results.ok, [*results.axes, *([results.compared] if results.compared else [])]
     axes = {axis.name: axis for axis in every if len(axis.values) > 1}
     for name, value in (where or {}).items():
-        cells = cells[cells[_column(cells, name, "where")] == value]
+        cells = cells[cells[column(name, "where")] == value]
         axes.pop(name, None)
     if cells.empty:
         raise InputError(f"no finished cell has {dict(where or {})}; see netcarlo.open(store).cells")
-    y = _column(cells, y or results.outcomes[0], "y")
+    y = column(y or results.outcomes[0], "y")
     numeric = [name for name, axis in axes.items() if axis.numeric]
-    x = _column(cells, x or (numeric or [*axes] or ["draw"])[0], "x")
+    x = column(x or (numeric or [*axes] or ["draw"])[0], "x")
     others = [name for name in axes if name != x]
     if by is None and len(others) == 1:
         by = others[0]
-    by = None if by is None else _column(cells, by, "by")
+    by = None if by is None else column(by, "by")
     if mixed := [name for name in others if name != by]:
         first, value = mixed[0], axes[mixed[0]].values[0]
         remedy = f"choose where={{{first!r}: {value!r}}} (--where {first}={value})"
         remedy += "" if by is not None else f", or by={first!r} (--by {first})"
         raise InputError(f"cells differ in {', '.join(mixed)}; {remedy}")
-    return _figure(cells, axes, x, y, by)
+    if x not in axes and x != "draw" and pd.api.types.is_numeric_dtype(cells[x]):
+        centres, place = bins(cells[x].to_numpy(float))
+        cells = cells.assign(**{x: centres[place]})[place >= 0]
+    return _figure(results, cells, axes, x, y, by)
 
 
-def _column(cells: pd.DataFrame, name: str, argument: str) -> str:
-    if name not in cells.columns:
-        raise InputError(f"{argument}={name!r} is not a column of the cells; {suggest(name, cells.columns)}")
-    return name
+def _column(results: Results, name: str, argument: str) -> str:
+    """Return the name of a column. Raises InputError that names the columns of a figure, not all of them."""
+    columns = results.ok.columns
+    if name in columns:
+        return name
+    compared = [results.compared.name] if results.compared else []
+    usual = [axis.name for axis in results.axes] + compared + (features(results) if results.drawn else [])
+    known = [*results.outcomes, *results.sweep["goals"]] if argument == "y" else usual
+    remedy = suggest(name, columns if closest(name, columns) else known)
+    raise InputError(f"{argument}={name!r} is not a column of the cells; {remedy}")
 
 
-def _figure(cells: pd.DataFrame, axes: Mapping[str, Axis], x: str, y: str, by: str | None) -> Plot:
+def _figure(
+    results: Results, cells: pd.DataFrame, axes: Mapping[str, Axis], x: str, y: str, by: str | None
+) -> Plot:  # fmt: skip
     groups = [("", cells)] if by is None else [(value, part) for value, part in cells.groupby(by, sort=False)]
     if len(groups) > MOST_LINES:
         raise InputError(f"by={by!r} has {len(groups)} values; expected at most {MOST_LINES}; use where=")
@@ -67,7 +81,7 @@ def _figure(cells: pd.DataFrame, axes: Mapping[str, Axis], x: str, y: str, by: s
     up = scales.scale(np.abs(cells[y].to_numpy(float)), scales.unit_of(y))
     data: list[Plot] = []
     for k, (label, part) in enumerate(groups):
-        points = [(value, _mean(rows, y)) for value, rows in part.groupby(x, sort=is_number)]
+        points = [(value, _mean(results, rows, y)) for value, rows in part.groupby(x, sort=is_number)]
         mean, low, high = (
             np.array([getattr(found, name) for _, found in points]) / up.factor
             for name in ("mean", "ci_low", "ci_high")
@@ -93,14 +107,10 @@ def _text(axes: Mapping[str, Axis], by: str, label: Any) -> str:
     return axis.texts[axis.values.index(label)] if axis and label in axis.values else str(label)
 
 
-def _mean(rows: pd.DataFrame, y: str) -> Mean:
+def _mean(results: Results, rows: pd.DataFrame, y: str) -> Mean:
     """Return the estimate of a cell with its interval, or the mean of several cells over their networks."""
     if len(rows) > 1:
-        return BY_NAME[y].means(rows[y].to_numpy(float)[None]).row(0) if y in BY_NAME else _plain(rows[y])
+        return results.over_networks(y, rows[y].to_numpy(float), rows["block"].to_numpy())
     row = rows.iloc[0]
     low, high = (float(row.get(f"{y}_{end}", np.nan)) for end in ("low", "high"))
     return Mean(1, float(row[y]), np.nan, low, high)
-
-
-def _plain(values: pd.Series) -> Mean:
-    return Mean(len(values), float(values.mean()), float(values.std()), np.nan, np.nan)

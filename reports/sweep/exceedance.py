@@ -70,8 +70,9 @@ def _plot(
             hover=f"{name} at {'most' if done else 'least'} %{{x}} {shown.unit}<br>%{{y}} %{tell}",
         )  # fmt: skip
     every = np.concatenate([c[0] for c in curves])
+    what = "networks" if results.drawn else "replications"
     return plot(
-        data, x=shown.label(name), y=f"probability of at {'most' if done else 'least'} x [%]",
+        data, x=shown.label(name), y=f"{what} with at {'most' if done else 'least'} x [%]",
         xaxis=logarithmic(every / shown.factor), yaxis={"range": [0, 102]},
         showlegend=len(results.labels) > 1,
     )  # fmt: skip

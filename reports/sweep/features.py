@@ -35,7 +35,7 @@ def by_feature(results: Results) -> Plot:
     def draw(feature: int, kind: int, outcome: int) -> Plot:
         values = results.feature(names[feature])
         x, name = fitting(values, unit_of(results, names[feature])), scales.name_of(names[feature])
-        centres, place = _bins(values)
+        centres, place = bins(values)
         found, y, title = (_shares, _gains)[kind](results, outcomes[outcome], place, len(centres))
         data: list[Plot] = []
         for k, label in enumerate(results.labels):
@@ -57,18 +57,18 @@ def by_feature(results: Results) -> Plot:
     return with_choices(draw, choices, most_bytes=BYTES)
 
 
-def _shares(results: Results, outcome: str, place: Ints, bins: int) -> tuple[Floats, Scale, str]:
+def _shares(results: Results, outcome: str, place: Ints, count: int) -> tuple[Floats, Scale, str]:
     """Shares and their intervals, float64[3, bins, labels], how they are shown, and what they are."""
-    found = np.array([wins(results, outcome, place == b) for b in range(bins)])
+    found = np.array([wins(results, outcome, place == b) for b in range(count)])
     return np.moveaxis(found, 1, 0), Scale(0.01, "%"), f"networks with the best {scales.name_of(outcome)}"
 
 
-def _gains(results: Results, outcome: str, place: Ints, bins: int) -> tuple[Floats, Scale, str]:
+def _gains(results: Results, outcome: str, place: Ints, count: int) -> tuple[Floats, Scale, str]:
     """Return gains over the baseline in each bin, relative to its mean in the bin if that makes sense."""
     values = results.cube(outcome)
     absolute = gain_scale(values, scales.unit_of(outcome))
-    found = np.full((3, bins, len(results.labels)), np.nan)
-    for b in range(bins):
+    found = np.full((3, count, len(results.labels)), np.nan)
+    for b in range(count):
         rows = (place == b).any(axis=1)
         blocks = results.blocks[rows]
         means = average(np.where((place == b)[rows, :, None], values[rows], np.nan))
@@ -80,7 +80,7 @@ def _gains(results: Results, outcome: str, place: Ints, bins: int) -> tuple[Floa
     return found, absolute or Scale(0.01, "%"), title
 
 
-def _bins(values: Floats) -> tuple[Floats, Ints]:
+def bins(values: Floats) -> tuple[Floats, Ints]:
     """Medians of equally full bins, and the bin of each value; few different values are bins of their own."""
     found = known(values)
     distinct = np.unique(found)

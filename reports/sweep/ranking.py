@@ -14,6 +14,8 @@ MEANINGS = {
     "total": "With others: share that remains if all other inputs are known (total index).",
 }
 """Explanations of the indices."""
+NEGATIVE = "Estimates of small shares can be below 0."
+"""Note on negative indices, which are estimates of numbers from 0 to 1."""
 MORE = "draw more networks (raise draw.count)"
 """Remedy for wide intervals."""
 HEADS = {"first": "alone", "total": "with others"}
@@ -43,7 +45,9 @@ def sentence(table: pd.DataFrame, *, of: str, where: Mapping[str, Any]) -> str:
 def explanation(table: pd.DataFrame) -> str:
     """Return the meaning of the columns of `rows`."""
     meanings = [MEANINGS[kind] for kind in _kinds(table)]
-    return " ".join(filter(None, [*meanings, about_groups(table), "Brackets: 95 % intervals."]))
+    low = [table[f"{kind}_low"].min() for kind in _kinds(table)]
+    negative = NEGATIVE if min(low, default=0.0) < 0 else ""
+    return " ".join(filter(None, [*meanings, about_groups(table), "Brackets: 95 % intervals.", negative]))
 
 
 def about_groups(table: pd.DataFrame) -> str:
@@ -86,5 +90,10 @@ def _share(row: Any, kind: str) -> str:
     """Return an index in percent with its 95 % interval."""
     if not math.isfinite(row[kind]):
         return ""
-    low, high = (f"{100 * row[f'{kind}_{end}']:.0f}" for end in ("low", "high"))
-    return f"{100 * row[kind]:.0f} % [{low}, {high}]"
+    share, low, high = (_percent(row[name]) for name in (kind, f"{kind}_low", f"{kind}_high"))
+    return f"{share} % [{low}, {high}]"
+
+
+def _percent(index: float) -> str:
+    """Return an index in whole percent, without a sign if it is rounded to 0."""
+    return str(round(100 * index)).replace("-", scales.MINUS)

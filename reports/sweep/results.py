@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, YES_NO, Values
 from netcarlo.numerics.arrays import Bools, Floats, Ints
-from netcarlo.numerics.statistics import bounded
+from netcarlo.numerics.statistics import Mean, bounded
 from netcarlo.reports.parts import scales
 from netcarlo.reports.sweep.screened import Screened
 from netcarlo.scenario import Scenario
@@ -215,16 +215,22 @@ class Results:
             fill(column, k, group, found)
         return found
 
-    def _over_networks(self, column: str, k: int, group: Ints, found: Estimates) -> None:
+    def over_networks(self, column: str, values: Floats, blocks: Ints) -> Mean:
+        """Return the mean of a column over networks with these values and blocks, both [n], with the interval
+        of the population."""
         least, most, yes_no = self._values(column)
+        if yes_no:
+            n, mean, *ends = population.share(values, blocks)
+            return Mean(n, mean, np.nan, *ends)
+        return bounded(population.mean(values, blocks), least, most)
+
+    def _over_networks(self, column: str, k: int, group: Ints, found: Estimates) -> None:
         for g in range(len(found.mean)):
             values = self.cube(column)[:, group == g, k]
             if self.screened is not None and self.screened.clear[:, group == g].any():
                 one = self._corrected(self.screened, column, k, group == g)
-            elif yes_no:
-                _, *one = population.share(average(values), self.blocks)
             else:
-                _, mean, _, *ends = bounded(population.mean(average(values), self.blocks), least, most)
+                _, mean, _, *ends = self.over_networks(column, average(values), self.blocks)
                 one = [mean, *ends]
             found.mean[g, k], found.low[g, k], found.high[g, k] = one
             found.cells[g, k] = np.count_nonzero(~np.isnan(values))

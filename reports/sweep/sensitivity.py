@@ -114,9 +114,9 @@ def _table(found: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, str]
         {
             "input": names[str(name)],
             "field": str(name),
-            "first": scales.number(100 * row["first"]),
+            "first": scales.number(round(100 * row["first"], 1)),
             "first_interval": scales.interval(row["first_low"], row["first_high"], percent),
-            "total": scales.number(100 * row["total"]),
+            "total": scales.number(round(100 * row["total"], 1)),
             "total_interval": scales.interval(row["total_low"], row["total_high"], percent),
         }
         for name, row in found.iterrows()

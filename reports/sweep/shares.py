@@ -63,8 +63,8 @@ def _plot(results: Results, axis: Axis, found: list[Wins]) -> Plot:
         for k, label in enumerate(results.labels)
     ]  # fmt: skip
     drawn = plot(
-        data, x=axis.title, y="best in [%]", barmode="stack", xaxis={"type": "category", "showgrid": False},
-        yaxis={"range": [0, 100]}, bargap=0.25,
+        data, x=axis.title, y="best in [%], ties shared", barmode="stack", yaxis={"range": [0, 100]},
+        xaxis={"type": "category", "showgrid": False}, bargap=0.25,
     )  # fmt: skip
     drawn["layout"]["legend"]["traceorder"] = "normal"
     return drawn

@@ -13,6 +13,9 @@ from netcarlo.sweeps.analysis import population
 
 TIE, UNKNOWN = -1, -2
 
+NEAR = 0.01
+"""Relative distance to the best value below which the choice hardly matters."""
+
 
 class Wins(NamedTuple):
     """Shares of points, or of networks at points, in which each label is best, float64[labels]."""
@@ -66,6 +69,33 @@ def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
         low = np.mean(clear.sum(axis=2) == len(labels) - 1, axis=0)
         high = np.mean(~clear.any(axis=1), axis=0)
     return Wins(share, low, high)
+
+
+class Places(NamedTuple):
+    """Shares of the networks or points in which each label is in a place, float64[labels]."""
+
+    alone: Floats
+    """Better than all others."""
+    tied: Floats
+    """As good as the best other one."""
+    near: Floats
+    """Best, or within `NEAR` of the best."""
+
+
+def places(results: Results, outcome: str) -> Places | None:
+    """Return how often each label is best alone, tied, and near the best; None if cheap models answered.
+
+    The answers of cheap models decide who is best, and not by how much.
+    """
+    value = results.scores(outcome)
+    value = value[_decided(value)]
+    if not len(value) or (results.screened is not None and results.screened.clear.any()):
+        return None
+    top = value.max(axis=1, keepdims=True)
+    best = value == top
+    alone = best & (best.sum(axis=1, keepdims=True) == 1)
+    near = value >= top - NEAR * np.abs(top)
+    return Places(*(each.mean(axis=0) for each in (alone, best & ~alone, near)))
 
 
 def _credit(value: Floats) -> Floats:

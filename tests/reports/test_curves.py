@@ -10,6 +10,7 @@ import netcarlo
 from netcarlo import InputError, StoredSweep
 from netcarlo.cli.main import app
 from netcarlo.reports import images
+from netcarlo.reports.sweep.results import Results
 
 LINK = {
     "duration": "4 s",
@@ -66,11 +67,11 @@ def test_cells_that_differ_in_another_axis_are_not_averaged(store: Path) -> None
         netcarlo.plot(store, where={"hops.0.queue": 7})
 
 
-def test_networks_drawn_at_random_are_averaged_with_their_spread(tmp_path: Path) -> None:
+def test_intervals_over_drawn_networks_are_those_of_the_page(tmp_path: Path) -> None:
     hop = {"rate": {"uniform": ["1 Mbit/s", "9 Mbit/s"]}, "delay": "10 ms", "queue": 20, "loss": "1 %"}
     sweep = {
         "scenario": {**LINK, "hops": [hop], "fidelity": "formula"}, "axes": {"hops.0.loss": ["1 %", "2 %"]},
-        "draw": {"count": 30}, "replications": 1,
+        "draw": {"count": 64, "blocks": 8}, "replications": 1,
     }  # fmt: skip
     netcarlo.sweep(sweep, out=tmp_path / "store")
     cells = netcarlo.open(tmp_path / "store").cells
@@ -78,9 +79,19 @@ def test_networks_drawn_at_random_are_averaged_with_their_spread(tmp_path: Path)
     line = next(trace for trace in figure.data if trace.mode == "lines+markers")
     means = cells.groupby("hops.0.loss")["goodput_bps"].mean() / 1e6
     assert line.y == pytest.approx(means.tolist(), rel=1e-3)
-    half = (np.array(line.meta["high"]) - np.array(line.meta["low"])) / 2
-    spread = 1.96 * cells.groupby("hops.0.loss")["goodput_bps"].std() / np.sqrt(30) / 1e6
-    assert half == pytest.approx(spread.to_numpy(), rel=0.3)  # the interval also corrects for skewness
+    opened = netcarlo.open(tmp_path / "store").store
+    results = Results(opened.manifest, opened.frame())
+    of_page = results.estimates("goodput_bps", np.arange(2), 2)
+    assert line.meta["low"] == pytest.approx(of_page.low[:, 0] / 1e6)
+    independent = 1.96 * cells.groupby("hops.0.loss")["goodput_bps"].std() / np.sqrt(64) / 1e6
+    assert (np.array(line.meta["high"]) - line.y < 0.7 * independent).all()  # blocks of a design are better
+
+    drawn = netcarlo.plot(tmp_path / "store", x="bottleneck_bps", y="goodput_bps", by="hops.0.loss")
+    lines = [trace for trace in drawn.data if trace.mode == "lines+markers"]
+    assert [len(trace.x) for trace in lines] == [8, 8]  # bins, not 64 networks
+    with pytest.raises(InputError) as unknown:
+        netcarlo.plot(tmp_path / "store", x="lossy")
+    assert str(unknown.value).endswith("known: base_rtt_s, bdp_packets, bottleneck_bps, hops.0.loss, path_loss")
 
 
 def test_sizes_are_in_millimetres() -> None:

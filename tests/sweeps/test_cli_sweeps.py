@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
         first = run("sweep", "small.yaml", "--out", "store")
     assert first.exit_code == 0, first.output
     assert "128 of 128 cells are stored, 128 of them new, 0 failed" in first.stdout
-    assert "% of the time inside kernels" in first.stdout
+    assert "% of the time in simulations" in first.stdout
     return path
 
 

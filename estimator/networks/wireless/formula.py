@@ -6,7 +6,7 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Link, Radio, Rate, WifiRows
 from netcarlo.networks.formula import Found
 from netcarlo.networks.wireless import bianchi, dot11
-from netcarlo.networks.wireless.rows import air_ns
+from netcarlo.networks.wireless.channel_time import air_ns
 
 
 def formula(rows: WifiRows) -> Found:
