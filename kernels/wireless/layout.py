@@ -184,6 +184,11 @@ class Function(IntEnum):
     AMPDU = 7  # maximum size of an A-MPDU [byte]; 0: none
     AMSDU = 8  # maximum size of an A-MSDU [byte]; 0: none
     POOL = 9  # room for MSDUs, also for those that a receiver holds back
+    SCHEDULER = 10  # choice of the receiver that is served next, one of the constants below
+
+
+FIFO, ROUND_ROBIN, AIRTIME = range(3)
+"""Values of `Function.SCHEDULER`."""
 
 
 class Agreement(IntEnum):
@@ -194,6 +199,7 @@ class Agreement(IntEnum):
     WINDOW = 2  # most MPDUs that are not acknowledged, a power of two
     BA_BYTES = 3  # size of a BlockAck [byte]
     BLOCK_ACK = 4  # 1: a Block Ack agreement; 0: one MPDU at a time
+    REVERSE = 5  # agreement of the category in the opposite direction, or NOBODY
 
 
 class CategoryOut(IntEnum):
@@ -207,7 +213,8 @@ class CategoryOut(IntEnum):
     INTERNAL = 5  # collisions with another category of the node
     AIR = 6  # PPDUs with data on the air [ns]
     DROPS = 7  # MSDUs that found the queue full
-    COLUMNS = 8
+    AIR_TO = 8  # PPDUs with data to this node on the air [ns]
+    COLUMNS = 9
 
 
 CATEGORIES = 4

@@ -71,6 +71,13 @@ def test_random_modes() -> None:
     assert first.values == pytest.approx((52e6, 65e6))  # type: ignore[union-attr]
 
 
+def test_a_scheduler_is_one_of_three_and_of_new_standards() -> None:
+    assert cell(standard="802.11ax", scheduler="airtime").scheduler == "airtime"
+    assert "scheduler" in faults(standard="802.11ax", scheduler="drr")[0]
+    (line,) = faults(standard="802.11g", scheduler="airtime")
+    assert line == "scheduler has no meaning with 802.11g; remove it, or write standard: 802.11ax"
+
+
 def test_all_fields_without_a_meaning_are_refused_at_once() -> None:
     old = {"cw_min": 31, "rate": "54 Mbit/s", "burst": 4, "protection": "1 Mbit/s", "rate_control": "arf",
            "preamble": "short", "long_retry": 4, "survival": "1 ms"}  # fmt: skip

@@ -16,7 +16,7 @@ from netcarlo.networks.run import PACKET
 from netcarlo.networks.wireless import dot11
 from netcarlo.networks.wireless.aggregation import LLC_BYTES, SUBFRAME_BYTES
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.networks.wireless.description.edca import Aggregation, Category, Edca
+from netcarlo.networks.wireless.description.edca import SCHEDULERS, Aggregation, Category, Edca
 from netcarlo.networks.wireless.phy.rates import answer_row
 from netcarlo.networks.wireless.phy.tables import CATEGORIES, edca, tables
 from netcarlo.numerics.arrays import Bools, Ints
@@ -60,6 +60,7 @@ def build(wireless: Wireless, draws: Draws, flows: Ints, links: Ints, paths: Int
     agreements[there, Agreement.LINK] = used[there] % links.shape[1]
     functions = _functions(wireless, draws, of_function, p)
     _agree(wireless, agreements, functions, there)
+    _oppose(agreements, functions, links, there)
     _fill_backlogs(wireless, functions, agreements, flows, hops)
     _make_room(functions, agreements, there, _least_packet(flows, p))
     return Access(
@@ -156,6 +157,7 @@ def _parameters(
         Function.CW_MIN: whole["cw_min"], Function.CW_MAX: whole["cw_max"],
         Function.TXOP: np.rint(found["txop"] * NS).astype(np.int64), Function.QUEUE: queue,
         Function.AMPDU: whole["ampdu"],
+        Function.SCHEDULER: np.int64(SCHEDULERS[wireless.scheduler or "fifo"]),
         Function.AMSDU: draws.whole("wireless.aggregation.amsdu", aggregation.amsdu),
     }  # fmt: skip
 
@@ -168,6 +170,16 @@ def _agree(wireless: Wireless, agreements: Ints, functions: Ints, there: Bools) 
     agreements[:, :, Agreement.BA_BYTES] = tables()["block_ack"][window]
     agreements[:, :, Agreement.BLOCK_ACK] = ampdu > 0
     agreements[~there] = 0
+
+
+def _oppose(agreements: Ints, functions: Ints, links: Ints, there: Bools) -> None:
+    """Fill in the agreements of the opposite direction: those of the category over the other link of two."""
+    category = _of_function(functions, agreements, Function.CATEGORY)
+    link = agreements[:, :, Agreement.LINK]
+    row, one = np.nonzero(there)
+    number = np.full((len(agreements), links.shape[1], len(CATEGORIES)), NOBODY)
+    number[row, link[row, one], category[row, one]] = one
+    agreements[row, one, Agreement.REVERSE] = number[row, link[row, one] ^ 1, category[row, one]]
 
 
 def _of_function(functions: Ints, agreements: Ints, column: Function) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.kernels.wireless.layout import CategoryOut
 from netcarlo.networks.causes import Fields
-from netcarlo.networks.outcome import LESS, NEITHER, SHARE, Otherwise, Outcome
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome
 from netcarlo.networks.wireless.output import WifiOutput
 from netcarlo.networks.wireless.phy.tables import CATEGORIES
 from netcarlo.numerics.arrays import Bools, Floats, divisors
@@ -46,6 +46,19 @@ def _uses(out: WifiOutput, category: int) -> Bools:
     return out.has_category(category)
 
 
+def _air_of_stations(out: WifiOutput) -> Floats:
+    air = np.take_along_axis(out.station_air, out.station, axis=1)
+    return np.where(out.there, air, np.nan)
+
+
+def _airtime_fairness(out: WifiOutput) -> Floats:
+    row, flow = np.nonzero(out.there)
+    counts = np.zeros(out.station_air.shape)
+    counts[row, out.station[row, flow]] = 1.0
+    air = out.station_air * counts
+    return np.asarray(air.sum(axis=1) ** 2 / divisors(counts.sum(axis=1) * (air**2).sum(axis=1)))
+
+
 OUTCOMES = (
     _outcome(
         "ppdus", partial(_sum, column=CategoryOut.PPDUS), NEITHER, "PPDUs with data sent, all nodes",
@@ -69,6 +82,15 @@ OUTCOMES = (
     _outcome(
         "internal_collisions", partial(_sum, column=CategoryOut.INTERNAL), LESS, "collisions between access "
         "categories of a node",
+    ),
+    _outcome(
+        "airtime_fairness", _airtime_fairness, MORE, "Jain's index of the airtimes of the stations of the "
+        "flows, PPDUs with data from and to each: 1 if they are equal", SHARE,
+    ),
+    _outcome(
+        "air_station", lambda out: np.nanmax(_air_of_stations(out), axis=1), NEITHER,
+        "share of the time that PPDUs with data from and to the station that uses most take", SHARE,
+        by=(By("flows", _air_of_stations),),
     ),
     *(
         _outcome(

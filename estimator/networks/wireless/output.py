@@ -84,10 +84,10 @@ class WifiOutput(Output):
 
     @cached_property
     def way(self) -> tuple[Ints, Ints]:
-        """First and last node of the route of each flow in a list [n, F]."""
+        """First and last node of the route of each flow [n, F]."""
         p, each = self.p, np.arange(len(self.p))[:, None]
-        at = np.where(self.listed, self.flows[:, :, Flow.FORTH_AT], 0)
-        hops = np.where(self.listed, self.flows[:, :, Flow.FORTH], 1)
+        at = np.where(self.there, self.flows[:, :, Flow.FORTH_AT], 0)
+        hops = np.where(self.there, self.flows[:, :, Flow.FORTH], 1)
 
         def node(hop: Ints, column: Link) -> Ints:
             link = self.rows.network[each, p[:, Radio.PATHS_AT, None] + at + hop]
@@ -205,6 +205,19 @@ class WifiOutput(Output):
         """Outcomes of the access categories of the nodes [n, N, CATEGORIES, CategoryOut.COLUMNS]."""
         found = self.table(NodeOut)[:, :, NodeOut.COLUMNS :]
         return found.reshape(*found.shape[:2], CATEGORIES, CategoryOut.COLUMNS)
+
+    @cached_property
+    def station(self) -> Ints:
+        """Station of each flow [n, F]: its first node, or its last one if the first is the gateway."""
+        first, last = self.way
+        return np.where(first == self.gateway[:, None], last, first)
+
+    @cached_property
+    def station_air(self) -> Floats:
+        """Share of the time that PPDUs with data from and to each node take [n, N]."""
+        sent = self.table(NodeOut)[:, :, NodeOut.AIR_DATA]
+        received = self.categories[:, :, :, CategoryOut.AIR_TO].sum(axis=2)
+        return np.asarray((sent + received) / self.time_ns[:, None])
 
     # Conditions [n].
 

@@ -1,4 +1,4 @@
-"""Choice and construction of a PPDU: the agreement, its MPDUs, their A-MPDU.
+"""Construction of a PPDU: its MPDUs and their A-MPDU.
 
 Sources: IEEE 802.11-2016, 9.3.2.2 (A-MSDU), 9.7 (A-MPDU), 10.13, 10.22.2.7 (TXOP). `at` is the word of a
 node, `f` of a function, `a` of an agreement.
@@ -10,14 +10,12 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless.edca.state import (
-    AGREEMENT_WORDS,
     CLOSED,
     FRESH,
     IN_PPDU,
     NONE,
     SENT,
     AgreementState,
-    FunctionState,
     Mpdu,
     Msdu,
     mpdu_at,
@@ -30,21 +28,6 @@ _NEVER = np.int64(1) << 62
 _SUBFRAME = 14  # header of a subframe of an A-MSDU [byte]
 _LLC = 8  # bytes of `Radio.MAC_OVERHEAD` that belong to the MSDU
 _DELIMITER = 4  # of a subframe of an A-MPDU [byte]
-
-
-@noinline
-def oldest(m: Any, f: Any) -> Any:
-    """Return the agreement of a function whose first MSDU has waited longest, or NONE."""
-    found, least = np.int64(NONE), _NEVER
-    a = m[f + FunctionState.FIRST_AGREEMENT]
-    for _ in range(m[f + FunctionState.AGREEMENTS]):
-        entry = m[a + AgreementState.FIRST]
-        if m[a + AgreementState.START] < m[a + AgreementState.NEXT]:
-            entry = m[mpdu_at(m, a, m[a + AgreementState.START]) + Mpdu.FIRST]
-        if entry != NONE and m[entry + Msdu.ARRIVAL] < least:
-            found, least = a, m[entry + Msdu.ARRIVAL]
-        a += AGREEMENT_WORDS
-    return found
 
 
 def rate_of(m: Any, a: Any) -> Any:

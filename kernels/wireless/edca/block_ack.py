@@ -102,8 +102,8 @@ def acknowledge(m: Any, at: Any, f: Any, a: Any, flags: Any, t: Any) -> None:
 
 
 def _close(m: Any, at: Any, f: Any, mpdu: Any, t: Any) -> None:
-    """Remove an MPDU from the queue."""
-    m[mpdu + Mpdu.FLAGS] |= CLOSED
+    """Remove an MPDU from the queue, and from the PPDU, which does not reach the receiver again."""
+    m[mpdu + Mpdu.FLAGS] = m[mpdu + Mpdu.FLAGS] & ~(IN_PPDU | FRESH) | CLOSED
     change_count(m, at, f, -m[mpdu + Mpdu.COUNT], t)
     entry = m[mpdu + Mpdu.FIRST]
     while entry != NONE:

@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless import nav
-from netcarlo.kernels.wireless.edca import aggregation, block_ack
+from netcarlo.kernels.wireless.edca import aggregation, block_ack, scheduler
 from netcarlo.kernels.wireless.edca.access import back_off, schedule, widen
 from netcarlo.kernels.wireless.edca.frames import CF_END_BYTES
 from netcarlo.kernels.wireless.edca.frames import send as send
@@ -22,10 +22,20 @@ from netcarlo.kernels.wireless.edca.state import (
     RECEIVED,
     AgreementState,
     FunctionState,
+    agreement_at,
     function_at,
 )
 from netcarlo.kernels.wireless.frame import air_time
-from netcarlo.kernels.wireless.layout import NOBODY, CategoryOut, Function, Node, NodeOut, Radio, Rate
+from netcarlo.kernels.wireless.layout import (
+    NOBODY,
+    Agreement,
+    CategoryOut,
+    Function,
+    Node,
+    NodeOut,
+    Radio,
+    Rate,
+)
 from netcarlo.kernels.wireless.state import (
     CONCLUDED,
     FRESH,
@@ -86,6 +96,7 @@ def _receive_own(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> A
         if block_ack.receive(m, losses, at + NODE_COUNTS, a) > 0:
             only = m[sender + Mac.MPDUS] == 1
             _answer(m, at, i, sender, t, np.int64(Frame.ACK if only else Frame.BLOCK_ACK))
+            _charge_reverse(m, a, m[sender + Mac.AIR], t)
         else:
             m[at + Mac.RX] = t + m[Radio.EIFS]
         return np.int64(FRESH if block_ack.has_news(m, a) else NOTHING)
@@ -106,6 +117,14 @@ def _receive_own(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> A
         m[at + Mac.START] = t + m[Radio.SIFS]
         m[at + Mac.NEXT] = Frame.DATA
     return np.int64(NOTHING)
+
+
+def _charge_reverse(m: Any, a: Any, time: Any, t: Any) -> None:
+    """Charge the agreement opposite to `a`, if there is one, for a PPDU that was received."""
+    reverse = m[a + Agreement.REVERSE]
+    if reverse != NOBODY:
+        b = agreement_at(m, reverse)
+        scheduler.charge(m, function_at(m, m[b + Agreement.FUNCTION]), b, time, t)
 
 
 def _answer(m: Any, at: Any, i: Any, sender: Any, t: Any, kind: Any) -> None:

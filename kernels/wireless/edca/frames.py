@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless.edca import access, aggregation, block_ack
+from netcarlo.kernels.wireless.edca import access, aggregation, block_ack, scheduler
 from netcarlo.kernels.wireless.edca.state import (
     FUNCTION_COUNTS,
     FUNCTION_WORDS,
@@ -103,7 +103,7 @@ def _collide(m: Any, at: Any, f: Any, t: Any) -> None:
     access.widen(m, f)
     m[f + FunctionState.RETRIES] += 1
     if m[f + FunctionState.COUNT] > 0:
-        a = aggregation.oldest(m, f)
+        a = scheduler.next_agreement(m, f, t)
         in_window = m[a + AgreementState.START] < m[a + AgreementState.NEXT]
         j = (at - m[Word.NODES]) // NODE_WORDS
         if m[Radio.RETRY_PER_MPDU] != 0:
@@ -155,9 +155,10 @@ def _choose(m: Any, at: Any, t: Any) -> Any:
             m[f + FUNCTION_COUNTS + CategoryOut.REQUESTS] += 1
             return np.int64(Frame.REQUEST), rate, time
     elif access.has_work(m, f):
-        a = aggregation.oldest(m, f)
+        a = scheduler.next_agreement(m, f, t)
         size = aggregation.build(m, at, f, a, t)
         if size > 0:
+            scheduler.on_built(m, f)
             m[at + Mac.AIR] = air_time(m, size, aggregation.rate_of(m, a))
             if size > m[Radio.RTS_THRESHOLD]:
                 return _send_rts(m, at, a, rest)
@@ -211,6 +212,8 @@ def _send_data(m: Any, at: Any, t: Any) -> Any:
     m[counts + CategoryOut.PPDUS] += 1
     m[counts + CategoryOut.MPDUS] += m[at + Mac.MPDUS]
     m[counts + CategoryOut.AIR] += time
+    m[a + AgreementState.AIR] += time
+    scheduler.charge(m, m[at + Mac.FUNCTION], a, time, t)
     m[at + NODE_COUNTS + NodeOut.AIR_DATA] += time
     if m[at + Mac.WITH_RTS] == 0:
         m[at + NODE_COUNTS + NodeOut.ATTEMPTS] += 1

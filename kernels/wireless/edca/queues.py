@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless.edca import access
+from netcarlo.kernels.wireless.edca import access, scheduler
 from netcarlo.kernels.wireless.edca.state import (
     AGREEMENT_WORDS,
     DROPPED,
@@ -29,16 +29,27 @@ from netcarlo.kernels.wireless.edca.state import words as words
 from netcarlo.kernels.wireless.frame import FLOW_MASK, HOPS
 from netcarlo.kernels.wireless.layout import (
     CATEGORIES,
+    FIFO,
     NOBODY,
     Agreement,
     CategoryOut,
     Flow,
     Function,
+    Link,
     Node,
     NodeOut,
     Radio,
 )
-from netcarlo.kernels.wireless.state import NODE_COUNTS, FlowState, Mac, Word, flow_at, node_at
+from netcarlo.kernels.wireless.state import (
+    NODE_COUNTS,
+    NODE_WORDS,
+    FlowState,
+    Mac,
+    Word,
+    flow_at,
+    link_at,
+    node_at,
+)
 from netcarlo.kernels.wireless.stock import count
 
 COLUMNS = CATEGORIES * CategoryOut.COLUMNS
@@ -86,6 +97,7 @@ def _set_up_agreement(m: Any, network: Any, row: Any, a: Any, free: Any) -> Any:
     if m[f + FunctionState.AGREEMENTS] == 0:
         m[f + FunctionState.FIRST_AGREEMENT] = a
     m[f + FunctionState.AGREEMENTS] += 1
+    scheduler.set_up(m, a)
     m[a + AgreementState.MPDUS] = free
     return free + m[a + Agreement.WINDOW] * _MPDU
 
@@ -114,6 +126,8 @@ def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
         m[m[a + AgreementState.LAST] + Msdu.NEXT] = entry
     m[a + AgreementState.LAST] = entry
     m[at + NODE_COUNTS + NodeOut.QUEUED] += 1
+    if m[f + Function.SCHEDULER] != FIFO:
+        scheduler.join(m, f, a, t)
     begins = not access.has_work(m, f)
     change_count(m, at, f, np.int64(1), t)
     if begins:
@@ -209,6 +223,10 @@ def clear(m: Any, at: Any) -> None:
     for _ in range(m[at + Node.FUNCTIONS]):
         for column in range(CategoryOut.COLUMNS):
             m[f + FUNCTION_COUNTS + column] = 0
+        a = m[f + FunctionState.FIRST_AGREEMENT]
+        for _ in range(m[f + FunctionState.AGREEMENTS]):
+            m[a + AgreementState.AIR] = 0
+            a += AGREEMENT_WORDS
         f += FUNCTION_WORDS
 
 
@@ -220,3 +238,9 @@ def write(m: Any, at: Any, out: Any, to: Any) -> None:
         for column in range(CategoryOut.COLUMNS):
             out[place + column] = m[f + FUNCTION_COUNTS + column]
         f += FUNCTION_WORDS
+    j = (at - m[Word.NODES]) // NODE_WORDS
+    for k in range(m[Radio.AGREEMENTS]):
+        a = agreement_at(m, k)
+        if m[link_at(m, m[a + Agreement.LINK]) + Link.TO] == j:
+            category = m[function_at(m, m[a + Agreement.FUNCTION]) + Function.CATEGORY]
+            out[to + category * CategoryOut.COLUMNS + CategoryOut.AIR_TO] += m[a + AgreementState.AIR]

@@ -44,6 +44,10 @@ class FunctionState(IntEnum):
     """Word of the first agreement."""
     AGREEMENTS = auto()
     """Number of agreements."""
+    LIST = auto()
+    """First agreement of the list of the scheduler."""
+    LIST_END = auto()
+    """Last one, if there is one."""
 
 
 FUNCTION_COUNTS = max(FunctionState) + 1
@@ -72,6 +76,16 @@ class AgreementState(IntEnum):
     """First word of the window."""
     REQUEST = auto()
     """1 if a BlockAckReq is pending."""
+    LISTED = auto()
+    """1 if it is in the list of the scheduler."""
+    FOLLOWING = auto()
+    """Next agreement of that list."""
+    DEFICIT = auto()
+    """Airtime that it may use in this round [ns]."""
+    ACTIVE_AT = auto()
+    """Time at which it last had MSDUs, as the scheduler knows [ns]."""
+    AIR = auto()
+    """PPDUs with data on the air, counted from the end of the warm-up on [ns]."""
 
 
 AGREEMENT_WORDS = max(AgreementState) + 1

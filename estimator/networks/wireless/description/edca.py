@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.wireless.layout import AIRTIME, FIFO, ROUND_ROBIN
 from netcarlo.networks.radio import Frames, Slots
 from netcarlo.networks.wireless.phy.tables import BEHAVIOURS, CATEGORIES, tables
 from netcarlo.schema import units
@@ -15,6 +16,8 @@ Ampdu = Annotated[Number, Quantity(units.SIZE, 0, 15_523_200, whole=True)]
 Amsdu = Annotated[Number, Quantity(units.SIZE, 0, 11_424, whole=True)]
 Opportunity = Annotated[Number, Quantity(units.TIME, 0, 8.16e-3)]
 Spaces = Annotated[Number, Quantity(units.PLAIN, 1, 15, whole=True)]
+
+SCHEDULERS = {"fifo": FIFO, "round_robin": ROUND_ROBIN, "airtime": AIRTIME}
 
 AccessCategory = Literal[CATEGORIES]  # type: ignore[valid-type]
 Behaviour = Literal[BEHAVIOURS]  # type: ignore[valid-type]
@@ -83,6 +86,9 @@ class Aggregating(Record):
     """EDCA parameters of all nodes (802.11n, ac, ax, be). Default: those of the standard."""
     gateway_edca: Edca | None = None
     """EDCA parameters of the gateway that differ from `edca`. Default: none."""
+    scheduler: Literal["fifo", "round_robin", "airtime"] | None = None
+    """Choice of the receiver that a node serves next (802.11n, ac, ax, be): that of the oldest packet
+    (`fifo`), each in turn (`round_robin`), or equal airtime as in Linux (`airtime`). Default: `fifo`."""
     block_ack_request: bool | None = None
     """True if a BlockAckReq follows a BlockAck that is missing, instead of the data (802.11n, ac, ax, be).
     Default: true."""

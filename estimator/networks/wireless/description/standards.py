@@ -31,7 +31,7 @@ OLD_ONLY = {
 
 NEW_ONLY = (
     "band", "channel", "streams", "mcs", "guard", "aggregation", "edca", "gateway_edca", "block_ack_request",
-    "behaviour",
+    "behaviour", "scheduler",
 )  # fmt: skip
 """Fields of a network that have a meaning only with 802.11n, ac, ax and be."""
 

@@ -53,6 +53,8 @@ class Agreement:
         self.waiting: list[Msdu] = []  # not yet in an MPDU
         self.unacknowledged: list[Mpdu] = []  # by sequence number
         self.next_number = 0
+        self.airtime = 0  # of its PPDUs since the end of the warm-up [ns]
+        self.reverse = columns.REVERSE
         self.bar_pending = False
         self.recipient = Recipient(in_order=self.block_ack)
 

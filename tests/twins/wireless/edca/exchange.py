@@ -63,6 +63,8 @@ class Exchange:
         counts[CategoryOut.MPDUS] += len(ppdu.mpdus)
         counts[CategoryOut.RETRIED] += sum(mpdu.sent for mpdu in ppdu.mpdus)
         counts[CategoryOut.AIR] += ppdu.time
+        self.agreement.airtime += ppdu.time
+        self.function.scheduler.register_airtime(self.agreement, ppdu.time)
         for mpdu in ppdu.mpdus:
             mpdu.sent = True
         return self._send(Kind.DATA, ppdu, ppdu.rate)

@@ -9,6 +9,7 @@ from tests.twins.path.link import Packet
 from tests.twins.wireless.edca.agreement import Agreement
 from tests.twins.wireless.edca.builder import Builder
 from tests.twins.wireless.edca.mpdu import Mpdu, Msdu, Ppdu
+from tests.twins.wireless.edca.schedulers import SCHEDULERS
 from tests.twins.wireless.routes import Route
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Function:
         self.size = 0  # MSDUs that are not acknowledged
         self.agreements: list[Agreement] = []  # by number
         self.outcomes: Counter[CategoryOut] = Counter()
+        self.scheduler = SCHEDULERS[columns.SCHEDULER](self)
 
         self.cw = columns.CW_MIN
         self.retries = 0  # failures in a row (behaviour of ns-3)
@@ -90,6 +92,7 @@ class Function:
         starts = not self.has_something
         self.size += 1
         agreement.waiting.append(Msdu(packet, route, hop, arrival=self.station.now))
+        self.scheduler.on_arrival(agreement)
         if starts:
             self.contend()
         return True
@@ -108,11 +111,6 @@ class Function:
 
     # What it sends.
 
-    def oldest(self) -> Agreement:
-        """Return the agreement whose oldest MSDU came first."""
-        some = [a for a in self.agreements if a.has_msdus]
-        return min(some, key=lambda a: (a.oldest_arrival, a.number))
-
     def build(self, *, until: int | None, first: bool) -> Ppdu | None:
         """Return what it sends now, or None."""
         for agreement in self.agreements:
@@ -120,7 +118,11 @@ class Function:
                 return Builder(self, agreement, until=until, first=first).request()
         if not self.has_something:
             return None
-        return Builder(self, self.oldest(), until=until, first=first).data()
+        chosen = self.scheduler.choose()
+        ppdu = Builder(self, chosen, until=until, first=first).data()
+        if ppdu is not None:
+            self.scheduler.on_built(chosen)
+        return ppdu
 
     # Attempts that failed.
 
@@ -161,7 +163,7 @@ class Function:
 
     def _collision_drops(self) -> bool:
         """Count the collision for the first MPDU that it would have sent; return True if it is dropped."""
-        agreement = self.oldest() if any(a.has_msdus for a in self.agreements) else None
+        agreement = self.scheduler.choose() if any(a.has_msdus for a in self.agreements) else None
         first = agreement.unacknowledged[:1] if agreement else []
         if self.world.radio.RETRY_PER_MPDU:
             return agreement is not None and self.count_attempts(agreement, first)

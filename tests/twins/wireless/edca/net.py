@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import IntEnum
 
-from netcarlo.kernels.wireless.layout import Agreement, Function
+from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Function
 from tests.twins.wireless.scenarios import Columns, Net
 
 VOICE, VIDEO, BEST_EFFORT, BACKGROUND = CATEGORIES = range(4)
@@ -33,8 +33,18 @@ class EdcaNet(Net):
             own = [k for k, (of, _) in enumerate(functions) if of == n]
             node |= {"FIRST_FUNCTION": own[0] if own else 0, "FUNCTIONS": len(own)}
         of_functions = [self.wanted[key] for key in functions]
-        of_agreements = [self.pairs[key] | {"FUNCTION": functions.index(key[:2])} for key in agreements]
+        of_agreements = [
+            self.pairs[key] | {"FUNCTION": functions.index(key[:2]), "REVERSE": self._reverse(*key)}
+            for key in agreements
+        ]
         return [*super().tables(), (Function, of_functions), (Agreement, of_agreements)]
+
+    def _reverse(self, node: int, category: int, link: int) -> int:
+        """Return the agreement of the category in the opposite direction, or NOBODY."""
+        keys = sorted(self.pairs)
+        to = self.links[link]["TO"]
+        opposite = [key for key in keys if key[:2] == (to, category) and self.links[key[2]]["TO"] == node]
+        return keys.index(opposite[0]) if opposite else NOBODY
 
     def words(self, radio: Columns) -> list[int]:
         radio["PATH_WORDS"] = len(self.paths)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from netcarlo.kernels.base.layout import ENDLESS
-from netcarlo.kernels.wireless.layout import FIXED, NOBODY, WifiRows
+from netcarlo.kernels.wireless.layout import AIRTIME, FIFO, FIXED, NOBODY, ROUND_ROBIN, WifiRows
 from tests.twins.path.scenarios import pick
 from tests.twins.wireless.edca.mpdu import LLC, SUBFRAME
 from tests.twins.wireless.edca.net import BEST_EFFORT, CATEGORIES, EdcaNet
@@ -34,10 +34,18 @@ BA_BYTES = {64: 32, 256: 56, 1024: 152}
 
 def edca_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
     """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
-    return stack([_net(np.random.default_rng([seed, k, 46]), tcp).row() for k in range(count)])
+    return stack([_with_schedulers(seed, k, tcp).row() for k in range(count)])
 
 
-def _net(rng: Generator, tcp: bool) -> EdcaNet:
+def _with_schedulers(seed: int, k: int, tcp: bool) -> EdcaNet:
+    """Return network k; in some, one node sends to several stations, which its scheduler serves."""
+    rng = np.random.default_rng([seed, k, 47])
+    net = _net(np.random.default_rng([seed, k, 46]), tcp, to_stations=rng.random() < 0.35)
+    _choose_schedulers(rng, net)
+    return net
+
+
+def _net(rng: Generator, tcp: bool, *, to_stations: bool) -> EdcaNet:
     net = EdcaNet()
     end = int(rng.uniform(20, 80) * MS)
     net.p = {
@@ -59,15 +67,24 @@ def _net(rng: Generator, tcp: bool) -> EdcaNet:
     for link in net.links:
         link["FRAGILITY"] = 0
     choose_legs(rng, net)
+    if to_stations:
+        paths = [path for path in paths if net.links[path[0][0]]["FROM"] == len(net.nodes) - 1]
     usual, full = pick(rng, *CATEGORIES), rng.random() < 0.3
     if full and rng.random() < 0.5:
         paths = paths[-2:]  # categories meet in a node
     for number in range(int(rng.integers(1, 7))):
-        net.category = usual if rng.random() < 0.4 else pick(rng, *CATEGORIES)
+        net.category = usual if rng.random() < (1 if to_stations else 0.4) else pick(rng, *CATEGORIES)
         choose_flow(rng, net, paths, tcp and (number == 0 or rng.random() < 0.6))
         _choose_load(rng, net.flows[-1], full=full)
     _choose_functions(rng, net, full=full)
     return net
+
+
+def _choose_schedulers(rng: Generator, net: EdcaNet) -> None:
+    """Choose the schedulers: mostly the same one in all nodes."""
+    usual = pick(rng, FIFO, ROUND_ROBIN, AIRTIME)
+    for function in net.wanted.values():
+        function["SCHEDULER"] = usual if rng.random() < 0.8 else pick(rng, FIFO, ROUND_ROBIN, AIRTIME)
 
 
 def _choose_rates(rng: Generator, net: EdcaNet) -> None:
@@ -108,7 +125,7 @@ def _choose_load(rng: Generator, flow: Columns, *, full: bool) -> None:
     kind = 2 if full else pick(rng, 0, 1, 1, 2, 2)
     if kind == 1:
         flow["INTERVAL"] = flow["INTERVAL"] // pick(rng, 2, 10, 20)
-        flow["SPREAD"] = flow["SPREAD"] // 10
+        flow["SPREAD"] = min(flow["SPREAD"] // 10, 2 * flow["INTERVAL"])
     if kind == 2:
         backlog = pick(rng, 60, 128, 300) if full else pick(rng, 1, 3, 20, 128)
         flow |= {"BACKLOG": backlog, "BEFORE": NOBODY, "LIMIT": ENDLESS if full else flow["LIMIT"]}

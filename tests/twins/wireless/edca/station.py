@@ -109,6 +109,8 @@ class EdcaStation(Node):
         super().reset_outcomes()
         for function in self.functions:
             function.outcomes.clear()
+            for agreement in function.agreements:
+                agreement.airtime = 0
 
     def columns_out(self) -> list[int]:
         """Return the columns of the node, then those of each category."""
@@ -117,7 +119,17 @@ class EdcaStation(Node):
             by_category[category][column] if category in by_category else 0
             for category in range(CATEGORIES) for column in CategoryOut if column != CategoryOut.COLUMNS
         ]  # fmt: skip
+        for agreement in self.world.agreements:
+            if self.number == self.world.tables.links[agreement.link].TO:
+                category = self._function_of(agreement).columns.CATEGORY
+                place = category * CategoryOut.COLUMNS + CategoryOut.AIR_TO
+                of_categories[place] += agreement.airtime
         return super().columns_out() + of_categories
+
+    def _function_of(self, agreement: "Agreement") -> Function:
+        """Return the function that sends to an agreement's receiver."""
+        functions = [f for s in self.world.stations if isinstance(s, EdcaStation) for f in s.functions]
+        return functions[self.world.tables.agreements[agreement.number].FUNCTION]
 
     # Failures of the node.
 
@@ -249,6 +261,9 @@ class EdcaStation(Node):
         if self.planned is None:
             self.plan(lambda: self._acknowledgement(data))
         agreement = self.world.agreements[ppdu.agreement]
+        if agreement.reverse != NOBODY:
+            opposite = self.world.agreements[agreement.reverse]
+            self._function_of(opposite).scheduler.register_airtime(opposite, ppdu.time)
         for mpdu in self.good:
             if mpdu.received:
                 self.count(NodeOut.DUPLICATES)
