@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import BINS, SHIFT, DelayOut
 from netcarlo.kernels.base.histogram import bin_of
 from netcarlo.kernels.base.layout import NEVER, Hop
@@ -19,7 +20,6 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add_times
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord, words_of_flow
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import Flow, Link, Shared
 
 

@@ -1,10 +1,9 @@
 """Flows that arrive and depart: each occupies a slot, a flow of the row, which later flows use again.
 
-A source is a Poisson process, whose arrivals take the first free one of its slots, or a user with one slot,
-who downloads, thinks when all data have arrived, and downloads again. A slot is free when its sender knows
-that all data have arrived and no packet of its flow is in flight: so no packet can be mistaken for one of the
-next flow, which starts with new endpoints. An arrival that finds no free slot is blocked and lost; its user
-thinks again.
+Sources are those of `base.arrivals`: a Poisson process, whose arrivals take the first free one of its slots,
+or a user with one slot. A slot is free when its sender knows that all data have arrived and no packet of its
+flow is in flight: so no packet can be mistaken for one of the next flow, which starts with new endpoints. An
+arrival that finds no free slot is blocked and lost; its user thinks again.
 
 `b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
 """
@@ -13,18 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import histogram, points
+from netcarlo.kernels.base.arrivals import (
+    close_counts,
+    count_arrival,
+    count_completion,
+    draw_gap,
+    draw_size,
+    first_arrival,
+    outcomes_of,
+)
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER
-from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, classes, delays, event_log, packet
+from netcarlo.kernels.shared import agenda, delays, event_log, packet
 from netcarlo.kernels.shared.agenda import Event
-from netcarlo.kernels.shared.classes import ClassOut, SizeOut
-from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of, place_of_link
 
@@ -32,11 +37,6 @@ ends: Any = slot("ends")
 
 DELAYS: Any = slot("delays")
 TRACED: Any = slot("traced")
-
-_GAP_BITS = np.int64(10)
-"""Fraction bits of the mean gap in which gaps are drawn."""
-_TIMES = int(SizeOut.SLOWDOWNS - SizeOut.TIMES)
-_SLOWDOWNS = int(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 
 
 @noinline
@@ -51,10 +51,8 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
         m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
         m[b + FlowWord.STARTED] = NEVER
         if m[b + Flow.SLOTS] > 0:
-            wait = _interarrival(p, losses, m, b, i)
-            if m[b + Flow.GAP] == 0:
-                _, wait = _draw_size(p, constants, m, b, i)
-            m[b + FlowWord.NEXT_ARRIVAL] = m[b + RowP.START] + wait
+            s, w = _source(b), _slot(b)
+            m[b + FlowWord.NEXT_ARRIVAL] = m[b + RowP.START] + first_arrival(p, constants, losses, m, s, w, i)
             agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
     for word in range(last_class * ClassOut.COLUMNS):
         m[free + word] = 0
@@ -65,17 +63,14 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     """Process the arrival of a flow at `t` [ns] at source `i`."""
     b = block_of(m, i)
     m[b + FlowWord.ARRIVALS] += 1
-    size, think = _draw_size(p, constants, m, b, i)
-    at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
+    size, think = draw_size(p, constants, m, _source(b), _slot(b), i)
     found = _free_slot(m, i, t)
     packets = (size + m[b + RowP.DATA] - 1) // m[b + RowP.DATA]
-    if measured:
-        m[at + ClassOut.ARRIVALS] += 1
-        m[at + ClassOut.BLOCKED] += found < 0
-        m[at + ClassOut.OFFERED] += size
+    if t >= p[Shared.WARM_UP]:
+        count_arrival(m, _outcomes(m, b), size, found < 0)
     m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
     if m[b + Flow.GAP] > 0:
-        m[b + FlowWord.NEXT_ARRIVAL] = t + _interarrival(p, losses, m, b, i)
+        m[b + FlowWord.NEXT_ARRIVAL] = t + draw_gap(p, losses, m, _source(b), _slot(b), i)
     elif found < 0:
         m[b + FlowWord.NEXT_ARRIVAL] = t + think
     if found >= 0:
@@ -87,12 +82,9 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
 def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
     """Process the arrival of the last missing packet of a flow at `t` [ns]."""
     if m[b + Flow.CLASS] > 0:
-        at = _outcomes(m, b)
-        if t >= p[Shared.WARM_UP]:
-            m[at + ClassOut.COMPLETED] += 1
-            m[at + ClassOut.PACKETS] += m[b + RowP.LIMIT]
-        if m[b + FlowWord.STARTED] >= p[Shared.WARM_UP]:
-            _count_completion(m, b, at, t - m[b + FlowWord.STARTED])
+        packets = m[b + RowP.LIMIT]
+        ideal = m[b + Flow.LATENCY] + (packets - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
+        count_completion(m, _outcomes(m, b), _slot(b), t, p[Shared.WARM_UP], packets, ideal)
         if m[b + Flow.GAP] == 0:
             m[b + FlowWord.NEXT_ARRIVAL] = t + m[b + FlowWord.THINK_TIME]
             agenda.bring_arrival_forward(m, i, m[b + FlowWord.NEXT_ARRIVAL])
@@ -121,17 +113,24 @@ def report(p: Any, m: Any, out: Any) -> None:
             under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
             m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
         last_class = max(last_class, m[b + Flow.CLASS])
-    for k in range(last_class):
-        counts = m[m[Word.CLASSES] + k * ClassOut.COLUMNS :]
-        ended = counts[ClassOut.COMPLETED] + counts[ClassOut.ACTIVE] + counts[ClassOut.BLOCKED]
-        counts[ClassOut.ACTIVE_BEFORE] = ended - counts[ClassOut.ARRIVALS]
+    close_counts(m, m[Word.CLASSES], last_class)
     for column in range(last_class * ClassOut.COLUMNS):
         out[column] = m[m[Word.CLASSES] + column]
 
 
+def _source(b: Any) -> Any:
+    """Return the word at which the columns `base.arrivals.Source` of a flow begin."""
+    return b + Flow.PERIODS
+
+
+def _slot(b: Any) -> Any:
+    """Return the word at which the words `base.arrivals.SlotState` of a flow begin."""
+    return b + FlowWord.NEXT_ARRIVAL
+
+
 def _outcomes(m: Any, b: Any) -> Any:
     """Return the word at which the outcomes of a flow's class begin."""
-    return m[Word.CLASSES] + (m[b + Flow.CLASS] - 1) * ClassOut.COLUMNS
+    return outcomes_of(m, m[Word.CLASSES], _source(b))
 
 
 def _free_slot(m: Any, i: Any, t: Any) -> Any:
@@ -169,23 +168,6 @@ def _start_flow(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any,
     agenda.bring_forward(m, Event.HOST, i, t)
 
 
-def _count_completion(m: Any, b: Any, at: Any, time: Any) -> None:
-    """Count a flow that took `time` [ns] in the outcomes of its class, which begin at word `at`."""
-    ideal = m[b + Flow.LATENCY] + (m[b + RowP.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _time_saved(m, b)
-    at += ClassOut.SIZE
-    limit = np.int64(classes.SMALL)
-    for _ in range(classes.SIZES - 1):
-        if m[b + FlowWord.FLOW_SIZE] > limit:
-            at += SizeOut.COLUMNS
-        limit *= 10
-    m[at + SizeOut.FLOWS] += 1
-    m[at + SizeOut.TIME] += time
-    m[at + SizeOut.SLOWDOWN] += (time << np.int64(classes.MEAN_BITS)) // ideal
-    histogram.count(m, at + SizeOut.TIMES, _TIMES, time >> np.int64(classes.TIME_SHIFT))
-    slowdown = (time << np.int64(classes.SLOWDOWN_BITS)) // ideal
-    histogram.count(m, at + SizeOut.SLOWDOWNS, _SLOWDOWNS, slowdown)
-
-
 def _time_saved(m: Any, b: Any) -> Any:
     """Return the time by which the last packet of a flow can arrive earlier than a full one [ns]: the
     time saved on the links and cables of the route, or, behind full packets, on those from the slowest
@@ -205,21 +187,3 @@ def _time_saved(m: Any, b: Any) -> Any:
             slowest, total = rate, np.int64(0)
         total += on_wire(whole, rate) - on_wire(whole - m[b + RowP.SHORT], rate)
     return total
-
-
-def _interarrival(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
-    """Return the exponential time from the latest arrival of a source to the next [ns]."""
-    row, k = m[b + Flow.PERIODS], m[b + FlowWord.ARRIVALS]
-    parts = gap(losses, row, p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_ARRIVAL + i, k)
-    return ((parts + 1) * m[b + Flow.GAP]) >> _GAP_BITS
-
-
-def _draw_size(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
-    """Return the size of the latest arrival of a source [byte], and the think time of its user after it
-    [ns]."""
-    k = m[b + FlowWord.ARRIVALS]
-    w0, w1, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], STREAM_SIZE + i, k)
-    size, think = points.value(constants, m[b + Flow.SIZES], np.int64(w0)), np.int64(0)
-    if m[b + Flow.GAP] == 0:
-        think = points.value(constants, m[b + Flow.THINKS], np.int64(w1))
-    return max(size, np.int64(1)), think

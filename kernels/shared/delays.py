@@ -6,9 +6,9 @@
 from typing import Any
 
 from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import Flow, Shared
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.base.rows import Table
-from netcarlo.kernels.shared.classes import ClassOut
 
 MAX_FLOWS = 1024
 """Maximum flows of a row."""
@@ -63,7 +63,8 @@ class Flow(IntEnum):
     ON = auto()  # UDP: mean length of the exponential on periods [ns]; 0: always on
     OFF = auto()  # UDP: mean length of the exponential off periods between them [ns]
     PERIODS = auto()  # row of `losses` with the probability PERIOD: for UDP, and for arrivals
-    # Slots of flows that arrive and depart, see `arrivals`; 0 for all others.
+    # Slots of flows that arrive and depart, see `arrivals`; 0 for all others. From PERIODS on as in
+    # `base.arrivals.Source`.
     CLASS = auto()  # class of the flows that use this slot, from 1 on
     SLOTS = auto()  # source of arrivals: number of slots that they use, this one and those behind it
     GAP = auto()  # Poisson source: mean time between arrivals [ns]; 0: a user, who thinks
@@ -199,8 +200,6 @@ STREAM_PIE = 9 << 20  # + link; draw k: the k-th packet that meets its probabili
 STREAM_RED = 3 << 20  # + link; draw k: the k-th packet that meets a probability between 0 and 1
 STREAM_DATAGRAM = 1 << 21  # + flow; draw k: the time from packet k to k + 1
 STREAM_PERIOD = 1 << 22  # + flow; draw k: length of its k-th time of sending (even) or silence (odd)
-STREAM_ARRIVAL = 11 << 20  # + source; draw k: the gap before its arrival k
-STREAM_SIZE = 10 << 20  # + source; draw k: the size of its arrival k, and how long its user thinks after it
 
 
 class SharedRows(NamedTuple):

@@ -77,7 +77,8 @@ class FlowWord(IntEnum):
     LOOKAHEAD = auto()  # 1 if acknowledgements are processed early, see `lookahead`
     SAMPLE = auto()  # time of the next sample of its sender [ns]
     ARRIVED = auto()  # UDP: datagrams at its sink, including the warm-up; else 1 from the first data on
-    # Slot of flows that arrive and depart, see `arrivals`.
+    # Slot of flows that arrive and depart, see `arrivals`; up to THINK_TIME as in
+    # `base.arrivals.SlotState`.
     NEXT_ARRIVAL = auto()  # next arrival at its source [ns], or FOREVER
     ARRIVALS = auto()  # arrivals at its source so far
     STARTED = auto()  # start of its flow [ns], or NEVER

@@ -12,11 +12,10 @@ import numpy as np
 
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STATUS_TRACE_FULL
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.wireless import delivery, outages, state
+from netcarlo.kernels.wireless import arriving, delivery, outages, state
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import to_queue
 from netcarlo.kernels.wireless.frame import FLOW_BITS, FLOW_MASK, HOP_MASK
@@ -26,7 +25,7 @@ from netcarlo.kernels.wireless.layout import (
     Radio,
     WifiOut,
     WifiRows,
-    delay_classes,
+    of_classes,
 )
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
@@ -39,6 +38,9 @@ observer: Any = slot("observer")
 """Functions that record what happens (`observers.events`)."""
 ONE_WAY: Any = slot("one_way")
 
+ARRIVALS: Any = slot("arrivals")
+"""True if flows arrive and depart, see `arriving`."""
+
 FAILING: Any = slot("failing")
 """True if the gateway may go down, see `outages`."""
 
@@ -47,7 +49,7 @@ def outcomes(rows: WifiRows) -> int:
     """Columns of the outcomes of `rows`."""
     most_flows = int(rows.parameters[:, Radio.FLOWS].max(initial=0))
     found = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * rows.node_columns
-    return int(found + delay_classes(rows) * DelayOut.COLUMNS)
+    return int(found + of_classes(rows))
 
 
 def scratch_words(
@@ -69,6 +71,8 @@ def simulate(
 ) -> Any:  # fmt: skip
     """Simulate one row, see `models.Model`; `m` is scratch, `f` the floats of the associations."""
     set_up(parameters, nodes, network, losses, m, f)
+    if ARRIVALS:
+        arriving.prepare(m, constants, losses)
     end = m[RowP.END]
     warm_up = m[Radio.WARM_UP] if m[Radio.WARM_UP] > 0 else np.int64(FOREVER)
     n = m[Radio.NODES]
@@ -89,6 +93,8 @@ def simulate(
             _on_leg(m, f, constants, t, who - n)
         elif FAILING and who == before_outage:
             _on_outage(m, f, constants, nodes, network, t)
+        elif ARRIVALS and arriving.is_due(m, who - n - n_legs, t):
+            arriving.on_arrival(m, f, constants, losses, t, who - n - n_legs)
         else:
             hosts.on_event(m, who - n - n_legs, f, constants, t)
         observer.on_event_end(m, f, trace, t)

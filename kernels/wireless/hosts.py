@@ -25,7 +25,7 @@ from netcarlo.kernels.wireless.frame import (
     transmission_id,
 )
 from netcarlo.kernels.wireless.layout import Flow, Radio
-from netcarlo.kernels.wireless.port import event, first_node, transport_at
+from netcarlo.kernels.wireless.port import event, first_node, schedule, transport_at
 from netcarlo.kernels.wireless.state import FLOW_COUNTS, OWN, OWN_WORDS, FlowState, Word, flow_at
 
 ONE_WAY: Any = slot("one_way")
@@ -62,6 +62,22 @@ def prepare(m: Any, flow: Any, f: Any, network: Any, free: Any) -> Any:
             0 if saturated else m[at + Flow.SPREAD],
         )  # fmt: skip
     return free + words
+
+
+@noinline
+def restart(m: Any, flow: Any, f: Any) -> None:
+    """Set up the association of a flow again, for the next one in its slot."""
+    add_counters(m, flow, np.int64(1))
+    at = flow_at(m, flow)
+    p, s, g = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :], f[flow * association.FLOATS :]
+    phase = p[TcpP.CLOCK_PHASE] + _CLOCK_STEP * flow
+    association.prepare(p, s, g, m[at + Flow.LIMIT], phase, flow, association.WORDS)
+
+
+@noinline
+def reschedule(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
+    """Set the key of a flow to its next event."""
+    schedule(event(m, flow, f, constants, t))
 
 
 @noinline

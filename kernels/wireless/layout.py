@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.base.rows import Table
@@ -63,6 +64,7 @@ class Radio(IntEnum):
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
     DELAY_CLASSES = auto()  # number of classes whose delays are measured
+    ARRIVAL_CLASSES = auto()  # number of classes of flows that arrive and depart
     OUTAGES = auto()  # of the last node, see `outages`
     OUTAGES_AT = auto()  # where these begin in a row of `network`
     # EDCA, see `edca`.
@@ -143,6 +145,13 @@ class Flow(IntEnum):
     SHORT = 21  # bytes by which the payload of the last packet falls short of SIZE
     BACKLOG = 22  # UDP over EDCA: datagrams that a saturated source keeps in its queue; 0: see INTERVAL
     CATEGORY = 23  # EDCA: access category, as in `Function.CATEGORY`
+    # Slots of flows that arrive and depart, as in `base.arrivals.Source`; 0 for all others.
+    PERIODS = 24
+    CLASS = 25
+    SLOTS = 26
+    GAP = 27
+    SIZES = 28
+    THINKS = 29
 
 
 class Leg(IntEnum):
@@ -316,6 +325,11 @@ class WifiRows(NamedTuple):
         some = network[i, fragile] > 0
         i, fragile = i[some], fragile[some]
         network[i, fragile] = 1 + line[network[i, fragile] - 1]
+        k = np.arange(int(self.parameters[:, Radio.FLOWS].max(initial=0)))
+        flow = self.parameters[:, Radio.FLOWS_AT, None] + k * len(Flow)
+        i, j = np.nonzero(k < self.parameters[:, Radio.FLOWS, None])
+        i, flow = (some[network[i, flow[i, j] + Flow.CLASS] > 0] for some in (i, flow[i, j]))
+        network[i, flow + Flow.PERIODS] = line[network[i, flow + Flow.PERIODS]]
         return self._replace(network=network)
 
     @property
@@ -335,10 +349,27 @@ class WifiRows(NamedTuple):
         return WifiOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, self.most_flows),
             Table("nodes", self.node_columns, nodes, nodes),
+            Table("arrivals", ClassOut.COLUMNS, arrival_classes(self), arrival_classes(self)),
             Table("classes", DelayOut.COLUMNS, delay_classes(self), delay_classes(self)),
         )
 
 
 def delay_classes(rows: WifiRows) -> int:
-    """Classes whose delays are measured."""
-    return int(rows.parameters[:, Radio.DELAY_CLASSES].max(initial=0))
+    """Return the number of classes whose delays are measured, at least that of arriving flows if there are
+    any."""
+    delays, arrivals = (
+        int(rows.parameters[:, column].max(initial=0))
+        for column in (Radio.DELAY_CLASSES, Radio.ARRIVAL_CLASSES)
+    )
+    return max(delays, arrivals) if delays > 0 else 0
+
+
+def arrival_classes(rows: WifiRows) -> int:
+    """Return the number of classes of arriving flows, at least that of measured delays if there are any."""
+    arrivals = int(rows.parameters[:, Radio.ARRIVAL_CLASSES].max(initial=0))
+    return max(arrivals, delay_classes(rows)) if arrivals > 0 else 0
+
+
+def of_classes(rows: WifiRows) -> int:
+    """Return the columns of the outcomes of both kinds of classes."""
+    return delay_classes(rows) * DelayOut.COLUMNS + arrival_classes(rows) * ClassOut.COLUMNS

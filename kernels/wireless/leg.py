@@ -16,6 +16,7 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.wireless import stock
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
 from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, Phase, leg_at
 
@@ -47,6 +48,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
     entry = ring.push(m, at + LegState.HEAD, _WORDS)
     m[entry] = release
     m[entry + 1] = frame
+    stock.enter(m, frame)
     if m[at + LegState.COUNT] == 1 or m[at + LegState.READING] > 0:
         _schedule(m, leg, at)
     return True
@@ -70,6 +72,7 @@ def leave(m: Any, leg: Any) -> Any:
     """The first packet leaves; returns it."""
     at = leg_at(m, leg)
     frame = m[ring.first(m, at + LegState.HEAD, _WORDS) + 1]
+    stock.leave(m, frame)
     ring.pop(m, at + LegState.HEAD)
     m[at + LegState.UNREAD] = max(m[at + LegState.UNREAD] - 1, 0)
     _schedule(m, leg, at)

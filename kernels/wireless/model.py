@@ -24,7 +24,7 @@ from netcarlo.kernels.wireless.edca import exchange as edca_exchange
 from netcarlo.kernels.wireless.edca import node as edca_node
 from netcarlo.kernels.wireless.edca import queues as edca_queues
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
-from netcarlo.kernels.wireless.observers import delays, events, trace
+from netcarlo.kernels.wireless.observers import classes, delays, events, trace
 from netcarlo.kernels.wireless.state import OWN_WORDS
 
 OF_EACH: by_kind.Chosen = {
@@ -34,6 +34,8 @@ OF_EACH: by_kind.Chosen = {
 """Functions that are called by kind for all flows."""
 OF_TWO_WAY: by_kind.Chosen = {"senders": (hosts, ("on_room", "data_waiting", "show"))}
 """Functions that are called by kind for all flows but datagrams."""
+OF_ARRIVALS: by_kind.Chosen = {"hosts": (hosts, (*OF_EACH["hosts"][1], "restart", "reschedule"))}
+"""Functions of `hosts` that are called by kind if flows arrive and depart."""
 OF_EDCA: by_kind.Chosen = {"sources": (hosts, ("refill",))}
 """Functions that are called by kind for all flows over EDCA."""
 
@@ -74,13 +76,17 @@ class WirelessSlots(Slots):
     """Number of the lowest bit of the number of a frame's packet."""
     observer: Any
     """Functions that record what happens (`observers.events`)."""
+    arrivals: bool
+    """True if flows arrive and depart."""
+    delays: Any = UNFILLED
+    """True if delays of classes of flows are measured, where there are outcomes of classes."""
     failing: bool
     """True if the gateway may go down."""
 
 
 def _observers(address: Address, step: Step) -> tuple[ModuleType, ...]:
     """Return the observers of an address. Only CPUs write traces, so a device has no code for them."""
-    wanted = {trace: not is_lockstep(step), delays: address.delays}
+    wanted = {trace: not is_lockstep(step), delays: address.delays, classes: address.arrivals}
     return tuple(module for module, there in wanted.items() if there)
 
 
@@ -98,16 +104,21 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return WirelessSlots(
             one_way=one.one_way, own_transports=own and not one.one_way,
             packet_shift=TRANSMISSION_SHIFT + max(other.transmission_bits for other in each),
-            observer=observer, failing=address.varying, **(EDCA if address.edca else {}),
+            observer=observer, arrivals=address.arrivals, failing=address.varying,
+            **(EDCA if address.edca else {}),
         )  # fmt: skip
 
     def make(step: Step) -> Any:
         observer, asked = composed(events, *_observers(address, step)), set[str]()
         filled = slots_of(endpoint, observer)
+        if address.delays or address.arrivals:
+            filled = replace(filled, delays=address.delays)
         if others:
             of = {number: (slots_of(one, observer), one.slots(step)) for number, one in others.items()}
             of[by_kind.REST] = filled, endpoint.slots(step)
-            of_each = {**OF_EACH, **OF_EDCA} if address.edca else OF_EACH
+            of_each = {
+                **OF_EACH, **(OF_ARRIVALS if address.arrivals else {}), **(OF_EDCA if address.edca else {}),
+            }  # fmt: skip
             found = by_kind.choose(step, of, of_each, hosts.kind_of, asked=asked)
             del of[senders.UDP]
             found = by_kind.choose(step, of, OF_TWO_WAY, hosts.kind_of, found=found, asked=asked)

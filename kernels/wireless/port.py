@@ -8,7 +8,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.endpoints import host
-from netcarlo.kernels.wireless import arrivals
+from netcarlo.kernels.wireless import arrivals, arriving
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import inject
 from netcarlo.kernels.wireless.frame import BACKWARD, CONTROL, PACKET_SHIFT, PROBE, frame_of
@@ -28,6 +28,7 @@ ONE_WAY: Any = slot("one_way")
 association: Any = slot("association")
 queues: Any = slot("queues")
 observer: Any = slot("observer")
+ARRIVALS: Any = slot("arrivals")
 
 Count = FlowOut
 
@@ -68,7 +69,10 @@ def first_node(m: Any, at: Any) -> Any:
 @noinline
 def schedule(e: Any) -> None:
     """Set the key of the flow to its next event."""
-    set_key(e.m, e.flow, min(e.m[e.at + FlowState.NEXT], host.due(e.s)))
+    due = min(e.m[e.at + FlowState.NEXT], host.due(e.s))
+    if ARRIVALS:
+        due = min(due, e.m[e.at + FlowState.NEXT_ARRIVAL])
+    set_key(e.m, e.flow, due)
 
 
 def is_blocked(e: Any) -> Any:
@@ -119,7 +123,11 @@ def on_retransmission_timeout(e: Any) -> None:
 
 
 def on_acknowledged(e: Any, is_ack: Any) -> None:
-    """Do nothing: there is no outcome for the end of a transfer at its source."""
+    """Note when the sender knows that all data have arrived, in a slot of arriving flows."""
+    if ARRIVALS:
+        waits = e.m[e.at + Flow.CLASS] > 0 and e.m[e.at + FlowState.FINISHED] == NEVER
+        if waits and association.finished(e.s):
+            arriving.on_finished(e.m, e.at, e.t)
 
 
 def on_delivered(e: Any, packet: Any) -> None:
@@ -133,4 +141,6 @@ def on_delivered(e: Any, packet: Any) -> None:
 
 
 def on_complete(e: Any) -> None:
-    """Do nothing: the host counts when all data have arrived."""
+    """Process the arrival of the last missing packet of a flow."""
+    if ARRIVALS:
+        arriving.on_completion(e.m, e.at, e.t)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut, DelayState
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.parameters import P
@@ -35,6 +36,7 @@ class Word(IntEnum):
     FLOWS = auto()
     PATHS = auto()  # as in the row
     DELAYS = auto()  # outcomes of classes of flows, see `observers.delays`
+    CLASSES = auto()  # outcomes of classes of flows that arrive and depart, see `arriving`
     OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
     # EDCA, see `edca.state`.
     FUNCTIONS = auto()
@@ -228,6 +230,14 @@ class FlowState(IntEnum):
     IN_BIN = auto()  # packets that arrived in it
     OWED = auto()  # saturated source: datagrams that have left its queue and are not replaced
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
+    # Slot of flows that arrive and depart, see `arriving`; up to THINK_TIME as in `base.arrivals.SlotState`.
+    NEXT_ARRIVAL = auto()
+    ARRIVALS = auto()
+    STARTED = auto()
+    FLOW_SIZE = auto()
+    THINK_TIME = auto()
+    IN_FLIGHT = auto()  # places in queues and legs that its packets occupy
+    FINISHED = auto()  # its sender knows that all data have arrived [ns], or NEVER
     LATEST = auto()  # its delays, words as in `DelayState`
 
 
@@ -294,5 +304,6 @@ def words(rows: WifiRows, each: int, queues: Any) -> int:
         + queues
         + 2 * rooms
         + p[:, Radio.DELAY_CLASSES] * DelayOut.COLUMNS
+        + p[:, Radio.ARRIVAL_CLASSES] * ClassOut.COLUMNS
     )
     return int(total.max())

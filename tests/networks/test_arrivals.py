@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from netcarlo import InputError, simulate
+from netcarlo.kernels.base.classes import SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.shared.classes import SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import Flow
 from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.completions import OF_SIZE, by_class

@@ -15,12 +15,12 @@ import pytest
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.shared import _length_of_step
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import layout as shared
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import FlowOut as SharedFlow
 from netcarlo.kernels.shared.layout import LinkOut as SharedLink
 from netcarlo.kernels.wireless import layout as wireless

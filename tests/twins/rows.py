@@ -33,7 +33,7 @@ from tests.twins.shared.scenarios import (
 )
 from tests.twins.wireless.edca.scenarios import edca_rows
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
-from tests.twins.wireless.scenarios import all_mixed, wifi_rows
+from tests.twins.wireless.scenarios import all_mixed, arriving_rows, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import failing_rows as failing_wifi_rows
 from tests.twins.wireless.scenarios import gauged_rows as gauged_wifi_rows
@@ -66,6 +66,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.replace("_reordering", ""), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_reordering(rows, seed=seed)
+    if address.arrivals and family == "wireless":
+        rows = rows_of(name.replace("_arrivals", ""), count, seed=seed)
+        assert isinstance(rows, WifiRows)
+        return arriving_rows(rows, seed=seed)
     if address.varying and family == "wireless":
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, WifiRows)

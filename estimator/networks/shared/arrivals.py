@@ -6,11 +6,11 @@ import numpy as np
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import LINUX, VEGAS
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link, SharedRows, routes_of
 from netcarlo.networks.traffic import mean
 from netcarlo.numerics.arrays import Floats, Ints

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.classes import MEAN_BITS, SIZES, SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.shared.classes import MEAN_BITS, SIZES, SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome, same
 from netcarlo.networks.output import by_part

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut, SharedRows, delay_classes
 from netcarlo.kernels.shared.layout import classes as that_come_and_go
 from netcarlo.networks import classes

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.layout import ENDLESS, NS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     NOWHERE,
     Flow,

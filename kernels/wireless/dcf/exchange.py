@@ -13,7 +13,7 @@ from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.wireless import nav, rate_control
+from netcarlo.kernels.wireless import nav, rate_control, stock
 from netcarlo.kernels.wireless.dcf.access import back_off, schedule
 from netcarlo.kernels.wireless.dcf.frames import proceed
 from netcarlo.kernels.wireless.dcf.frames import send as send
@@ -151,6 +151,7 @@ def leave(m: Any, at: Any, t: Any) -> None:
     counts = at + NODE_COUNTS
     m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
     m[at + Mac.COUNTED_AT] = t
+    stock.leave(m, head_of(m, at))
     ring.pop(m, at + Mac.HEAD)
     m[at + Mac.SHORT] = 0
     m[at + Mac.LONG] = 0

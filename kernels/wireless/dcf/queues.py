@@ -10,7 +10,7 @@ from netcarlo.kernels.wireless.dcf.access import contend
 from netcarlo.kernels.wireless.frame import head_of, link_of
 from netcarlo.kernels.wireless.layout import NOBODY, Link, Node, NodeOut, Radio, WifiRows
 from netcarlo.kernels.wireless.state import NODE_COUNTS, Mac, Wait, node_at
-from netcarlo.kernels.wireless.stock import count
+from netcarlo.kernels.wireless.stock import count, enter
 
 COLUMNS = 0
 """Outcomes of a node behind those of `NodeOut`."""
@@ -45,6 +45,7 @@ def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
     m[counts + NodeOut.QUEUE_SUM] += waiting * (t - m[at + Mac.COUNTED_AT])
     m[at + Mac.COUNTED_AT] = t
     m[ring.push(m, at + Mac.HEAD, 1)] = frame
+    enter(m, frame)
     waiting += 1
     m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], waiting)
     if waiting == 1 and m[at + Mac.WAITING] == Wait.NOTHING:

@@ -50,7 +50,7 @@ from netcarlo.kernels.wireless.state import (
     link_at,
     node_at,
 )
-from netcarlo.kernels.wireless.stock import count
+from netcarlo.kernels.wireless.stock import count, enter, leave
 
 COLUMNS = CATEGORIES * CategoryOut.COLUMNS
 """Outcomes of a node behind those of `NodeOut`."""
@@ -118,6 +118,7 @@ def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
         return False
     m[f + FunctionState.FREE] = m[entry + Msdu.NEXT]
     m[entry + Msdu.FRAME] = frame
+    enter(m, frame)
     m[entry + Msdu.ARRIVAL] = t
     m[entry + Msdu.NEXT] = NONE
     if m[a + AgreementState.FIRST] == NONE:
@@ -150,8 +151,10 @@ def change_count(m: Any, at: Any, f: Any, change: Any, t: Any) -> None:
 def free_msdus(m: Any, f: Any, entry: Any) -> None:
     """Return a list of MSDUs to the free ones of a function."""
     last = entry
+    leave(m, m[last + Msdu.FRAME])
     while m[last + Msdu.NEXT] != NONE:
         last = m[last + Msdu.NEXT]
+        leave(m, m[last + Msdu.FRAME])
     m[last + Msdu.NEXT] = m[f + FunctionState.FREE]
     m[f + FunctionState.FREE] = entry
 

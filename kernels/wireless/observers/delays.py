@@ -6,13 +6,11 @@
 from typing import Any
 
 from netcarlo.kernels.base import delays
-from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut
+from netcarlo.kernels.wireless.layout import Flow, Radio
+from netcarlo.kernels.wireless.observers.widest import classes_of_launch
 from netcarlo.kernels.wireless.state import FlowState, Word, flow_at
-
-queues: Any = slot("queues")
 
 
 @noinline
@@ -40,22 +38,9 @@ def on_delivered(m: Any, at: Any, t: Any, delay: Any) -> None:
 @noinline
 def report(m: Any, nodes: Any, out: Any, at: Any) -> Any:
     """Write the outcomes (`DelayOut`) of all classes before column `at`; return the first of them."""
-    first = at - _classes(m, at - nodes.shape[0] * (NodeOut.COLUMNS + queues.COLUMNS)) * DelayOut.COLUMNS
+    first = at - classes_of_launch(m, nodes, out) * DelayOut.COLUMNS
     for k in range(m[Radio.DELAY_CLASSES]):
         delays.finish(m, m[Word.DELAYS] + k * DelayOut.COLUMNS)
     for column in range(m[Radio.DELAY_CLASSES] * DelayOut.COLUMNS):
         out[first + column] = m[m[Word.DELAYS] + column]
     return first
-
-
-def _classes(m: Any, columns: Any) -> Any:
-    """Return the number of classes of the widest row of the launch.
-
-    `columns` are those of all outcomes except the nodes'. A row does not know how many flows have outcomes,
-    but the columns of a flow and of a class have no common factor: the number is the only one below
-    FlowOut.COLUMNS that leaves whole flows.
-    """
-    found = m[Radio.DELAY_CLASSES]
-    while (columns - WifiOut.COLUMNS - found * DelayOut.COLUMNS) % FlowOut.COLUMNS != 0:
-        found += 1
-    return found

@@ -8,6 +8,7 @@ import pytest
 
 from netcarlo.kernels.adhoc import layout as adhoc
 from netcarlo.kernels.adhoc import motion
+from netcarlo.kernels.base import arrivals
 from netcarlo.kernels.base import layout as base
 from netcarlo.kernels.fluid import state as fluid
 from netcarlo.kernels.fluid.adhoc import state as fluid_adhoc
@@ -17,8 +18,8 @@ from netcarlo.networks import outages
 
 TOGETHER = {
     "path": [base, outages],
-    "shared": [base, outages, shared],
-    "wireless": [base, wireless],
+    "shared": [base, outages, arrivals, shared],
+    "wireless": [base, arrivals, wireless],
     "adhoc": [base, adhoc],
     "fluid": [base, outages, shared, fluid],
     "fluid_adhoc": [base, adhoc, fluid_adhoc],

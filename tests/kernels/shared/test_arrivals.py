@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netcarlo.kernels import models
+from netcarlo.kernels.base import arrivals
+from netcarlo.kernels.base.arrivals import SlotState
+from netcarlo.kernels.base.classes import ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK
-from netcarlo.kernels.base.parameters import P, RowP
+from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared import arrivals
-from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
-from netcarlo.kernels.shared.state import FlowWord
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import Ints, differences
 from tests.twins.rows import rows_of
@@ -60,10 +60,10 @@ def test_kernel_equals_twin() -> None:
 ])  # fmt: skip
 def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int) -> None:
     """Check that a flow of exactly 10 kB is one of up to 10 kB."""
-    at = 1 + max(*P, *Flow, *FlowWord)  # the outcomes of the class, behind the words of the flow
+    at = len(SlotState)  # the outcomes of the class, behind the words of the slot
     m = np.zeros(at + int(ClassOut.COLUMNS), np.int64)
-    m[[Flow.LATENCY, RowP.LIMIT, FlowWord.FLOW_SIZE]] = 1, 1, size
-    arrivals._count_completion(m, np.int64(0), np.int64(at), np.int64(1))
+    m[SlotState.FLOW_SIZE] = size
+    arrivals.count_completion(m, np.int64(at), 0, np.int64(1), 0, 1, np.int64(1))
     counted = m[at + ClassOut.SIZE :].reshape(-1, SizeOut.COLUMNS)[:, SizeOut.FLOWS]
     assert counted.tolist() == [k == of_size for k in range(4)]
 

@@ -68,8 +68,8 @@ def _slots(
         make_linux(rng, flow)
         flow[Flow.ECN] = 0
     at = (number - 1) * 2 * WORDS
-    _put(constants, at, _points(rng, int(10 ** rng.uniform(3.0, 6.5))))
-    _put(constants, at + WORDS, _points(rng, int(rng.integers(MS, SECOND)), least=MS))
+    put(constants, at, some_points(rng, int(10 ** rng.uniform(3.0, 6.5))))
+    put(constants, at + WORDS, some_points(rng, int(rng.integers(MS, SECOND)), least=MS))
     users = bool(rng.random() < 0.4)
     flow[RowP.LIMIT] = ENDLESS
     flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
@@ -89,7 +89,7 @@ def _slots(
     return slots
 
 
-def _points(rng: np.random.Generator, most: int, *, least: int = 1) -> Points:
+def some_points(rng: np.random.Generator, most: int, *, least: int = 1) -> Points:
     """A distribution with and without jumps."""
     if rng.random() < 0.2:
         return [(0, most), (1 << 32, most)]
@@ -101,6 +101,6 @@ def _points(rng: np.random.Generator, most: int, *, least: int = 1) -> Points:
     return list(zip(places, values, strict=True))
 
 
-def _put(constants: np.ndarray, at: int, points: Points) -> None:
+def put(constants: np.ndarray, at: int, points: Points) -> None:
     constants[at] = len(points)
     constants[at + 1 : at + 1 + 2 * len(points)] = np.array(points).reshape(-1)

@@ -1,15 +1,18 @@
 """Flows that come and go: sources, slots, and what is counted of a class of them."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from copy import copy
 from fractions import Fraction
 from itertools import count, pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
+from netcarlo.kernels.base.arrivals import STREAM_ARRIVAL, STREAM_SIZE
+from netcarlo.kernels.base.classes import SizeOut
 from netcarlo.kernels.base.layout import FOREVER, NEVER, Out
-from netcarlo.kernels.shared.classes import SizeOut
-from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, FlowOut
+from netcarlo.kernels.shared.layout import FlowOut
+from tests.twins.random_numbers import Streams
 from tests.twins.shared.clock import Phase
 from tests.twins.shared.links import transmission_time
 
@@ -54,15 +57,24 @@ class Slot:
             setattr(own, name, value)
         return self.world.flow(self.number, own)
 
+    @property
+    def _payload(self) -> int:
+        """Payload of a whole packet [byte]."""
+        return int(self.columns.DATA)
+
     def is_free(self) -> bool:
         flow = self.flows[-1]
         return len(self.flows) == 1 or (flow.finished != NEVER and not flow.under_way)
 
+    @property
+    def now(self) -> int:
+        return self.world.agenda.now
+
     def begin(self, size: int, think: int) -> None:
-        now = self.world.agenda.now
+        now = self.now
         self.flows[-1].close()
-        packets = ceil(size / self.columns.DATA)
-        flow = self._flow(START=now, LIMIT=packets, SHORT=packets * self.columns.DATA - size)
+        packets = ceil(size / self._payload)
+        flow = self._flow(START=now, LIMIT=packets, SHORT=packets * self._payload - size)
         self.flows.append(flow)
         arrive = flow.arrive
 
@@ -70,11 +82,19 @@ class Slot:
             before = flow.outcomes.values[Out.COMPLETED]
             arrive(segment)
             if before == NEVER and flow.outcomes.values[Out.COMPLETED] != NEVER:
-                self.class_.arrived(self.columns, flow.columns.LIMIT, size, now, self._saved(packets, size))
+                self.class_.arrived(packets, size, began=now, now=self.now, ideal=self._ideal(packets, size))
                 if self.columns.GAP == 0:
                     self.source.expect(think)
 
-        flow.arrive = arrives  # type: ignore[method-assign]
+        self._let_arrive(flow, arrives)
+
+    def _let_arrive(self, flow: Any, arrives: Any) -> None:
+        """Let data of a flow arrive by a function."""
+        flow.arrive = arrives
+
+    def _ideal(self, packets: int, size: int) -> int:
+        """Return the time of a transfer alone [ns]."""
+        return self.columns.LATENCY + (packets - 1) * self.columns.PACKET_TIME - self._saved(packets, size)
 
     def _saved(self, packets: int, size: int) -> int:
         """Return by how much less time than a whole packet the last packet of a lone flow takes [ns].
@@ -115,15 +135,22 @@ class Source:
     def __init__(self, world: "World", slots: list[Slot]) -> None:
         self.world, self.slots, self.number = world, slots, slots[0].number
         self.columns = slots[0].columns
-        gaps = world.tables.gaps(STREAM_ARRIVAL + self.number, self.columns.PERIODS)
-        assert gaps is not None
-        self.gaps = gaps
+        self.gaps = self._gaps()
         self.numbers = count(1)
         wait = self._gap() if self.columns.GAP > 0 else self._draw(0)[1]
         self._plan(self.columns.START + wait)
 
+    def _gaps(self) -> Iterator[int]:
+        gaps = self.world.tables.gaps(STREAM_ARRIVAL + self.number, self.columns.PERIODS)
+        assert gaps is not None
+        return gaps
+
+    @property
+    def now(self) -> int:
+        return self.world.agenda.now
+
     def expect(self, wait: int) -> None:
-        self._plan(self.world.agenda.now + wait)
+        self._plan(self.now + wait)
 
     def _plan(self, time: int) -> None:
         self.world.agenda.plan(time, Phase.ARRIVAL, self.number, self._comes)
@@ -133,10 +160,13 @@ class Source:
 
     def _draw(self, k: int) -> tuple[int, int]:
         """The size of arrival k [byte], and the thinking after it [ns]."""
-        words = self.world.tables.streams.block(STREAM_SIZE + self.number, k)
+        words = self._streams().block(STREAM_SIZE + self.number, k)
         size = value_at(words[0], self._points(self.columns.SIZES))
         think = 0 if self.columns.GAP > 0 else value_at(words[1], self._points(self.columns.THINKS))
         return max(size, 1), think
+
+    def _streams(self) -> Streams:
+        return self.world.tables.streams
 
     def _points(self, at: int) -> list[tuple[int, int]]:
         constants = self.world.tables.constants
@@ -145,7 +175,7 @@ class Source:
     def _comes(self) -> None:
         size, think = self._draw(next(self.numbers))
         free = [slot for slot in self.slots if slot.is_free()]
-        self.slots[0].class_.came(size, self.world.agenda.now, blocked=not free)
+        self.slots[0].class_.came(size, self.now, blocked=not free)
         if self.columns.GAP > 0:
             self.expect(self._gap())
         elif not free:
@@ -157,9 +187,11 @@ class Source:
 class Class:
     """Counters of a class."""
 
+    source = Source
+
     def __init__(self, world: "World", slots: list[Slot]) -> None:
         self.world = world
-        self.warm_up = world.tables.p.WARM_UP
+        self.warm_up = world.warm_up
         self.slots = slots
         self.counts = dict.fromkeys(("came", "blocked", "completed", "packets", "offered"), 0)
         self.sizes: list[list[tuple[int, int]]] = [[], [], [], []]  # (time, ideal time) [ns] of flows
@@ -169,7 +201,7 @@ class Class:
             if slot.columns.SLOTS > 0:
                 behind = slots.index(slot)
                 own = slots[behind : behind + slot.columns.SLOTS]
-                source = Source(world, own)
+                source = self.source(world, own)
                 for one in own:
                     one.source = source
 
@@ -179,13 +211,11 @@ class Class:
             self.counts["blocked"] += blocked
             self.counts["offered"] += size
 
-    def arrived(self, columns: Any, packets: int, size: int, began: int, saved: int) -> None:
-        now = self.world.agenda.now
+    def arrived(self, packets: int, size: int, *, began: int, now: int, ideal: int) -> None:
         if now >= self.warm_up:
             self.counts["completed"] += 1
             self.counts["packets"] += packets
         if began >= self.warm_up:
-            ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME - saved
             kind = sum(size > limit for limit in (10**4, 10**5, 10**6))
             self.sizes[kind].append((now - began, ideal))
 
@@ -203,9 +233,10 @@ class Class:
         found = [c["came"], c["blocked"], c["completed"], active, c["packets"], c["offered"]]
         found += [active_before, self._short()]
         for flows in self.sizes:
-            found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in flows)]
+            known = [(t, ideal) for t, ideal in flows if ideal > 0]
+            found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in known)]
             found += histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)
-            found += histogram([t * 32 // ideal for t, ideal in flows], EDGES_OF_SLOWDOWNS)
+            found += histogram([t * 32 // ideal for t, ideal in known], EDGES_OF_SLOWDOWNS)
         return found
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows, outcomes
 from tests.twins.shared.delays import gauges_of
 from tests.twins.shared.world import World

@@ -30,6 +30,10 @@ class World:
         self.classes = classes_of(self)
         self.agenda.plan(self.tables.p.WARM_UP, Phase.CLOCK, 0, self._warm_up_ends)
 
+    @property
+    def warm_up(self) -> int:
+        return self.tables.p.WARM_UP
+
     def flow(self, number: int, columns: Any) -> Flow:
         """A flow with fresh ends."""
         if columns.KIND == UDP:

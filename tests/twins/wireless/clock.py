@@ -21,6 +21,7 @@ class Phase(IntEnum):
 class Turn(IntEnum):
     """Order among the events of one leg, flow or node."""
 
+    ARRIVAL = -1  # of a flow at its source
     FIRST = 0
     SECOND = 1
     THIRD = 2

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.kernels.base.layout import STREAM_DATAGRAM, Out
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, STREAM_DATAGRAM, Out
 from netcarlo.kernels.wireless.layout import FlowOut
 from tests.twins.jitter import gap
 from tests.twins.path.engine import Rank
@@ -128,10 +128,11 @@ class Association(Flow):
             after=columns.ACK_AFTER, arrive=self.arrive_back, lost=self.outcomes.lost,
             agreements=world.tables.path_agreements(columns.BACK_AT, columns.BACK),
         )  # fmt: skip
+        self.finished = NEVER  # when the source knew that all data have arrived
         self.entrance = None  # queue that holds the source back when it is full
         if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
             self.entrance = self.forth.entrance(0)
-            self.world.stations[self.forth.first_node].on_room.append(self.pump)
+            self.world.stations[self.forth.first_node].on_room[number] = self.pump
 
     def send_back(self, packet: Packet) -> None:
         """The sink answers."""
@@ -148,6 +149,14 @@ class Association(Flow):
     def pump(self) -> None:
         """A frame has left the queue."""
         raise NotImplementedError
+
+    def close(self) -> None:
+        """The ends discard their state: a timer of the receiver may still run."""
+        raise NotImplementedError
+
+    def _note_finished(self, finished: bool) -> None:
+        if finished and self.finished == NEVER and self.columns.LIMIT != ENDLESS:
+            self.finished = self.clock.now
 
 
 class Tcp(Association):
@@ -188,6 +197,10 @@ class Tcp(Association):
             self.sender.on_probe_reply(packet.content)
         else:
             self.sender.receive(packet)
+            self._note_finished(self.sender.finished)
+
+    def close(self) -> None:
+        self.receiver.timer.stop()
 
     def _has_room(self) -> bool:
         """Asked by a sender that has something to send; a full queue holds it."""

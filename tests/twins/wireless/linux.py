@@ -36,6 +36,11 @@ class Linux(Association):
 
     def arrive_back(self, packet: Packet) -> None:
         self.sender.receive(packet)
+        self._note_finished(self.sender.una == self.sender.end)
+
+    def close(self) -> None:
+        self.receiver.delayed.stop()
+        self.receiver.merging.stop()
 
     def pump(self) -> None:
         """Send without waiting for room."""

@@ -30,7 +30,7 @@ class Node:
         self.disturb_data = members(columns.DISTURB_DATA)
         self.disturb_control = members(columns.DISTURB_CONTROL)
         self.outcomes = NodeOutcomes()
-        self.on_room: list[Callable[[], None]] = []  # senders that a full queue holds back, perhaps
+        self.on_room: dict[int, Callable[[], None]] = {}  # by flow: senders held back by a full queue
 
         # When things ended that make it wait: what it received, sent, sensed; the announcements of others;
         # its waiting for an answer.
@@ -91,6 +91,10 @@ class Node:
 
     def not_received(self) -> list[Packet]:
         """Return the packets sent by or waiting at this node that no other node has passed on."""
+        raise NotImplementedError
+
+    def kept(self) -> list[Packet]:
+        """Return the packets in its queues, and those that it or their receiver may need again."""
         raise NotImplementedError
 
     def entrance(self, route: "Route", hop: int) -> Any:

@@ -5,15 +5,23 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.wireless.layout import FlowOut, Radio, WifiOut, WifiRows, delay_classes
+from netcarlo.kernels.wireless.layout import (
+    FlowOut,
+    Radio,
+    WifiOut,
+    WifiRows,
+    arrival_classes,
+    delay_classes,
+)
 from tests.twins.shared.delays import Gauge
 from tests.twins.wireless.clock import Phase
 from tests.twins.wireless.world import World
 
 PREFIX = "wifi_"
-OPTIONS = "_delays", "_varying", "_edca"
+OPTIONS = "_arrivals", "_delays", "_varying", "_edca"
 
 
 def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
@@ -27,13 +35,16 @@ def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     most_nodes = rows.nodes.shape[1]
     first_node = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS
     first_class = first_node + most_nodes * rows.node_columns
-    vector = np.zeros(first_class + delay_classes(rows) * DelayOut.COLUMNS, np.int64)
+    first_gauge = first_class + arrival_classes(rows) * ClassOut.COLUMNS
+    vector = np.zeros(first_gauge + delay_classes(rows) * DelayOut.COLUMNS, np.int64)
     vector[WifiOut.STATUS] = STATUS_OK
     vector[WifiOut.EVENTS] = world.channel.frames
     flows = [flow.outcomes.columns(in_flight=world.in_flight(flow)) for flow in world.flows]
     nodes = [station.columns_out() for station in world.stations]
-    classes = [gauge.values() for gauge in gauges_of(world)]
-    for first, columns in ((WifiOut.COLUMNS, flows), (first_node, nodes), (first_class, classes)):
+    classes = [one.values() for one in world.classes]
+    gauges = [gauge.values() for gauge in gauges_of(world)]
+    tables = (WifiOut.COLUMNS, flows), (first_node, nodes), (first_class, classes), (first_gauge, gauges)
+    for first, columns in tables:
         values = list(chain.from_iterable(columns))
         vector[first : first + len(values)] = values
     return vector

@@ -27,6 +27,7 @@ from netcarlo.kernels.wireless.layout import (
     WifiRows,
 )
 from tests.twins.path.scenarios import make_linux, pick, sctp_parameters, tcp_parameters
+from tests.twins.shared.arrival_scenarios import WORDS, put, some_points
 
 US = 1000
 MS = 1000 * US
@@ -196,6 +197,36 @@ def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
             flow[Flow.DELAY_CLASS] = rng.integers(0, most + 1)
             flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 30 * MS))
     return rows._replace(parameters=parameters, network=network)
+
+
+def arriving_rows(rows: WifiRows, *, seed: int) -> WifiRows:
+    """Return the same networks whose TCP flows are slots, of Poisson sources or of users."""
+    parameters, network = rows.parameters.copy(), rows.network.copy()
+    constants = np.zeros((len(parameters), 5 * 2 * WORDS))
+    for k, p in enumerate(parameters):
+        rng = np.random.default_rng([seed, k, 26])
+        flows = network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
+        number = first = 0
+        users = False
+        for i, flow in enumerate(flows):
+            if flow[Flow.TCP] == 0 or rng.random() < 0.1:
+                first = i + 1
+                continue
+            if users or first == i or rng.random() < 0.3:
+                first, users = i, bool(rng.random() < 0.4)
+                number += 1
+                at = (number - 1) * 2 * WORDS
+                put(constants[k], at, some_points(rng, int(10 ** rng.uniform(1.5, 4.0))))
+                put(constants[k], at + WORDS, some_points(rng, int(rng.integers(MS, 20 * MS))))
+                flow[Flow.GAP] = 0 if users else int(10 ** rng.uniform(6.0, 7.4))
+            else:
+                flow[Flow.GAP] = flows[first, Flow.GAP]
+            flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
+            flow[Flow.PERIODS] = PROBABILITIES.index(0.001)
+            flow[Flow.LIMIT], flow[Flow.SHORT] = ENDLESS, 0
+            flows[first, Flow.SLOTS] = i + 1 - first
+        p[Radio.ARRIVAL_CLASSES] = number
+    return rows._replace(parameters=parameters, network=network, constants=constants)
 
 
 def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:

@@ -68,6 +68,9 @@ class Station(Node):
     def not_received(self) -> list[Packet]:
         return [frame.packet for frame in self.queue if not frame.received]
 
+    def kept(self) -> list[Packet]:
+        return [frame.packet for frame in self.queue]
+
     def entrance(self, route: Route, hop: int) -> "Station":
         return self
 
@@ -99,7 +102,7 @@ class Station(Node):
     def _pop(self) -> None:
         """The head frame is done with; who waited for room may go on."""
         del self.queue[0]
-        for transmit_pending in self.on_room:
+        for transmit_pending in self.on_room.values():
             transmit_pending()
 
     # Failures.
@@ -118,7 +121,7 @@ class Station(Node):
     def come_back(self) -> None:
         super().come_back()
         self.capacity = self.columns.QUEUE
-        for transmit_pending in self.on_room:
+        for transmit_pending in self.on_room.values():
             transmit_pending()
 
     # Sending.

@@ -47,6 +47,7 @@ class Tables:
         at = self.radio.OUTAGES_AT
         times = self._network[at : at + 2 * self.radio.OUTAGES].reshape(-1, 2)
         self.outages = [(int(start), int(end)) for start, end in times]
+        self.constants = [int(value) for value in rows.constants[row]]
         self.losses = [[int(word) for word in digits] for digits in rows.losses]
 
     def path(self, first: int, count: int) -> list[int]:
@@ -72,7 +73,7 @@ class FlowParameters(Parameters):
         if own is not None:
             self._values |= vars(named(P, own))
         self._values |= {
-            "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE,
+            "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE, "SHORT": flow.SHORT,
             "HEADER": flow.HEADER - self.CHUNK_HEADER,
             "CLOCK_PHASE": self.CLOCK_PHASE + 7919 * number,
         }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Any
 
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, OWN
@@ -9,6 +10,7 @@ from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, Wif
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
+from tests.twins.wireless.arrivals import Slot, classes_of
 from tests.twins.wireless.channel import Channel
 from tests.twins.wireless.clock import Clock, Phase, Turn
 from tests.twins.wireless.edca.agreement import Agreement
@@ -75,7 +77,7 @@ class World:
             function.agreements = [self.agreements[n] for n in numbers]
         self.links = [
             Link(
-                RateControl(self.radio, columns.RATE), self._gaps(STREAM_FRAME + n, columns.LOSS),
+                RateControl(self.radio, columns.RATE), self.gaps(STREAM_FRAME + n, columns.LOSS),
                 self._endured(STREAM_DISTURBED + n, columns.FRAGILITY),
             )
             for n, columns in enumerate(self.tables.links)
@@ -84,31 +86,40 @@ class World:
             Server(Clock(self.simulation, Phase.LEG, n), self.streams, n, columns)
             for n, columns in enumerate(self.tables.legs)
         ]
-        self.flows: list[Flow] = []
-        for n, columns in enumerate(self.tables.flows):
-            own = self.tables.transports[n] if protocol.startswith("mixed") else None
-            parameters = FlowParameters(rows, row, columns, n, own)
-            if not columns.TCP:
-                self.flows.append(Udp(self, n, columns))
-            elif own is not None and columns.KIND >= LINUX_RENO:
-                control = (*LINUX_KINDS, OWN)[columns.KIND - LINUX_RENO].removeprefix("linux_")
-                self.flows.append(Linux(self, n, columns, control, parameters))
-            elif own is not None:
-                kind = KINDS[columns.KIND]
-                of_sack = f"sack_{kind}" if kind in SACK_BASED else kind
-                self.flows.append(Tcp(self, n, columns, of_sack, parameters))
-            elif protocol == "sctp":
-                self.flows.append(Sctp(self, n, columns, parameters))
-            elif protocol.startswith("linux_"):
-                control = protocol.removeprefix("linux_")
-                self.flows.append(Linux(self, n, columns, control, parameters))
-            else:
-                self.flows.append(Tcp(self, n, columns, protocol, parameters))
+        self.rows, self.row, self.protocol = rows, row, protocol
+        self.flows: list[Any] = [
+            Slot(self, n, columns) if columns.CLASS else self.flow(n, columns)  # type: ignore[arg-type]
+            for n, columns in enumerate(self.tables.flows)
+        ]
+        self.classes = classes_of(self)
 
         self.early = 0  # EDCA: so long ago what a node passes up has been received [ns]
         self.shortened: Node | None = None  # EDCA: whose queue has become shorter in the present event
         if self.tables.outages:
             self._expect_outage(0)
+
+    @property
+    def warm_up(self) -> int:
+        return int(self.radio.WARM_UP)
+
+    def flow(self, n: int, columns: Any) -> Flow:
+        """A flow with fresh ends."""
+        protocol = self.protocol
+        own = self.tables.transports[n] if protocol.startswith("mixed") else None
+        parameters = FlowParameters(self.rows, self.row, columns, n, own)
+        if not columns.TCP:
+            return Udp(self, n, columns)
+        if own is not None and columns.KIND >= LINUX_RENO:
+            control = (*LINUX_KINDS, OWN)[columns.KIND - LINUX_RENO].removeprefix("linux_")
+            return Linux(self, n, columns, control, parameters)
+        if own is not None:
+            kind = KINDS[columns.KIND]
+            return Tcp(self, n, columns, f"sack_{kind}" if kind in SACK_BASED else kind, parameters)
+        if protocol == "sctp":
+            return Sctp(self, n, columns, parameters)
+        if protocol.startswith("linux_"):
+            return Linux(self, n, columns, protocol.removeprefix("linux_"), parameters)
+        return Tcp(self, n, columns, protocol, parameters)
 
     def _expect_outage(self, k: int) -> None:
         """The gateway goes down for the k-th time, when what it sends has been sent, and comes back."""
@@ -128,7 +139,7 @@ class World:
 
         clock.at(max(self.tables.outages[k][0], clock.now), Turn.FIRST, goes_down)
 
-    def _gaps(self, stream: int, row: int) -> Iterator[int] | None:
+    def gaps(self, stream: int, row: int) -> Iterator[int] | None:
         thresholds = self.tables.losses[row]
         if thresholds[-1] == NEVER_LOSES:
             return None
@@ -137,18 +148,23 @@ class World:
     def _endured(self, stream: int, fragility: int) -> Iterator[int] | None:
         if fragility == 0:
             return None
-        return self._gaps(stream, fragility - 1) or repeat(FOREVER)
+        return self.gaps(stream, fragility - 1) or repeat(FOREVER)
 
     def settle(self) -> None:
         """EDCA, at the end of an event: senders that a full queue held back go on, then saturated ones."""
         node, self.shortened = self.shortened, None
         if node is not None:
-            for transmit_pending in node.on_room:
+            for transmit_pending in node.on_room.values():
                 transmit_pending()
             for flow in self.flows:
                 flow.refill()
 
-    def in_flight(self, flow: Flow) -> int:
+    def packets(self) -> list[Packet]:
+        """Return the packets that a node or leg still needs, also those of which the next node has a copy."""
+        queued = [packet for station in self.stations for packet in station.kept()]
+        return queued + [packet for leg in self.legs for packet, _ in leg.inside]
+
+    def in_flight(self, flow: Any) -> int:
         """Data packets of a flow on their way: in legs and queues, where nobody else has received them.
 
         Those that wait for room at their own node are as well.

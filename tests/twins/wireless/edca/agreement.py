@@ -52,6 +52,7 @@ class Agreement:
         self.block_ack = bool(columns.BLOCK_ACK)
         self.waiting: list[Msdu] = []  # not yet in an MPDU
         self.unacknowledged: list[Mpdu] = []  # by sequence number
+        self.formed: list[Mpdu] = []  # that either end may need again
         self.next_number = 0
         self.airtime = 0  # of its PPDUs since the end of the warm-up [ns]
         self.reverse = columns.REVERSE
@@ -84,6 +85,7 @@ class Agreement:
         del self.waiting[:msdus]
         self.next_number += 1
         self.unacknowledged.append(mpdu)
+        self.formed.append(mpdu)
         return mpdu
 
     def dropped(self, mpdu: Mpdu) -> None:
@@ -92,6 +94,12 @@ class Agreement:
             self.bar_pending = True
         else:
             self.recipient.awaited = mpdu.number + 1
+
+    def kept(self) -> list[Packet]:
+        """Return the packets from the first MPDU on that is not acknowledged or not passed on."""
+        first = min(self.first_unacknowledged, self.recipient.awaited)
+        self.formed = [mpdu for mpdu in self.formed if mpdu.number >= first]
+        return [msdu.packet for msdu in self.waiting] + [p for mpdu in self.formed for p in mpdu.packets]
 
     def in_flight(self) -> list[Packet]:
         """Return the packets that the receiver has not passed on."""

@@ -87,6 +87,9 @@ class EdcaStation(Node):
         agreements = [a for function in self.functions for a in function.agreements]
         return [packet for agreement in agreements for packet in agreement.in_flight()]
 
+    def kept(self) -> list[Packet]:
+        return [packet for f in self.functions for agreement in f.agreements for packet in agreement.kept()]
+
     def entrance(self, route: Route, hop: int) -> Function:
         return self._agreement_and_function(route, hop)[1]
 
