@@ -50,8 +50,8 @@ SENDERS = (
     Sender("cubic", "ns2", "sack", "cubic", 7, sack=True, fluid="cubic"),
     Sender("westwood", "ns2", "sack", "westwood", 8, sack=True, fluid="westwood", linux26="linux_westwood"),
     Sender("vegas", "ns2", "vegas", "aimd", 5, handshake=False, fluid="vegas", takes_controls=False),
-    Sender("linux_reno", "linux", control="reno", number=10, sack=True, slow_start=True),
-    Sender("linux_cubic", "linux", control="cubic", number=11, sack=True, slow_start=True),
+    Sender("linux_reno", "linux", "", "reno", 10, sack=True, fluid="linux_reno", slow_start=True),
+    Sender("linux_cubic", "linux", "", "cubic", 11, sack=True, fluid="linux_cubic", slow_start=True),
     Sender("linux_bbr", "linux", control="bbr.control", number=12, sack=True),
     Sender("linux_bbr3", "linux", control="bbr3.control", number=13, sack=True),
     Sender("linux_own", "linux", number=14, sack=True),
@@ -103,8 +103,15 @@ PROBING = tuple(s.name for s in STANDING if s.number is None and not s.network)
 """Senders that send probe segments."""
 NOTIFIED = tuple(s.name for s in STANDING if s.network)
 """Senders that need signals of one kind of network only: broken routes, corruption."""
-WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid)
-"""Senders that have fluid models and formulae."""
+WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid and sender.dialect != "linux")
+"""Senders that have fluid models and formulae in every kind of network."""
+LINUX_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid and sender.dialect == "linux")
+"""Today's Linux with fluid models of paths and shared links, by congestion control."""
+
+
+def named(protocol: str, control: str) -> Sender:
+    """Return the sender of a protocol with a congestion control; "" is its own one."""
+    return BY_NAME[f"linux_{control}" if protocol == "linux" else control or protocol]
 
 
 def protocol(sender: Sender) -> str:
@@ -123,7 +130,7 @@ FOLDERS = {
 def control_of(protocol: str, control: str) -> str:
     """Return the module of a congestion control with a protocol, within `netcarlo.kernels`; "" is its own."""
     if protocol == "linux":
-        return f"linux.{BY_NAME[f'linux_{control}'].control}"
-    sender = BY_NAME[control or protocol]
+        return f"linux.{named(protocol, control).control}"
+    sender = named(protocol, control)
     special = sender.linux26 if protocol == "linux26" else ""
     return f"congestion.{special or sender.control}"

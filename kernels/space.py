@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.senders import (
     BY_NAME,
+    LINUX_FLUID,
     NOTIFIED,
     OF_LINUX,
     PROBING,
@@ -82,13 +83,14 @@ NETWORKS: dict[str, Network] = {
 """Models that simulate packets, by kind of network."""
 
 _OF_SACK = {"sack": ("", *(name for name in WINDOWS if name in WITH_FLUID))}
+_OF_LINUX = {"linux": tuple(name.removeprefix("linux_") for name in LINUX_FLUID)}
 _FLUID = tuple(sender.name for sender in STANDING if sender.fluid and not sender.network)
 _FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None)
 
 FLUIDS: dict[str, Network] = {
     "path": Network(
-        (*_FLUID_MIXED, "sctp"), ("mobile", "delays"), _never("mobile + delays", "sctp + delays"),
-        controls=_OF_SACK,
+        (*_FLUID_MIXED, "linux", "sctp"), ("mobile", "delays"),
+        _never("mobile + delays", "sctp + delays", "linux + mobile"), controls=_OF_SACK | _OF_LINUX,
     ),
     "shared": Network(("mixed",), ("delays",), controls={}),
     "wireless": Network(("mixed",), (), controls={}),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from netcarlo.kernels.senders import ALONE, KINDS, NUMBERS, OWN, UDP, WITH_FLUID
+from netcarlo.kernels.senders import ALONE, KINDS, LINUX_FLUID, NUMBERS, OWN, UDP, WITH_FLUID
 from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
@@ -13,6 +13,9 @@ TCPS = tuple(name for name in KINDS if NUMBERS[name] != UDP)
 
 FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
 """TCPs of ns-2 with fluid models and formulae in every kind of network."""
+
+FLUID_KINDS = (*FLUID_TCPS, *LINUX_FLUID)
+"""TCPs with fluid models of paths and shared links, today's Linux included."""
 
 
 def number(tcp: Capabilities) -> int:

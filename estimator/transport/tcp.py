@@ -13,7 +13,7 @@ from netcarlo.errors import InputError, suggest
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.senders import OWN
+from netcarlo.kernels.senders import LINUX_FLUID, OWN
 from netcarlo.schema import units, unsupported
 from netcarlo.schema.quantity import (
     Constant,
@@ -391,6 +391,20 @@ class Linux(Tcp):
     def kind(self) -> str:
         """See `Capabilities.kind`."""
         return f"linux_{self.control}" if self.own_control is None else OWN
+
+    @property
+    def only_packets(self) -> str:
+        """See `Capabilities.only_packets`."""
+        return "" if self.kind in LINUX_FLUID else self.control
+
+    def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
+        """See `Capabilities.unknown_to_fluid`."""
+        if "linux" in known and self.only_packets:
+            names = " and ".join(sender.removeprefix("linux_") for sender in LINUX_FLUID)
+            return f"{model} supports {names} of linux only, not {self.control}"
+        field = next((field for field in OF_HOSTS if self.given(field)), "")
+        text = f"{model} does not support {field}" if field else ""
+        return super().unknown_to_fluid(known, model) or text
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid import delays, loss, window
+from netcarlo.kernels.fluid import delays, linux, loss, window
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -26,6 +26,7 @@ from netcarlo.kernels.fluid.state import (
     State,
     floats_of_flow,
     floats_of_link,
+    is_waiting,
     words_of_flow,
     words_of_link,
 )
@@ -58,6 +59,15 @@ def round_trip(flow: Any, links: Any) -> Any:
         link = flow[Flow.ROUTE + flow[Flow.HOPS] + hop]
         total += links[link, Link.DELAY] + on_wire(ack, links[link, Link.BYTE_TIME])
     return total
+
+
+def _slowest(flow: Any, links: Any) -> Any:
+    # Time of a data packet on the slowest link of its route [ns].
+    size = flow[RowP.DATA] + flow[RowP.HEADER]
+    longest = max(on_wire(size, flow[Flow.ACCESS]), np.int64(1))
+    for hop in range(flow[Flow.HOPS]):
+        longest = max(longest, on_wire(size, links[flow[Flow.ROUTE + hop], Link.BYTE_TIME]))
+    return longest
 
 
 def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, step: Any) -> Any:
@@ -96,6 +106,9 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         s[FlowWord.DELAYED] = 1 if flow[ReliableP.ACK_EVERY] > 1 else 0
         s[FlowWord.MIN_RTO] = (flow[ReliableP.MIN_RTO] + step - 1) // step
         window.begin(g, flow, step)
+        if linux.has(flow[Flow.KIND]):
+            service = float(_slowest(flow, links))
+            linux.begin(g, flow, service / float(step), float(base) / float(step))
         loss.draw_first(s, p)
     s[FlowWord.ONE_WAY] = delays.one_way(flow, links)
     g[FlowFloat.BASE] = float(base) / float(step)
@@ -107,7 +120,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
 def is_due(s: Any, k: Any) -> Any:
     """True if a flow does anything in step `k`."""
     state = s[FlowWord.STATE]
-    waits = (state == State.IDLE or state == State.RTO_WAIT) and k < s[FlowWord.UNTIL]
+    waits = (state == State.IDLE or is_waiting(s)) and k < s[FlowWord.UNTIL]
     return not (state == State.DONE or waits)
 
 
@@ -263,7 +276,7 @@ def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
 
 def _window(s: Any, g: Any, rtt: Any) -> Any:
     # What a TCP sender puts out in a step.
-    if s[FlowWord.STATE] == State.RTO_WAIT:
+    if is_waiting(s):
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
     sent = np.int64(min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS]) * ONE)
@@ -326,7 +339,8 @@ def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
     twice = max(min(s[FlowWord.DUPLICATES_DUE], through), np.int64(0))
     s[FlowWord.DUPLICATES_DUE] -= twice
     s[FlowWord.DUPLICATES] += twice
-    acked = float(through >> s[FlowWord.DELAYED]) * PACKET
+    by_packets = linux.has(s[FlowWord.KIND])
+    acked = float(through if by_packets else through >> s[FlowWord.DELAYED]) * PACKET
     frozen = s[FlowWord.STATE] == State.RECOVERY and s[FlowWord.KIND] != TAHOE
     window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
 

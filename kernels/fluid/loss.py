@@ -16,7 +16,7 @@ import numpy as np
 from netcarlo.kernels.base.exponential import exponential
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.fluid import window
+from netcarlo.kernels.fluid import linux, rack, window
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -107,6 +107,8 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
     if t >= s[FlowWord.UNTIL]:
         if s[FlowWord.STATE] == State.LOSS:
             rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
+            if linux.has(s[FlowWord.KIND]):  # the minimum is that of the deviation
+                rto = (np.int64(rtt) + s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
             # Where queues overflow, a whole recovery does not meet the loss rate of its packets.
             alone = np.int64(g[FlowFloat.CWND]) - s[FlowWord.LOST_IN_ROUND] == 1
             detect(s, g, p, t, rtt, np.int64(1), lost // max(sent, 1) * (DUPACKS if alone else 1), rto)
@@ -123,6 +125,8 @@ def detect(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: 
     """
     if s[FlowWord.LOST_IN_ROUND] == 0:
         _obey_mark(s, g, rtt)
+    elif linux.has(s[FlowWord.KIND]):
+        rack.recover(s, g, p, t, rtt, lost // max(sent, 1), rto)
     else:
         _recover(s, g, p, t, rtt, sent, lost, rto)
 
@@ -182,7 +186,8 @@ def at_risk(s: Any, g: Any) -> Any:
     where duplicate ACKs are few."""
     packets = np.int64(g[FlowFloat.CWND])
     hits = min(s[FlowWord.LOST_IN_ROUND], packets)
-    few = DUPACKS if s[FlowWord.KIND] != VEGAS else 0  # it has no limited transmit
+    # Vegas has no limited transmit, and today's Linux does not need it.
+    few = 0 if s[FlowWord.KIND] == VEGAS or linux.has(s[FlowWord.KIND]) else DUPACKS
     return hits + max(few - (packets - hits), np.int64(0))
 
 

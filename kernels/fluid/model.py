@@ -11,13 +11,13 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.base.model import Model, failovers
-from netcarlo.kernels.base.parameters import Block, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.fluid import cost, path, sctp, shared
 from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
 from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
-from netcarlo.kernels.senders import BY_NAME, NUMBERS
+from netcarlo.kernels.senders import NUMBERS, named
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
 
@@ -81,7 +81,7 @@ def model(address: Address) -> Model:
 
 def _window(address: Address) -> int:
     """Return the number of the sender whose window the model uses."""
-    return NUMBERS[BY_NAME[address.control or address.sender].fluid]
+    return NUMBERS[named(address.sender, address.control).fluid]
 
 
 def _of_path(blocks: tuple[Block, ...], address: Address) -> tuple[Block, ...]:
@@ -97,7 +97,7 @@ def _path(address: Address) -> Model:
         return words + one_flow.WORDS * address.delays, floats
 
     return Model(
-        blocks=_of_path(TCP, address),
+        blocks=_of_path((*TCP, LinuxP) if address.sender == "linux" else TCP, address),
         address=address, make=lambda step: bind(path.simulate, step, filled), scratch=scratch,
         outcomes=lambda rows: len(Out) + one_flow.WORDS * address.delays, cost=cost.of_path,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def _sctp(address: Address) -> Model:
 def _shared(address: Address) -> Model:
     filled = FluidSharedSlots(delays=address.delays)
     return Model(
-        blocks=(*TCP, UdpP),
+        blocks=(*TCP, LinuxP, UdpP),
         address=address, make=lambda step: bind(shared.simulate, step, filled),
         scratch=lambda rows: shared.scratch_words(rows, delays=address.delays),
         outcomes=outcomes_of_shared, dimensions=(2, 2, 3, 3, 2), cost=cost.of_shared,

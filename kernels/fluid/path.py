@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import NEVER, Out, Rows
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
 from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import arrivals, delays, gaps, handovers, loss, timer, window
+from netcarlo.kernels.fluid import arrivals, delays, gaps, handovers, linux, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.round import (
     Cause,
@@ -26,8 +26,8 @@ from netcarlo.kernels.fluid.round import (
     window_left,
 )
 from netcarlo.kernels.fluid.round import prepare as prepare_flow
-from netcarlo.kernels.fluid.route import Route, RouteWord, find_outage, is_down, prepare, words
-from netcarlo.kernels.fluid.state import ONE, ONE_BITS, UNIT_BITS, FlowFloat, FlowWord, State
+from netcarlo.kernels.fluid.route import Route, RouteWord, burst_room, find_outage, is_down, prepare, words
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, UNIT_BITS, FlowFloat, FlowWord, State, is_waiting
 from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
@@ -68,6 +68,8 @@ class Row(NamedTuple):
     """Outcomes (`Out`)."""
     route: Route
     """Path while no hop has an outage."""
+    burst: Any
+    """Window at which bursts of slow start overflow a queue [packet]; ENDLESS if they do not."""
 
 
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
@@ -92,10 +94,15 @@ def simulate(
         route = handovers.prepare(p, hops, outages, w, j, out, route)
         gaps.prepare(p, hops, losses, w, PATH, np.int64(1 if p[TcpP.HANDSHAKE] > 0 and KIND != VEGAS else 0))
     prepare_flow(p, m, g)
+    if linux.has(KIND):
+        linux.begin(g, p, route.service, float(route.base_rtt))
     loss.draw_first(m, p)
     if DELAYS:
         delays.prepare_path(hops, m, np.int64(end), size)
-    row = Row(p, m, g, w, j, hops, losses, outages, out, route)
+    burst = np.int64(ENDLESS)
+    if linux.has(KIND):
+        burst = burst_room(hops, PATH, size, route.service)
+    row = Row(p, m, g, w, j, hops, losses, outages, out, route, burst)
     t = _connect(row)
     while t < p[RowP.END] and out[Out.COMPLETED] == NEVER:
         t = _step(row, t)
@@ -136,7 +143,7 @@ def _step(row: Row, t: Any) -> Any:
     begin, rtt = t, _round_trip(row)
     t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
     sample(p, row.g[FlowFloat.CWND], row.out, begin, min(t, p[RowP.END]), rtt)
-    if s[FlowWord.STATE] == State.RTO_WAIT:
+    if is_waiting(s):
         t = max(t, s[FlowWord.UNTIL])
         s[FlowWord.STATE] = State.OPEN
     if DELAYS:
@@ -149,6 +156,15 @@ def _round_trip(row: Row) -> Any:
     # Round trip of the window, including its wait at the slowest hop [ns].
     packets = np.int64(row.g[FlowFloat.CWND])
     return max(float(row.route.base_rtt), float(min(packets, row.route.capacity)) * row.route.service)
+
+
+def _room(row: Row) -> Any:
+    # Packets in flight that path and queues hold. ACKs release bursts at twice the rate of the slowest hop in
+    # slow start, so that queues hold less.
+    room, g = row.route.capacity, row.g
+    if linux.has(KIND) and g[FlowFloat.CWND] < g[FlowFloat.SSTHRESH]:
+        room = min(room, row.burst)
+    return room
 
 
 def look_ahead(row: Row, t: Any) -> Any:
@@ -164,7 +180,7 @@ def look_ahead(row: Row, t: Any) -> Any:
     else:
         expected, hazard = _expected(route, packets), s[FlowWord.HAZARD] if route.loss < ONE else np.int64(0)
     repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else np.int64(0)
-    return until_event(p, route, w[RouteWord.DOWN], t, packets, rtt, expected, hazard, repaired)
+    return until_event(p, _room(row), w[RouteWord.DOWN], t, packets, rtt, expected, hazard, repaired)
 
 
 def _expected(route: Route, packets: Any) -> Any:
@@ -209,9 +225,9 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
     if MOBILE and span.cause == Cause.OUTAGE and row.j[handovers.Word.KEPT] == 1:
         return _hand_over(row, t, span.rtt)
     if span.cause == Cause.OVERFLOW:
-        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(route.capacity + 1))
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(row) + 1))
     packets = window_left(row.s, g, through(row))
-    if span.cause == Cause.OVERFLOW and packets <= route.capacity:
+    if span.cause == Cause.OVERFLOW and packets <= _room(row):
         return t  # the remaining packets fit into the queue
     rtt = max(span.rtt, float(min(packets, route.capacity)) * route.service)
     send_window(row, span.cause, packets, rtt, t)
@@ -225,7 +241,7 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     s, out, route, cwnd = row.s, row.out, row.route, row.g[FlowFloat.CWND]
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
-        hits = min(max(np.int64(cwnd) - route.capacity - 1, np.int64(1)), packets)
+        hits = min(max(np.int64(cwnd) - _room(row) - 1, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
     elif cause == Cause.OUTAGE:
         share = min(float(row.w[RouteWord.UP] - t) / rtt, 1.0)
@@ -242,6 +258,8 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
 def _detect(row: Row, t: Any, rtt: Any) -> None:
     # The sender detects its losses at `t`. On the path to a mobile host random losses are those of packets.
     chance = lose_retransmission(row) if MOBILE else row.route.loss * loss.at_risk(row.s, row.g)
+    if linux.has(KIND) and is_down(row.w, t + np.int64(2.0 * rtt)):  # a tail loss probe is lost
+        chance = np.int64(ONE) * loss.at_risk(row.s, row.g)
     detect(row, t, rtt, chance)
 
 

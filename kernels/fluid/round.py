@@ -25,8 +25,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS
 from netcarlo.kernels.base.parameters import ReliableP, RowP
-from netcarlo.kernels.fluid import loss, timer, window
-from netcarlo.kernels.fluid.route import Route
+from netcarlo.kernels.fluid import linux, loss, timer, window
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
 from netcarlo.kernels.senders import TAHOE, VEGAS
 
@@ -63,19 +62,19 @@ class Span(NamedTuple):
 
 
 def until_event(
-    p: Any, route: Route, down: Any, t: Any, packets: Any, rtt: Any, expected: Any, hazard: Any, repaired: Any
+    p: Any, room: Any, down: Any, t: Any, packets: Any, rtt: Any, expected: Any, hazard: Any, repaired: Any
 ) -> Any:  # fmt: skip
     """Return the `Span` from `t` [ns] until a packet is lost or the run ends.
 
     In a round trip `rtt` [ns] with so many packets so many losses are `expected`; the next one comes when the
-    losses expected reach `hazard` (both in any unit), and an outage begins at `down` [ns]. No queue overflows
-    before `repaired` [ns].
+    losses expected reach `hazard` (both in any unit), and an outage begins at `down` [ns]. Path and queue
+    hold `room` packets, and no queue overflows before `repaired` [ns].
     """
     length = np.int64(rtt)
     repairs = repaired > t
     if repairs:
         length = min(length, repaired - t)
-    cause = Cause.OVERFLOW if packets > route.capacity and not repairs else Cause.NOTHING
+    cause = Cause.OVERFLOW if packets > room and not repairs else Cause.NOTHING
     part = float(length) / rtt
     if float(hazard) < float(expected) * part:
         part = float(hazard) / float(expected)
@@ -98,7 +97,7 @@ def prepare(p: Any, s: Any, g: Any) -> None:
     s[FlowWord.MIN_RTO] = p[ReliableP.MIN_RTO]
     s[FlowWord.STATE] = State.OPEN
     s[FlowWord.LIMIT] = p[RowP.LIMIT] << ONE_BITS if p[RowP.LIMIT] < ENDLESS else ENDLESS
-    s[FlowWord.DELAYED] = 1 if p[ReliableP.ACK_EVERY] > 1 else 0
+    s[FlowWord.DELAYED] = 1 if p[ReliableP.ACK_EVERY] > 1 and not linux.has(KIND) else 0
     window.begin(g, p, 1)
     timer.begin(s, p)
 
@@ -162,7 +161,7 @@ def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
     Sets FlowWord.LOST_IN_ROUND to their number.
     """
     s, flow = row.s, packets << ONE_BITS
-    guarded = s[FlowWord.RECOVER] > 0
+    guarded = s[FlowWord.RECOVER] > 0 and not linux.has(KIND)
     send(row, flow, flow - ONE, rtt, 1.0, t, False)
     hits = network.drop(row, cause, packets, t, rtt)
     if hits >= packets:  # none follows that could cause a duplicate ACK

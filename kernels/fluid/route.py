@@ -99,6 +99,24 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
     return Route(base, slowest, room, ONE - survive, odds, forth)
 
 
+def burst_room(hops: Any, path: Any, size: Any, service: Any) -> Any:
+    """Return the window [packet] at which slow start overflows a queue; ENDLESS if it does not.
+
+    ACKs arrive at the rate of the slowest hop, which serves a packet in `service` ns, and each releases two
+    packets. A queue then grows by the share of them that its hop does not serve meanwhile.
+    """
+    spacing, room = service / 2.0, np.int64(ENDLESS)
+    for hop in range(hops.shape[1]):
+        h = hops[path, hop]
+        if h[Hop.PRESENT] != 0:
+            each = float(on_wire(size, h[Hop.BYTE_TIME]))
+            if each > spacing:
+                if h[Hop.QUEUE] > 0:
+                    room = min(room, np.int64(float(h[Hop.QUEUE]) / (1.0 - spacing / each)))
+                spacing = each
+    return room
+
+
 def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:
     """Set DOWN, UP, STOP and RESUME to the first outage that affects packets sent at `t` [ns] or later."""
     w[RouteWord.DOWN] = FOREVER

@@ -172,8 +172,8 @@ def _advance(row: Row, t: Any) -> Any:
         sample(p, f[PathFloat.CWND], out, before, min(after, p[RowP.END]), rtt)
         return after
     span = until_event(
-        p, route, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, gaps.until_loss(hops, w, path),
-        m[Word.RECOVERED_AT],
+        p, route.capacity, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS,
+        gaps.until_loss(hops, w, path), m[Word.RECOVERED_AT],
     )  # fmt: skip
     length, cause = span.length, span.cause
     flow: Any = np.int64(float(packets) * span.part * ONE)

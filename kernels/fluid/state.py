@@ -122,7 +122,18 @@ class FlowFloat(IntEnum):
     ACKED = 18  # Westwood: packets acknowledged since the last sample of the bandwidth
     SAMPLE_TIME = 19  # Westwood: time since then [unit of the RTT]
     MS = 20  # a millisecond [unit of the RTT]
-    SIZE = 21
+    # Today's Linux (`linux`):
+    SERVICE = 21  # a packet at the slowest link [unit of the RTT]
+    ACK_EVERY = 22  # packets for each ACK
+    SLOW_START = 23  # value of LinuxP.SLOW_START
+    ROUND = 24  # part of the round trip that has passed
+    ROUND_CWND = 25  # window at its beginning; 0: none has begun
+    ROUND_RTT = 26  # round trip then [unit of the RTT]
+    LAST_RTT = 27  # the same of the round trip before it; 0: none
+    RTT_BEFORE_LAST = 28  # and of the one before that
+    CSS_ROUND = 29  # HyStart++: rounds of conservative slow start; 0 outside of it
+    CSS_RTT = 30  # HyStart++: round trip at its beginning [unit of the RTT]
+    SIZE = 31
 
 
 class State(IntEnum):
@@ -134,6 +145,12 @@ class State(IntEnum):
     RECOVERY = 3  # fast recovery
     RTO_WAIT = 4  # it waits for its timer
     DONE = 5
+    PROBE_WAIT = 6  # it waits for the answer to a tail loss probe
+
+
+def is_waiting(s: Any) -> Any:
+    """Return whether a flow sends nothing until its timer expires or its tail loss probe is answered."""
+    return s[FlowWord.STATE] == State.RTO_WAIT or s[FlowWord.STATE] == State.PROBE_WAIT
 
 
 # Random streams (fourth part of the stream address), behind those of the packet engine.

@@ -12,6 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import ReliableP, TcpP
+from netcarlo.kernels.fluid import linux
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 from netcarlo.kernels.tcp import rto
 
@@ -38,6 +39,8 @@ def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
     s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
     s[FlowWord.PREVIOUS_RTO] = s[FlowWord.RTO]
     s[FlowWord.RTO] = (s[FlowWord.RTTVAR] + (s[FlowWord.SRTT] >> 3)) * tick
+    if linux.has(s[FlowWord.KIND]):  # the minimum is that of the deviation
+        s[FlowWord.RTO] = max(s[FlowWord.RTTVAR] * tick, s[FlowWord.MIN_RTO]) + (s[FlowWord.SRTT] >> 3) * tick
     s[FlowWord.BACKOFF] = 1
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import bic, cubic, westwood
+from netcarlo.kernels.fluid import linux
 from netcarlo.kernels.fluid.state import FlowFloat
 from netcarlo.kernels.senders import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 
@@ -63,7 +64,10 @@ def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen:
         _measure_bandwidth(g, acked, rtt, rounds)
     g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], least)
     if not frozen:
-        cwnd = _vegas(g, acked, rtt, rounds) if kind == VEGAS else _opened(g, kind, acked, rounds, now)
+        if linux.has(kind):
+            cwnd = linux.opened(g, kind, acked, rtt, rounds, _doubled(acked, rounds), now)
+        else:
+            cwnd = _vegas(g, acked, rtt, rounds) if kind == VEGAS else _opened(g, kind, acked, rounds, now)
         g[FlowFloat.CWND] = min(cwnd, g[FlowFloat.RECEIVE_WINDOW])
 
 

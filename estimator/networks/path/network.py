@@ -116,7 +116,8 @@ class PathNetwork(Routed):
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model does not support delays of {of} (transport.{field})"
         if fidelity == "fluid":
-            return run.transport.unknown_to_fluid((*FLUID_TCPS, "sctp"), "the fluid model of a path")
+            linux = () if self.mobility is not None else ("linux",)
+            return run.transport.unknown_to_fluid((*FLUID_TCPS, *linux, "sctp"), "the fluid model of a path")
         return self._unknown_to_formula(run)
 
     def _unknown_to_formula(self, run: Run) -> str:

@@ -62,9 +62,7 @@ class Routed(Network):
     def population(self, run: Run) -> tuple[str, str]:
         """Return network and protocol in the data of measured bias: paths with or without outages, or
         mobile hosts."""
-        protocol: str = run.transport.protocol
-        if control := run.transport.control:
-            protocol = control if protocol == "sack" else f"{protocol} with {control}"
+        protocol: str = run.transport.kind
         if self.mobility is not None:
             return f"mobile {self.mobility.protocol}", protocol
         several = len(self.routes) > 1

@@ -41,7 +41,8 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     if run.transport.datagrams:
         at_random_moments(table, draws)
     table[:, SctpP.N_PATHS] = len(routes)
-    table[:, RowP.QUEUES] = run.transport.queues_measured and mobility is None
+    by_packets = getattr(run, "fidelity", "packet") == "packet"
+    table[:, RowP.QUEUES] = run.transport.queues_measured and mobility is None and by_packets
     if delay_field(run.transport):
         table[:, RowP.LATE] = late_ns(run.transport, "transport", draws)
     values = constants(run, draws)

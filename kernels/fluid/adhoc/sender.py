@@ -21,7 +21,6 @@ from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, route
 from netcarlo.kernels.fluid.adhoc.reactions import on_route_break, on_silence, react, round_trip, trip
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
 from netcarlo.kernels.fluid.round import Cause, Span, send_window, until_event
-from netcarlo.kernels.fluid.route import Route
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
@@ -77,11 +76,9 @@ def look_ahead(row: Row, t: Any) -> Any:
     m, s, g = row.p, row.s, row.g
     packets = np.int64(g[FlowFloat.CWND])
     rtt: Any = round_trip(m, g)
-    none = np.int64(0)
-    path = Route(np.int64(g[AirFloat.TRIP]), g[AirFloat.SERVICE], _room(m), none, none, none)
-    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else none
+    repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else np.int64(0)
     span = until_event(
-        m, path, np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
+        m, _room(m), np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
     )
     length, part, cause = span.length, span.part, span.cause
     breaks = float(packets) * _breaks(m, g)

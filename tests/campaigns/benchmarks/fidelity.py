@@ -1,6 +1,6 @@
 """Errors of fluids and formulae against packets, and their worth as controls: docs/results/fidelity.md.
 
-    python -m tests.campaigns fidelity bias [networks [kinds]] > configs/references/known_bias.csv
+    python -m tests.campaigns fidelity bias [networks [kinds or senders]] > configs/references/known_bias.csv
     python -m tests.campaigns fidelity tables
     python -m tests.campaigns fidelity control [runs]
     python -m tests.campaigns fidelity bursts [networks]
@@ -46,6 +46,12 @@ TCPS: dict[str, dict[str, Any]] = {
     },
 }
 
+LINUX: dict[str, dict[str, Any]] = {
+    f"linux_{name}": {"transport.protocol": "linux", "transport.congestion_control": name}
+    for name in ("reno", "cubic")
+}
+"""Today's Linux, over paths and shared links."""
+
 SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
 }
@@ -86,7 +92,7 @@ def populations() -> Iterator[Population]:
     outages = paths.with_values({"hops.0.each.outages": OUTAGES, "duration": "120 s"})
     named = {"paths": paths, "outages": outages, "dumbbells": dumbbells, "graphs": Scenario.check(graphs)}
     for network, scenario in named.items():
-        for protocol, values in TCPS.items():
+        for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
     for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
@@ -199,7 +205,7 @@ def of_transport(values: dict[str, Any]) -> dict[str, Any]:
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
     """The bias of the goodput of cheap fidelities, over so many networks."""
-    if scenario.shared is not None and scenario.transport.protocol != "sctp":
+    if scenario.shared is not None and scenario.transport.protocol not in ("sctp", "linux"):
         # One kernel for all TCPs, for the sake of a compiler's time.
         rows, drawn = build(scenario, replications=networks)
         integers = launch.run(models.model("shared_mixed"), rows)
@@ -302,13 +308,13 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("what", choices=("bias", "tables", "control", "bursts"))
     arguments.add_argument("number", nargs="?", type=int, default=0, help="of networks or runs")
-    arguments.add_argument("kinds", nargs="*", help="of networks, such as paths")
+    arguments.add_argument("kinds", nargs="*", help="of networks, such as paths, or senders")
     given = arguments.parse_args()
     what, number, only = given.what, given.number, given.kinds
     if what == "bias":
         print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
         for network, protocol, scenario in populations():
-            if only and network.split()[0] not in only:
+            if only and not {network.split()[0], protocol} & {*only}:
                 continue
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():

@@ -34,6 +34,7 @@ FILE = Path(__file__).with_name("bias.csv")
 LEAST = 20
 """Events of packets in a case; the bias of a rarer outcome is noise."""
 CONTROLS = ("bic", "cubic", "westwood")
+LINUX = ("linux_reno", "linux_cubic")
 KINDS = ("tahoe", "reno", "newreno", "sack", "vegas", *CONTROLS)
 
 
@@ -55,6 +56,8 @@ class Bias(NamedTuple):
 
 def sender(kind: str, **more: Any) -> dict[str, Any]:
     """The transport of a scenario with this TCP."""
+    if kind in LINUX:
+        return {"protocol": "linux", "congestion_control": kind.removeprefix("linux_"), **more}
     if kind in CONTROLS:
         return {"protocol": "sack", "congestion_control": kind, **more}
     return {"protocol": kind, **more}
@@ -72,7 +75,7 @@ WINDOW = {"log_uniform": [4, 100]}
 def paths() -> Iterator[tuple[str, Case]]:
     """One TCP over a hop with losses and outages, and over several hops with cross traffic."""
     hop = {**HOP, "outages": {"up": "8 s", "down": "0.5 s"}}
-    for kind in KINDS:
+    for kind in (*KINDS, *LINUX):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
         yield f"path, {kind}", Case(Scenario.check(data), 30)
     cross = {**HOP, "cross_traffic": {"rate": "800 kbit/s", "packet": "500 B"}, "loss": "0.5 %"}
@@ -125,6 +128,10 @@ def dumbbells() -> Iterator[tuple[str, Case]]:
         flows = [{"count": 4, "each": {"protocol": kind, "access": hosts}}]
         data = {**base, "transport": {"protocol": "newreno", "window": 80, "header": "40 B"},
                 "shared": {"dumbbell": link, "flows": flows}}  # fmt: skip
+        yield f"shared, {kind}", Case(Scenario.check(data), 12)
+    for kind in LINUX:
+        flows = [{"count": 4, "each": {"access": hosts}}]
+        data = {**base, "transport": sender(kind, window=80), "shared": {"dumbbell": link, "flows": flows}}
         yield f"shared, {kind}", Case(Scenario.check(data), 12)
     red = {"least": 5, "most": 20, "probability": 0.1}
     bursts = {"udp": {"rate": "2 Mbit/s", "payload": "500 B", "on": "2 s", "off": "1 s"}}
@@ -242,7 +249,7 @@ def simulate(name: str, *, fluid: bool) -> dict[str, int]:
     family = name.partition(",")[0]
     model = models.at(scenario.network.address(scenario, fluid=fluid))
     if family == "shared" and not fluid:
-        model = models.model("shared_mixed")
+        model = models.model("shared_mixed_linux" if "linux" in name else "shared_mixed")
     plain = fluid and family != "shared"
     out = run_as_python(model, rows) if plain else launch.run(model, rows)
     if family == "shared":

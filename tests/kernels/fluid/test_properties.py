@@ -18,12 +18,13 @@ from netcarlo.kernels.base.loss import probabilities
 from netcarlo.kernels.base.parameters import P, ReliableP, RowP, SctpP, TcpP
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import sctp_rows, tcp_rows
+from tests.twins.path.scenarios import linux_rows, sctp_rows, tcp_rows
 
 TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 ROWS: dict[str, Any] = {
     **{f"fluid_{tcp}": tcp_rows for tcp in TCPS},
     **{f"fluid_{tcp}_mobile": mobile_rows for tcp in TCPS},
+    "fluid_linux_reno": linux_rows, "fluid_linux_cubic": linux_rows,
     "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
 }  # fmt: skip
 """Random rows for each model."""

@@ -1,0 +1,60 @@
+"""Loss recovery of today's Linux in the fluid: RACK-TLP (RFC 8985) and rate reduction (PRR, RFC 6937).
+
+One packet that arrives behind the lost ones reports them all. A retransmission that is lost is detected a
+round trip later and sent again, without another reduction. If nothing arrives behind them, a tail loss probe
+does the same two round trips later. The timer expires if the probe is lost, too, or if a single packet was
+in flight.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.parameters import RowP
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.fluid import linux
+from netcarlo.kernels.fluid.state import ONE_BITS, STREAM_REPAIR, FlowFloat, FlowWord, State
+from netcarlo.kernels.shared.layout import FlowOut
+
+PROBE_ROUNDS = 3
+"""Round trips from the time a loss could be known to the answer of the tail loss probe: two until it is sent,
+and its own."""
+MOST_ROUNDS = 16
+"""Most round trips of a recovery: in each a retransmission is lost again."""
+
+
+def recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, chance: Any, rto: Any) -> None:
+    """Recover at `t` the FlowWord.LOST_IN_ROUND lost packets.
+
+    `chance` is the probability that one of their retransmissions is lost [ONE_BITS], `rto` the backed-off
+    timeout; arguments as for `loss.detect`.
+    """
+    kind = s[FlowWord.KIND]
+    packets = max(np.int64(g[FlowFloat.CWND]), np.int64(1))
+    hits = min(max(s[FlowWord.LOST_IN_ROUND], np.int64(1)), packets)
+    each = chance // hits
+    one_round = np.int64(rtt + 0.5)
+    probing = hits == packets
+    s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+    if probing and (packets == 1 or rto < 2 * one_round or _is_lost(s, p, t, 0, each)):
+        again = s[FlowWord.BACKOFF] > 1
+        linux.on_timeout(g, kind, again)
+        s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+        s[FlowWord.STATE] = State.RTO_WAIT
+        s[FlowWord.UNTIL] = t + rto - (one_round if again else 0)  # the timer started at the transmission
+        s[FlowWord.RECOVER] = 2 << ONE_BITS  # the retransmission measures no round trip
+    else:
+        linux.on_recovery(g, kind)
+        s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
+        rounds = np.int64(1)
+        while rounds < MOST_ROUNDS and _is_lost(s, p, t, rounds, chance if rounds == 1 else each):
+            rounds += 1
+        s[FlowWord.STATE] = State.PROBE_WAIT if probing else State.RECOVERY
+        s[FlowWord.UNTIL] = t + one_round * (PROBE_ROUNDS if probing else rounds)
+
+
+def _is_lost(s: Any, p: Any, t: Any, k: Any, chance: Any) -> Any:
+    # Whether the probe (0), or the k-th retransmission, of the recovery that begins at `t` is lost.
+    stream = STREAM_REPAIR + s[FlowWord.NUMBER]
+    word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, t * MOST_ROUNDS + k)
+    return np.int64(word) >> (32 - ONE_BITS) < chance
