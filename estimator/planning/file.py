@@ -59,7 +59,7 @@ class ResourceSpec(Record):
     add: Any = None
     """Amount that is added to the number in the field."""
     to: Any = None
-    """New value of the field, instead of `add`."""
+    """New value of the field, instead of `add`; also a word, as in `wireless.band`."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -374,10 +374,14 @@ class Plan:
     def _resource(self, name: str, spec: ResourceSpec) -> Resource:
         if spec.field in self.row.fields or spec.field in self.spec.derive:
             raise InputError(f"{name}: {spec.field} is set by the quantity; name another field")
-        limit = limits(self.base, self._base, spec.field)
         before = fields.value(self.base, full_names(self._base, spec.field)[0])
         if before is None:
             raise InputError(f"{name}: {spec.field} is not set; set it in the scenario")
+        if spec.to is not None and isinstance(before, str | bool):  # a word or a switch
+            resource = Resource(name, spec.field, before, spec.to)
+            self.scenario(self.values[0], resource)
+            return resource
+        limit = limits(self.base, self._base, spec.field)
         after = spec.to
         if spec.to is None:
             if not isinstance(before, float):

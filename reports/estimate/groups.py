@@ -29,7 +29,7 @@ GROUPS = (
     ),
     Group(
         "Radio", "attempts.*|failed_attempt_ratio|retry_drops|collisions|noise_losses|air_.*|ppdus|mpdus_.*|"
-        "retried_mpdu_ratio|block_ack_requests|internal_collisions",
+        "retried_mpdu_ratio|block_ack_requests|internal_collisions|airtime_fairness",
     ),
     Group("Delay and queues", "mean_rtt_s|mean_delay_s|delay_.*|longest_wait_s|mean_queue"),
     Group("Losses", "drops_.*|drop_ratio|loss_.*|destroyed|ack_drops|marked|reordered"),

@@ -259,6 +259,8 @@ def resource_text(plan: Plan, resource: Resource, *, more: bool) -> str:
     scenario: Scenario = plan.scenario(plan.values[0], resource if more else None)
     full = full_names(scenario.model_dump(mode="json"), resource.field)[0]
     number = fields.value(scenario, full)
+    if isinstance(number, str | bool):
+        return str(number)
     if isinstance(number, float):
         return scales.say(number, scales.field_unit(scenario, full), 6)
     return scales.distribution(scenario, full)

@@ -289,6 +289,8 @@ WRONG = [
     ({"resources": {"x": {"field": "hops.0.delay", "add": "1 ms"}}}, "is set by the quantity"),
     ({"resources": {"x": {"field": "hops.1.delay", "add": "1 ms"}}}, "write to:"),
     ({"resources": {"x": {"field": "hops.0.rate"}}}, "needs exactly one of add and to"),
+    ({"resources": {"x": {"field": "transport.protocol", "to": "sak"}}}, "did you mean 'sack'"),
+    ({"resources": {"x": {"field": "transport.protocol", "add": "sack"}}}, "is not a number"),
     ({"derive": {"hops.1.delay": "dely / 2"}}, "did you mean 'delay'?"),
     ({"scenaro": {}}, "did you mean 'scenario'?"),
     ({"quantity": {"name": "goodput_bps", "field": "hops.0.delay", "values": ["1 ms", "2 ms"]}}, "outcome"),
@@ -320,6 +322,15 @@ WRONG = [
     ({"across": RATE, "resources": {"x": {"field": "hops.0.queue", "to": 9}}}, "cannot be combined"),
     ({"across": RATE, "replications": 40}, "replications = 40 is too small"),
 ]  # fmt: skip
+
+
+def test_a_resource_may_be_a_word() -> None:
+    resources = {"selective acknowledgements": {"field": "transport.protocol", "to": "sack"}}
+    asked = make_plan(data(resources=resources))
+    (resource,) = asked.resources
+    assert asked.scenario(asked.values[0], resource).transport.protocol == "sack"
+    shown = [wording.resource_text(asked, resource, more=more) for more in (False, True)]
+    assert shown == ["newreno", "sack"]
 
 
 @pytest.mark.parametrize(("changes", "message"), WRONG, ids=lambda value: str(value)[:40])

@@ -4,7 +4,8 @@ from typing import Any
 
 from netcarlo.networks import phrases
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.schema.readable import quantity
+from netcarlo.schema.quantity import bounds
+from netcarlo.schema.readable import between, quantity
 
 _WAYS = {"up": "from every station", "down": "to every station", "both": "from and to every station"}
 
@@ -21,7 +22,18 @@ def phrase(radio: Wireless) -> str:
         where = f"mesh of {quantity(radio.area.stations, '')} stations at random places"
     else:
         where = f"network of {len(radio.places or radio.nodes or ())} nodes"
-    return f"an {radio.standard} {where} ({quantity(radio.first_rates[0], 'bit/s')})"
+    return f"an {radio.standard} {where} ({_rates(radio)})"
+
+
+def _rates(radio: Wireless) -> str:
+    """Return the range of the first rates of all links."""
+    found = radio.first_rates
+    if all(link.rate is not None or link.mcs is not None for link in radio.links):
+        found = found[1:]  # no link has the rate of the network
+    if len(found) == 1:
+        return quantity(found[0], "bit/s")
+    ends = [bounds(rate) for rate in found]
+    return between(min(low for low, _ in ends), max(high for _, high in ends), "bit/s")
 
 
 def flows(radio: Wireless, transport: Any) -> str:

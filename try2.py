@@ -1,1 +1,0 @@
-from try_ import *
