@@ -77,7 +77,7 @@ class Places(NamedTuple):
     alone: Floats
     """Better than all others."""
     tied: Floats
-    """As good as the best other one."""
+    """Equal to the best other one."""
     near: Floats
     """Best, or within `NEAR` of the best."""
 
