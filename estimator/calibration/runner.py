@@ -14,7 +14,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
 from netcarlo.simulation.ensemble import build, build_rows
 from netcarlo.simulation.launches import Part
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 from netcarlo.studies.calibrated import Calibration, Target
 from netcarlo.studies.cells import Cell, Metric
 from netcarlo.studies.study import Published, Study, Value

@@ -9,6 +9,7 @@ from netcarlo.cli import console
 from netcarlo.cli import measured as cli_measured
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Target, Trust, Yes
 from netcarlo.cli.earlier import Earlier
+from netcarlo.cli.workers import Scheduler, Workers, simulating
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def compare(
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     trust: Trust = None,
     as_json: AsJson = False,
     yes: Yes = False,
@@ -67,10 +70,11 @@ def compare(
     if (measured := cli_measured.split(results)) is not None:
         if of:
             raise InputError("--of has no effect with measured runs; remove it")
-        same = cli_measured.compare_measured(
-            *measured, out=out, set_=set_, as_json=as_json, quiet=quiet, replications=replications, seed=seed,
-            target=target, large=yes,
-        )  # fmt: skip
+        with simulating(workers, scheduler, target) as here:
+            same = cli_measured.compare_measured(
+                *measured, out=out, set_=set_, as_json=as_json, quiet=quiet, replications=replications,
+                seed=seed, target=here, large=yes,
+            )  # fmt: skip
         if equal and not same:
             raise typer.Exit(1)
         return
@@ -83,14 +87,17 @@ def compare(
 
     if out is not None:
         destination.check_folder(out, ["comparison.csv", "comparison.html"])
-    with console.progress("compare", quiet) as progress:
+    with (
+        console.progress("compare", quiet) as progress,
+        simulating(workers, scheduler, target) as here,
+    ):
         found = run(
             *results,
             of=of,
             values=console.values(set_),
             replications=replications,
             seed=seed,
-            target=target,
+            target=here,
             progress=progress,
             large=yes,
         )

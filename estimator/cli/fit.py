@@ -10,6 +10,7 @@ import typer
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Quiet, ScenarioFile, Set, Target, Trust
 from netcarlo.cli.earlier import Earlier, Replace
+from netcarlo.cli.workers import Scheduler, Workers, simulating
 
 if TYPE_CHECKING:
     from netcarlo.calibration.fit.result import Fitted
@@ -44,6 +45,8 @@ def fit(
     set_: Set = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed.")] = 1,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     trust: Trust = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -68,7 +71,7 @@ def fit(
         console.say(f"warning: {text}")
     reached = (0, 0)
     try:
-        with console.progress("fit", quiet) as show:
+        with console.progress("fit", quiet) as show, simulating(workers, scheduler, target) as here:
 
             def progress(done: int, total: int) -> None:
                 nonlocal reached
@@ -76,7 +79,7 @@ def fit(
                 show(done, total)
 
             found = run(
-                loaded, measured, free=free or [], seed=seed, effort=effort, target=target, progress=progress,
+                loaded, measured, free=free or [], seed=seed, effort=effort, target=here, progress=progress,
                 folder=out,
             )  # fmt: skip
     except KeyboardInterrupt:

@@ -28,6 +28,7 @@ from netcarlo.cli import warm as cli_warm
 from netcarlo.cli.console import AsJson, Quiet, Replications, ScenarioFile, Seed, Set, Target, Trust, Yes
 from netcarlo.cli.earlier import Earlier, Replace
 from netcarlo.cli.help import Entry
+from netcarlo.cli.workers import Scheduler, Workers, simulating
 from netcarlo.errors import InputError, MachineError
 from netcarlo.schema import destination
 
@@ -108,6 +109,8 @@ def reproduce(
         int | None, typer.Option(min=0, metavar="N", help="Seed; default: as in the study.")
     ] = None,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a result is outside the declared tolerance.")
     ] = False,
@@ -128,12 +131,15 @@ def reproduce(
     from netcarlo.studies.study import names as known
 
     found = []
-    with console.progress("reproduce", quiet) as progress:
+    with (
+        console.progress("reproduce", quiet) as progress,
+        simulating(workers, scheduler, target) as here,
+    ):
         evaluations = run(
             studies or [],
             replications=replications,
             seed=seed,
-            target=target,
+            target=here,
             progress=progress,
             large=yes,
         )
@@ -172,6 +178,8 @@ def calibrate(
         typer.Option(metavar="DIR", help="Folder for the reports; results are in DIR/STUDY/calibration."),
     ] = Path("netcarlo-studies"),
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -184,8 +192,11 @@ def calibrate(
     loaded = studies.load(study)
     folder = out / loaded.name / "calibration"
     destination.check_folder(folder, ["calibration.json", "calibration.html"])
-    with console.progress(f"calibrate {loaded.name}", quiet) as progress:
-        found = run(loaded, target=target, progress=progress)
+    with (
+        console.progress(f"calibrate {loaded.name}", quiet) as progress,
+        simulating(workers, scheduler, target) as here,
+    ):
+        found = run(loaded, target=here, progress=progress)
     text = found.model_dump_json(indent=1) + "\n"
     write_all(folder, {"calibration.json": text, "calibration.html": calibration_page(found, loaded)})
     if as_json:
@@ -227,6 +238,8 @@ def estimate(
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     trust: Trust = None,
     as_json: AsJson = False,
     yes: Yes = False,
@@ -244,10 +257,13 @@ def estimate(
         destination.check_folder(out, answer.FILES)
     loaded = load_scenario(scenario, values=console.values(set_))
     earlier = Earlier.check(out, answer.FILES[0], loaded.name, replace=replace)
-    with console.progress(loaded.name, quiet) as progress:
+    with (
+        console.progress(loaded.name, quiet) as progress,
+        simulating(workers, scheduler, target) as here,
+    ):
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
-            control=control, target=target, progress=progress, large=yes,
+            control=control, target=here, progress=progress, large=yes,
         )  # fmt: skip
     if out is not None:
         answer.write(found, out, command=shlex.join(["netcarlo", *sys.argv[1:]]))
@@ -303,6 +319,8 @@ def validate(
     every: Annotated[bool, typer.Option("--all", help="Print all rows.")] = False,
     replace: Replace = False,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     trust: Trust = None,
     as_json: AsJson = False,
     yes: Yes = False,
@@ -318,8 +336,11 @@ def validate(
     if out is not None:
         destination.check_file(out) if table else destination.check_folder(out, [*FILES])
     earlier = Earlier.check(None if table else out, FILES[0], title(reference), replace=replace)
-    with console.progress(reference.name, quiet) as progress:
-        found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
+    with (
+        console.progress(reference.name, quiet) as progress,
+        simulating(workers, scheduler, target) as here,
+    ):
+        found = run(reference, mapping=mapping, target=here, progress=progress, large=yes)
     if out is not None and table:
         output.write_text(out, output.csv_text(found.rows))
     elif out is not None:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes, wrapped
 from netcarlo.cli.earlier import Earlier, Replace
+from netcarlo.cli.workers import Scheduler, Workers, simulating
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def plan(
     ] = None,
     seed: Seed = None,
     target: Target = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     trust: Trust = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -66,9 +69,13 @@ def plan(
         destination.check_folder(out, ["result.json", "report.html", JOURNAL])
     earlier = Earlier.check(out, "report.html", loaded.name, replace=replace)
     try:
-        with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
+        with (
+            _progress(loaded, quiet or as_json) as update,
+            simulating(workers, scheduler, target) as here,
+            _stopped(most_s),
+        ):
             answer: Callable[..., Answer | Frontier] = planning.frontier if loaded.designs else planning.plan
-            found = answer(loaded, folder=out, target=target, progress=update, large=yes)
+            found = answer(loaded, folder=out, target=here, progress=update, large=yes)
     except Stopped as why:
         interrupted = str(why) == INTERRUPTED
         remedy = "" if interrupted else f". Compile models first (netcarlo warm {file}), or allow more time"

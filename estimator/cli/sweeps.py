@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from netcarlo.cli import console, wide
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes, wrapped
 from netcarlo.cli.earlier import Earlier, Replace
+from netcarlo.cli.workers import Scheduler, Workers
 from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -41,12 +42,8 @@ def sweep(
     out: Annotated[
         str | None, typer.Option(metavar="STORE", help="Folder for the results, or fsspec URL.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Worker processes (with cuda: GPUs); default: threads.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Use an existing Dask scheduler.")
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     target: Target = "auto",
     chunk: Annotated[
         int | None,
@@ -67,9 +64,8 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Simulate all cells of a sweep. The same command resumes. Exit 1 if a cell failed or the run stopped."""
+    from netcarlo.simulation.executors import StoppedError, WrongVersion, open_workers
     from netcarlo.sweeps.execution.adaptive import run
-    from netcarlo.sweeps.execution.chunk import WrongVersion
-    from netcarlo.sweeps.execution.executors import StoppedError, open_workers
     from netcarlo.sweeps.execution.forecast import check, forecast, rehearsal
     from netcarlo.sweeps.space.file import load_sweep
     from netcarlo.sweeps.store import growth

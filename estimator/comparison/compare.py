@@ -46,7 +46,8 @@ from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import resolve_target, simulate_all
+from netcarlo.simulation.simulate import simulate_all
+from netcarlo.simulation.targets import resolve_target
 from netcarlo.sweeps.store.store import Store
 
 Result = ScenarioLike | Estimate | Answer | Frontier | Store

@@ -31,7 +31,7 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 from netcarlo.transport.spelling import spelt
 
 COLUMNS = [

@@ -22,7 +22,7 @@ from netcarlo.simulation import cautions, measurable, validated
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.progress import Progress, reporter
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, fidelity, validated
 from netcarlo.simulation.progress import reporter
 from netcarlo.simulation.provenance import model_version, resolved, versions
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 
 CURVE_POINTS = 9
 """Number of equally spaced values that are evaluated for the curve, in addition to those of the search."""

@@ -16,7 +16,7 @@ from netcarlo.errors import InputError, MachineError
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.numerics.arrays import Ints
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import fidelity, workload
+from netcarlo.simulation import fidelity, spread, workload
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes
 from netcarlo.transport import congestion as controls
@@ -74,10 +74,11 @@ def model_of(scenario: Scenario) -> Any:
 
 
 def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
-    """Compile the models of scenarios for the CPU, in parallel."""
+    """Compile the models of scenarios for the CPU, in parallel, unless workers of other machines do."""
     from netcarlo.kernels.runtime import compile as compilers
 
-    if target == "cpu":
+    workers = spread.current()
+    if target == "cpu" and (workers is None or workers.local):
         compilers.prepare(dict.fromkeys(model_of(s) for s in scenarios if s.fidelity != "formula"))
 
 
@@ -154,7 +155,7 @@ def integers(
     for i, part in enumerate(parts):
         groups.setdefault(model_of(part.scenario), []).append(i)
     found: dict[int, Ints] = {}
-    done = 0
+    done, workers = 0, spread.current()
     for model, members in groups.items():
         mine = [parts[i].rows for i in members]
         rows = concatenate(mine) if len(mine) > 1 else mine[0]
@@ -163,9 +164,14 @@ def integers(
             if progress:
                 progress(before + rows_done)
 
-        out = launch.run(
-            model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes
-        )
+        if workers is None:
+            out = launch.run(
+                model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes
+            )
+        else:
+            own = parts[members[0]].scenario.transport.own_control
+            content = b"" if own is None else controls.read(own)
+            out = spread.run(workers, model, rows, content=content, progress=report, most_bytes=most_bytes)
         done += len(out)
         report(0, done)
         ends = np.cumsum([len(part.parameters) for part in mine])[:-1]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import prefetched
 from netcarlo.scenario import ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
@@ -10,8 +9,7 @@ from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes, joined
 from netcarlo.simulation.progress import Progress, reporter
-
-TARGETS = ("auto", "cpu", "cuda")
+from netcarlo.simulation.targets import resolve_target
 
 
 @checked
@@ -70,20 +68,3 @@ def simulate_all(
         done += sum(job.replications for _, job in batch)
         report(0, done)
     return [joined(part) for part in parts]
-
-
-def resolve_target(target: str) -> str:
-    """Return `cpu` or `cuda`; `auto` becomes cuda if a device is available. Raises InputError."""
-    if target not in TARGETS:
-        raise InputError(
-            f"target = '{target}' is unknown; expected {', '.join(TARGETS)}"
-        )
-    if target == "cpu":
-        return target
-    from netcarlo.kernels.runtime import device, modules
-
-    if device.devices():
-        return "cuda"
-    if target == "cuda":
-        raise InputError(f"target = 'cuda' needs a CUDA device: {modules.obstacle() or 'there is none'}")
-    return "cpu"

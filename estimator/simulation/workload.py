@@ -32,6 +32,7 @@ OUTCOME_COLUMNS = 160
 EVENTS_PER_PACKET = 4
 """Approximate number of trace events per packet."""
 
+
 @dataclass(frozen=True)
 class Forecast:
     """Approximate work of the replications of a scenario."""

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, replace
 
 from netcarlo.simulation.progress import Progress
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 from netcarlo.studies import code, judgement
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.claims import Claim

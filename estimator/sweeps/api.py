@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.schema.arguments import checked
+from netcarlo.simulation.executors import open_workers
 from netcarlo.simulation.progress import reporter
 from netcarlo.sweeps.execution.adaptive import run
-from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.execution.forecast import check
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.space.file import load_sweep, make_sweep

@@ -99,7 +99,7 @@ def no_work(tmp_path, monkeypatch):
     for work in (
         "simulation.launches.run", "simulation.launches.trace", "simulation.launches.prepare",
         "captures.capture.recorded",
-        "sweeps.execution.executors.open_workers", "sweeps.api.open_workers", "studies.study.load",
+        "simulation.executors.open_workers", "sweeps.api.open_workers", "studies.study.load",
     ):  # fmt: skip
         monkeypatch.setattr(f"netcarlo.{work}", taken)
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from netcarlo.sweeps.execution.executors import StoppedError, Workers, open_workers
+from netcarlo.simulation.executors import StoppedError, Workers, open_workers
 from tests.shared import Shared
 
 SETTLED_S = 5.0

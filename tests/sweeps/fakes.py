@@ -14,7 +14,8 @@ import pytest
 
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
+from netcarlo.simulation.executors import WrongVersion
+from netcarlo.sweeps.execution.chunk import Chunk
 from tests import toy
 from tests.device.cupy import IllegalAddressError, fake_cupy, install
 

@@ -21,9 +21,9 @@ from netcarlo.reports.sweep.results import Results
 from netcarlo.reports.sweep.wins import wins
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document
+from netcarlo.simulation.executors import Workers, open_workers
 from netcarlo.sweeps.analysis import decisions
 from netcarlo.sweeps.execution import adaptive
-from netcarlo.sweeps.execution.executors import Workers, open_workers
 from netcarlo.sweeps.execution.forecast import forecast
 from netcarlo.sweeps.execution.run import Summary
 from netcarlo.sweeps.space import identity

@@ -6,9 +6,10 @@ import pytest
 
 import netcarlo
 from netcarlo.numerics.statistics import StoppingRule
+from netcarlo.simulation.executors import WrongVersion
 from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution import chunk as chunks
-from netcarlo.sweeps.execution.chunk import WrongVersion, failed, run_chunk
+from netcarlo.sweeps.execution.chunk import failed, run_chunk
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.space.space import STATISTICS

@@ -16,8 +16,8 @@ from urllib.request import urlopen
 import pytest
 
 from netcarlo import InputError
-from netcarlo.sweeps.execution import executors
-from netcarlo.sweeps.execution.executors import StoppedError, open_workers
+from netcarlo.simulation import executors
+from netcarlo.simulation.executors import StoppedError, open_workers
 from tests.sweeps import fakes
 
 
@@ -59,7 +59,7 @@ def test_threads_are_not_waited_for():
 def test_distributed_is_imported_only_when_used():
     program = (
         "import sys, netcarlo.cli.main\n"
-        "from netcarlo.sweeps.execution.executors import open_workers\n"
+        "from netcarlo.simulation.executors import open_workers\n"
         "slow = ('distributed', 'duckdb', 'xarray', 'cryptography', 'dask_cuda')\n"
         "print([name for name in slow if name in sys.modules])\n"
         "with open_workers(): print('distributed' in sys.modules)\n"

@@ -9,9 +9,9 @@ import pytest
 from netcarlo.errors import MachineError
 from netcarlo.kernels.runtime.device_errors import DeviceError
 from netcarlo.simulation import launches
+from netcarlo.simulation.executors import StoppedError, open_workers
 from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution import run as running
-from netcarlo.sweeps.execution.executors import StoppedError, open_workers
 from netcarlo.sweeps.execution.run import run
 from tests.sweeps import fakes
 

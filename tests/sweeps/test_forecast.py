@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from netcarlo.simulation.executors import open_workers
 from netcarlo.sweeps.execution import forecast as forecasts
-from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.execution.forecast import forecast
 from netcarlo.sweeps.execution.run import run
 from netcarlo.sweeps.space.file import make_sweep

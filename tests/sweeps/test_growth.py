@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 
 from netcarlo import InputError
 from netcarlo.cli.main import app
+from netcarlo.simulation.executors import Workers
 from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps import api
 from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution.adaptive import run
-from netcarlo.sweeps.execution.executors import Workers
 from netcarlo.sweeps.execution.rerun import rerun
 from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.space import Sweep

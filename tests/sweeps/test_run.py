@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netcarlo.errors import InputError
+from netcarlo.simulation.executors import StoppedError, WrongVersion
 from netcarlo.sweeps.execution import run as running
-from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
+from netcarlo.sweeps.execution.chunk import Chunk
 from netcarlo.sweeps.execution.chunk_plan import LARGEST_CHUNK, ChunkPlan
-from netcarlo.sweeps.execution.executors import StoppedError
 from netcarlo.sweeps.execution.run import run
 from tests.sweeps import fakes
 

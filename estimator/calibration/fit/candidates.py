@@ -16,7 +16,7 @@ from netcarlo.schema.fields import texts
 from netcarlo.simulation import launches, measurable
 from netcarlo.simulation.ensemble import build, build_rows, features
 from netcarlo.simulation.launches import Part
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 
 SAMPLE_S = 0.02
 """Interval at which the round-trip time is sampled [s]."""

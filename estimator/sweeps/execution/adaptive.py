@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Bools, Ints
+from netcarlo.simulation.executors import StoppedError
 from netcarlo.sweeps.analysis import decisions
 from netcarlo.sweeps.analysis.decisions import MARGIN, Decision
 from netcarlo.sweeps.execution.chunk_plan import GroupCost
-from netcarlo.sweeps.execution.executors import StoppedError
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.execution.run import run as run_phase
 from netcarlo.sweeps.space.space import ANSWERED

@@ -14,20 +14,16 @@ from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import FEATURES, build_rows
+from netcarlo.simulation.executors import check_version
 from netcarlo.simulation.launches import Part
 from netcarlo.simulation.outcomes import BY_NAME, MEANING, of_classes, values_of
-from netcarlo.simulation.provenance import model_version
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.simulation.targets import resolve_target
 from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space.identity import keys
 from netcarlo.sweeps.space.space import ANSWERED, GAINS, STATISTICS, Batch, Sweep, sweep_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-class WrongVersion(RuntimeError):  # noqa: N818
-    """Error about a worker that has another version of the models than the client."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +55,7 @@ def run_chunk(
     WrongVersion if the models do not have the `version` of the client, and DeviceError if a fault of a kernel
     has made the device unusable in this process.
     """
-    if version != model_version():
-        raise WrongVersion(f"model version {model_version()}, the client has {version}")
+    check_version(version)
     started = time.perf_counter()
     sweep = sweep_of(definition)
     cells = np.unique(np.asarray(cells, np.int64))

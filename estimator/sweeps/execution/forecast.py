@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError
 from netcarlo.numerics import statistics
 from netcarlo.simulation import workload
+from netcarlo.simulation.executors import Workers
 from netcarlo.sweeps.execution.chunk_plan import CHUNK_S, GROWTH
-from netcarlo.sweeps.execution.executors import Workers
 from netcarlo.sweeps.execution.run import Summary, peak_bytes, run
 from netcarlo.sweeps.space import congestion_files, identity
 from netcarlo.sweeps.space.space import Sweep

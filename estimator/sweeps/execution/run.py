@@ -16,11 +16,11 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.device_errors import DeviceError
+from netcarlo.simulation.executors import LOST, StoppedError, WrongVersion
 from netcarlo.simulation.launches import MAX_LAUNCH
 from netcarlo.simulation.provenance import versions
-from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
+from netcarlo.sweeps.execution.chunk import Chunk, failed, run_chunk
 from netcarlo.sweeps.execution.chunk_plan import CHUNK_S, LARGEST_CHUNK, Cells, ChunkPlan, GroupCost, Task
-from netcarlo.sweeps.execution.executors import LOST, StoppedError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,8 +11,8 @@ from unittest import mock
 
 import psutil
 
+from netcarlo.simulation.executors import open_workers
 from netcarlo.sweeps.execution import run as running
-from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.store import growth
 from netcarlo.sweeps.store.store import Store
 from tests.campaigns.chaos.sweeps import (

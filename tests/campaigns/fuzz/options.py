@@ -22,7 +22,7 @@ _WORK = (
     "netcarlo.kernels.runtime.launch.run",
     "netcarlo.kernels.runtime.launch.trace",
     "netcarlo.kernels.runtime.compile.prepare",
-    "netcarlo.sweeps.execution.executors.open_workers",
+    "netcarlo.simulation.executors.open_workers",
     "netcarlo.simulation.launches.run",
     "netcarlo.schema.output.write_text",
     "netcarlo.simulation.simulate.simulate_all",

@@ -1,4 +1,7 @@
-"""Executors of chunks: threads of this process, processes of this machine, or workers of a Dask scheduler."""
+"""Executors: threads of this process, processes of this machine, or workers of a Dask scheduler.
+
+Sweeps run their chunks on them, other commands the slices of their launches (`spread`).
+"""
 
 import asyncio
 import logging
@@ -16,7 +19,8 @@ from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import cores
-from netcarlo.simulation.simulate import TARGETS, resolve_target
+from netcarlo.simulation.provenance import model_version
+from netcarlo.simulation.targets import TARGETS, resolve_target
 
 T = TypeVar("T")
 
@@ -54,9 +58,19 @@ class StoppedError(RuntimeError):
     """Error that ends a run. Finished chunks are stored, and the same command resumes."""
 
 
+class WrongVersion(RuntimeError):  # noqa: N818
+    """Error about a worker that has another version of the models than the client."""
+
+
+def check_version(version: str) -> None:
+    """Raise WrongVersion if the models of this process do not have the `version` of the client."""
+    if version != model_version():
+        raise WrongVersion(f"model version {model_version()}, the client has {version}")
+
+
 @dataclass(frozen=True)
 class Workers:
-    """Workers that run chunks."""
+    """Workers that run chunks, or slices of launches."""
 
     executor: Executor
     """Executor of the chunks."""
@@ -66,6 +80,8 @@ class Workers:
     """Description for users, such as `4 processes`."""
     target: str
     """Target of the chunks: cpu, cuda, or auto, which each worker of a scheduler resolves."""
+    local: bool = True
+    """True if the workers are threads or processes of this machine, with its compiled models."""
 
 
 @contextmanager
@@ -93,7 +109,7 @@ def open_workers(
             "workers; remove one of them"
         )
     if workers is None:
-        scheduler = scheduler or _configured_scheduler()
+        scheduler = scheduler or configured_scheduler()
     with ExitStack() as stack:
         if scheduler is not None:
             yield stack.enter_context(_connected(scheduler, target))
@@ -243,9 +259,8 @@ def _connected(address: str, target: str) -> Iterator[Workers]:
         except TimeoutError:
             raise InputError(f"scheduler = '{address}' has no workers; {remedy}") from None
         threads = client.nthreads()
-        yield _workers_of(
-            client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}", target
-        )
+        name = f"{sum(threads.values())} threads of {len(threads)} workers at {address}"
+        yield replace(_workers_of(client, name, target), local=False)
 
 
 def _workers_of(client: Any, name: str, target: str) -> Workers:
@@ -335,7 +350,8 @@ def _client(place: Any) -> Any:
     return _quiet_distributed().Client(place, timeout=CONNECT_S, set_as_default=False)
 
 
-def _configured_scheduler() -> str | None:
+def configured_scheduler() -> str | None:
+    """Return the address of a scheduler in the configuration of Dask, or in DASK_SCHEDULER_ADDRESS."""
     try:
         import dask.config
     except ModuleNotFoundError:  # an address that cannot be used is an error, not ignored
