@@ -2,7 +2,7 @@
 
 The functions are named like the commands: `estimate`, `compare` (with measured runs `compare_measured`),
 `fit`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`. `open` returns the
-stored results of a sweep.
+stored results of a sweep. Within `on_workers` all of them simulate on the workers of a cluster.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from netcarlo.scenario import Scenario, load_scenario
     from netcarlo.simulation.outcomes import Outcomes
     from netcarlo.simulation.simulate import simulate
+    from netcarlo.simulation.spread import on_workers
     from netcarlo.simulation.trace import trace
     from netcarlo.studies.reproduce import reproduce
     from netcarlo.sweeps.api import sweep
@@ -49,6 +50,7 @@ _HOMES = {
     "scenario": ["Scenario", "load_scenario"],
     "simulation.outcomes": ["Outcomes"],
     "simulation.simulate": ["simulate"],
+    "simulation.spread": ["on_workers"],
     "simulation.trace": ["trace"],
     "studies.reproduce": ["reproduce"],
     "sweeps.api": ["sweep"],
@@ -75,6 +77,7 @@ __all__ = [
     "fit",
     "frontier",
     "load_scenario",
+    "on_workers",
     "open",
     "plan",
     "plot",

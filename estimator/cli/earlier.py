@@ -54,8 +54,9 @@ class Earlier:
 
 def _title(page: Path) -> str | None:
     """Return the title of a page of ours; None if there is no such page."""
-    if not page.is_file():
+    try:
+        with page.open("rb") as file:
+            found = TITLE.search(file.read(HEAD_BYTES).decode("utf-8", "replace"))
+    except OSError:  # there is none, or its name cannot be used, which is reported when it is written
         return None
-    with page.open("rb") as file:
-        found = TITLE.search(file.read(HEAD_BYTES).decode("utf-8", "replace"))
     return html.unescape(found[1]) if found else None

@@ -21,7 +21,9 @@ from netcarlo.cli.workers import Scheduler, Workers
 from netcarlo.errors import InputError, suggest
 
 if TYPE_CHECKING:
+    from netcarlo.sweeps.execution.chunk_plan import Cells
     from netcarlo.sweeps.execution.run import Summary
+    from netcarlo.sweeps.space.space import Sweep
     from netcarlo.sweeps.store.store import Store
 
 LINE_S = 60.0
@@ -52,6 +54,10 @@ def sweep(
     set_: Set = None,
     seed: Seed = None,
     replications: Replications = None,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Simulate only part K of N of the cells: a job of an array."),
+    ] = None,
     grow: Annotated[
         bool, typer.Option("--grow", help="Extend a store by draws, values of axes or replications.")
     ] = False,
@@ -75,6 +81,7 @@ def sweep(
     given = {"seed": seed, "replications": replications}
     values = console.values(set_) | {name: value for name, value in given.items() if value is not None}
     loaded = load_sweep(file, values=values)
+    cells = {} if part is None else {"cells": _part(part, loaded)}
     if out is None and not dry_run:
         again = f"--out {shlex.quote(loaded.name)}"
         raise InputError(f"--out is missing; name the folder of the results: {again}")
@@ -114,7 +121,7 @@ def sweep(
                 summary = run(
                     loaded, store, executor=found.executor, slots=found.slots, target=found.target,
                     chunk=chunk, workers=found.name, command=shlex.join(["netcarlo", *sys.argv[1:]]),
-                    progress=report,
+                    progress=report, **cells,
                 )  # fmt: skip
     except KeyboardInterrupt:
         stored = f"{_stored(last[0])}; " if last else ""
@@ -416,6 +423,22 @@ def _nothing(drawn: Any) -> str:
 
 
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
+
+
+def _part(text: str, sweep: "Sweep") -> "Cells":
+    """Return the cells of part K of N, whole groups of cells that are compared. Raises InputError."""
+    import numpy as np
+
+    k, _, n = text.partition("/")
+    if not (k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
+        raise InputError(f"--part {text} is not a part; expected 1/N to N/N; write --part 3/40")
+    if sweep.screening is not None:
+        raise InputError(
+            "--part has no meaning with fidelity: auto, which decides about all cells; remove one of them"
+        )
+    groups = sweep.n_cells // sweep.group
+    first, end = ((int(k) - 1) * groups // int(n), int(k) * groups // int(n))
+    return np.arange(first * sweep.group, end * sweep.group)
 
 
 class _Stop:

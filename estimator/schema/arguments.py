@@ -76,9 +76,14 @@ def _fields(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
 
+def _scheduler(value: Any) -> bool:
+    return isinstance(value, str) or isinstance(getattr(value, "scheduler_address", None), str)
+
+
 RULES = {
     "threads": _whole(1, 4096, "for all cores"),
     "workers": _whole(1, 4096, "for threads of this process"),
+    "scheduler": Rule("an address such as 'tcp://machine:8786', or a cluster of Dask", _scheduler),
     "replications": _whole(1, 2**32, "for those of the scenario"),
     "replication": _whole(0, 2**32 - 1),
     "first": _whole(0, 2**32 - 1),

@@ -88,16 +88,16 @@ class Workers:
 def open_workers(
     *,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     target: str = "cpu",
     models: Iterable[Any] = (),
 ) -> Iterator[Workers]:
     """Yield workers, and close them at the end of the block.
 
-    With a `scheduler` (or `scheduler-address` in the configuration of Dask), they are the workers of that
-    scheduler; with `workers`, that many processes, one for each GPU if the target is cuda; otherwise threads
-    of this process. The `models` are compiled once in this process before local workers start. Raises
-    InputError.
+    With a `scheduler`, an address or a cluster of Dask (or with `scheduler-address` in the configuration of
+    Dask), they are the workers of that scheduler; with `workers`, that many processes, one for each GPU if
+    the target is cuda; otherwise threads of this process. The `models` are compiled once in this process
+    before local workers start. Raises InputError.
     """
     if target not in TARGETS:
         resolve_target(target)  # raises
@@ -244,12 +244,13 @@ def _cuda_cluster(n: int) -> Any:
 
 
 @contextmanager
-def _connected(address: str, target: str) -> Iterator[Workers]:
-    """Yield the workers of an existing scheduler. Raises InputError."""
+def _connected(scheduler: Any, target: str) -> Iterator[Workers]:
+    """Yield the workers of an existing scheduler, an address or a cluster. Raises InputError."""
+    address = str(getattr(scheduler, "scheduler_address", scheduler))
     remedy = f"start one with dask scheduler, and workers with dask worker {address}, or use --workers N"
     try:
         _check_listening(address)
-        client = _client(address)
+        client = _client(scheduler)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise InputError(f"scheduler = '{address}' cannot be reached ({reason}); {remedy}") from None

@@ -8,7 +8,7 @@ threads.
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from netcarlo.kernels.base.rows import AnyRows, take, widened
 from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.arguments import checked
 from netcarlo.simulation.executors import (
     LOST,
     StoppedError,
@@ -27,7 +28,7 @@ from netcarlo.simulation.executors import (
     open_workers,
 )
 from netcarlo.simulation.provenance import model_version
-from netcarlo.simulation.targets import resolve_target
+from netcarlo.simulation.targets import TARGETS, resolve_target
 
 SLICES = {"cpu": 4, "auto": 4, "cuda": 1}
 """Slices of a launch for each worker, by target: several, so that all workers end together; a device is
@@ -39,16 +40,24 @@ POLL_S = 0.5
 _CURRENT: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
-@contextmanager
+@checked
 def on_workers(
-    workers: int | None = None, scheduler: str | None = None, *, target: str = "auto"
-) -> Iterator[None]:
-    """Simulate on `workers` processes, or on the workers of the Dask `scheduler`, within the block.
+    workers: int | None = None, scheduler: Any = None, *, target: str = "auto"
+) -> AbstractContextManager[None]:
+    """Return a block that simulates on `workers` processes, or on a Dask `scheduler` (address or cluster).
 
     Without both, on those of the scheduler in the configuration of Dask; if there is none, on threads of this
-    process. `target` is auto, cpu or cuda. Raises InputError; functions that simulate raise StoppedError if
-    the workers are lost, and WrongVersion if one has another version of netcarlo.
+    process. `target` is auto, cpu or cuda. Raises InputError, also at the beginning of the block; functions
+    that simulate raise StoppedError if the workers are lost, and WrongVersion if one has another version of
+    netcarlo.
     """
+    if target not in TARGETS:
+        resolve_target(target)  # raises
+    return _opened(workers, scheduler, target)
+
+
+@contextmanager
+def _opened(workers: int | None, scheduler: Any, target: str) -> Iterator[None]:
     if workers is None and scheduler is None and configured_scheduler() is None:
         yield
         return

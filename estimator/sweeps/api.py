@@ -26,7 +26,7 @@ def sweep(
     *,
     out: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     target: str = "auto",
     replications: int | None = None,
     seed: int | None = None,
@@ -39,10 +39,10 @@ def sweep(
     `what` is a sweep, the path of its file, or its data as in a file. `out` is a folder or an fsspec URL;
     without it, the results are not stored. Chunks run on threads of this process, on `workers` processes (one
     for each GPU with target cuda; then call this below `if __name__ == "__main__":`), or on the workers of a
-    Dask `scheduler`. `progress(summary)` is called after each chunk; with True, a line with the number of
-    finished cells is printed. Cells that are forecast to be very large (`workload`) are refused unless
-    `large` is true. With `grow`, the store may have fewer draws, values of axes or replications than the
-    sweep (`growth`).
+    Dask `scheduler`, an address or a cluster. `progress(summary)` is called after each chunk; with True, a
+    line with the number of finished cells is printed. Cells that are forecast to be very large (`workload`)
+    are refused unless `large` is true. With `grow`, the store may have fewer draws, values of axes or
+    replications than the sweep (`growth`).
 
     Returns an xarray Dataset over the axes, or, for drawn networks, a pandas DataFrame with a row for each
     cell. A failed cell has the status "failed", an error, and NaN. Raises InputError, and StoppedError if the

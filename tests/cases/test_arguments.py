@@ -38,7 +38,7 @@ FIRST = {
     "frontier": PLAN,
     "sweep": {"scenario": DATA, "axes": {"transport.window": [2, 4]}}, "load_scenario": "own.yaml",
     "validate": "own.csv", "report": "store", "plot": "store", "open": "store", "trust": "own.yaml",
-    "reproduce": ["sctp_linkdown"], "compare_measured": DATA, "fit": DATA,
+    "reproduce": ["sctp_linkdown"], "compare_measured": DATA, "fit": DATA, "on_workers": None,
 }  # fmt: skip
 
 

@@ -62,6 +62,14 @@ def test_the_same_command_has_nothing_left_to_do():
 
 
 @pytest.mark.full
+def test_parts_are_the_whole(tmp_path):
+    for done, part in (("42 of 128", "2/3"), ("84 of 128", "1/3"), ("128 of 128", "3/3")):
+        result = run("sweep", "small.yaml", "--out", tmp_path / "parts", "--part", part)
+        assert result.exit_code == 0 and f"small: {done} cells are stored" in result.stdout, result.output
+    assert Store.open(tmp_path / "parts").digest() == Store.open("store").digest()
+
+
+@pytest.mark.full
 def test_a_dry_run_writes_nothing():
     before = sorted(os.listdir())
     found = run("sweep", "small.yaml", "--dry-run", "--set", "draw.count=4096", "--json")
@@ -166,6 +174,7 @@ BAD = [
     (["sweep", "small.yaml", "--out", "s", "--workers", "0"], "--workers 0 is out of range"),
     (["sweep", "small.yaml", "--out", "s", "--scheduler", "tcp://127.0.0.1:9"], "refused.*; start one with"),
     (["sweep", "small.yaml", "--out", "s", "--target", "gpu"], "target = 'gpu' is unknown"),
+    (["sweep", "small.yaml", "--out", "s", "--part", "4/3"], "--part 4/3 is not a part"),
     (["status", "nowhere"], "store nowhere: does not exist"),
     (["query", "store", "SELEC 1"], "query: "),
     (["export", "store", "--to", "xls"], "'xls' is not allowed; expected one of csv, parquet, netcdf"),

@@ -256,6 +256,8 @@ def test_clients_of_a_scheduler():
     from distributed import LocalCluster
 
     with LocalCluster(**LOCAL) as cluster:
+        with open_workers(scheduler=cluster) as found:
+            assert found.slots() == 2 and not found.local
         with open_workers(scheduler=cluster.scheduler_address, target="cuda") as found:
             assert found.target == "cuda"  # the client needs no device
             assert found.slots() == 2
