@@ -75,7 +75,7 @@ NETWORKS: dict[str, Network] = {
         only={"arrivals": ("mixed", "linux")},
     ),
     "wireless": Network(
-        (*EVERYWHERE, "udp", "mixed"), ("arrivals", "varying", "delays", "edca"), _never("varying + edca"),
+        (*EVERYWHERE, "udp", "mixed"), ("arrivals", "varying", "delays", "edca"),
         only={"arrivals": ("mixed", "linux")},
     ),
     "adhoc": Network((*EVERYWHERE, *NOTIFIED, "udp"), ("delays",), unlisted=("large",)),

@@ -110,6 +110,8 @@ def simulate(
 def _on_outage(m: Any, f: Any, constants: Any, nodes: Any, network: Any, t: Any) -> None:
     """The gateway goes down, or comes back."""
     gateway = outages.change(m, nodes, network, t)
+    if gateway != NOBODY:
+        node.on_return(m, f, constants, t, gateway)
     if not ONE_WAY and gateway != NOBODY and m[Radio.BACK_PRESSURE] != 0:
         delivery.on_room(m, f, constants, t, gateway)
 

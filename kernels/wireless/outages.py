@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless.dcf.access import schedule
-from netcarlo.kernels.wireless.dcf.exchange import leave
-from netcarlo.kernels.wireless.forwarding import drop
-from netcarlo.kernels.wireless.frame import head_of
 from netcarlo.kernels.wireless.layout import NOBODY, Node, NodeOut, Radio
 from netcarlo.kernels.wireless.state import (
     NO_EVENT,
@@ -26,6 +23,9 @@ from netcarlo.kernels.wireless.state import (
     Word,
     node_at,
 )
+
+access: Any = slot("access")
+node: Any = slot("node")
 
 
 @noinline
@@ -49,10 +49,11 @@ def change(m: Any, nodes: Any, network: Any, t: Any) -> Any:
     if down:
         _go_down(m, at, t)
     else:
+        node.accept_again(m, network, at)
         m[at + Node.QUEUE] = nodes[gateway, Node.QUEUE]
         m[at + Node.SENSE] = nodes[gateway, Node.SENSE]
         m[at + Mac.BUSY_SINCE] = t
-    schedule(m, gateway, at)
+    access.schedule(m, gateway, at)
     return np.int64(NOBODY) if down else gateway
 
 
@@ -71,12 +72,7 @@ def _set_key(m: Any, t: Any) -> None:
 def _go_down(m: Any, at: Any, t: Any) -> None:
     if m[Word.ON_AIR] & m[at + Node.SENSE] != 0:
         m[at + NODE_COUNTS + NodeOut.BUSY] += t - m[at + Mac.BUSY_SINCE]
-    while m[at + Mac.COUNT] > 0:
-        frame, received = head_of(m, at), m[at + Mac.HEAD_RECEIVED]
-        leave(m, at, t)
-        m[at + NODE_COUNTS + NodeOut.DROPS] += 1
-        if received == 0:
-            drop(m, frame)
+    node.lose_all(m, at, t)
     m[at + Node.QUEUE] = 0
     m[at + Node.SENSE] = 0
     m[at + Mac.WAITING] = Wait.NOTHING
@@ -91,6 +87,3 @@ def _go_down(m: Any, at: Any, t: Any) -> None:
         m[at + word] = 0
     for word in range(Mac.RX, Mac.BUSY_SINCE):
         m[at + word] = 0
-    m[at + Mac.SHORT] = 0
-    m[at + Mac.LONG] = 0
-    m[at + Mac.BURST] = 0

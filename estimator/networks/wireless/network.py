@@ -54,8 +54,6 @@ class WirelessNetwork(Wireless, Network):
         support."""
         self.check_flows(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
-        if self.has_edca and self.outages is not None:
-            raise InputError(f"wireless.outages are not supported with {self.standard}; remove them")
         self._check_own(run.transport)
         found = self.kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None

@@ -26,6 +26,7 @@ from netcarlo.kernels.wireless.edca.state import (
     function_at,
     mpdu_at,
 )
+from netcarlo.kernels.wireless.forwarding import drop as dropped
 from netcarlo.kernels.wireless.forwarding import lose
 from netcarlo.kernels.wireless.layout import (
     STREAM_FRAME,
@@ -162,6 +163,44 @@ def drop_first(m: Any, j: Any, at: Any, f: Any, a: Any, t: Any) -> None:
     change_count(m, at, f, np.int64(-1), t)
     owe(m, entry)
     free_msdus(m, f, entry)
+
+
+@noinline
+def reset(m: Any, at: Any, f: Any, a: Any, t: Any) -> Any:
+    """Lose all MSDUs of an agreement that the receiver has not passed up, and begin with an empty window.
+
+    Returns how many of them were in the queue of the sender, received ones included.
+    """
+    count = np.int64(0)
+    for number in range(m[a + AgreementState.OLDEST], m[a + AgreementState.NEXT]):
+        mpdu = mpdu_at(m, a, number)
+        if m[mpdu + Mpdu.FLAGS] & CLOSED == 0:
+            count += m[mpdu + Mpdu.COUNT]
+        if number >= m[a + AgreementState.AWAITED] and m[mpdu + Mpdu.FLAGS] & DROPPED == 0:
+            _drop_list(m, m[mpdu + Mpdu.FIRST])
+        m[mpdu + Mpdu.FLAGS] |= CLOSED
+    m[a + AgreementState.START] = m[a + AgreementState.NEXT]
+    m[a + AgreementState.AWAITED] = m[a + AgreementState.NEXT]
+    m[a + AgreementState.GIVEN_UP] = m[a + AgreementState.NEXT]
+    m[a + AgreementState.REQUEST] = 0
+    reclaim(m, a)
+    entry = m[a + AgreementState.FIRST]
+    if entry != NONE:
+        count += _drop_list(m, entry)
+        m[a + AgreementState.FIRST] = NONE
+        free_msdus(m, f, entry)
+    change_count(m, at, f, -count, t)
+    return count
+
+
+def _drop_list(m: Any, entry: Any) -> Any:
+    """Drop the packets of a list of MSDUs as a full queue does; return how many there are."""
+    count = np.int64(0)
+    while entry != NONE:
+        dropped(m, m[entry + Msdu.FRAME])
+        count += 1
+        entry = m[entry + Msdu.NEXT]
+    return count
 
 
 def request(m: Any, at: Any, f: Any, a: Any) -> None:

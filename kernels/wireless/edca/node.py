@@ -6,13 +6,34 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless import delivery, medium
 from netcarlo.kernels.wireless.edca import block_ack, exchange
-from netcarlo.kernels.wireless.edca.state import FRESH, NONE, Mpdu, Msdu
-from netcarlo.kernels.wireless.layout import NOBODY, Radio, Rate
-from netcarlo.kernels.wireless.state import FlowState, Mac, Phase, Word, flow_at, node_at, rate_at
+from netcarlo.kernels.wireless.edca.state import (
+    AGREEMENT_WORDS,
+    FRESH,
+    FUNCTION_WORDS,
+    NONE,
+    FunctionState,
+    Mpdu,
+    Msdu,
+    function_at,
+)
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, Function, Node, NodeOut, Radio, Rate
+from netcarlo.kernels.wireless.port import first_node
+from netcarlo.kernels.wireless.state import (
+    NODE_COUNTS,
+    FlowState,
+    Mac,
+    Phase,
+    Word,
+    flow_at,
+    node_at,
+    rate_at,
+)
 
 sources: Any = slot("sources")
 observer: Any = slot("observer")
 ONE_WAY: Any = slot("one_way")
+
+_FUNCTION = len(Function)
 
 
 def on_event(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any, key: Any) -> None:
@@ -77,4 +98,47 @@ def _refill(m: Any, f: Any, constants: Any, t: Any) -> None:
             m[at + FlowState.OWED] = 0
             m[Word.OWED] -= owed
             for _ in range(owed):
+                sources.refill(m, flow, f, constants, t)
+
+
+@noinline
+def lose_all(m: Any, at: Any, t: Any) -> None:
+    """Lose all packets of the node at word `at`, which goes down.
+
+    It returns with new agreements: what its receivers hold back is lost, too. What it holds back itself
+    stays.
+    """
+    function = function_at(m, m[at + Node.FIRST_FUNCTION])
+    for _ in range(m[at + Node.FUNCTIONS]):
+        a = m[function + FunctionState.FIRST_AGREEMENT]
+        for _ in range(m[function + FunctionState.AGREEMENTS]):
+            lost = block_ack.reset(m, at, function, a, t)
+            m[at + NODE_COUNTS + NodeOut.DROPS] += lost
+            a += AGREEMENT_WORDS
+        m[function + FunctionState.CW] = m[function + Function.CW_MIN]
+        m[function + FunctionState.RETRIES] = 0
+        m[function + FunctionState.REQUESTS] = 0
+        m[function + FunctionState.SLOTS] = 0
+        m[function + FunctionState.SINCE] = 0
+        m[function + Function.QUEUE] = 0
+        function += FUNCTION_WORDS
+    m[at + Mac.REQUESTS] = 0
+    m[at + Mac.HOLDER] = NOBODY
+    m[Word.SHRUNK] = NOBODY
+
+
+def accept_again(m: Any, network: Any, at: Any) -> None:
+    """Restore the queue limits of the node at word `at`, which comes back."""
+    for k in range(m[at + Node.FIRST_FUNCTION], m[at + Node.FIRST_FUNCTION] + m[at + Node.FUNCTIONS]):
+        row = m[Radio.FUNCTIONS_AT] + k * _FUNCTION
+        m[function_at(m, k) + Function.QUEUE] = network[row + Function.QUEUE]
+
+
+@noinline
+def on_return(m: Any, f: Any, constants: Any, t: Any, gateway: Any) -> None:
+    """Fill the queues of the node that comes back with the datagrams of saturated sources."""
+    for flow in range(m[Radio.FLOWS]):
+        at = flow_at(m, flow)
+        if m[at + Flow.BACKLOG] > 0 and m[at + Flow.START] <= t and first_node(m, at) == gateway:
+            for _ in range(m[at + Flow.BACKLOG]):
                 sources.refill(m, flow, f, constants, t)

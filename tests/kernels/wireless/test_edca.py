@@ -28,6 +28,7 @@ from netcarlo.networks.wireless.outcomes import by_flow, tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build_rows
 from tests.kernels.beside_twin import differing, run_as_python
+from tests.tiers import parameters
 from tests.twins.rows import rows_of
 from tests.twins.wireless.run import simulate
 from tests.twins.wireless.scenarios import describe
@@ -59,7 +60,10 @@ def measured() -> tuple[WifiRows, Ints, Ints]:
     return rows, flows, nodes
 
 
-@pytest.mark.parametrize("model", ["wifi_udp_edca", "wifi_sack_edca"])
+@pytest.mark.parametrize(
+    "model",
+    parameters(["wifi_udp_edca", "wifi_sack_edca", "wifi_udp_varying_edca"], full=["wifi_udp_varying_edca"]),
+)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, 5 * LONG, seed=2)
@@ -100,6 +104,19 @@ def test_packets_are_conserved(measured: tuple[WifiRows, Ints, Ints]) -> None:
     sent = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
     assert (sent == f[FlowOut.RECEIVED] + lost + f[FlowOut.IN_FLIGHT]).all()
     assert (f[FlowOut.DELIVERED] == f[FlowOut.RECEIVED]).all()  # Block Ack delivers nothing twice
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_an_access_point_that_fails_loses_what_it_holds() -> None:
+    """No packet is lost without being counted."""
+    rows = scenarios("wifi_udp_varying_edca", 20, seed=6)
+    out = run_as_python("wifi_udp_varying_edca", rows)
+    f = tables(out, flows=rows.most_flows, node_columns=rows.node_columns).flows
+    causes = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
+    lost = f[..., causes].sum(axis=-1)
+    sent = f[..., FlowOut.SENT] + f[..., FlowOut.IN_FLIGHT_BEFORE]
+    assert (sent == f[..., FlowOut.RECEIVED] + lost + f[..., FlowOut.IN_FLIGHT]).all()
+    assert (lost > 0).any() and (rows.parameters[:, Radio.OUTAGES] > 0).any()
 
 
 @pytest.mark.full

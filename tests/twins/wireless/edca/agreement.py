@@ -95,6 +95,15 @@ class Agreement:
         else:
             self.recipient.awaited = mpdu.number + 1
 
+    def end(self) -> list[Msdu]:
+        """The sender fails, and begins anew later; return the MSDUs that were not passed on."""
+        lost = [m for m in self.unacknowledged if not m.received] + [*self.recipient.held.values()]
+        found = [msdu for mpdu in sorted(lost, key=lambda m: m.number) for msdu in mpdu.msdus] + self.waiting
+        self.recipient.held.clear()
+        self.recipient.awaited = self.next_number
+        self.unacknowledged, self.waiting, self.bar_pending = [], [], False
+        return found
+
     def kept(self) -> list[Packet]:
         """Return the packets from the first MPDU on that is not acknowledged or not passed on."""
         first = min(self.first_unacknowledged, self.recipient.awaited)

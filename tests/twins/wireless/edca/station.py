@@ -138,31 +138,19 @@ class EdcaStation(Node):
 
     def go_down(self) -> None:
         for function in self.functions:
-            for agreement in function.agreements:
-                for mpdu in agreement.unacknowledged:
-                    agreement.dropped(mpdu)
-                    self._discard(mpdu.msdus, received=mpdu.received)
-                self._discard(agreement.waiting, received=False)
-                agreement.unacknowledged.clear()
-                agreement.waiting.clear()
+            for msdu in [msdu for agreement in function.agreements for msdu in agreement.end()]:
+                msdu.route.lost(msdu.packet, "source" if msdu.hop == 0 else "relay")
+            self.count(NodeOut.DROPS, function.size)
             function.capacity = function.size = 0
             function.slots = function.since = function.retries = 0
             function.reset_cw()
         self.exchange, self.retry_planned, self.committed, self.holder = None, False, None, NOBODY
         super().go_down()
 
-    def _discard(self, msdus: list[Any], *, received: bool) -> None:
-        for msdu in msdus:
-            self.count(NodeOut.DROPS)
-            if not received:
-                msdu.route.lost(msdu.packet, "source" if msdu.hop == 0 else "relay")
-
     def come_back(self) -> None:
         super().come_back()
         for function in self.functions:
             function.capacity = function.columns.QUEUE
-            if function.has_something:
-                function.contend()
         self.world.shortened = self
         for flow in self.world.flows:
             flow.returned(self.number)
