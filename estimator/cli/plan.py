@@ -88,7 +88,9 @@ def plan(
         console.print_json(found.record())
     else:
         _print(found, None if quiet else out, tables=not quiet)
-    if found.stopped and out is not None:
+    if found.stopped and out is None:
+        console.say("with --out DIR all replications are kept, and the same command continues")
+    elif found.stopped:
         console.say(f"replications are in {out}; the same command continues (to the end without --time)")
     if found.stopped == INTERRUPTED:
         console.leave(130)

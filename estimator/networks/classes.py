@@ -118,11 +118,13 @@ def _over(function: Any, values: Floats) -> Floats:
     return found
 
 
+_QUANTILE_LABELS = ("median {} delay", "95 % quantile of the {} delay", "99 % quantile of the {} delay")
+
 CLASS_OUTCOMES = (
     Outcome(
         "mean_delay_s",
         lambda out: (out[DelayOut.SUM] + out[DelayOut.SUM_HIGH] * 2.0**63) / out.packets / NS,
-        LESS, f"mean {_DELAY}", label="mean delay",
+        LESS, f"mean {_DELAY}", label="mean {} delay",
     ),
     *(
         Outcome(
@@ -130,35 +132,37 @@ CLASS_OUTCOMES = (
             label=words,
         )
         for (name, q), words in zip(
-            QUANTILES.items(), ("median delay", "95 % delay", "99 % delay"), strict=True
+            QUANTILES.items(), _QUANTILE_LABELS, strict=True
         )
     ),
-    Outcome("jitter_s", _jitter_s, LESS, "mean jitter (RFC 3550)", label="jitter", fluid=False),
+    Outcome("jitter_s", _jitter_s, LESS, "mean jitter (RFC 3550)", label="{} jitter", fluid=False),
     Outcome(
         "late", lambda out: out[DelayOut.LATE] / out.packets, LESS,
-        "share of the packets that arrived late", SHARE, "late packets", FRACTION, when=attrgetter("bounded"),
+        "share of the packets that arrived late", SHARE, "late {} packets", FRACTION,
+        when=attrgetter("bounded"),
     ),
     Outcome(
         "in_time",
         lambda out: (out[DelayOut.PACKETS] - out[DelayOut.LATE]) / divisors(out.ended), MORE,
         "share of the distinct data packets sent, lost ones included, that arrived within `late`; "
-        "packets in flight at the end do not count", SHARE, "packets in time", FRACTION,
+        "packets in flight at the end do not count", SHARE, "{} packets on time", FRACTION,
         when=attrgetter("bounded"),
     ),
     Outcome(
         "loss_ratio", ClassOutput.loss_ratio, LESS, "share of the data packets sent that were lost", SHARE,
-        "loss", FRACTION,
+        "{} loss", FRACTION,
     ),
     Outcome(
         "mean_flow_bps", lambda out: _over(np.nanmean, out.goodput), MORE, "mean goodput of a flow",
-        label="goodput of a flow", when=attrgetter("lasting"),
+        label="goodput of a {} flow", when=attrgetter("lasting"),
     ),
     Outcome(
         "worst_flow_bps", lambda out: _over(np.nanmin, out.goodput), MORE,
-        "lowest goodput of a flow", label="worst goodput of a flow", when=attrgetter("lasting"),
+        "lowest goodput of a flow", label="worst goodput of a {} flow", when=attrgetter("lasting"),
     ),
 )  # fmt: skip
-"""Outcomes of each class: those of class `video` are named `video_mean_delay_s` and so on."""
+"""Outcomes of each class: those of class `video` are named `video_mean_delay_s` and so on, with the class in
+their labels."""
 
 OF_DELIVERED = ("mean_delay_s", *QUANTILES, "jitter_s", "late")
 """Outcomes that consider delivered packets only, so that losses do not make them worse."""
@@ -178,8 +182,8 @@ def outcome(name: str) -> Outcome | None:
     """Return the outcome of a class with this name; None if no such outcome exists."""
     for kind in CLASS_OUTCOMES:
         if found := re.fullmatch(rf"([a-z][a-z0-9_]*)_{kind.name}", name):
-            meaning, label = f"{kind.meaning}, of {found[1]}", f"{kind.label} of {found[1]}"
-            return kind._replace(name=name, meaning=meaning, label=label)
+            meaning = f"{kind.meaning}, of {found[1]}"
+            return kind._replace(name=name, meaning=meaning, label=kind.label.format(found[1]))
     return None
 
 

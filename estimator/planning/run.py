@@ -251,6 +251,7 @@ class Answer:
                     "answer": gain.answer,
                     "moved": gain.moved,
                     "binding": gain.binding,
+                    "replications": gain.replications,
                 }
                 for gain in self.gains
             ],

@@ -46,6 +46,8 @@ class Gain:
     """Difference of the limits, and its interval; None if a limit is infinite."""
     binding: str | None
     """Requirement that fails first afterwards (active constraint); None if all hold at all values."""
+    replications: int
+    """Number of replications at each value."""
 
 
 def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) -> float:
@@ -167,7 +169,7 @@ def gains(
             resource, plan.values[at], (float(before.mean()), float(after.mean())),
             (rise.mean, rise.ci_low, rise.ci_high),
             (ends[0], ends[1]), _moved(plan, base, line, ends),
-            binding(plan, answers[1]),
+            binding(plan, answers[1]), n,
         )  # fmt: skip
 
 

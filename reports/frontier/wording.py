@@ -48,12 +48,16 @@ def headline(found: Frontier) -> str:
     if (best_answer := found.answer) is None or best_answer.holds is None:
         where = f"{title(found)} looked at so far" if found.missing else title(found)
         return f"{capital(wording.title(plan))}: no value is known to meet the requirements, at any {where}."
-    found_at = wording.value(plan, best_answer.holds)
-    over = "or more" if plan.spec.find == "largest" else "or less"
-    found_at += f" {over}" if best_answer.fails is None else ""
-    if best_answer.undecided and best_answer.likely is not None:
-        found_at += f" known to hold, about {wording.estimate(plan, best_answer.likely)} estimated,"
-    return f"{capital(wording.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
+    limits = [f"{_limit(answer)} at {title(found)} {_beside(found, answer)}" for answer in found.answers]
+    return f"{capital(wording.title(plan))}: {', '.join(limits)}."
+
+
+def _limit(answer: Answer) -> str:
+    """Return the last value that is known to hold, and the point estimate while values are undecided."""
+    if not answer.undecided or answer.holds is None or answer.likely is None:
+        return wording.known(answer)
+    about = wording.estimate(answer.plan, answer.likely)
+    return f"{wording.value(answer.plan, answer.holds)} (about {about})"
 
 
 def explanation(found: Frontier) -> str:
@@ -84,7 +88,6 @@ def explanation(found: Frontier) -> str:
         at = f"{len(found.answers)} of {n} values of {title(found)}"
         tried = f"{found.cost['values']} of {scales.count(found.cost['of_values'])} designs were tried"
         text += f" The plan was stopped ({found.stopped}) at {at}: {tried}."
-        text += f" {wording.CONTINUE}"
     if found.answer is not None and (lost := wording.losses(found.answer)):
         text += f" {lost}"
     return text

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from netcarlo.networks import aqm
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.ledger import Point
 from netcarlo.planning.requirements import Requirement
@@ -68,7 +69,7 @@ def estimated(found: Answer) -> str:
 
 
 def estimate(plan: Plan, likely: float) -> str:
-    """Return the point estimate of the limit; of a count, the last whole number before it."""
+    """Return the point estimate of a limit; of a count, the last whole number before it."""
     if plan.dimension.unit in ("", units.PACKETS.unit) and all(v.is_integer() for v in plan.values):
         likely = math.floor(likely) if plan.spec.find == "largest" else math.ceil(likely)
     return value(plan, likely, 3)
@@ -184,7 +185,7 @@ def alone(found: Answer, name: str) -> str:
     """Return the estimated value at which a requirement, taken alone, starts to fail."""
     number = found.alone[name]
     if number is not None:
-        return value(found.plan, number, 3)
+        return estimate(found.plan, number)
     k = [requirement.name for requirement in found.plan.requirements].index(name)
     first = found.plan.requirements[k].margin(found.curve[0].shares[k].quantile)
     return "no value" if found.holds is None and first < 0 else "all values"
@@ -196,17 +197,23 @@ def gains(found: Answer) -> list[Row]:
     rows = []
     for gain in found.gains:
         before, after = (resource_text(plan, gain.resource, more=more) for more in (False, True))
+        if isinstance(gain.resource.after, str) and gain.resource.after in aqm.LIMITS:
+            before = f"drop-tail {before}"
         rows.append(
             {
                 "resource": gain.resource.name,
                 "change": f"{before} → {after}",
                 title(plan): " → ".join(limit(plan, a) for a in gain.answer),
                 "gain": moved(plan, gain),
-                f"all hold at {value(plan, gain.value)}": " → ".join(percent(p) for p in gain.probability),
+                _both(plan, gain): " → ".join(percent(p) for p in gain.probability),
                 "active constraint then": gain.binding or "none",
             }
         )
     return rows
+
+
+def _both(plan: Plan, gain: Gain) -> str:
+    return f"all hold at {value(plan, gain.value)} (first {scales.count(gain.replications)} replications)"
 
 
 def moved(plan: Plan, gain: Gain) -> str:
@@ -223,7 +230,7 @@ def limit(plan: Plan, number: float) -> str:
     """Return the estimated value at which requirements start to fail."""
     if math.isinf(number):
         return "no value" if number < 0 else f"beyond {value(plan, plan.values[-1])}"
-    return value(plan, number, 3)
+    return estimate(plan, number)
 
 
 def spent(cost: dict[str, Any]) -> str:
@@ -255,7 +262,10 @@ def _known(plan: Plan, low: int, high: int) -> str:
 
 
 def resource_text(plan: Plan, resource: Resource, *, more: bool) -> str:
-    """The value of a resource's field, before or after."""
+    """The value of a resource's field, before or after; a word, such as `fq_codel`, as it is written."""
+    written = resource.after if more else resource.before
+    if isinstance(written, str) and not any(map(str.isdecimal, written)):
+        return written
     scenario: Scenario = plan.scenario(plan.values[0], resource if more else None)
     full = full_names(scenario.model_dump(mode="json"), resource.field)[0]
     number = fields.value(scenario, full)
@@ -302,13 +312,13 @@ def _stopped(found: Answer) -> str:
     if missing:
         what = f"; the effect of more of these resources was not computed: {', '.join(missing)}"
     tried = f"{found.cost['values']} of {found.cost['of_values']} values were tried"
-    return f"The plan was stopped ({found.stopped}): {tried}{what}. {CONTINUE}"
+    return f"The plan was stopped ({found.stopped}): {tried}{what}."
 
 
-CONTINUE = "With --out DIR all replications are kept, and the same command continues."
-"""Remedy for a plan that ended early."""
-
-LEGEND = "In brackets: confidence bands. Alone: estimated limit if there were no other requirement."
+LEGEND = (
+    "In brackets: confidence bands of all values together, which are wider than the test of a verdict. "
+    "Alone: estimated limit if there were no other requirement."
+)
 """Explanation of the table of requirements."""
 
 

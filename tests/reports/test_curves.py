@@ -91,7 +91,8 @@ def test_intervals_over_drawn_networks_are_those_of_the_page(tmp_path: Path) -> 
     assert [len(trace.x) for trace in lines] == [8, 8]  # bins, not 64 networks
     with pytest.raises(InputError) as unknown:
         netcarlo.plot(tmp_path / "store", x="lossy")
-    assert str(unknown.value).endswith("known: base_rtt_s, bdp_packets, bottleneck_bps, hops.0.loss, path_loss")
+    known = "base_rtt_s, bdp_packets, bottleneck_bps, hops.0.loss, path_loss"
+    assert str(unknown.value).endswith(f"known: {known}")
 
 
 def test_sizes_are_in_millimetres() -> None:

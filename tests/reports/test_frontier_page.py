@@ -50,6 +50,14 @@ def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
     assert costs["data"][0]["y"] == found.to_frame()["cost"].dropna().tolist()
 
 
+def test_without_costs_the_headline_has_the_limit_at_each_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "ReplicationRunner", Made)
+    free = frontier(make_plan({k: v for k, v in ASKED.items() if k not in ("cost", "currency")}))
+    limits = wording.headline(free).removeprefix("Queue: ").removesuffix(".").split(", ")
+    assert limits[0] == "none at rate 4 Mbit/s" and len(limits) == 4
+    assert limits[3].endswith(" packets at rate 32 Mbit/s")
+
+
 @pytest.mark.full
 def test_it_shows_itself(found: Frontier) -> None:
     assert netcarlo.plot(found).data[0].x == tuple(figures.border(found)["data"][0]["x"])

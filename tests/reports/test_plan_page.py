@@ -120,7 +120,7 @@ def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
     )
     goodput, delay = wording.requirements(found)
     assert goodput["goal"] == "goodput ≥ 6 Mbit/s"
-    assert goodput["alone"].startswith("17.")
+    assert goodput["alone"] == "17 packets"  # a count, as in the headline
     assert delay["alone"] == "25 packets"
 
 
@@ -158,7 +158,7 @@ def test_point_estimate_is_not_before_the_value_that_is_known_to_hold(
     found = answered(requirements=asked, resources={}, replications=300)
     assert found.holds == 20 and found.fails == 21
     assert found.likely is not None and 20 <= found.likely <= 21
-    assert wording.alone(found, "goodput").startswith("20.")
+    assert wording.alone(found, "goodput") == "20 packets"
 
 
 @pytest.mark.full
@@ -170,8 +170,17 @@ def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer
     assert low <= move <= high
     assert much_faster.binding == "delay"
     row = wording.gains(answers["both"])[0]
+    assert "all hold at 18 packets (first 256 replications)" in row
     assert row["change"] == "10 Mbit/s → 11 Mbit/s"
     assert row["gain"].startswith("+")
+
+
+def test_a_resource_that_is_a_queue_management_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "ReplicationRunner", Made)
+    rate = {"name": "rate", "field": "hops.0.rate", "linear": ["4 Mbit/s", "8 Mbit/s"], "points": 2}
+    aqm = {"aqm": {"field": "hops.0.queue", "to": "codel"}}
+    [row] = wording.gains(answered(quantity=rate, find="smallest", resources=aqm))
+    assert row["change"] == "drop-tail 1 packets → codel"
 
 
 @pytest.mark.parametrize("case", parameters(CASES, full=["log", "smallest", "undecided"]))
