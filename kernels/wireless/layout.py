@@ -77,6 +77,7 @@ class Radio(IntEnum):
     CF_END_RATE = auto()  # rate of CF-End
     MOST_TIME = auto()  # maximum duration of a PPDU [ns]
     BAR_AFTER_MISSED = auto()  # 1: a BlockAckReq follows a BlockAck that did not come
+    ERRORS_AT = auto()  # with rate control: chances of 2**32 that noise destroys an MPDU, by link and rate
     RETRY_PER_MPDU = auto()  # 1: attempts of each MPDU are limited; 0: failures in a row of the function
     COLUMNS = auto()
 
@@ -102,6 +103,8 @@ class Link(IntEnum):
     RATE = 2  # first rate (row of the rate table)
     LOSS = 3  # row of `WifiRows.losses`: data frames that noise destroys
     FRAGILITY = 4  # 0: any disturbance destroys a data frame; else 1 + row of `losses`, for each microsecond
+    LOWEST = 5  # rate control: first and last row of the rate table that it may use
+    HIGHEST = 6
 
 
 class Rate(IntEnum):
@@ -115,6 +118,7 @@ class Rate(IntEnum):
     ANSWER = 5  # rate of the ACK or CTS that answers, and of the RTS (row of this table)
     DSSS = 6  # 1: 802.11b, needs no protection
     DELIMITED = 7  # 1: an MPDU that is alone is sent as an A-MPDU of one (VHT, HE)
+    STREAMS = 8  # number of spatial streams
 
 
 class Flow(IntEnum):
@@ -209,6 +213,7 @@ class Agreement(IntEnum):
     BA_BYTES = 3  # size of a BlockAck [byte]
     BLOCK_ACK = 4  # 1: a Block Ack agreement; 0: one MPDU at a time
     REVERSE = 5  # agreement of the category in the opposite direction, or NOBODY
+    PSDU = 6  # longest A-MPDU that the receiver supports [byte]
 
 
 class CategoryOut(IntEnum):
@@ -292,11 +297,13 @@ class NodeOut(IntEnum):
 FIXED = 0
 ARF = 1
 AARF = 2
+MINSTREL = 3  # with EDCA
 
 # Random streams (fourth part of the stream address).
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + link; draw k: gap to its next frame lost to noise
 STREAM_DISTURBED = 3 << 20  # + link; draw k: the disturbance that the k-th disturbed data frame endures
+STREAM_RATES = 5 << 20  # + link; draw k: the k-th random rate of Minstrel-HT
 STREAM_SWING = 1 << 22  # + leg; draw k: its slowness in interval k
 
 

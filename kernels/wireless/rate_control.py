@@ -22,7 +22,7 @@ def succeeded(m: Any, at: Any) -> None:
         m[at + LinkState.PROBING] = 0
         proven = m[at + LinkState.GOOD] == m[at + LinkState.UP]
         if (proven or m[at + LinkState.TIMER] == m[at + LinkState.WAIT]) and (
-            m[at + Link.RATE] < m[Radio.RATES] - 1
+            m[at + Link.RATE] < m[at + Link.HIGHEST]
         ):
             m[at + Link.RATE] += 1
             m[at + LinkState.TIMER] = 0
@@ -61,4 +61,4 @@ def _probe_failed(m: Any, at: Any) -> None:
 
 
 def _lower(m: Any, at: Any) -> None:
-    m[at + Link.RATE] = max(m[at + Link.RATE] - 1, 0)
+    m[at + Link.RATE] = max(m[at + Link.RATE] - 1, m[at + Link.LOWEST])

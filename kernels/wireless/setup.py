@@ -52,9 +52,9 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
         m[i] = parameters[i]
     free = _lay_out(m, network)
     _set_up_nodes(m, nodes)
-    free = queues.set_up(m, network, free)
     _set_up_rates(m, network)
     _set_up_links(m, network, losses)
+    free = queues.set_up(m, network, free)
     free = _set_up_legs(m, network, free)
     free = _set_up_flows(m, network, f, free)
     observer.prepare(m, free)

@@ -41,6 +41,7 @@ class Word(IntEnum):
     # EDCA, see `edca.state`.
     FUNCTIONS = auto()
     AGREEMENTS = auto()
+    MINSTREL = auto()  # see `minstrel`
     OWED = auto()  # datagrams that saturated sources owe their queues
     EARLY = auto()  # time by which an MSDU was complete before the present event [ns]
     SHRUNK = auto()  # node whose queue has become shorter in the present event, or NOBODY

@@ -79,7 +79,7 @@ def test_a_scheduler_is_one_of_three_and_of_new_standards() -> None:
 
 
 def test_all_fields_without_a_meaning_are_refused_at_once() -> None:
-    old = {"cw_min": 31, "rate": "54 Mbit/s", "burst": 4, "protection": "1 Mbit/s", "rate_control": "arf",
+    old = {"cw_min": 31, "rate": "54 Mbit/s", "burst": 4, "protection": "1 Mbit/s",
            "preamble": "short", "long_retry": 4, "survival": "1 ms"}  # fmt: skip
     lines = faults(standard="802.11ax", each={"rate": "6 Mbit/s"}, **old)
     assert len(lines) == len(old) + 1

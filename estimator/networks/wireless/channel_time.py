@@ -36,11 +36,12 @@ def sender(rows: WifiRows, agreement: Ints, function: Ints, *, packet: Ints) -> 
     data = table(rows, Radio.RATES_AT, link[..., Link.RATE], Rate)
     rts = np.where(p[:, Radio.RTS_RATE, None] == NOBODY, data[..., Rate.ANSWER], p[:, Radio.RTS_RATE, None])
     cf_end = np.broadcast_to(p[:, Radio.CF_END_RATE, None], packet.shape)
+    longest = np.minimum(function[..., Function.AMPDU], agreement[..., Agreement.PSDU])
     return Sender(
         data=data, answer=table(rows, Radio.RATES_AT, data[..., Rate.ANSWER], Rate),
         rts=table(rows, Radio.RATES_AT, rts, Rate), cf_end=table(rows, Radio.RATES_AT, cf_end, Rate),
         packet=packet, sifs=p[:, Radio.SIFS, None],
-        ampdu=np.where(agreement[..., Agreement.BLOCK_ACK] > 0, function[..., Function.AMPDU], 0),
+        ampdu=np.where(agreement[..., Agreement.BLOCK_ACK] > 0, longest, 0),
         amsdu=function[..., Function.AMSDU], window=agreement[..., Agreement.WINDOW],
         block_ack=agreement[..., Agreement.BA_BYTES], txop=function[..., Function.TXOP],
         most_time=p[:, Radio.MOST_TIME, None], rts_threshold=p[:, Radio.RTS_THRESHOLD, None],

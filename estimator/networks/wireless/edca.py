@@ -17,6 +17,7 @@ from netcarlo.networks.wireless import dot11
 from netcarlo.networks.wireless.aggregation import LLC_BYTES, SUBFRAME_BYTES
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.description.edca import SCHEDULERS, Aggregation, Category, Edca
+from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES
 from netcarlo.networks.wireless.phy.rates import answer_row
 from netcarlo.networks.wireless.phy.tables import CATEGORIES, edca, tables
 from netcarlo.numerics.arrays import Bools, Ints
@@ -59,7 +60,7 @@ def build(wireless: Wireless, draws: Draws, flows: Ints, links: Ints, paths: Int
     agreements[there, Agreement.FUNCTION] = function
     agreements[there, Agreement.LINK] = used[there] % links.shape[1]
     functions = _functions(wireless, draws, of_function, p)
-    _agree(wireless, agreements, functions, there)
+    _agree(wireless, agreements, functions, links, there)
     _oppose(agreements, functions, links, there)
     _fill_backlogs(wireless, functions, agreements, flows, hops)
     _make_room(functions, agreements, there, _least_packet(flows, p))
@@ -162,12 +163,17 @@ def _parameters(
     }  # fmt: skip
 
 
-def _agree(wireless: Wireless, agreements: Ints, functions: Ints, there: Bools) -> None:
-    """Fill in the windows of the agreements: a Block Ack agreement if the function aggregates."""
-    window = wireless.block_ack_window
+def _agree(wireless: Wireless, agreements: Ints, functions: Ints, links: Ints, there: Bools) -> None:
+    """Fill in the agreements: windows and sizes of the older standard of both ends, and whether the function
+    aggregates."""
     ampdu = _of_function(functions, agreements, Function.AMPDU)
-    agreements[:, :, Agreement.WINDOW] = window
-    agreements[:, :, Agreement.BA_BYTES] = tables()["block_ack"][window]
+    rate = np.take_along_axis(links[:, :, Link.RATE], agreements[:, :, Agreement.LINK], axis=1)
+    of_rates = [wireless.standard] * len(ANSWER_RATES) + [mode.standard for mode in wireless.modes]
+    limits = [tables()["standards"][standard] for standard in of_rates]
+    windows = [min(wireless.block_ack_window, limit["window"]) for limit in limits]
+    agreements[:, :, Agreement.WINDOW] = np.array(windows)[rate]
+    agreements[:, :, Agreement.BA_BYTES] = np.array([tables()["block_ack"][w] for w in windows])[rate]
+    agreements[:, :, Agreement.PSDU] = np.array([limit["psdu"] for limit in limits])[rate]
     agreements[:, :, Agreement.BLOCK_ACK] = ampdu > 0
     agreements[~there] = 0
 

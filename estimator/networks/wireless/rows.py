@@ -39,7 +39,7 @@ def build(
     """Build rows [n]; `parameters` [n, len(P)] are those of the transport, `warm_up` [n] is in ns."""
     net = geometry.network(wireless, draws)
     n = len(parameters)
-    losses, links = _links(wireless, draws, net, parameters[:, PACKET].sum(axis=1))
+    losses, links, errors = _links(wireless, draws, net, parameters[:, PACKET].sum(axis=1))
     ends = wifi_flows.flows(wireless, draws, net)
     own = wifi_flows.transports(transport, draws, parameters, ends)
     legs, passed = wifi_flows.legs(wireless, transport, draws, ends, own)
@@ -76,7 +76,7 @@ def build(
         (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
         (Radio.RATES_AT, rates), (Radio.TRANSPORTS_AT, transports), (Radio.OUTAGES_AT, pairs),
         (Radio.FUNCTIONS_AT, functions), (Radio.AGREEMENTS_AT, agreements), (Radio.PATHS_AT, paths),
-        (None, hops),
+        (None, hops), (Radio.ERRORS_AT, errors),
     )  # fmt: skip
     for begin, part in places:
         flat = part.reshape(n, -1)
@@ -133,9 +133,12 @@ def _nodes(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> Ints
     return table
 
 
-def _links(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> tuple[Any, Ints]:
-    """Return the loss table, and links [n, 2 * stations, len(Link)]: 2 k starts at station k, 2 k + 1 ends
-    there. `packet` is the size of a data packet [n] [byte]."""
+def _links(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> tuple[Any, Ints, Ints]:
+    """Return the loss table, links [n, 2 * stations, len(Link)], and their losses by rate for EDCA with rate
+    control (`Radio.ERRORS_AT`).
+
+    Link 2 k starts at station k, link 2 k + 1 ends there. `packet` is the size of a data packet [n] [byte].
+    """
     n, most = net.parent.shape
     table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
     for k in range(most - 1):
@@ -143,9 +146,11 @@ def _links(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> tupl
             table[:, link, Link.FROM], table[:, link, Link.TO] = start, end
     errors = _errors(wireless, draws, most - 1)
     if wireless.has_edca:
-        noise = modes.fill(wireless, draws, table, net.received_dbm, packet)
+        noise, by_rate = modes.fill(wireless, draws, table, net.received_dbm, packet)
+        by_rate = errors[:, :, None] + (1 - errors)[:, :, None] * by_rate
         errors = errors + (1 - errors) * noise
     else:
+        by_rate = np.zeros((n, 0, 0))
         _fill_rates(wireless, draws, table)
     chances = np.column_stack([errors, _per_microsecond(wireless, draws)])
     distinct, loss = np.unique(chances, return_inverse=True)
@@ -154,7 +159,7 @@ def _links(wireless: Wireless, draws: Draws, net: Network, packet: Ints) -> tupl
     table[:, :, Link.FRAGILITY] = np.where(chances[:, -1:] < 1, 1 + loss[:, -1:], 0)
     absent = np.arange(2 * (most - 1)) >= 2 * (net.nodes - 1)[:, None]
     table[absent] = 0
-    return thresholds(distinct), table
+    return thresholds(distinct), table, np.rint(by_rate * 2.0**32).astype(np.int64)
 
 
 def _errors(wireless: Wireless, draws: Draws, stations: int) -> Floats:
@@ -175,6 +180,7 @@ def _fill_rates(wireless: Wireless, draws: Draws, table: Ints) -> None:
     """Fill in the rates of the links [n, 2 * stations, len(Link)] by row of the rate table."""
     assert wireless.rate is not None
     every = draws.floats("wireless.rate", wireless.rate)
+    table[:, :, Link.HIGHEST] = len(wireless.known_rates) - 1
     for k in range(table.shape[1] // 2):
         for link, rate in enumerate(modes.own(wireless, draws, k, "rate", every), 2 * k):
             table[:, link, Link.RATE] = _rate_rows(wireless, rate)

@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.phy.errors import frame_error, required_db
 from netcarlo.networks.wireless.phy.ppdu import Mode
-from netcarlo.networks.wireless.phy.tables import sensitivity_dbm, tables
+from netcarlo.networks.wireless.phy.tables import STANDARDS, sensitivity_dbm, tables
 from netcarlo.numerics import portable
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -54,11 +54,12 @@ class Budget:
     def __init__(self, wireless: Wireless, draws: Draws, size: Ints) -> None:
         self.size = size
         self.modes = wireless.modes
+        self.standards = [STANDARDS.index(mode.standard) for mode in self.modes]
         self.rates = wireless.mode_rates[-len(self.modes) :]
         self.shared = wireless.path_loss is not None and wireless.path_loss.receiver != "minimum"
         self.floors = [floor_dbm(wireless, draws, mode) for mode in self.modes]
 
-    def errors(self, number: int, power_dbm: Floats, antennas: Floats) -> Floats:
+    def errors(self, number: int, power_dbm: Floats, antennas: Ints) -> Floats:
         """Return the probability [n] that noise destroys an MPDU in mode `number`.
 
         Streams share the power of a typical transmitter, and antennas without a stream of their own add to it
@@ -70,16 +71,23 @@ class Budget:
             ratio = ratio + 10 / math.log(10) * portable.log(antennas / mode.streams**2)
         return frame_error(mode.mcs, ratio, self.size)
 
-    def best(self, power_dbm: Floats, antennas: Floats) -> Ints:
-        """Return the number [n] of the mode with the greatest product of rate and success probability, with
-        at most one stream for each antenna."""
-        goodputs = [
-            np.where(mode.streams <= antennas, rate * (1 - self.errors(number, power_dbm, antennas)), 0)
-            for number, (mode, rate) in enumerate(zip(self.modes, self.rates, strict=True))
-        ]
+    def every(self, power_dbm: Floats, antennas: Ints) -> Floats:
+        """Return the probabilities that noise destroys MPDUs in each mode [n, modes]."""
+        each = [self.errors(number, power_dbm, antennas) for number in range(len(self.modes))]
+        return np.stack(each, axis=1)
+
+    def best(self, power_dbm: Floats, antennas: Ints, standard: Ints) -> Ints:
+        """Return the number [n] of the mode of a standard (place in `STANDARDS`) with the greatest product of
+        rate and success probability, with at most one stream for each antenna."""
+        goodputs = np.full((len(self.modes), len(power_dbm)), -1.0)
+        for number, (mode, rate) in enumerate(zip(self.modes, self.rates, strict=True)):
+            possible = (mode.streams <= antennas) & (self.standards[number] == standard)
+            if possible.any():
+                good = rate * (1 - self.errors(number, power_dbm, antennas))
+                goodputs[number] = np.where(possible, good, -1.0)
         return np.asarray(np.argmax(goodputs, axis=0))
 
-    def of(self, numbers: Ints, power_dbm: Floats, antennas: Floats) -> Floats:
+    def of(self, numbers: Ints, power_dbm: Floats, antennas: Ints) -> Floats:
         """Return the probabilities [n] that noise destroys MPDUs in modes by number [n]."""
         found = np.zeros(len(numbers))
         for number in np.unique(numbers):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless import minstrel
 from netcarlo.kernels.wireless.edca.state import (
     CLOSED,
     FRESH,
@@ -21,7 +22,7 @@ from netcarlo.kernels.wireless.edca.state import (
     mpdu_at,
 )
 from netcarlo.kernels.wireless.frame import air_time, size_of
-from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Function, Link, Radio, Rate
+from netcarlo.kernels.wireless.layout import MINSTREL, NOBODY, Agreement, Function, Link, Radio, Rate
 from netcarlo.kernels.wireless.state import AirTime, Mac, link_at, rate_at
 
 _NEVER = np.int64(1) << 62
@@ -69,8 +70,9 @@ def build(m: Any, at: Any, f: Any, a: Any, t: Any) -> Any:
     single = _budget(m, at, a, t, ack_time(m, a), m[Radio.MOST_TIME])
     most = _Budget(np.int64(0), np.int64(0), np.int64(0))
     longest = _NEVER
-    if m[a + Agreement.BLOCK_ACK] != 0 and m[f + Function.AMPDU] > 0:
-        longest = m[f + Function.AMPDU]
+    sampling = m[Radio.RATE_CONTROL] == MINSTREL and minstrel.samples(m, m[a + Agreement.LINK])
+    if m[a + Agreement.BLOCK_ACK] != 0 and m[f + Function.AMPDU] > 0 and not sampling:
+        longest = min(m[f + Function.AMPDU], m[a + Agreement.PSDU])
         most = _budget(m, at, a, t, block_ack_time(m, a), m[Radio.MOST_TIME])
         most = _Budget(min(most.most, longest), min(most.announced, longest), most.threshold)
     m[at + Mac.AGREEMENT] = a

@@ -10,6 +10,8 @@ import numpy as np
 
 from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.base.parameters import RowP
+from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.edca.queues import change_count, free_msdus, owe
 from netcarlo.kernels.wireless.edca.state import (
     AGREEMENT_WORDS,
@@ -29,13 +31,15 @@ from netcarlo.kernels.wireless.edca.state import (
 from netcarlo.kernels.wireless.forwarding import drop as dropped
 from netcarlo.kernels.wireless.forwarding import lose
 from netcarlo.kernels.wireless.layout import (
+    FIXED,
     STREAM_FRAME,
     Agreement,
     FlowOut,
     Link,
     NodeOut,
+    Radio,
 )
-from netcarlo.kernels.wireless.state import NODE_COUNTS, LinkState, Mac, link_at
+from netcarlo.kernels.wireless.state import NODE_COUNTS, LinkState, Mac, Word, link_at
 
 
 @noinline
@@ -46,11 +50,16 @@ def receive(m: Any, losses: Any, counts: Any, a: Any) -> Any:
     """
     link = link_at(m, m[a + Agreement.LINK])
     good = np.int64(0)
+    by_rate = m[Radio.RATE_CONTROL] != FIXED
     for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
         mpdu = mpdu_at(m, a, number)
         if m[mpdu + Mpdu.FLAGS] & IN_PPDU:
             stream = STREAM_FRAME + m[a + Agreement.LINK]
-            if lost(m, losses, m, link + LinkState.GAP, m[link + Link.LOSS], stream):
+            if by_rate:
+                noise = _lost_at_rate(m, m[a + Agreement.LINK], link, stream)
+            else:
+                noise = lost(m, losses, m, link + LinkState.GAP, m[link + Link.LOSS], stream)
+            if noise:
                 m[counts + NodeOut.NOISE] += 1
             else:
                 good += 1
@@ -58,6 +67,24 @@ def receive(m: Any, losses: Any, counts: Any, a: Any) -> Any:
                 m[counts + (NodeOut.DUPLICATES if known else NodeOut.RECEIVED)] += 1
                 m[mpdu + Mpdu.FLAGS] |= RECEIVED if known else RECEIVED | FRESH
     return good
+
+
+def _lost_at_rate(m: Any, number: Any, link: Any, stream: Any) -> Any:
+    """Return whether noise destroys an MPDU, by the chance of the present rate of a link."""
+    table = m[Word.PATHS] + m[Radio.ERRORS_AT] - m[Radio.PATHS_AT]
+    k = m[link + LinkState.GAPS]
+    m[link + LinkState.GAPS] = k + 1
+    word, _, _, _ = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], stream, k)
+    return np.int64(word) < m[table + number * m[Radio.RATES] + m[link + Link.RATE]]
+
+
+def acknowledged(m: Any, a: Any) -> Any:
+    """Return the number of MPDUs of the present PPDU that the receiver has."""
+    count = np.int64(0)
+    for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
+        if m[mpdu_at(m, a, number) + Mpdu.FLAGS] & (IN_PPDU | RECEIVED) == IN_PPDU | RECEIVED:
+            count += 1
+    return count
 
 
 def has_news(m: Any, a: Any) -> Any:

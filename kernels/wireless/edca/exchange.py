@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.wireless import nav
+from netcarlo.kernels.wireless import minstrel, nav, rate_control
 from netcarlo.kernels.wireless.edca import aggregation, block_ack, scheduler
 from netcarlo.kernels.wireless.edca.access import back_off, schedule, widen
 from netcarlo.kernels.wireless.edca.frames import CF_END_BYTES
@@ -27,6 +27,8 @@ from netcarlo.kernels.wireless.edca.state import (
 )
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import (
+    FIXED,
+    MINSTREL,
     NOBODY,
     Agreement,
     CategoryOut,
@@ -47,6 +49,7 @@ from netcarlo.kernels.wireless.state import (
     Mac,
     Wait,
     Word,
+    link_at,
     node_at,
     rate_at,
 )
@@ -151,11 +154,26 @@ def _succeed(m: Any, at: Any, kind: Any, t: Any) -> None:
         m[f + FunctionState.RETRIES] = 0
     if m[at + Mac.FRAME] == Frame.REQUEST:
         block_ack.on_answer(m, at, f, a)
+    elif m[Radio.RATE_CONTROL] != FIXED:
+        _control_rate(m, at, a, np.int64(1), t)
     block_ack.acknowledge(m, at, f, a, np.int64(RECEIVED | IN_PPDU if kind == Frame.ACK else RECEIVED), t)
     if per_mpdu and m[at + Mac.FRAME] == Frame.DATA:
         block_ack.drop(m, (at - m[Word.NODES]) // NODE_WORDS, at, a, m[Radio.SHORT_RETRY], t)
     aggregation.dissolve(m, a)
     m[at + Mac.WAITING] = Wait.SUCCEEDED
+
+
+@noinline
+def _control_rate(m: Any, at: Any, a: Any, answered: Any, t: Any) -> None:
+    """Let the rate control of a link know how an exchange of data ended."""
+    link = m[a + Agreement.LINK]
+    if m[Radio.RATE_CONTROL] == MINSTREL:
+        good = block_ack.acknowledged(m, a) if answered else np.int64(0)
+        minstrel.finish(m, link, m[at + Mac.MPDUS], good, answered, t)
+    elif answered:
+        rate_control.succeeded(m, link_at(m, link))
+    else:
+        rate_control.failed(m, link_at(m, link))
 
 
 @noinline
@@ -212,6 +230,8 @@ def _fail(m: Any, j: Any, at: Any, t: Any) -> None:
     m[f + FUNCTION_COUNTS + CategoryOut.UNANSWERED] += 1
     if sent == Frame.DATA:
         m[at + NODE_COUNTS + NodeOut.AIR_FAILED] += m[at + Mac.AIR]
+        if m[Radio.RATE_CONTROL] != FIXED:
+            _control_rate(m, at, a, np.int64(0), t)
     reset = False
     if sent == Frame.DATA or sent == Frame.RTS:
         reset = _count_failure(m, j, at, f, a, sent, waiting, t)

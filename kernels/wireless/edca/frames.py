@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless import minstrel
 from netcarlo.kernels.wireless.edca import access, aggregation, block_ack, scheduler
 from netcarlo.kernels.wireless.edca.state import (
     FUNCTION_COUNTS,
@@ -24,6 +25,7 @@ from netcarlo.kernels.wireless.edca.state import (
 )
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import (
+    MINSTREL,
     NOBODY,
     Agreement,
     CategoryOut,
@@ -156,6 +158,8 @@ def _choose(m: Any, at: Any, t: Any) -> Any:
             return np.int64(Frame.REQUEST), rate, time
     elif access.has_work(m, f):
         a = scheduler.next_agreement(m, f, t)
+        if m[Radio.RATE_CONTROL] == MINSTREL:
+            minstrel.choose(m, m[a + Agreement.LINK], begins, t)
         size = aggregation.build(m, at, f, a, t)
         if size > 0:
             scheduler.on_built(m, f)

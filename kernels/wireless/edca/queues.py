@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
+from netcarlo.kernels.wireless import minstrel
 from netcarlo.kernels.wireless.edca import access, scheduler
 from netcarlo.kernels.wireless.edca.state import (
     AGREEMENT_WORDS,
@@ -76,7 +77,7 @@ def set_up(m: Any, network: Any, free: Any) -> Any:
         end = _set_up_function(m, network, m[Radio.FUNCTIONS_AT] + k * _FUNCTION, function_at(m, k), end)
     for k in range(m[Radio.AGREEMENTS]):
         end = _set_up_agreement(m, network, m[Radio.AGREEMENTS_AT] + k * _AGREEMENT, agreement_at(m, k), end)
-    return end
+    return minstrel.set_up(m, end)
 
 
 def _set_up_function(m: Any, network: Any, row: Any, f: Any, free: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import ring
+from netcarlo.kernels.wireless import minstrel
 from netcarlo.kernels.wireless.frame import BACKWARD as _BACKWARD
 from netcarlo.kernels.wireless.frame import FLOW_BITS, FLOW_MASK, HOP_MASK
 from netcarlo.kernels.wireless.layout import Agreement, CategoryOut, Flow, Function, Radio, WifiRows
@@ -175,4 +176,4 @@ def words(rows: WifiRows) -> np.ndarray[Any, Any]:
             there = k < p[:, count]
             at = np.where(there, p[:, begin] + k * len(record) + column, 0)
             found += np.where(there, each * net[row, at], 0)
-    return found
+    return np.asarray(found + minstrel.words(p))

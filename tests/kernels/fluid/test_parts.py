@@ -187,6 +187,7 @@ def test_attempts_at_a_rate_are_those_of_arf(
     # The link's words stand behind those of the network.
     at = len(words_of)
     m = np.concatenate([words_of, words_of])
+    m[at + Link.HIGHEST] = 3
     counts, rng = np.zeros(4), np.random.default_rng(2)
     for bad in rng.random(100_000) < fails:
         counts[m[at + Link.RATE]] += 1

@@ -30,6 +30,7 @@ from netcarlo.simulation.ensemble import build_rows
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.tiers import parameters
 from tests.twins.rows import rows_of
+from tests.twins.wireless.edca.rates import with_rate_control
 from tests.twins.wireless.run import simulate
 from tests.twins.wireless.scenarios import describe
 
@@ -75,6 +76,21 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
 @pytest.mark.parametrize("model", COMPILED)
 def test_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, COMPILED[model] * LONG, seed=3)
+    found = differences(model, rows, launch.run(models.model(model), rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_uncompiled_rate_control_equals_twin() -> None:
+    rows = with_rate_control(scenarios("wifi_udp_edca", 6 * LONG, seed=4), seed=4, longer=3)
+    found = differences("wifi_udp_edca", rows, run_as_python("wifi_udp_edca", rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("model", COMPILED)
+def test_rate_control_equals_twin(model: str) -> None:
+    rows = with_rate_control(scenarios(model, COMPILED[model] * LONG // 4, seed=5), seed=5, longer=5)
     found = differences(model, rows, launch.run(models.model(model), rows))
     assert not found, "\n\n".join(found)
 

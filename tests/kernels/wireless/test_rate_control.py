@@ -27,8 +27,9 @@ def test_the_rate_of_each_attempt_is_that_of_the_twin(
     for name, value in radio.items():
         m[Radio[name]] = value
     m[at + Link.RATE] = first
+    m[at + Link.HIGHEST] = 3
     m[[at + LinkState.UP, at + LinkState.WAIT]] = radio["ARF_UP"], radio["ARF_TIMER"]
-    twin = RateControl(SimpleNamespace(**radio), first)
+    twin = RateControl(SimpleNamespace(**radio), SimpleNamespace(RATE=first, LOWEST=0, HIGHEST=3))
     rates = []
     for arrives in attempts:
         rates.append((int(m[at + Link.RATE]), twin.rate))

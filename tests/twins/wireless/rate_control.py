@@ -8,15 +8,28 @@ from netcarlo.kernels.wireless.layout import AARF, FIXED
 class RateControl:
     """Goes up after successes in a row or after a while, down after failures in a row."""
 
-    def __init__(self, radio: Any, first: int) -> None:
+    sampling = False
+
+    def __init__(self, radio: Any, link: Any) -> None:
         self.radio = radio
-        self.rate = first
+        self.rate = link.RATE
+        self.lowest, self.highest = link.LOWEST, link.HIGHEST
         self.good = 0  # successes in a row
         self.retry = 0  # failures in a row
         self.timer = 0  # attempts since the last change
         self.probing = False  # the rate was just raised
         self.up = radio.ARF_UP
         self.wait = radio.ARF_TIMER
+
+    def choose(self, _now: int, *, first: bool) -> None:
+        """Choose the rate of a PPDU: the present one."""
+
+    def finish(self, _now: int, _mpdus: int, _good: int, *, answered: bool) -> None:
+        """An exchange of EDCA has ended."""
+        if answered:
+            self.ok()
+        else:
+            self.failed()
 
     def failed(self) -> None:
         if self.radio.RATE_CONTROL == FIXED:
@@ -43,14 +56,14 @@ class RateControl:
         self.good += 1
         self.retry = 0
         self.probing = False
-        if (self.good == self.up or self.timer == self.wait) and self.rate < self.radio.RATES - 1:
+        if (self.good == self.up or self.timer == self.wait) and self.rate < self.highest:
             self.rate += 1
             self.timer = 0
             self.good = 0
             self.probing = True
 
     def _down(self) -> None:
-        self.rate = max(self.rate - 1, 0)
+        self.rate = max(self.rate - 1, self.lowest)
 
     def _threshold(self, factor: int) -> None:
         """AARF: a failed probe makes the next one wait `factor` times as long; 0: start over."""

@@ -89,6 +89,8 @@ class Net:
             name = f"{columns.__name__.upper()}S"
             radio |= {name: len(table), f"{name}_AT": len(network)}
             for line in table:
+                if columns is Link:
+                    line = {"HIGHEST": len(self.rates) - 1} | line
                 network += [line.get(column.name, 0) for column in columns]
         radio["PATHS_AT"] = len(network)
         network += self.words(radio)

@@ -55,6 +55,11 @@ class Tables:
         at = self.radio.PATHS_AT + first
         return [int(link) for link in self._network[at : at + count]]
 
+    def errors(self, link: int) -> list[int]:
+        """Chances of 2**32 that noise destroys an MPDU of a link, by rate."""
+        at = self.radio.ERRORS_AT + link * self.radio.RATES
+        return [int(chance) for chance in self._network[at : at + self.radio.RATES]]
+
     def path_agreements(self, first: int, count: int) -> list[int]:
         """Agreements of the same entries of the paths; none without EDCA."""
         return self.path(self.radio.PATH_WORDS + first, count) if self.agreements else []

@@ -1,12 +1,19 @@
 """All objects of one row: channel, stations, links, legs and flows."""
 
-from collections.abc import Iterator
-from itertools import repeat
+from collections.abc import Callable, Iterator
+from itertools import count, repeat
 from typing import Any
 
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO, OWN
-from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
+from netcarlo.kernels.wireless.layout import (
+    FIXED,
+    MINSTREL,
+    STREAM_DISTURBED,
+    STREAM_FRAME,
+    STREAM_RATES,
+    WifiRows,
+)
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
@@ -20,6 +27,7 @@ from tests.twins.wireless.flows import Flow, Tcp, Udp
 from tests.twins.wireless.frames import AirTimes
 from tests.twins.wireless.legs import Server
 from tests.twins.wireless.linux import Linux
+from tests.twins.wireless.minstrel import Minstrel
 from tests.twins.wireless.node import Node
 from tests.twins.wireless.rate_control import RateControl
 from tests.twins.wireless.sctp import Sctp
@@ -34,15 +42,19 @@ class Link:
     """One station's traffic to another: its rate, and what noise and disturbances destroy."""
 
     def __init__(
-        self, control: RateControl, gaps: Iterator[int] | None, endured: Iterator[int] | None
-    ) -> None:
+        self, control: RateControl | Minstrel, gaps: Iterator[int] | None, endured: Iterator[int] | None,
+        by_rate: Callable[[int], bool] | None,
+    ) -> None:  # fmt: skip
         self.control = control
+        self.by_rate = by_rate
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else 0
         self.endured = endured  # microseconds of disturbance that each disturbed frame survives
 
-    def noise_destroys(self) -> bool:
-        """Return True if the next data frame is lost."""
+    def noise_destroys(self, rate: int | None = None) -> bool:
+        """Return True if the next data frame, or MPDU at a rate, is lost."""
+        if self.by_rate is not None and rate is not None:
+            return self.by_rate(rate)
         if self.gaps is None:
             return False
         if self.survivors_left == 0:
@@ -77,8 +89,8 @@ class World:
             function.agreements = [self.agreements[n] for n in numbers]
         self.links = [
             Link(
-                RateControl(self.radio, columns.RATE), self.gaps(STREAM_FRAME + n, columns.LOSS),
-                self._endured(STREAM_DISTURBED + n, columns.FRAGILITY),
+                self._control(n, columns), self.gaps(STREAM_FRAME + n, columns.LOSS),
+                self._endured(STREAM_DISTURBED + n, columns.FRAGILITY), self._by_rate(n),
             )
             for n, columns in enumerate(self.tables.links)
         ]  # fmt: skip
@@ -138,6 +150,22 @@ class World:
                 self._expect_outage(k + 1)
 
         clock.at(max(self.tables.outages[k][0], clock.now), Turn.FIRST, goes_down)
+
+    def _control(self, number: int, columns: Any) -> RateControl | Minstrel:
+        """Return the rate control of a link."""
+        if self.radio.RATE_CONTROL != MINSTREL:
+            return RateControl(self.radio, columns)
+        return Minstrel(
+            columns, self.tables.rates, lambda k: self.streams.block(STREAM_RATES + number, k)[0]
+        )
+
+    def _by_rate(self, number: int) -> Callable[[int], bool] | None:
+        """EDCA with rate control: return a function that tells whether noise destroys the next MPDU at a
+        rate."""
+        if not self.agreements or self.radio.RATE_CONTROL == FIXED:
+            return None
+        chances, draws = self.tables.errors(number), count(1)
+        return lambda rate: self.streams.block(STREAM_FRAME + number, next(draws))[0] < chances[rate]
 
     def gaps(self, stream: int, row: int) -> Iterator[int] | None:
         thresholds = self.tables.losses[row]

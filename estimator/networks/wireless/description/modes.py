@@ -1,15 +1,25 @@
 """Modes of the links of 802.11n, ac, ax and be: band, channel, guard interval, streams, and MCS."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netcarlo.networks.wireless.description.access import Access
-from netcarlo.networks.wireless.description.links import Direction, Mcs, Streams
+from netcarlo.networks.wireless.description.links import Direction, Link, Mcs, Streams
 from netcarlo.networks.wireless.phy import rates
 from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode, faults, is_excluded, ppdu
-from netcarlo.networks.wireless.phy.tables import BANDS, tables
+from netcarlo.networks.wireless.phy.tables import BANDS, FIRST_GENERATION, STANDARDS, tables
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
+
+
+class Choice(NamedTuple):
+    """Modes that links may have."""
+
+    before: str
+    """Prefix of the names of the fields."""
+    standards: tuple[str, ...]
+    streams: Number
+    mcs: Number | None
 
 
 class Modes(Access):
@@ -19,6 +29,7 @@ class Modes(Access):
         behaviour: Any
         each: Any
         path_loss: Any
+        rate_control: Any
 
         def directions(self) -> Iterator[tuple[str, Direction]]: ...  # noqa: D102
 
@@ -54,60 +65,107 @@ class Modes(Access):
         bands = tables()["standards"][self.standard]["bands"]
         return int(bands.get(self.band_used, [20])[0])
 
-    def mode(self, streams: int, mcs: int) -> Mode:
-        """Return the mode of links with these streams and MCS."""
+    def standard_of(self, generation: int) -> str:
+        """Return the standard of a link to a station of a Wi-Fi generation: the older of both ends.
+
+        Stations with 802.11ac use 802.11n at 2.4 GHz.
+        """
+        found = STANDARDS[min(generation - FIRST_GENERATION, STANDARDS.index(self.standard))]
+        if found == "802.11ac" and found != self.standard and self.band_used == "2.4 GHz":
+            return "802.11n"
+        return found
+
+    def mode(self, streams: int, mcs: int, standard: str = "") -> Mode:
+        """Return the mode of links with these streams and MCS, of the network's standard or an older one.
+
+        Older stations use the widest channel that they support, and a guard interval of 800 ns if theirs
+        differ.
+        """
         guard = int(self.guard.split()[0]) if self.guard else 800
-        return Mode(self.standard, self.width, streams, mcs, guard)
+        width = self.width
+        if standard in ("", self.standard):
+            return Mode(self.standard, width, streams, mcs, guard)
+        older = tables()["standards"][standard]
+        width = min(width, older["bands"].get(self.band_used, [0, width])[1])
+        return Mode(standard, width, streams, mcs, guard if guard in older["guards"] else 800)
 
-    def best_mcs(self, streams: int) -> int:
+    def best_mcs(self, streams: int, standard: str = "") -> int:
         """Return the highest MCS with a number of streams."""
-        found = int(tables()["standards"][self.standard]["most_mcs"])
-        return found - is_excluded(self.mode(streams, found))
+        found = int(tables()["standards"][standard or self.standard]["most_mcs"])
+        return found - is_excluded(self.mode(streams, found, standard))
 
-    def choices(self) -> list[tuple[str, Number, Number | None]]:
-        """Return the prefix of the fields, the streams, and the MCS of all links, and of each one that has
-        its own."""
-        streams = 1.0 if self.streams is None else self.streams
-        found = [("", streams, self.mcs)]
-        above = found[0]
+    def choices(self) -> list[Choice]:
+        """Return the modes of all links, and of each one that has its own."""
+        every = Choice("", (self.standard,), 1.0 if self.streams is None else self.streams, self.mcs)
+        found, above = [every], every
         for name, own in self.directions():
-            usual = above if name.endswith("downlink") else found[0]
-            above = (
-                f"{name}.",
-                usual[1] if own.streams is None else own.streams,
-                usual[2] if own.mcs is None else own.mcs,
-            )
-            if own.streams is not None or own.mcs is not None:
+            usual = above if name.endswith("downlink") else every
+            standards = usual.standards
+            if isinstance(own, Link) and own.generation is not None:
+                standards = tuple(dict.fromkeys(self.standard_of(n) for n in possible(own.generation)))
+            streams = usual.streams if own.streams is None else own.streams
+            above = Choice(f"{name}.", standards, streams, usual.mcs if own.mcs is None else own.mcs)
+            if above[1:] != usual[1:]:
                 found.append(above)
         return found
 
     def mode_errors(self) -> list[str]:
         """Return the faults of the modes, one line each."""
         found: dict[str, None] = {}
-        for before, streams, mcs in self.choices():
-            for s in possible(streams):
-                for m in [self.best_mcs(s)] if mcs is None else possible(mcs):
-                    for line in faults(self.mode(s, m), self.band_used, self.behaviour or "standard"):
-                        found[before + line if line.startswith(("mcs", "streams")) else line] = None
+        for before, standards, streams, mcs in self.choices():
+            for standard in standards:
+                if standard != self.standard and (line := self._unused_band(standard)):
+                    found[before + line] = None
+                    continue
+                for s in possible(streams):
+                    for m in [self.best_mcs(s, standard)] if mcs is None else possible(mcs):
+                        mode = self.mode(s, m, standard)
+                        for line in faults(mode, self.band_used, self.behaviour or "standard"):
+                            own = line.startswith(("mcs", "streams"))
+                            found[before + line if own else line] = None
         return list(found)
+
+    def _unused_band(self, standard: str) -> str:
+        """Return what is wrong with a station of an older standard in the band, or an empty string."""
+        bands = tables()["standards"][standard]["bands"]
+        if self.band_used in bands:
+            return ""
+        number = STANDARDS.index(standard) + FIRST_GENERATION
+        return f"generation can be {number}, which does not use {self.band_used}; write generation: 6 or more"
+
+    @property
+    def standards_used(self) -> list[str]:
+        """Standards of the links, oldest first."""
+        used = {standard for choice in self.choices() for standard in choice.standards}
+        return sorted(used, key=STANDARDS.index)
+
+    @property
+    def varies_streams(self) -> bool:
+        """True if rate control may use fewer streams than a link has."""
+        return bool(self.rate_control == "minstrel")
 
     @property
     def modes(self) -> list[Mode]:
-        """Modes in the order of the rate table: all MCS of the numbers of streams that links have."""
-        streams = sorted({
-            s for _, number, mcs in self.choices() for most in possible(number)
-            for s in (range(1, most + 1) if mcs is None and self.follows_signal else [most])
-        })  # fmt: skip
-        modes = [self.mode(s, m) for s in streams for m in range(self.best_mcs(s) + 1)]
-        return [mode for mode in modes if not is_excluded(mode)]
+        """Modes in the order of the rate table: all MCS of the numbers of streams that links may use."""
+        families: set[tuple[int, int]] = set()
+        for _, standards, number, mcs in self.choices():
+            fewer = self.varies_streams or (mcs is None and self.follows_signal)
+            for most in possible(number):
+                counts = range(1, most + 1) if fewer else [most]
+                families |= {(STANDARDS.index(each), count) for each in standards for count in counts}
+        found = [
+            self.mode(count, mcs, STANDARDS[k]) for k, count in sorted(families)
+            for mcs in range(self.best_mcs(count, STANDARDS[k]) + 1)
+        ]  # fmt: skip
+        return [mode for mode in found if not is_excluded(mode)]
 
     def mode_table(self) -> Any:
         """Return the rate table of the engine, int64[3 + modes, len(Rate)]."""
         return rates.table(self.modes, self.band_used, self.behaviour or "standard")
 
-    def mode_row(self, streams: int, mcs: int) -> int:
+    def mode_row(self, streams: int, mcs: int, standard: str = "") -> int:
         """Return the row of a mode in the rate table."""
-        return len(ANSWER_RATES) + self.modes.index(self.mode(streams, mcs))
+        return len(ANSWER_RATES) + self.modes.index(self.mode(streams, mcs, standard))
 
     @property
     def mode_rates(self) -> tuple[float, ...]:
@@ -118,14 +176,16 @@ class Modes(Access):
     def mode_numbers(self) -> list[Number]:
         """Rates of all links, and of single links [bit/s]."""
         found: list[Number] = []
-        for _, streams, mcs in self.choices():
-            if mcs is None and self.follows_signal:
+        for _, standards, streams, mcs in self.choices():
+            if self.rate_control != "fixed" or (mcs is None and self.follows_signal):
                 modes = [mode for mode in self.modes if mode.streams <= max(possible(streams))]
             else:
-                modes = [self.mode(s, m) for s in possible(streams)
-                         for m in ([self.best_mcs(s)] if mcs is None else possible(mcs))]  # fmt: skip
-            each = [self._rate(mode) for mode in modes]
-            found.append(each[0] if len(each) == 1 else Distribution("choice", tuple(sorted(each))))
+                modes = [
+                    self.mode(s, m, each) for each in standards for s in possible(streams)
+                    for m in ([self.best_mcs(s, each)] if mcs is None else possible(mcs))
+                ]  # fmt: skip
+            some = [self._rate(mode) for mode in modes]
+            found.append(some[0] if len(some) == 1 else Distribution("choice", tuple(sorted(some))))
         return found
 
     def _rate(self, mode: Mode) -> float:

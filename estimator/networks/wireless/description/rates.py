@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, Radio
+from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MINSTREL, Radio
 from netcarlo.networks.radio import Times
 from netcarlo.networks.wireless import dot11
 from netcarlo.networks.wireless.description.access import PhyRate
@@ -14,7 +14,7 @@ from netcarlo.networks.wireless.description.links import AnyLinks, Direction, Fi
 from netcarlo.networks.wireless.description.modes import Modes
 from netcarlo.schema.quantity import Number, Probability, Time
 
-RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF}
+RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF, "minstrel": MINSTREL}
 
 
 class Rates(Modes):
@@ -27,8 +27,9 @@ class Rates(Modes):
     answer_rate: PhyRate | None = None
     """Rate of ACK, CTS and RTS. Default: the highest mandatory rate that is not above that of the data
     frame."""
-    rate_control: Literal["fixed", "arf", "aarf"] = "fixed"
-    """Rate control: fixed rates, ARF or AARF."""
+    rate_control: Literal["fixed", "arf", "aarf", "minstrel"] = "fixed"
+    """Rate control: fixed rates, ARF or AARF, or Minstrel-HT (802.11n, ac, ax, be). With 802.11n and later
+    ARF and AARF change the MCS, Minstrel-HT also the number of streams."""
     arf_up: Times = 10.0
     """Number of consecutive successes after which ARF tries the next higher rate."""
     arf_down: Times = 2.0

@@ -19,12 +19,6 @@ OLD_ONLY = {
     "rates": "write mcs",
     "rate": "write mcs and streams",
     "answer_rate": "remove it",
-    "rate_control": "write rate_control: fixed",
-    "arf_up": "remove it",
-    "arf_down": "remove it",
-    "arf_timer": "remove it",
-    "aarf_factor": "remove it",
-    "aarf_most": "remove it",
     "survival": "remove it",
 }
 """Fields that have no meaning with 802.11n, ac, ax and be, with remedies."""
@@ -57,8 +51,11 @@ def misplaced(wireless: Any) -> Iterator[str]:
     given = [name for name in NEW_ONLY if getattr(wireless, name) is not None]
     given += [f"path_loss.{name}" for name in ("receiver", "noise_figure_db")
               if getattr(wireless.path_loss, name, None) is not None]  # fmt: skip
-    given += [f"{name}.{field}" for name, link in wireless.directions() for field in ("mcs", "streams")
-              if getattr(link, field) is not None]  # fmt: skip
+    given += [f"{name}.{field}" for name, link in wireless.directions()
+              for field in ("mcs", "streams", "generation")
+              if getattr(link, field, None) is not None]  # fmt: skip
+    if wireless.rate_control == "minstrel":
+        yield f"rate_control = minstrel is not supported with {standard}; write aarf, or standard: 802.11ax"
     given += [f"{name}.access" for name, flow in wireless.each_flow() if flow.access is not None]
     given += [f"{name}.saturated" for name, flow in wireless.each_flow() if flow.saturated]
     for name in given:
@@ -68,17 +65,19 @@ def misplaced(wireless: Any) -> Iterator[str]:
 def above(wireless: Any) -> Iterator[str]:
     """Yield a line for each limit of aggregation that is above that of the standard."""
     limits = tables()["standards"][wireless.standard]
+    amsdu = min((tables()["standards"][each]["amsdu"], each) for each in wireless.standards_used)
     aggregation = wireless.aggregation
-    sizes = [("aggregation.amsdu", aggregation and aggregation.amsdu, limits["amsdu"]),
-             ("aggregation.ampdu", aggregation and aggregation.ampdu, limits["psdu"])]  # fmt: skip
+    psdu = limits["psdu"], wireless.standard
+    sizes = [("aggregation.amsdu", aggregation and aggregation.amsdu, amsdu),
+             ("aggregation.ampdu", aggregation and aggregation.ampdu, psdu)]  # fmt: skip
     for record in ("edca", "gateway_edca"):
         for category in CATEGORIES if getattr(wireless, record) is not None else ():
             ampdu = getattr(getattr(wireless, record), category).ampdu
-            sizes.append((f"{record}.{category}.ampdu", ampdu, limits["psdu"]))
-    for name, size, most in sizes:
+            sizes.append((f"{record}.{category}.ampdu", ampdu, psdu))
+    for name, size, (most, standard) in sizes:
         if size is not None and bounds(size)[1] > most:
             value = f"can be {bounds(size)[1]:.0f} B"
-            yield f"{name} {value}, above the limit of {wireless.standard}; write {most} B or less"
+            yield f"{name} {value}, above the limit of {standard}; write {most} B or less"
     if aggregation is not None and (aggregation.block_ack or 0) > limits["window"]:
         what = f"aggregation.block_ack = {aggregation.block_ack} is above the limit of {wireless.standard}"
         yield f"{what}; write {limits['window']} or less"

@@ -19,6 +19,7 @@ def row(mode: Mode, band: str = "5 GHz", behaviour: str = "standard") -> NDArray
     found[Rate.EXTRA_BITS], found[Rate.PREAMBLE] = format_.extra_bits, format_.preamble
     found[Rate.EXTENSION], found[Rate.ANSWER] = format_.extension, answer_row(format_.answer_rate)
     found[Rate.DELIMITED] = tables()["standards"][mode.standard]["delimited"]
+    found[Rate.STREAMS] = mode.streams
     return found
 
 

@@ -50,6 +50,7 @@ class Agreement:
         self.window = columns.WINDOW
         self.ba_bytes = columns.BA_BYTES
         self.block_ack = bool(columns.BLOCK_ACK)
+        self.longest = columns.PSDU  # A-MPDU [byte]
         self.waiting: list[Msdu] = []  # not yet in an MPDU
         self.unacknowledged: list[Mpdu] = []  # by sequence number
         self.formed: list[Mpdu] = []  # that either end may need again

@@ -21,9 +21,11 @@ class Builder:
         self.agreement = agreement
         self.until = until
         self.first = first
-        self.rate = self.world.links[agreement.link].control.rate
+        control = self.world.links[agreement.link].control
+        self.rate = control.rate
         self.delimited = bool(self.world.tables.rates[self.rate].DELIMITED)
-        self.aggregates = function.columns.AMPDU > 0 and agreement.block_ack
+        self.aggregates = function.columns.AMPDU > 0 and agreement.block_ack and not control.sampling
+        self.longest = min(function.columns.AMPDU, agreement.longest)
         self.mpdus: list[Mpdu] = []
 
     def request(self) -> Ppdu | None:
@@ -74,7 +76,7 @@ class Builder:
         ppdu = self._of(sizes)
         if first_msdu and len(sizes) == 1:
             return self.first or self._ends_in_time(ppdu)
-        small = not self.aggregates or self._psdu(sizes) <= self.function.columns.AMPDU
+        small = not self.aggregates or self._psdu(sizes) <= self.longest
         return small and ppdu.time <= self.radio.MOST_TIME and self._ends_in_time(ppdu)
 
     def _ends_in_time(self, ppdu: Ppdu) -> bool:

@@ -102,7 +102,9 @@ class Exchange:
         if ppdu.is_request:
             agreement.bar_pending = False
         else:
-            self.world.links[ppdu.link].control.ok()
+            good = sum(mpdu.received for mpdu in ppdu.mpdus)
+            control = self.world.links[ppdu.link].control
+            control.finish(self.station.now, len(ppdu.mpdus), good, answered=True)
         candidates = ppdu.mpdus if kind == Kind.ACK else list(agreement.unacknowledged)
         acknowledged = [mpdu for mpdu in candidates if mpdu.received]
         for mpdu in acknowledged:
@@ -125,7 +127,8 @@ class Exchange:
         ppdu, function = self.ppdu, self.function
         assert ppdu is not None
         if kind == Kind.DATA:
-            self.world.links[ppdu.link].control.failed()
+            control = self.world.links[ppdu.link].control
+            control.finish(self.station.now, len(ppdu.mpdus), 0, answered=False)
         function.update_cw(dropped=self._give_up(kind, ppdu.mpdus))
         first, self.first = self.first, False
         prevented = self.station.senses or self.station.planned is not None

@@ -119,6 +119,7 @@ class Function:
         if not self.has_something:
             return None
         chosen = self.scheduler.choose()
+        self.world.links[chosen.link].control.choose(self.station.now, first=first)
         ppdu = Builder(self, chosen, until=until, first=first).data()
         if ppdu is not None:
             self.scheduler.on_built(chosen)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import IntEnum
 
+from netcarlo.kernels.base.layout import ENDLESS
 from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Function
 from tests.twins.wireless.scenarios import Columns, Net
 
@@ -21,7 +22,7 @@ class EdcaNet(Net):
         self.wanted[node, category] = {"NODE": node, "CATEGORY": category} | columns
 
     def agreement(self, category: int, link: int, **columns: int) -> None:
-        self.pairs[self.links[link]["FROM"], category, link] = {"LINK": link} | columns
+        self.pairs[self.links[link]["FROM"], category, link] = {"LINK": link, "PSDU": ENDLESS} | columns
 
     def flow(self, *, forth: Sequence[int], back: Sequence[int] = (), **columns: int) -> None:
         super().flow(forth=forth, back=back, **columns, CATEGORY=self.category)

@@ -206,7 +206,7 @@ class EdcaStation(Node):
         ppdu = transmission.frame
         assert isinstance(ppdu, Ppdu)
         link = self.world.links[ppdu.link]
-        self.good: list[Mpdu] = [mpdu for mpdu in ppdu.mpdus if not link.noise_destroys()]
+        self.good: list[Mpdu] = [mpdu for mpdu in ppdu.mpdus if not link.noise_destroys(ppdu.rate)]
         self.count(NodeOut.NOISE, len(ppdu.mpdus) - len(self.good))
         return bool(self.good)
 
