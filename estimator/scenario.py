@@ -5,7 +5,7 @@ Any number may be a distribution, so a scenario can describe random networks.
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
@@ -44,6 +44,8 @@ class Scenario(Networks):
     `live` names the fields that can be changed on the page of `netcarlo live`, with their ranges. It does not
     change results.
     """
+
+    meant: ClassVar = {"hop": "hops"}
 
     fidelity: Fidelity = "packet"
     """Model: `packet` simulates every packet, `fluid` solves differential equations, `formula` uses

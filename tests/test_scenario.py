@@ -108,8 +108,12 @@ BAD = [
         "plain.yaml: .*delay = '-5 ms' is below the limit; expected 0 to 3600 s",
     ),
     ({"hops.0.delay": "5 Mbit/s"}, "plain.yaml: .*wrong unit 'Mbit/s'; write a time such as '200 ms'"),
-    ({"hops.0.delay": 5}, "has no unit"),
-    ({"hops.0.loss": "101 %"}, "plain.yaml: .*above the limit; expected 0 to 1"),
+    ({"hops.0.delay": 5}, "has no unit; write a time such as '5 s' or '5 ms'"),
+    ({"hops.0.delay": {"uniform": ["1 ms", 40]}}, "{uniform: .1 ms, 40.} has in uniform the value 40, which"),
+    ({"hops.0.latency": "1 ms"}, "latency is an unknown field; did you mean 'delay'"),
+    ({"hop": []}, "hop is an unknown field; did you mean 'hops'"),
+    ({"hops.0.loss": 2}, "expected 0 % to 100 %; without %, 2 is a factor; write 2 %"),
+    ({"hops.0.loss": "101 %"}, "plain.yaml: .*above the limit; expected 0 % to 100 %; write 100 % or less"),
     ({"hops.0.loss": {"uniform": [0, 1.5]}}, "above the limit"),
     ({"hops.0.rate": "0 bit/s"}, "below the limit"),
     ({"hops.0.rate": {"choice": ["1 Mbit/s", "1 s"]}}, "wrong unit"),
@@ -149,7 +153,7 @@ BAD = [
         {"hops.0.outages": {"up": {"uniform": ["1 ms", "1 s"]}, "down": "0 s"}},
         "hops.outages can be up to .* on average; expected 0 to 4096; raise up, or shorten duration",
     ),
-    ({"hops.1.rate": "1 bit/s"}, "item '1' does not exist; expected 0 to 0"),
+    ({"hops.1.rate": "1 bit/s"}, "item '1' does not exist; 'hops' has one item; write hops.0.rate"),
     ({"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}] * 2}, "only sctp uses two"),
 ]
 

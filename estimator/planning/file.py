@@ -398,7 +398,10 @@ class Plan:
         except InputError as error:
             raise self._error(tuple(name.split(".")), f"{name} = {text} {error}") from None
         if not 0 < share < 1:
-            remedy = _NO_CERTAINTY if share >= 1 else "write 95 %"
+            remedy = "write 95 %" if share < 1 else _NO_CERTAINTY
+            if 1 < share < 100:
+                remedy = f"without a unit, {share:g} is {100 * share:g} %; write {share:g} %"
+                remedy = "write 95 %" if "%" in str(text) else remedy
             what = f"{name} = {text} is out of range; expected more than 0 and less than 1"
             raise self._error(tuple(name.split(".")), f"{what}; {remedy}")
         return share

@@ -91,7 +91,7 @@ def parse(
     words = set(re.findall(r"[A-Za-z_]\w*", measure))
     outcomes = *(word for word in MEANING if word in words), *sorted(of_classes(words))
     # Outcomes that this scenario does not have are reported elsewhere, with the reason.
-    expressions.check(measure, [*known, *outcomes, quantity])
+    expressions.check(measure, [*known, *outcomes, quantity], what="not an outcome")
     if not outcomes:
         raise InputError(f"{name}: '{measure}' contains no outcome; write one such as goodput_bps")
     bound = _bound(name, value, measure)

@@ -157,7 +157,7 @@ def parse(
     places = _LISTS[kind].count(",") + 1
     if not isinstance(given, list) or not given or (kind != "choice" and len(given) != places):
         raise InputError(f"has the wrong parameters; write {{{kind}: {_LISTS[kind]}}}")
-    values = tuple(number(item) for item in given)
+    values = tuple(_item(kind, item, number) for item in given)
     if kind == "choice":
         return Distribution(kind, values)
     if not all(map(math.isfinite, values)):
@@ -169,6 +169,14 @@ def parse(
     if kind == "integers" and any(v != int(v) for v in values):
         raise InputError("has a bound that is not a whole number; write whole numbers")
     return Distribution(kind, values)
+
+
+def _item(kind: str, item: Any, number: Callable[[Any], float]) -> float:
+    """Return an item of a list in SI units. Raises InputError that names the item."""
+    try:
+        return number(item)
+    except InputError as error:
+        raise InputError(f"has in {kind} the value {item!r}, which {error}") from None
 
 
 def _named(kind: str, given: Any, number: Callable[[Any], float], low: float, high: float) -> Distribution:

@@ -185,8 +185,11 @@ def read_yaml(path: str | Path) -> Document:
         data = reader.read(text)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        problem = f"is not YAML ({error.problem})"
-        raise InputError(f"{source}{line}: {problem}; check indentation and quotes") from None
+        problem, remedy = f"is not YAML ({error.problem})", "check indentation and quotes"
+        at = error.problem_mark
+        if at and "\t" in text.splitlines()[at.line][: at.column + 1]:
+            remedy = "replace the tab by spaces"
+        raise InputError(f"{source}{line}: {problem}; {remedy}") from None
     except yaml.YAMLError as error:
         raise InputError(f"{source}: is not YAML ({error}); check for unprintable characters") from None
     if not isinstance(data, dict):

@@ -147,12 +147,13 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
     return re.sub(r"\{([^{}]+)\}", lambda match: str(evaluate(match[1], values)), template)
 
 
-def check(text: str, known: Collection[str]) -> None:
-    """Raise InputError unless an expression uses only `known` names."""
+def check(text: str, known: Collection[str], *, what: str = "neither an outcome nor a column") -> None:
+    """Raise InputError, which says `what` a name is not, unless an expression uses only `known` names."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
+            where = "" if text.strip() == node.id else f"'{text}': "
             raise InputError(
-                f"'{text}': '{node.id}' is neither an outcome nor a column; {suggest(node.id, known)}"
+                f"{where}'{node.id}' is {what}; {suggest(node.id, known)}"
             )
 
 

@@ -7,13 +7,17 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from netcarlo.errors import InputError, suggest
+from netcarlo.errors import InputError, closest, suggest
 from netcarlo.schema.limit import Limit, dimension_of
+from netcarlo.schema.names import existing
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 
 WORDS = ("name", "description", "live")
 """Fields of a scenario that do not affect results."""
+
+ONE_PATH = "paths.0."
+"""Start of the names of hops, which may be omitted."""
 
 
 def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
@@ -34,8 +38,8 @@ def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 def value(record: Any, name: str) -> Any:
     """Return the value of a field. Raises InputError if no field has this name."""
-    at = record
-    for part in name.split("."):
+    at, parts = record, name.split(".")
+    for k, part in enumerate(parts):
         if isinstance(at, Record) and part in type(at).model_fields:
             at = getattr(at, part)
         elif isinstance(at, dict):
@@ -43,7 +47,7 @@ def value(record: Any, name: str) -> Any:
         elif isinstance(at, list) and part.isdecimal() and int(part) < len(at):
             at = at[int(part)]
         else:
-            raise InputError(f"'{name}' is not a field; {_remedy(at, part)}")
+            raise InputError(f"'{name.removeprefix(ONE_PATH)}' is not a field; {_remedy(at, parts, k)}")
     return at
 
 
@@ -63,7 +67,11 @@ def declared(record: Any, name: str) -> Quantity | None:
     Raises InputError if no field has this name.
     """
     above, _, last = name.rpartition(".")
-    owner = value(record, above) if above else record
+    try:
+        owner = value(record, above) if above else record
+    except InputError:
+        value(record, name)  # raises an error about the whole name
+        raise
     if isinstance(owner, dict):  # the annotation of the mapping applies to its values
         return declared(record, above)
     if isinstance(owner, Record) and last in type(owner).model_fields:
@@ -72,11 +80,17 @@ def declared(record: Any, name: str) -> Quantity | None:
     return declared(record, above) if isinstance(owner, list) else None
 
 
-def _remedy(owner: Any, part: str) -> str:
+def _remedy(owner: Any, parts: list[str], k: int) -> str:
+    """Return the remedy for part `k` of a name, which `owner` does not have."""
+    part = parts[k]
     if isinstance(owner, Record):
-        return suggest(part, type(owner).model_fields)
+        known = type(owner).model_fields
+        if (close := closest(part, known)) is None:
+            return suggest(part, known)
+        written = ".".join([*parts[:k], close, *parts[k + 1 :]]).removeprefix(ONE_PATH)
+        return f"did you mean '{written}'?"
     if isinstance(owner, list):
-        return f"'{part}' is not an item; expected 0 to {len(owner) - 1}"
+        return existing(parts, k, len(owner))
     return f"'{part}' is not part of a record; name a field such as hops.0.rate"
 
 

@@ -44,7 +44,8 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
                 if not at:
                     raise InputError(f"{name}: '{parts[i - 1]}' is an empty list; set it as a whole")
                 if not part.isdecimal() or int(part) >= len(at):
-                    raise InputError(f"{name}: item '{part}' does not exist; expected 0 to {len(at) - 1}")
+                    remedy = existing(parts, i, len(at))
+                    raise InputError(f"{name}: item '{part}' does not exist; {remedy}")
                 key: Any = int(part)
             elif isinstance(at, dict):
                 key = part
@@ -61,6 +62,13 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
             else:
                 at = at.setdefault(key, {}) if isinstance(at, dict) else at[key]
     return data
+
+
+def existing(parts: list[str], i: int, count: int) -> str:
+    """Return how many items the list before part `i` of a field has, and the field of the last one."""
+    written = ".".join([*parts[:i], str(count - 1), *parts[i + 1 :]]).removeprefix("paths.0.")
+    items = "one item" if count == 1 else f"items 0 to {count - 1}"
+    return f"'{parts[i - 1]}' has {items}; write {written}"
 
 
 Set = Callable[[dict[str, Any], str, Any], tuple[dict[str, Any], list[Location]]]

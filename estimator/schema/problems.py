@@ -241,7 +241,16 @@ def _dotted(location: Location, document: Document | None) -> str:
     return ".".join(map(str, as_written(location, document) if document else location))
 
 
+def _flow(value: Any) -> str:
+    """Return a mapping or list in a line, as in a file; texts without quotes."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    return value if isinstance(value, str) else repr(value)
+
+
 def brief(value: Any) -> str:
     """Return a value as text for a message, at most 80 characters."""
-    text = repr(value)
+    text = _flow(value) if isinstance(value, dict | list) else repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

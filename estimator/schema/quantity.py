@@ -35,6 +35,7 @@ class Quantity:
 
     def validate(self, value: Any) -> Number:
         """Return the checked number or distribution. Raises InputError without the name of the field."""
+        given = value
         if isinstance(value, dict | Distribution) and not self.random:
             raise InputError(f"cannot be a distribution; expected {self.allowed}; write one number")
         if isinstance(value, dict):
@@ -52,7 +53,16 @@ class Quantity:
                     ("below", self.low, "more") if bound < self.low else ("above", self.high, "less")
                 )
                 near = self.show(limit) if self.dimension.bare else units.readable(limit, self.dimension)
-                raise InputError(f"is {side} the limit; expected {self.allowed}; write {near} or {way}")
+                allowed = self.allowed
+                if self.dimension is units.FRACTION:
+                    allowed = f"{units.percent(self.low)} to {units.percent(self.high)}"
+                    near = units.percent(limit)
+                    if self.low <= bound / 100 <= self.high and bound > 1 and "%" not in str(given):
+                        raise InputError(
+                            f"is {side} the limit; expected {allowed}; without %, {bound:g} is a factor; "
+                            f"write {bound:g} %"
+                        )
+                raise InputError(f"is {side} the limit; expected {allowed}; write {near} or {way}")
         return value  # type: ignore[no-any-return]
 
     @property

@@ -26,6 +26,8 @@ class Record(BaseModel):
     """Fields without a default that may be omitted, because other fields determine them."""
     absent: ClassVar[Mapping[str, str]] = {}
     """Remedies for names that users may expect but that do not exist."""
+    meant: ClassVar[Mapping[str, str]] = {}
+    """Fields, or short forms, by names that users write for them."""
     of_each: ClassVar["type[Record] | None"] = None
     """Record of the field `each`, whose fields users sometimes write beside `each`."""
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -60,9 +62,10 @@ class Record(BaseModel):
 
     @classmethod
     def _unknown(cls, key: Any) -> Wrong:
-        remedy = cls.elsewhere(str(key))
-        meant = None if remedy else closest(str(key), cls.model_fields)
-        return Wrong(f"is an unknown field; {remedy or suggest(str(key), cls.model_fields)}", meant=meant)
+        name, remedy = str(key), cls.elsewhere(str(key))
+        known = {*cls.model_fields, *cls.meant.values()}
+        meant = None if remedy else cls.meant.get(name) or closest(name, known)
+        return Wrong(f"is an unknown field; {remedy or suggest(meant or name, known)}", meant=meant)
 
     @classmethod
     def elsewhere(cls, key: str) -> str | None:

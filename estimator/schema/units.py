@@ -54,6 +54,11 @@ class Dimension:
     example: str
     bare: bool = False
 
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Units that a number without one may have."""
+        return ("s", "ms") if self.unit == "s" else (self.example.split(" ", 1)[-1],)
+
 
 RATE = Dimension("a rate", "bit/s", "0.5 Mbit/s")
 TIME = Dimension("a time", "s", "200 ms")
@@ -165,7 +170,8 @@ def parse(value: object, dimension: Dimension) -> float:
     meant = ""
     if not unit:
         if number and not dimension.bare:
-            raise InputError(f"has no unit; {help_}")
+            given = " or ".join(f"'{text} {unit}'" for unit in dimension.usual)
+            raise InputError(f"has no unit; write {dimension.name} such as {given}")
         factor: Decimal | None = Decimal(1)
     else:
         if meant := _meant(unit):
@@ -210,6 +216,11 @@ def show(value: float, dimension: Dimension) -> str:
 
 _STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6))
 """Prefixes of units in messages, largest first."""
+
+
+def percent(share: float) -> str:
+    """Return a fraction as text for a message: `0.001 %`."""
+    return f"{100 * share:.10g} %"
 
 
 def readable(value: float, dimension: Dimension) -> str:

@@ -4,6 +4,7 @@ A guess by spelling would be wrong: QUIC is not CUBIC. Each entry says what is n
 the fields of the nearest supported feature.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -77,11 +78,12 @@ LINK_LAYER: dict[str, str] = {
     **dict.fromkeys(("cell", "linklayer", "atm"), "write cells: atm"),
     **dict.fromkeys(("tbf", "token_bucket", "htb"), "write shaper: {rate: 10 Mbit/s, burst: 32 kB}"),
     **dict.fromkeys(("correlation", "loss_corr"), "write loss_correlation: 25 %"),
-    **dict.fromkeys(("limit", "latency", "buffer"), "write queue: 250 kB, or queue: 40 ms"),
+    **dict.fromkeys(("limit", "buffer"), "write queue: 250 kB, or queue: 40 ms"),
 }
 """Remedies for field names that hops and cables do not have."""
 
 
 def known(name: object, among: Mapping[str, Known] = PROTOCOLS) -> Known | None:
     """Return the entry for a name; None if there is none."""
-    return among.get(str(name).strip().lower().replace("-", ""))
+    written = re.sub("^wifi(?=[0-9])", "wifi ", str(name).strip().lower().replace("-", ""))
+    return among.get(written)

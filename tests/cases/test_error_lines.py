@@ -137,7 +137,7 @@ outcomes: [goodput, timeouts]
 goals: {a: goodput_bps > 3 parsec, b: gdput > 1}
 """)  # fmt: skip
     begin(
-        found, "6: axes.loss: hops.0.loss = 2 is above the limit; expected 0 to 1",
+        found, "6: axes.loss: hops.0.loss = 2 is above the limit; expected 0 % to 100 %",
         "6: axes.loss: hops.0.loss = 'abc' is not a fraction",
         "6: axes.loss: hops.0.loss = '5 ms' has the wrong unit",
         "7: axes.wait: hops.0.delay = 2 has no unit",
@@ -190,7 +190,8 @@ requirements: {a: {goal: gdput > 1, probability: 2}, b: {goal: goodput_bps > 1 m
     begin(
         found,
         "6: confidence = 2.0 is out of range; expected more than 0 and less than 1",
-        "7: requirements.a.probability = 2.0 is out of range; expected more than 0",
+        "7: requirements.a.probability = 2.0 is out of range; expected more than 0 and less than 1; "
+        "without a unit, 2 is 200 %; write 2 %",
     )
     text = text.replace("confidence: 2\n", "").replace("probability: 2", "probability: 0.5")
     begin(errors("plan", text), "6: requirements: a: ", "6: requirements: b: ")

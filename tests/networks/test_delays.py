@@ -181,7 +181,7 @@ def test_a_plan_of_classes(tmp_path):
     for goal, said in (
         ("vidoe_late <= 5 %", "did you mean 'video_late'?"),
         ("cheese_jitter_s <= 1 ms", "give flows a class to measure its delays"),
-        ("video_late_s <= 1 s", "'video_late_s' is neither an outcome nor a column"),
+        ("video_late_s <= 1 s", "'video_late_s' is not an outcome"),
     ):  # fmt: skip
         with pytest.raises(InputError, match="requirements") as error:
             make_plan({**spec, "requirements": {"a": goal}})

@@ -126,6 +126,7 @@ def test_all_fields_without_a_meaning_are_refused_at_once() -> None:
         ),
         ({"standard": "802.11ax", "edca": {"voice": {"txop": "9 ms"}}}, ["expected 0 to 8160 us"]),
         ({"standard": "802.11be", "behaviour": "ns3"}, ["ns3 is not supported with 802.11be"]),
+        ({"standard": "wifi6"}, ["Wi-Fi 6 is 802.11ax; write standard: 802.11ax"]),
         ({"standard": "wifi 6"}, ["Wi-Fi 6 is 802.11ax; write standard: 802.11ax"]),
     ],
 )

@@ -264,7 +264,7 @@ def test_file_in_the_documentation_is_a_plan(tmp_path: Path) -> None:
 
 RATE = {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]}
 WRONG = [
-    ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "did you mean 'delay'?"),
+    ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "did you mean 'hops.0.delay'?"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["1 ms", "9 ms"]}}, "write step: 10 ms"),
     ({"quantity": {"name": "delay", "linear": ["1 ms", "9 ms"], "points": 3}}, "sets no field"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["9 ms", "1 ms"], "points": 3}}, "do not increase"),
@@ -309,7 +309,7 @@ WRONG = [
     ({"resources": {"x": {"field": "transport.bytes", "to": "1 MB"}}}, "transport.bytes is not set"),
     ({"cost": "delay"}, "cost needs a second quantity; write across"),
     ({"across": {"name": "delay", "field": "hops.0.rate", "values": [1, 2]}}, "have the same name"),
-    ({"across": {"field": "hops.0.rat", "values": [1, 2]}}, "did you mean 'rate'?"),
+    ({"across": {"field": "hops.0.rat", "values": [1, 2]}}, "did you mean 'hops.0.rate'?"),
     ({"across": {"field": "hops.0.queue", "values": [9, 99999]}}, "across: paths.0.hops.0.queue = 99999"),
     ({"across": {"field": "hops.0.delay", "values": ["1 ms", "2 ms"]}}, "across: hops.0.delay is set"),
     ({"across": RATE, "derive": {"hops.0.rate": "rate"}}, "derive: hops.0.rate is set by"),
@@ -413,7 +413,7 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
     text = wording.explanation(found)
     assert "not decided yet. The plan was stopped (interrupted): " in text
     tried = f"{found.cost['values']} of {found.cost['of_values']} values were tried"
-    assert tried in text and "continues" in text
+    assert tried in text
     assert "the effect of more of these resources was not computed: rate" in text
     assert found.record()["stopped"] == "interrupted"
     assert answer.record()["stopped"] is None

@@ -138,6 +138,7 @@ class HopSpec(Service, Managed):
     """Random early detection in place of drop-tail. Default: drop-tail."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
+    meant: ClassVar = {"latency": "delay"}
     words: ClassVar = {**Managed.words, "overhead": Service.names}
 
     @model_validator(mode="after")

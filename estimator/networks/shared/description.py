@@ -115,6 +115,7 @@ class Cable(Line):
     """A cable: two links, one in each direction."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
+    meant: ClassVar = {"latency": "delay"}
 
     reverse: Reverse = Reverse()
     """Properties that differ in the reverse direction."""
@@ -124,6 +125,7 @@ class LinkSpec(Line):
     """A link given by its routers; the list also contains the link in the reverse direction."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
+    meant: ClassVar = {"latency": "delay"}
 
     ends: tuple[Router, Router]
     """Names or numbers of the routers at the start and at the end of the link."""

@@ -3,6 +3,7 @@ copies."""
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,11 @@ def collect(definition: dict[str, Any], place: Path) -> tuple[dict[str, Any], di
     def found(value: Any) -> Any:
         if isinstance(value, list):
             return [found(item) for item in value]
-        if not isinstance(value, str | Path) or value in NAMES:  # the field reports unknown names
+        if not isinstance(value, str | Path) or value in NAMES:
             return value
         path = control.locate(str(value), place)
+        if not os.path.isfile(path):  # the field reports unknown names, and files that do not exist
+            return value
         texts[str(path.resolve())] = control.read(path).decode()
         return str(path.resolve())
 
