@@ -145,13 +145,15 @@ class WirelessNetwork(Wireless, Network):
         return formula_edca.formula(rows) if self.has_edca else formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Return network and protocol in the data of measured bias: layout, direction of flows and rate
-        control."""
+        """Return network and protocol in the data of measured bias: access, layout, direction of flows and
+        rate control."""
         transport, flows = run.transport, self.flows
         kind = transport.growth
         if isinstance(flows, list):
             return "flows of one's own", kind
         layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"
+        if self.has_edca:
+            layout = f"EDCA {layout}"
         if layout == "chains" and self.reach is not None:
             layout += " with hidden nodes"
         if self.rate_control != "fixed":

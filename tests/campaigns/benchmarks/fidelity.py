@@ -62,6 +62,20 @@ OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0
 UDP_RATES = {"log_uniform": ["100 kbit/s", "10 Mbit/s"]}
 PAYLOADS = {"integers": ["200 B", "1460 B"]}
 
+EDCA: dict[str, Any] = {
+    "duration": "7 s", "warm_up": "1 s",  # long PPDUs of few stations: a second differs by 10 %
+    "transport": {
+        "protocol": "udp", "rate": {"log_uniform": ["1 Mbit/s", "100 Mbit/s"]},
+        "payload": {"integers": ["200 B", "1470 B"]},
+    },
+    "wireless": {
+        "standard": "802.11ax", "channel": "40 MHz", "streams": {"integers": [1, 2]},
+        "cell": {"stations": {"integers": [1, 20]}}, "each": {"mcs": {"integers": [0, 11]}},
+        "aggregation": {"ampdu": {"choice": ["8191 B", "65535 B", "1048575 B"]}},
+    },
+}  # fmt: skip
+"""Cells of 802.11ax: stations of unequal MCS with an upload each."""
+
 GRAPH = {
     "routers": {"integers": [4, 10]},
     "degree": 2.5,
@@ -100,6 +114,7 @@ def populations() -> Iterator[Population]:
         yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
     cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
     yield Population("cells", "udp", cells)
+    yield Population("EDCA cells", "udp", Scenario.check(EDCA))
     yield Population("meshes", "udp", mesh.with_values({"transport.rate": UDP_RATES}))
     for flows in ("up", "down", "both"):
         for network, scenario in {"cells": cells, "meshes": mesh}.items():
