@@ -190,7 +190,8 @@ def print_table(
     table = Table(
         title=above, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
     )
-    table.add_column(Text(plain(frame.index.name or "")), no_wrap=wrap, overflow="fold")
+    least = None if wrap else SHORTEST
+    table.add_column(Text(plain(frame.index.name or "")), no_wrap=wrap, overflow="fold", min_width=least)
     for k, column in enumerate(frame.columns):
         head = plain(str(column))
         if not wrap:
@@ -201,8 +202,8 @@ def print_table(
     for name, row in zip(names, rows, strict=True):
         first = name if wrap else _hyphenated(name, max(room, SHORTEST))
         table.add_row(*(Text(plain(cell)) for cell in (first, *row)))
-    least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
-    Console(width=max(Console().width, least)).print(table)
+    fitting = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
+    Console(width=max(Console().width, fitting)).print(table)
 
 
 def _hyphenated(text: str, width: int) -> str:

@@ -37,7 +37,7 @@ from netcarlo.planning.designs import Frontier
 from netcarlo.planning.run import Answer
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema import document as files
-from netcarlo.schema import kinds
+from netcarlo.schema import fields, kinds
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.names import option_text
 from netcarlo.schema.output import captioned
@@ -242,7 +242,7 @@ def compare(
             "replications and seed apply to scenarios, and all results here are read from files; remove them"
         )
     simulated = iter(_simulated(scenarios, replications, seed, target, threads, progress, large))
-    labels = _labels(names, stems, paths)
+    labels = _labels(names, stems, paths, read)
     sides = [
         next(simulated)(label) if isinstance(each, Scenario) else _side(label, each)
         for label, each in zip(labels, read, strict=True)
@@ -342,8 +342,13 @@ def _path(asked: Result, name: str) -> str:
     return asked.url if isinstance(asked, Store) else name
 
 
-def _labels(names: Sequence[str], stems: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return a label for each side: its name; if two names are the same also its file, or a letter."""
+def _labels(
+    names: Sequence[str], stems: Sequence[str], paths: Sequence[str], read: Sequence[Any]
+) -> list[str]:  # fmt: skip
+    """Return a label for each side: its name; if two names are the same also its file, or a letter.
+
+    Sides from one file that differ in a single field, whose value is a word, have this word as their label.
+    """
     if len(set(names)) == len(names):
         return list(names)
     for found in (stems, paths):
@@ -352,7 +357,24 @@ def _labels(names: Sequence[str], stems: Sequence[str], paths: Sequence[str]) ->
                 name if names.count(name) == 1 or name == more else f"{name} ({more})"
                 for name, more in zip(names, found, strict=True)
             ]
-    return [f"{name} ({_letter(i)})" for i, name in enumerate(names)]
+    return _words(read) or [f"{name} ({_letter(i)})" for i, name in enumerate(names)]
+
+
+def _words(read: Sequence[Any]) -> list[str]:
+    """Return the values of the only field in which scenarios differ; empty unless they are words."""
+    if not all(isinstance(each, Scenario) for each in read):
+        return []
+    settings = [dict(fields.texts(each)) for each in read]
+    names = {name for name in set().union(*settings) if len({found.get(name) for found in settings}) > 1}
+    if len(names) != 1 or not all(names < found.keys() for found in settings):
+        return []
+    values = [fields.value(each, *names) for each in read]
+    words = [value for value in values if isinstance(value, str) and len(value) <= MAX_WORD]
+    return words if len(set(words)) == len(read) else []
+
+
+MAX_WORD = 20
+"""Maximum length of a value that is the label of a side [characters]."""
 
 
 def _letter(i: int) -> str:

@@ -168,12 +168,12 @@ def _percent(relative: float) -> str:
 def chance(found: Comparison) -> Plot | None:
     """Return all differences in ascending order, divided by the half-widths of their intervals.
 
-    A dashed line shows what chance alone would give.
+    A dashed line shows what chance alone would give. None if there are few differences, or all are clear.
     """
     table = found.table[found.table["verdict"].isin(SHOWN)]
     clear = wording.clearness(table)
     clear = clear[np.isfinite(clear)]
-    if found.sides[0].kind == "plan" or len(clear) < FEWEST:
+    if found.sides[0].kind == "plan" or len(clear) < FEWEST or not (table["verdict"] == "noise").any():
         return None
     verdicts = table.loc[clear.index, "verdict"] if clear.index.is_unique else table["verdict"][clear.index]
     order = clear.to_numpy().argsort(kind="stable")

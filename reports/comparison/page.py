@@ -39,6 +39,7 @@ def comparison_page(found: Comparison) -> str:
         quantities=[] if found.single else _quantities(found),
         differences=drawn,
         chance=figures.chance(found),
+        farthest=f"{figures.FARTHEST:g}",
         pairs=[_pair(found, pair, most) for pair in found.pairs],
         left=sum(max(len(found.of_pair(pair)) - most, 0) for pair in found.pairs),
         badges=BADGES,

@@ -82,6 +82,18 @@
     });
     plots.push(element);
   });
+  // Some browsers change the width of a page after its scripts have run, without an event of the window.
+  if (window.ResizeObserver) {
+    var observer = new ResizeObserver(function (entries) {
+      entries.forEach(function (entry) {
+        var element = entry.target, drawn = element._fullLayout;
+        if (drawn && entry.contentRect.width && Math.abs(drawn.width - entry.contentRect.width) > 1) {
+          Plotly.Plots.resize(element);
+        }
+      });
+    });
+    plots.forEach(function (element) { observer.observe(element); });
+  }
   document.querySelectorAll("select[data-plot]").forEach(function (box) {
     box.addEventListener("change", function () {
       var element = document.getElementById(box.dataset.plot);

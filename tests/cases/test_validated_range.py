@@ -326,7 +326,7 @@ def test_of_a_large_sweep_some_cells_are_looked_at() -> None:
     found = make_sweep(SWEEP | {"axes": axes}).outside_range
     assert (found.looked_at, found.of) == (100, 1000)
     assert 0 < found.cells < 30
-    assert "of 100 cells checked, of 1,000: queue" in found.text
+    assert "of a sample of 100 of the 1,000 cells: queue" in found.text
 
 
 @pytest.mark.full

@@ -248,6 +248,10 @@ def test_sides_have_the_names_of_their_scenarios(two):
     assert [side.label for side in found.sides] == ["Link with NewReno", "Slow timer"]
     same = [side.label for side in compare(two[0], two[0]).sides]
     assert same == ["Link with NewReno (A)", "Link with NewReno (B)"]
+    words = compare(two[0], two[0], values={"B:transport.protocol": "sack"}).sides
+    assert [side.label for side in words] == ["newreno", "sack"]
+    numbers = compare(two[0], two[0], values={"B:transport.window": 4}).sides
+    assert [side.label for side in numbers] == same
     two[1].write_text(yaml.safe_dump(NAMED))
     labels = [side.label for side in compare(*two).sides]
     assert labels == ["Link with NewReno (a_1)", "Link with NewReno (a_2)"]

@@ -264,7 +264,7 @@ def test_file_in_the_documentation_is_a_plan(tmp_path: Path) -> None:
 
 RATE = {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]}
 WRONG = [
-    ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "did you mean 'hops.0.delay'?"),
+    ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "mean 'hops.0.delay'?"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["1 ms", "9 ms"]}}, "write step: 10 ms"),
     ({"quantity": {"name": "delay", "linear": ["1 ms", "9 ms"], "points": 3}}, "sets no field"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["9 ms", "1 ms"], "points": 3}}, "do not increase"),

@@ -169,9 +169,12 @@ axes:
         (
             "loss: {field: hops.0.loss, values: [0, 1 %]}",
             "control: {field: transport.congestion_control, values: [cubic, sctp]}",
-            "file.yaml:7: axes.control.*transport.congestion_control = 'sctp' is not .*write standard, bic, cubic",
+            "file.yaml:7: axes.control.*congestion_control = 'sctp' is not .*write standard, bic, cubic",
         ),
-        ("hops.0.loss", "hops.3.loss", "'hops.3.loss' is not a field; 'hops' has one item; write hops.0.loss"),
+        (
+            "hops.0.loss", "hops.3.loss",
+            "'hops.3.loss' is not a field; 'hops' has one item; write hops.0.loss",
+        ),
         ("[0, 1 %]", "[0, 2]", "file.yaml:7: axes.loss: hops.0.loss = 2 is above the limit"),
         ("window: 32", "window: 0", "file.yaml:3: transport.window = 0 is below the limit"),
         ("duration: 3 s", "duration: 3", "file.yaml:2: duration = 3 has no unit"),

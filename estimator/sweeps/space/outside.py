@@ -40,9 +40,12 @@ class OutsideRange(NamedTuple):
         """Return the count of cells and the quantities in one line; empty if no cell leaves the range."""
         if not self.cells:
             return ""
-        some = f" checked, of {self.of:,}" if self.looked_at < self.of else ""
+        which = f"{self.cells} of {self.looked_at} cells"
+        if self.looked_at < self.of:
+            number = "all" if self.cells == self.looked_at else f"{self.cells}"
+            which = f"{number} of a sample of {self.looked_at} of the {self.of:,} cells"
         found = validated.one_line(self.quantities).removeprefix(validated.START)
-        return f"{validated.START}{self.cells} of {self.looked_at} cells{some}: {found}"
+        return f"{validated.START}{which}: {found}"
 
     def record(self) -> dict[str, Any]:
         """Return the count of cells and the quantities as data for JSON."""
