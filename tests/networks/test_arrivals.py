@@ -10,8 +10,9 @@ from netcarlo import InputError, simulate
 from netcarlo.kernels.base.classes import SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.layout import Flow
+from netcarlo.networks.completions import OF_SIZE, by_class
 from netcarlo.networks.shared import completions
-from netcarlo.networks.shared.completions import OF_SIZE, by_class
+from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.numerics.histogram import edges
 from netcarlo.scenario import Scenario
 from netcarlo.schema import distributions, units
@@ -99,7 +100,7 @@ def test_classes_are_apart_and_those_that_stay_are_not_among_them():
     asked = scenario({}, web(4, "20 kB"), {"udp": {"rate": "100 kbit/s"}}, web(0.5, "500 kB", count=4))
     found = simulate(asked, target="cpu")
     rows, _ = build(asked)
-    each = by_class(found.integers, rows)
+    each = by_class(SharedOutput(rows, found.integers))
     assert each["arrivals"].shape == (16, 2)
     assert (each["arrivals"].sum(axis=1) == found.frame.arrivals).all()
     assert np.isnan(each["completion_mean_1MB_s"][:, 0]).all()

@@ -1,89 +1,14 @@
-"""Arriving flows: flows that start and end during a run, as users write them and as columns of the engine."""
+"""Arriving flows over shared links: the time of an ideal transfer."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Any
 
 import numpy as np
-from pydantic import model_validator
 
-from netcarlo.errors import InputError
-from netcarlo.kernels.base.classes import ClassOut
-from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.senders import LINUX, VEGAS
 from netcarlo.kernels.shared.layout import NOWHERE, Flow, Link, SharedRows, routes_of
-from netcarlo.networks.traffic import mean
-from netcarlo.numerics.arrays import Floats, Ints
-from netcarlo.schema import points, units
-from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Number, Quantity
-from netcarlo.schema.record import Record
-
-if TYPE_CHECKING:
-    from netcarlo.networks.shared.description import Flows
-
-PerSecond = Annotated[Number, Quantity(units.FREQUENCY, 1e-4, 1e6)]
-Think = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
-
-WORDS = ClassOut.COLUMNS + 2 * points.WORDS
-"""Approximate number of words for the outcomes of a class and its distributions."""
-
-
-class Arrivals(Record):
-    """Arrival process of flows: `poisson` with this rate, or users who `think` between downloads.
-
-    A Poisson arrival takes the first free slot, and is blocked if there is none. There are as many users as
-    slots; each waits for a random think time, downloads a flow, and repeats this when all of it has arrived.
-    """
-
-    poisson: PerSecond | None = None
-    """Rate of a Poisson process of arrivals; this or `think`."""
-    think: Think | None = None
-    """Think time of a user between two downloads; this or `poisson`."""
-
-    @model_validator(mode="after")
-    def _come_somehow(self) -> Self:
-        if (self.poisson is None) == (self.think is None):
-            found = "both missing" if self.poisson is None else "both given"
-            example = "poisson: 20 /s" if self.poisson is None else "think: {exponential: {mean: 5 s}}"
-            raise InputError(f"poisson and think are {found}; write one of them, such as {example}")
-        return self
-
-
-def files(flows: "Flows", duration: float) -> float:
-    """Return the approximate maximum number of flows of a class that arrive in `duration` [s]."""
-    assert flows.arrivals is not None
-    if flows.arrivals.poisson is not None:
-        return mean(flows.arrivals.poisson) * duration
-    assert flows.arrivals.think is not None
-    return mean(flows.count) * duration / mean(flows.arrivals.think)
-
-
-def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Floats:
-    """Fill in the columns of the slots of classes [n, F, Flow.COLUMNS]; returns the constants [n, C]."""
-    parts: list[Floats] = [np.zeros((len(flows), 0))]
-    at = 0
-    for number, (name, item) in enumerate(classes, 1):
-        slots = flows[:, :, Flow.CLASS] == number
-        way, name = item.arrivals, f"shared.{name}"
-        assert way is not None and item.size is not None
-        gap = np.zeros(len(flows), np.int64)
-        first = slots & (slots.cumsum(axis=1) == 1)
-        sources = np.where(first, slots.sum(axis=1)[:, None], 0)
-        of = [("size", item.size, 1.0)]
-        if way.poisson is not None:
-            gap = np.rint(NS / draws.floats(f"{name}.arrivals.poisson", way.poisson)).astype(np.int64)
-        else:
-            sources = slots.astype(np.int64)
-            of.append(("arrivals.think", way.think, NS))  # type: ignore[arg-type]
-        for column, values in (Flow.SLOTS, sources), (Flow.GAP, np.broadcast_to(gap[:, None], slots.shape)):
-            flows[:, :, column] = np.where(slots, values, flows[:, :, column])
-        for (field, value, factor), column in zip(of, (Flow.SIZES, Flow.THINKS), strict=False):
-            flows[:, :, column] = np.where(slots, at, flows[:, :, column])
-            parts.append(points.points(f"{name}.{field}", value, factor, draws))
-            at += parts[-1].shape[1]
-        flows[slots, RowP.LIMIT] = np.int64(1) << 62
-    return np.concatenate(parts, axis=1)
+from netcarlo.numerics.arrays import Ints
 
 
 def fill_ideal_times(rows: SharedRows) -> None:

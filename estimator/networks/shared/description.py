@@ -25,20 +25,18 @@ from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import MAX_HOPS, MAX_LINKS
 from netcarlo.networks import flows
 from netcarlo.networks.aqm import Managed, Red
+from netcarlo.networks.arrivals import ArrivingFlows, Classes, arriving
 from netcarlo.networks.outages import AVAILABILITY
 from netcarlo.networks.service import Service
 from netcarlo.networks.shared import backups
-from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.shared.routers import Router, reverse_links, router_names
-from netcarlo.networks.traffic import mean
 from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS, or_file
 from netcarlo.schema.limit import Queue
 from netcarlo.schema.quantity import (
     Correlation,
     Delay,
-    FileSize,
     Number,
     Probability,
     Quantity,
@@ -307,7 +305,7 @@ class FlowSpec(flows.FlowSpec):
         return self
 
 
-class Flows(flows.Flows):
+class Flows(ArrivingFlows):
     """Several flows: `count` of them, each drawn independently from `each` (or a list with one item per
     flow).
 
@@ -316,10 +314,6 @@ class Flows(flows.Flows):
 
     count: FlowCount
     """Number of flows; with `arrivals`, the maximum number at the same time."""
-    arrivals: Arrivals | None = None
-    """Arrival process of flows. Default: all flows last from their start time to the end."""
-    size: FileSize | None = None
-    """Size of each arriving flow, usually random."""
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
@@ -328,34 +322,15 @@ class Flows(flows.Flows):
 
     of_each: ClassVar = FlowSpec
 
-    @property
-    def offered_bps(self) -> float | None:
-        """Mean payload rate of Poisson arrivals [bit/s]; None for other flows."""
-        if self.arrivals is None or self.arrivals.poisson is None or self.size is None:
-            return None
-        return 8 * mean(self.size) * mean(self.arrivals.poisson)
-
     @model_validator(mode="after")
-    def _come_with_sizes(self) -> Self:
-        if self.arrivals is None and self.size is None:
-            return self
-        if self.arrivals is None:
-            raise InputError("size needs arrivals; add arrivals, or write each.bytes")
-        if self.size is None:
-            raise InputError(
-                "arrivals need a size; add one such as size: {lognormal: {median: 20 kB, sigma: 1.5}}"
-            )
+    def _keep_their_route(self) -> Self:
         for flow in self.each if isinstance(self.each, list) else [self.each]:
-            if flow.backup is not None:
+            if self.arrivals is not None and flow.backup is not None:
                 raise InputError(
                     "each.backup is not supported with arrivals, because arriving flows keep their "
                     "route; write flows without arrivals and size, or simulate the time of the outage with "
                     f"route: '{' '.join(map(str, flow.backup))}' and no backup"
                 )
-            for name in ("bytes", "packets", "udp"):
-                if getattr(flow, name) is not None:
-                    remedy = "write each.protocol" if name == "udp" else "remove it"
-                    raise InputError(f"arrivals and each.{name} are both given; {remedy}")
         return self
 
 
@@ -519,10 +494,9 @@ class SharedSpec(flows.ManyFlows):
         return ", ".join(like) + (", ..." if len(names) > len(like) else "")
 
     @property
-    def classes(self) -> list[tuple[str, Flows]]:
-        """Arriving flows, by the name of their field."""
-        found = [(f"flows.{g}", item) for g, item in enumerate(self.flows) if isinstance(item, Flows)]
-        return [(name, item) for name, item in found if item.arrivals is not None]
+    def classes(self) -> Classes:
+        """Arriving flows, by the full name of their field."""
+        return arriving("shared", self.flows)
 
     @property
     def random_cables(self) -> bool:

@@ -73,7 +73,7 @@ class SharedNetwork(SharedSpec, Network):
             raise InputError(text)
         if self.classes and run.transport.datagrams:
             name = self.classes[0][0]
-            raise InputError(f"shared.{name}.arrivals need TCP; write transport.protocol: newreno")
+            raise InputError(f"{name}.arrivals need TCP; write transport.protocol: newreno")
         self._check_senders(run.transport)
         self.check_flows(run.transport)
         used.check(self, packets=fidelity == "packet")
@@ -164,7 +164,7 @@ class SharedNetwork(SharedSpec, Network):
         """Return the feature that the fast model lacks: sender types, AQM, arriving flows; for formulae
         also finite flows."""
         if self.classes:
-            return f"the {fidelity} model does not support shared.{self.classes[0][0]}.arrivals"
+            return f"the {fidelity} model does not support {self.classes[0][0]}.arrivals"
         known = FLUID_KINDS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
         if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model does" if fidelity == "fluid" else "formulae do"

@@ -11,10 +11,10 @@ from netcarlo.kernels.senders import NAMES
 from netcarlo.kernels.shared import detours, packet
 from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
 from netcarlo.kernels.shared.state import Word
+from netcarlo.networks import completions
 from netcarlo.networks.causes import Fields, Lost, unexpected
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
-from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.output import SharedOutput, over
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 from netcarlo.schema.readable import FRACTION

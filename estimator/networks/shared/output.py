@@ -21,11 +21,11 @@ from netcarlo.kernels.shared.layout import (
     classes,
     routes_of,
 )
-from netcarlo.networks.output import Output
+from netcarlo.networks.completions import ArrivalsOutput
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 
-class SharedOutput(Output):
+class SharedOutput(ArrivalsOutput):
     """Rows [n] of shared links and the engine's output for their F flows, L links and C classes."""
 
     parts = {FlowOut: "flows", LinkOut: "links"}
@@ -114,6 +114,11 @@ class SharedOutput(Output):
     def useful_bits(self) -> Floats:
         """New payload [bit], 0 for flows that a row does not have."""
         return np.where(self.there, 8.0 * self.table(FlowOut)[:, :, FlowOut.USEFUL], 0.0)
+
+    @property
+    def carried_bits(self) -> Floats:
+        """Payload of arriving flows delivered after the warm-up [n] [bit]."""
+        return np.where(self.slots, self.useful_bits, 0.0).sum(axis=1)
 
     @cached_property
     def goodput_bps(self) -> Floats:

@@ -27,6 +27,8 @@ from netcarlo.kernels.shared.layout import (
     with_routes,
 )
 from netcarlo.networks import aqm
+from netcarlo.networks.arrivals import WORDS as CLASS_WORDS
+from netcarlo.networks.arrivals import fill as fill_sources
 from netcarlo.networks.flows import fill, jitter_of
 from netcarlo.networks.pairs import correlated
 from netcarlo.networks.queue_limits import Limit, byte_limit, counted, drawn
@@ -115,7 +117,9 @@ def build(
     _fill_queues(links, flows, waiting, transport, draws, present=present, in_bytes=in_bytes)
     links[:, :, Link.ROOM] = link_rings(flows, links)
     table[:, Shared.LINKS] = net.links
-    constants = arrivals.fill(flows, draws, shared.classes)
+    nothing = np.zeros((n, 0))
+    constants = fill_sources(flows, Flow.PERIODS, draws, shared.classes, constants=nothing)
+    flows[flows[:, :, Flow.CLASS] > 0, RowP.LIMIT] = np.int64(1) << 62
     found = SharedRows(table, constants, flows, links, thresholds(rows))
     arrivals.fill_ideal_times(found)
     linux = np.isin(flows[:, :, Flow.KIND], LINUX)
@@ -252,7 +256,7 @@ def _members(shared: SharedSpec, draws: Draws) -> list[Member]:
             continue
         count = draws.whole(f"{name}.count", item.count)
         for k in range(int(count.max(initial=0))):
-            group = groups.get(f"flows.{g}", 0)
+            group = groups.get(name, 0)
             found.append(Member(f"{name}.each.{k}", item.flow(k), k, count > k, group))
     return found
 
@@ -438,4 +442,4 @@ def row_bytes(shared: SharedSpec) -> int:
     pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
     gauges = MOST_CLASSES * DelayOut.COLUMNS if shared.asks_for_delays else 0
-    return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS + gauges)
+    return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * CLASS_WORDS + gauges)

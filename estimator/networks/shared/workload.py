@@ -3,9 +3,9 @@
 from typing import Any
 
 from netcarlo.errors import InputError
+from netcarlo.networks import arrivals
 from netcarlo.networks.run import Run
 from netcarlo.networks.service import min_transit_ns
-from netcarlo.networks.shared import arrivals
 from netcarlo.networks.shared.description import Cable, Flows, SharedSpec
 from netcarlo.networks.traffic import (
     NO_TIME,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, WifiOut, WifiRows, delay_classes
+from netcarlo.kernels.base.rows import split
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, WifiRows, delay_classes
 from netcarlo.networks import classes
 from netcarlo.networks.flows import by_place
 from netcarlo.networks.wireless.description import Wireless
@@ -19,8 +19,7 @@ LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RE
 
 def table(integers: Ints, rows: WifiRows) -> Ints:
     """Return the kernel's counts for classes [n, classes, DelayOut.COLUMNS]."""
-    at = WifiOut.COLUMNS + rows.most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * rows.node_columns
-    return integers[:, at:].reshape(len(integers), delay_classes(rows), DelayOut.COLUMNS)
+    return split(integers, rows)["classes"]
 
 
 def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
@@ -28,7 +27,8 @@ def of_rows(wireless: Wireless, rows: WifiRows) -> dict[int, classes.Class]:
     flows = WifiOutput(rows).flows
     number, kinds = flows[:, :, Flow.DELAY_CLASS], flows[:, :, Flow.KIND]
     names = by_place(wireless.described(), number, kinds, delay_classes(rows))
-    return classes.of_flows(names, number, flows[:, :, Flow.BOUND] < FOREVER)
+    lasting = flows[:, :, Flow.CLASS] == 0
+    return classes.of_flows(names, number, flows[:, :, Flow.BOUND] < FOREVER, lasting)
 
 
 def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
@@ -44,5 +44,5 @@ def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
     return classes.named(names, table(integers, rows), classes.Counted(
         number=flows[:, :, Flow.DELAY_CLASS], bounded=flows[:, :, Flow.BOUND] < FOREVER,
         lost=lost, settled=lost + out[:, :, FlowOut.RECEIVED], never=out[:, :, FlowOut.LOST],
-        goodput=np.where(output.there, output.goodput, np.nan),
+        goodput=np.where(output.there & ~output.slots, output.goodput, np.nan),
     ))  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NS
 from netcarlo.kernels.base.parameters import RowP, TcpP, UdpP
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
 from netcarlo.networks.flows import fill, jitter_of
@@ -71,7 +71,10 @@ def _several(item: Flows, name: str, number: int, draws: Draws, stations: Ints) 
     count = stations if item.count is None else draws.whole(f"{name}.count", item.count)
     for k in range(int(count.max(initial=0))):
         of_flow = f"{name}.each.{k}"
-        station = (item.first + k) % stations
+        place: Any = k
+        if item.arrivals is not None and item.arrivals.poisson is not None:
+            place = k * np.minimum(count, stations) // np.maximum(count, 1)  # its slots are contiguous
+        station = (item.first + place) % stations
         yield End(of_flow, item.flow(k), f"{of_flow}.phase", number, station, count > k)
 
 
@@ -178,9 +181,9 @@ def table(
     ends: list[End],
     own: list[Ints],
     legs: list[dict[Flow, Any]],
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return flows [n, F, len(Flow)], their transports [n, F, len(P)], their number [n] and paths [n, F, 2,
-    W].
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Return flows [n, F, len(Flow)], their transports [n, F, len(P)], their number [n], paths [n, F, 2, W],
+    and the stations of several flows [n, F].
 
     `own` are the transports and `legs` the legs of each flow.
     """
@@ -217,9 +220,11 @@ def table(
     every, sending = (
         np.take_along_axis(np.stack(each, axis=1), order[:, :, None], axis=1) for each in (found, own)
     )
+    stations = np.stack([np.broadcast_to(end.station, n) for end in ends], axis=1)
+    stations = np.take_along_axis(stations, order, axis=1)
     count = present.sum(axis=1)
     every[np.arange(len(ends)) >= count[:, None]] = 0
-    return every, sending, count, paths
+    return every, sending, count, paths, stations
 
 
 def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
@@ -282,6 +287,9 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
         table[:, Flow.BACKLOG] = int(spec.saturated)
         if spec.saturated:
             table[:, Flow.INTERVAL], table[:, Flow.SPREAD] = FOREVER, 0
+    for number, (name, _) in enumerate(wireless.classes, 1):
+        if end.name.startswith(f"{name}.each"):
+            table[:, Flow.CLASS], table[:, Flow.LIMIT], table[:, Flow.SHORT] = number, ENDLESS, 0
     if wireless.has_edca:
         table[:, Flow.CATEGORY] = CATEGORIES.index(spec.access or "best_effort")
     return table

@@ -7,7 +7,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, delay_classes
+from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, arrival_classes, delay_classes
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -75,9 +75,14 @@ class WirelessNetwork(Wireless, Network):
             if flow.saturated and not sender_of(transport, flow).datagrams:
                 what = f"{name}.saturated is supported only for UDP flows"
                 raise InputError(f"{what}; add udp: {{rate: 1 Mbit/s}} to the flow, or remove it")
-        where = "if flows of 802.11 have their own TCP"
-        if self.has_own_tcps and (text := not_mixed(self.kinds(transport), where)):
+        where = "if flows of 802.11 have their own TCP" if self.has_own_tcps else "with arrivals"
+        mixed = self.has_own_tcps or bool(self.classes)
+        if mixed and (text := not_mixed(self.kinds(transport), where, own=not self.classes)):
             raise InputError(text)
+        for name, item in self.classes:
+            each = item.each if isinstance(item.each, list) else [item.each]
+            if any(sender_of(transport, flow).datagrams for flow in each):
+                raise InputError(f"{name}.arrivals need TCP; write transport.protocol: newreno")
 
     def _check_linux(self, run: Run) -> None:
         """Check the limits of linux: no back pressure, and a number of packets that fits its timestamps."""
@@ -106,12 +111,15 @@ class WirelessNetwork(Wireless, Network):
             "varying": self.outages is not None, "delays": bool(self.asks_for_delays),
             "edca": self.has_edca,
         }  # fmt: skip
-        if self.has_own_tcps:
+        asked["arrivals"] = bool(self.classes)
+        if self.has_mixed_tcps(transport):
             return Address("wireless", "mixed", own_association(self.kinds(transport).values()), **asked)
         return Address("wireless", transport.protocol, transport.control, **asked)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fast model lacks; the formula is Bianchi's model."""
+        if self.classes:
+            return f"the {fidelity} model does not support {self.classes[0][0]}.arrivals"
         if self.has_own_tcps:
             return f"the {fidelity} model does not support 802.11 flows with their own TCP"
         if field := self.asks_for_delays:
@@ -210,7 +218,8 @@ class WirelessNetwork(Wireless, Network):
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Return the number of data packets sent by all flows."""
         found = outcomes.tables(
-            integers, flows=rows.most_flows, classes=delay_classes(rows), node_columns=rows.node_columns
+            integers, flows=rows.most_flows, classes=delay_classes(rows), arrivals=arrival_classes(rows),
+            node_columns=rows.node_columns,
         )
         return int(found.flows[:, :, FlowOut.SENT].sum())
 

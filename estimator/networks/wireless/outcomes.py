@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.senders import NAMES
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.networks import completions
 from netcarlo.networks.causes import Fields, Lost
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Column, Outcome, same
 from netcarlo.networks.output import by_part, evaluated
@@ -43,9 +45,9 @@ def _quantile_s(out: WifiOutput, share: float) -> Floats:
 
 
 def _fairness(out: WifiOutput) -> Floats:
-    count = out.counted(out.there).sum(axis=1)
-    squares = count * np.nansum(out.goodput**2, axis=1)
-    return np.asarray(np.nansum(out.goodput, axis=1) ** 2 / divisors(squares))
+    mine = np.where(out.counted(out.there & ~out.slots), out.goodput, 0.0)
+    squares = out.counted(out.there & ~out.slots).sum(axis=1) * (mine**2).sum(axis=1)
+    return np.asarray(mine.sum(axis=1) ** 2 / divisors(squares))
 
 
 def _best_bps(out: WifiOutput) -> Floats:
@@ -174,12 +176,12 @@ OUTCOMES = (
     Outcome(
         "worst_upload_bps", lambda out: out.least(out.up), MORE, "goodput of the flow to the gateway that "
         "gets least, where flows are a list", label="goodput of the worst-off upload",
-        when=lambda out: out.up.any(axis=1),
+        when=lambda out: (out.up & ~out.slots).any(axis=1),
     ),
     Outcome(
         "worst_download_bps", lambda out: out.least(out.down), MORE, "goodput of the flow from the gateway "
         "that gets least, where flows are a list", label="goodput of the worst-off download",
-        when=lambda out: out.down.any(axis=1),
+        when=lambda out: (out.down & ~out.slots).any(axis=1),
     ),
     same(
         "goodput_bps", lambda out: np.nansum(out.goodput * out.part, axis=1),
@@ -205,13 +207,14 @@ OUTCOMES = (
     ),
     # Lists of flows.
     same("tcp_goodput_bps", lambda out: out.total(out.listed_tcp), when=WifiOutput.has_listed_tcp),
-    same("worst_flow_bps", lambda out: out.least(out.listed_tcp), when=WifiOutput.has_listed_tcp),
-    same("mean_flow_bps", lambda out: out.mean(out.listed_tcp), when=WifiOutput.has_listed_tcp),
-    same("best_flow_bps", lambda out: out.most(out.listed_tcp), when=WifiOutput.has_listed_tcp),
+    same("worst_flow_bps", lambda out: out.least(out.listed_tcp), when=WifiOutput.has_lasting_tcp),
+    same("mean_flow_bps", lambda out: out.mean(out.listed_tcp), when=WifiOutput.has_lasting_tcp),
+    same("best_flow_bps", lambda out: out.most(out.listed_tcp), when=WifiOutput.has_lasting_tcp),
     *(
         same(f"{kind}_bps", partial(_goodput_bps, number=number), when=partial(_has_kind, number=number))
         for number, kind in NAMES.items()
     ),
+    *completions.elsewhere(),
     # Outcomes of flows only.
     *edca_outcomes.OUTCOMES,
     same("drops_leg", None, by=(By("flows", FlowOut.DROPS_LEG),)),
@@ -229,12 +232,12 @@ class Tables(NamedTuple):
 
 
 def tables(
-    integers: Ints, *, flows: int, classes: int = 0, node_columns: int = NodeOut.COLUMNS
+    integers: Ints, *, flows: int, classes: int = 0, arrivals: int = 0, node_columns: int = NodeOut.COLUMNS
 ) -> Tables:
     """Return the tables in the integers [n, ...] of a launch, or of `Outcomes`, for these numbers of flows,
-    of classes and of columns of a node."""
+    of classes with delays and with arrivals, and of columns of a node."""
     n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
-    behind = integers.shape[1] - classes * DelayOut.COLUMNS
+    behind = integers.shape[1] - classes * DelayOut.COLUMNS - arrivals * ClassOut.COLUMNS
     return Tables(
         integers[:, WifiOut.COLUMNS : end].reshape(n, flows, FlowOut.COLUMNS),
         integers[:, end:behind].reshape(n, -1, node_columns),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.classes import ClassOut
 from netcarlo.kernels.base.layout import ENDLESS, NS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.senders import UDP
@@ -22,14 +23,14 @@ from netcarlo.kernels.wireless.layout import (
     Radio,
     WifiRows,
 )
-from netcarlo.networks.output import Output
+from netcarlo.networks.completions import ArrivalsOutput
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 
 
-class WifiOutput(Output):
+class WifiOutput(ArrivalsOutput):
     """Rows [n] of 802.11 networks and the engine's output for their F flows and N nodes."""
 
-    parts = {FlowOut: "flows", NodeOut: "nodes"}
+    parts = {FlowOut: "flows", NodeOut: "nodes", ClassOut: "arrivals"}
     rows: WifiRows
 
     def present(self, columns: type[IntEnum]) -> Bools:
@@ -50,6 +51,11 @@ class WifiOutput(Output):
         """Mask of the flows of a row [n, F]."""
         return np.arange(self.rows.most_flows) < self.p[:, Radio.FLOWS, None]
 
+    @cached_property
+    def slots(self) -> Bools:
+        """Mask of slots of arriving flows [n, F]; only their sums are meaningful."""
+        return np.asarray(self.flows[:, :, Flow.CLASS] > 0)
+
     @property
     def tcp(self) -> Bools:
         """Mask of TCP and SCTP flows [n, F], including flows that a row does not have."""
@@ -59,6 +65,11 @@ class WifiOutput(Output):
     def time_ns(self) -> Floats:
         """Time from the end of the warm-up to the end of the run [n] [ns]."""
         return divisors(self.p[:, RowP.END] - self.p[:, Radio.WARM_UP])
+
+    @property
+    def window_s(self) -> Floats:
+        """Time from the end of the warm-up to the end of the run [n] [s]."""
+        return self.time_ns / NS
 
     @property
     def first_start(self) -> Ints:
@@ -109,7 +120,7 @@ class WifiOutput(Output):
         """Return the mask of flows in a list with this sender type [n, F], see `kernels.senders`."""
         if number == UDP:
             return self.listed & ~self.tcp
-        return np.asarray(self.listed & self.tcp & (self.flows[:, :, Flow.KIND] == number))
+        return np.asarray(self.listed_tcp & ~self.slots & (self.flows[:, :, Flow.KIND] == number))
 
     # Flows [n, F].
 
@@ -122,7 +133,7 @@ class WifiOutput(Output):
         """
         completed = self.table(FlowOut)[:, :, FlowOut.COMPLETED]
         begin = np.maximum(self.flows[:, :, Flow.START], self.p[:, Radio.WARM_UP, None])
-        end = np.where(completed >= 0, completed, self.p[:, RowP.END, None])
+        end = np.where((completed >= 0) & ~self.slots, completed, self.p[:, RowP.END, None])
         return begin, np.where(self.there, end, begin)
 
     @cached_property
@@ -152,9 +163,25 @@ class WifiOutput(Output):
 
     @cached_property
     def short_bits(self) -> Floats:
-        """Payload by which the last packet is short [bit]; 0 if it did not arrive after the warm-up."""
+        """Payload by which the last packet is short [bit]; 0 if it did not arrive after the warm-up.
+
+        That of arriving flows is known by class; slots have parts of it in proportion to their packets.
+        """
         counts = self.table(FlowOut)[:, :, FlowOut.COMPLETED] >= self.p[:, Radio.WARM_UP, None]
-        return np.where(counts, 8.0 * self.flows[:, :, Flow.SHORT], 0.0)
+        found = np.where(counts, 8.0 * self.flows[:, :, Flow.SHORT], 0.0)
+        if self.slots.any():
+            short = self.table(ClassOut)[:, :, ClassOut.SHORT]
+            for number in range(1, short.shape[1] + 1):
+                packets = np.where(self.flows[:, :, Flow.CLASS] == number, self.arrived, 0)
+                share = packets / divisors(packets.sum(axis=1))[:, None]
+                found += np.nan_to_num(8.0 * short[:, number - 1, None] * share)
+        return found
+
+    @property
+    def carried_bits(self) -> Floats:
+        """Payload of arriving flows delivered after the warm-up [n] [bit]."""
+        bits = self.arrived * self.flows[:, :, Flow.SIZE] * 8.0 - self.short_bits
+        return np.asarray(np.where(self.slots, bits, 0.0).sum(axis=1))
 
     @cached_property
     def goodput(self) -> Floats:
@@ -178,16 +205,16 @@ class WifiOutput(Output):
         return _sum(self.goodput * self.part, self.counted(where))
 
     def least(self, where: Bools) -> Floats:
-        """Return the minimum goodput of these flows [n]; NaN if there are none."""
-        return least(self.goodput, self.counted(where))
+        """Return the minimum goodput of these flows [n], without slots; NaN if there are none."""
+        return least(self.goodput, self.counted(where & ~self.slots))
 
     def most(self, where: Bools) -> Floats:
-        """Return the maximum goodput of these flows [n]; NaN if there are none."""
-        return -least(-self.goodput, self.counted(where))
+        """Return the maximum goodput of these flows [n], without slots; NaN if there are none."""
+        return -least(-self.goodput, self.counted(where & ~self.slots))
 
     def mean(self, where: Bools) -> Floats:
-        """Return the mean goodput of these flows [n]; NaN if there are none."""
-        counted = self.counted(where)
+        """Return the mean goodput of these flows [n], without slots; NaN if there are none."""
+        counted = self.counted(where & ~self.slots)
         return _sum(self.goodput, counted) / divisors(counted.sum(axis=1))
 
     def all_done(self, times: Ints) -> Floats:
@@ -248,6 +275,14 @@ class WifiOutput(Output):
     def has_listed_tcp(self) -> Bools:
         """Return True where there is a TCP flow in a list of flows."""
         return np.asarray(self.listed_tcp.any(axis=1))
+
+    def has_lasting_tcp(self) -> Bools:
+        """Return True where there is a TCP flow in a list of flows that does not arrive and depart."""
+        return np.asarray((self.listed_tcp & ~self.slots).any(axis=1))
+
+    def has_arrivals(self) -> Bools:
+        """Return True where there are arriving flows."""
+        return self.p[:, Radio.ARRIVAL_CLASSES] > 0
 
     def has_intervals(self) -> Bools:
         """Return True where packets are counted by interval."""

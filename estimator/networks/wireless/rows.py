@@ -9,6 +9,7 @@ from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS
 from netcarlo.kernels.base.loss import probabilities, thresholds
 from netcarlo.kernels.base.parameters import P, ReliableP, RowP
+from netcarlo.kernels.shared.layout import PERIOD
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
     Flow,
@@ -21,6 +22,7 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
+from netcarlo.networks import arrivals
 from netcarlo.networks.queue_limits import drawn, of_frames
 from netcarlo.networks.run import PACKET
 from netcarlo.networks.wireless import dot11, edca, geometry, modes, outages
@@ -43,10 +45,16 @@ def build(
     ends = wifi_flows.flows(wireless, draws, net)
     own = wifi_flows.transports(transport, draws, parameters, ends)
     legs, passed = wifi_flows.legs(wireless, transport, draws, ends, own)
-    flows, transports, count, paths = wifi_flows.table(
+    flows, transports, count, paths, stations = wifi_flows.table(
         wireless, transport, draws, net, ends=ends, own=own, legs=passed
     )
-    if wireless.has_own_tcps:
+    if wireless.classes:
+        flows[flows[:, :, Flow.CLASS] > 0, Flow.PERIODS] = len(losses)
+        losses = np.concatenate([losses, thresholds([PERIOD])])
+        constants = arrivals.fill(
+            flows, Flow.PERIODS, draws, wireless.classes, constants=constants, places=stations
+        )
+    if wireless.has_mixed_tcps(transport):
         parameters[:, RowP.WINDOW] = transports[:, :, RowP.WINDOW].max(axis=1)
     else:
         transports = transports[:, :0]
@@ -61,6 +69,7 @@ def build(
     table[:, Radio.LEGS] = legs.shape[1]
     table[:, Radio.RATES] = len(wireless.known_rates)
     table[:, Radio.WARM_UP] = warm_up
+    table[:, Radio.ARRIVAL_CLASSES] = len(wireless.classes)
     table[:, Radio.DELAY_CLASSES] = len(wireless.class_names(transport))
     pairs = outages.times(wireless.outages, draws, parameters)
     table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
@@ -237,7 +246,8 @@ def row_bytes(wireless: Wireless) -> int:
     """Return the memory of one row and its outcomes [byte]."""
     most, flows = wireless.most_stations + 1, wireless.flow_bounds[1]
     outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
+    outcomes += len(wireless.classes) * arrivals.WORDS
     outcomes += MOST_CLASSES * DelayOut.COLUMNS if wireless.asks_for_delays else 0
-    flow = len(Flow) + 4 * most + (len(P) if wireless.has_own_tcps else 0)
+    flow = len(Flow) + 4 * most + (len(P) if wireless.has_own_tcps or wireless.classes else 0)
     pairs = outages.most_pairs(wireless.outages)
     return 8 * (Radio.COLUMNS + 12 * most * most + flows * flow + 2 * pairs + outcomes)

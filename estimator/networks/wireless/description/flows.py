@@ -7,6 +7,7 @@ from pydantic import Discriminator, Tag, model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.wireless.layout import MOST_FLOWS
 from netcarlo.networks import flows
+from netcarlo.networks.arrivals import ArrivingFlows
 from netcarlo.networks.wireless.description.edca import AccessCategory
 from netcarlo.networks.wireless.description.layouts import MAX_STATIONS
 from netcarlo.schema import units
@@ -52,16 +53,17 @@ class FlowSpec(flows.FlowSpec):
         return "station" in (self.source, self.sink)
 
 
-class Flows(flows.Flows):
+class Flows(ArrivingFlows):
     """Several flows: `count` of them (default: one per station), each drawn independently from `each` (or a
     list).
 
     `station` refers to a different station for each flow: `first`, the next one, and so on, then again from
-    0.
+    0. With `arrivals`, flows of random `size` arrive and end, at most `count` at the same time; Poisson
+    arrivals are spread evenly over the stations, each with its share of the slots.
     """
 
     count: FlowCount | None = None
-    """Number of flows. Default: one per station."""
+    """Number of flows; with `arrivals`, the maximum number at the same time. Default: one per station."""
     first: int = 0
     """Number of the station of the first flow; further flows use the next stations in turn."""
     each: Annotated[
@@ -71,6 +73,7 @@ class Flows(flows.Flows):
     """Description of each flow, drawn independently; or a list with one item per flow."""
 
     of_each: ClassVar = FlowSpec
+    not_of_arrivals: ClassVar = (*ArrivingFlows.not_of_arrivals, "saturated", "stop")
 
     @property
     def most_each(self) -> int:

@@ -7,6 +7,7 @@ from pydantic import model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.wireless.layout import MOST_FLOWS
 from netcarlo.networks import flows
+from netcarlo.networks.arrivals import Classes, arriving
 from netcarlo.networks.outages import Outages
 from netcarlo.networks.wireless.description.edca import Aggregating
 from netcarlo.networks.wireless.description.flows import AnyFlows, Flows, FlowSpec
@@ -93,9 +94,19 @@ class Wireless(Layout, Aggregating, Rates, flows.ManyFlows):
         return self.stations if several else super().count_of(item)
 
     @property
+    def classes(self) -> Classes:
+        """Arriving flows, by the full name of their field."""
+        return arriving("wireless", self.flows) if isinstance(self.flows, list) else []
+
+    @property
     def has_own_tcps(self) -> bool:
         """True if flows define their own TCPs."""
         return any(flow.has_own_tcp for _, flow in self.each_flow())
+
+    def has_mixed_tcps(self, transport: Any) -> bool:
+        """Return True if each flow has its own transport: some define their own, or flows arrive and depart
+        with another TCP than linux."""
+        return self.has_own_tcps or (bool(self.classes) and transport.protocol != "linux")
 
     @property
     def flow_bounds(self) -> tuple[int, int]:

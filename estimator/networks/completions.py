@@ -8,11 +8,9 @@ import numpy as np
 
 from netcarlo.kernels.base.classes import MEAN_BITS, SIZES, SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, By, Otherwise, Outcome, same
-from netcarlo.networks.output import by_part
-from netcarlo.networks.shared.output import SharedOutput
-from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.networks.output import Output, by_part
+from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
 from netcarlo.schema.readable import FRACTION
 
@@ -28,16 +26,34 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 _OF = "flows that started after the warm-up and arrived in full"
 
+class ArrivalsOutput(Output):
+    """Output of a network with arriving flows."""
+
+    @property
+    def window_s(self) -> Floats:
+        """Time from the end of the warm-up to the end of the run [n] [s]."""
+        raise NotImplementedError
+
+    @property
+    def carried_bits(self) -> Floats:
+        """Payload of arriving flows delivered after the warm-up [n] [bit]."""
+        raise NotImplementedError
+
+    def has_arrivals(self) -> Bools:
+        """Return True where there are arriving flows [n]."""
+        raise NotImplementedError
+
+
 Function = Callable[[Ints, Floats], Ints | Floats]
 """Function that computes an outcome from columns [..., ClassOut.COLUMNS] of a class, or sums of them, and
 the window [s]."""
 
 
-def _of_all(out: SharedOutput, function: Function) -> Ints | Floats:
+def _of_all(out: ArrivalsOutput, function: Function) -> Ints | Floats:
     return function(out.table(ClassOut).sum(axis=1), out.window_s)
 
 
-def _of_each(out: SharedOutput, function: Function) -> Ints | Floats:
+def _of_each(out: ArrivalsOutput, function: Function) -> Ints | Floats:
     return function(out.table(ClassOut), out.window_s[:, None])
 
 
@@ -117,7 +133,7 @@ _OUTCOMES = (
     ),
     Outcome(
         "carried_bps",
-        lambda out: np.where(out.slots, out.useful_bits, 0.0).sum(axis=1) / out.window_s, MORE,
+        lambda out: out.carried_bits / out.window_s, MORE,
         "payload of arriving flows delivered between warm-up and end, over that time", label="carried load",
     ),
     *_OF_ALL.values(),
@@ -127,20 +143,29 @@ _OUTCOMES = (
 )  # fmt: skip
 
 OUTCOMES = tuple(
-    each._replace(when=SharedOutput.has_arrivals, otherwise=Otherwise.ABSENT) for each in _OUTCOMES
+    each._replace(when=lambda out: out.has_arrivals(), otherwise=Otherwise.ABSENT) for each in _OUTCOMES
 )
 """Outcomes of networks with arriving flows."""
 
 
-def short(out: SharedOutput) -> Ints:
+def short(out: ArrivalsOutput) -> Ints:
     """Return by how many bytes the acknowledged last packets of flows of classes are short [n]."""
     return out[ClassOut.SHORT]
 
 
-def by_class(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
+def elsewhere() -> tuple[Outcome, ...]:
+    """Return the outcomes of networks without ideal transfers, which follow the declarations here."""
+    return tuple(
+        same(each.name, each.column, by=each.by, when=OUTCOMES[0].when, otherwise=Otherwise.ABSENT)
+        for each in (*OUTCOMES, MEAN, P95)
+        if "slowdown" not in each.name
+    )
+
+
+def by_class(output: ArrivalsOutput) -> dict[str, Ints | Floats]:
     """Return the outcomes of the classes [n, C] by name.
 
     `arrived` counts the flows that arrived completely after the warm-up, including those that started before,
     and `active` those in progress at the end.
     """
-    return by_part((*OUTCOMES, MEAN, P95), "classes", SharedOutput(rows, integers))
+    return by_part((*OUTCOMES, MEAN, P95), "classes", output)
