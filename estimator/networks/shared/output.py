@@ -118,7 +118,7 @@ class SharedOutput(ArrivalsOutput):
     @property
     def carried_bits(self) -> Floats:
         """Payload of arriving flows delivered after the warm-up [n] [bit]."""
-        return np.where(self.slots, self.useful_bits, 0.0).sum(axis=1)
+        return np.asarray(np.where(self.slots, self.useful_bits, 0.0).sum(axis=1))
 
     @cached_property
     def goodput_bps(self) -> Floats:
