@@ -10,8 +10,8 @@ from netcarlo import InputError, simulate
 from netcarlo.kernels.base.classes import SLOWDOWN_BITS, TIME_SHIFT, ClassOut, SizeOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.layout import Flow
+from netcarlo.networks import completions
 from netcarlo.networks.completions import OF_SIZE, by_class
-from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.numerics.histogram import edges
 from netcarlo.scenario import Scenario
