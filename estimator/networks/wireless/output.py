@@ -229,8 +229,11 @@ class WifiOutput(ArrivalsOutput):
 
     @cached_property
     def categories(self) -> Ints:
-        """Outcomes of the access categories of the nodes [n, N, CATEGORIES, CategoryOut.COLUMNS]."""
+        """Outcomes of the access categories of the nodes [n, N, CATEGORIES, CategoryOut.COLUMNS], 0 without
+        EDCA."""
         found = self.table(NodeOut)[:, :, NodeOut.COLUMNS :]
+        if not self.has_edca().any():
+            found = np.zeros((*found.shape[:2], CATEGORIES * CategoryOut.COLUMNS), np.int64)
         return found.reshape(*found.shape[:2], CATEGORIES, CategoryOut.COLUMNS)
 
     @cached_property
