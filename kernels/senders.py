@@ -52,7 +52,7 @@ SENDERS = (
     Sender("vegas", "ns2", "vegas", "aimd", 5, handshake=False, fluid="vegas", takes_controls=False),
     Sender("linux_reno", "linux", "", "reno", 10, sack=True, fluid="linux_reno", slow_start=True),
     Sender("linux_cubic", "linux", "", "cubic", 11, sack=True, fluid="linux_cubic", slow_start=True),
-    Sender("linux_bbr", "linux", control="bbr.control", number=12, sack=True),
+    Sender("linux_bbr", "linux", control="bbr.control", number=12, sack=True, fluid="linux_bbr"),
     Sender("linux_bbr3", "linux", control="bbr3.control", number=13, sack=True),
     Sender("linux_own", "linux", number=14, sack=True),
     Sender("linux26", "linux26", "linux26", "linux_reno", sack=True),

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid import delays, linux, loss, window
+from netcarlo.kernels.fluid import bbr, delays, linux, loss, window
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -30,7 +30,7 @@ from netcarlo.kernels.fluid.state import (
     words_of_flow,
     words_of_link,
 )
-from netcarlo.kernels.senders import TAHOE, UDP, VEGAS
+from netcarlo.kernels.senders import LINUX_BBR, TAHOE, UDP, VEGAS
 from netcarlo.kernels.shared.layout import STREAM_PERIOD, Flow, FlowOut, Link, Shared
 
 DELAYS: Any = slot("delays")
@@ -109,6 +109,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         if linux.has(flow[Flow.KIND]):
             service = float(_slowest(flow, links))
             linux.begin(g, flow, service / float(step), float(base) / float(step))
+            bbr.begin(g, i, 0.0)
         loss.draw_first(s, p)
     s[FlowWord.ONE_WAY] = delays.one_way(flow, links)
     g[FlowFloat.BASE] = float(base) / float(step)
@@ -154,7 +155,8 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
         if not udp:
             lost += dropped
             _carry_back(m, s, arrived >> s[FlowWord.DELAYED])
-            _grow(s, g, rtt, sent - (lost >> ONE_BITS), step.clock)
+            got = sent - (lost >> ONE_BITS)
+            _grow(s, g, rtt, min(arrived, got) if s[FlowWord.KIND] == LINUX_BBR else got, step.clock)
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
             if step.sampled:
                 _sample(s, g, np.int64(rtt * float(step.length)), p[RowP.END] - flow[RowP.START])
@@ -279,7 +281,10 @@ def _window(s: Any, g: Any, rtt: Any) -> Any:
     if is_waiting(s):
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
-    sent = np.int64(min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS]) * ONE)
+    rate = min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS])
+    if s[FlowWord.KIND] == LINUX_BBR:
+        rate = min(rate, g[FlowFloat.PACE])
+    sent = np.int64(rate * ONE)
     if s[FlowWord.LIMIT] < ENDLESS:
         sent = min(sent, s[FlowWord.LIMIT] - delivered(s))
     return sent

@@ -49,8 +49,20 @@ def recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, chance: Any, rto: Any) -> 
         rounds = np.int64(1)
         while rounds < MOST_ROUNDS and _is_lost(s, p, t, rounds, chance if rounds == 1 else each):
             rounds += 1
-        s[FlowWord.STATE] = State.PROBE_WAIT if probing else State.RECOVERY
-        s[FlowWord.UNTIL] = t + one_round * (PROBE_ROUNDS if probing else rounds)
+        waits = one_round * PROBE_ROUNDS if probing else _stall(g, packets, rounds)
+        s[FlowWord.STATE] = State.PROBE_WAIT if waits > 0 else State.RECOVERY
+        s[FlowWord.UNTIL] = t + (waits if waits > 0 else one_round * rounds)
+
+
+def _stall(g: Any, packets: Any, rounds: Any) -> Any:
+    # Time in which the slowest link is idle because the receive window forbids new data: it begins at the
+    # first lost packet, behind which `packets` are in flight. The recovery takes so many `rounds`, in each of
+    # which the link serves its queue first.
+    room = g[FlowFloat.RECEIVE_WINDOW] - float(packets)
+    wanted = max(g[FlowFloat.CWND], 1.0)
+    if room >= wanted:
+        return np.int64(0)
+    return np.int64(g[FlowFloat.MIN_RTT] * float(rounds) * (1.0 - max(room, 0.0) / wanted))
 
 
 def _is_lost(s: Any, p: Any, t: Any, k: Any, chance: Any) -> Any:

@@ -133,7 +133,19 @@ class FlowFloat(IntEnum):
     RTT_BEFORE_LAST = 28  # and of the one before that
     CSS_ROUND = 29  # HyStart++: rounds of conservative slow start; 0 outside of it
     CSS_RTT = 30  # HyStart++: round trip at its beginning [unit of the RTT]
-    SIZE = 31
+    # BBR (`bbr`):
+    PACE = 31  # pacing rate [packet / unit of the RTT]
+    MODE = 32  # one of Mode
+    MODE_TIME = 33  # time in this mode, or phase [unit of the RTT]
+    PHASE = 34  # of the cycle of bandwidth probing
+    AGE = 35  # time since the minimum RTT was measured [unit of the RTT]
+    BW = 36  # largest delivery rate of the present half of the filter [packet / unit of the RTT]
+    BW_BEFORE = 37  # of the half before it
+    BW_ROUNDS = 38  # round trips of the present half
+    FULL_BW = 39  # bandwidth that must grow by a quarter for startup to go on
+    FULL_COUNT = 40  # round trips in which it did not
+    ALONE = 41  # 1: it is alone on its path
+    SIZE = 42
 
 
 class State(IntEnum):

@@ -169,6 +169,10 @@ class SharedNetwork(SharedSpec, Network):
         if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model does" if fidelity == "fluid" else "formulae do"
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
+        found = {*self.kinds(run.transport)}
+        if "linux_bbr" in found and len(found) > 1:
+            beside = "beside other TCPs, because its bursts within a round trip decide their shares"
+            return f"the {fidelity} model does not support linux_bbr {beside}"
         if self.aqm:
             return (
                 f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues and red"

@@ -48,7 +48,7 @@ TCPS: dict[str, dict[str, Any]] = {
 
 LINUX: dict[str, dict[str, Any]] = {
     f"linux_{name}": {"transport.protocol": "linux", "transport.congestion_control": name}
-    for name in ("reno", "cubic")
+    for name in ("reno", "cubic", "bbr")
 }
 """Today's Linux, over paths and shared links."""
 

@@ -34,7 +34,7 @@ FILE = Path(__file__).with_name("bias.csv")
 LEAST = 20
 """Events of packets in a case; the bias of a rarer outcome is noise."""
 CONTROLS = ("bic", "cubic", "westwood")
-LINUX = ("linux_reno", "linux_cubic")
+LINUX = ("linux_reno", "linux_cubic", "linux_bbr")
 KINDS = ("tahoe", "reno", "newreno", "sack", "vegas", *CONTROLS)
 
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.parameters import LinuxP, P, ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import linux, rack, window
+from netcarlo.kernels.fluid import bbr, linux, rack, window
 from netcarlo.kernels.fluid.state import ONE, FlowFloat, FlowWord, State
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.senders import KINDS, LINUX_CUBIC, LINUX_RENO
+from netcarlo.kernels.senders import KINDS, LINUX_BBR, LINUX_CUBIC, LINUX_RENO
 from netcarlo.kernels.shared.layout import Flow, FlowOut
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.shared.scenarios import linux_shared_rows
@@ -128,7 +128,9 @@ def test_fast_convergence_lowers_the_plateau() -> None:
 
 @pytest.mark.full
 def test_the_compiled_fluid_of_shared_links_with_linux_equals_plain_python() -> None:
-    rows = linux_shared_rows(6, seed=12, kinds=[*range(len(KINDS)), *3 * [LINUX_RENO, LINUX_CUBIC]])
+    rows = linux_shared_rows(
+        6, seed=12, kinds=[*range(len(KINDS)), *3 * [LINUX_RENO, LINUX_CUBIC, LINUX_BBR]]
+    )
     assert {LINUX_RENO, LINUX_CUBIC} <= {*rows.flows[:, :, Flow.KIND].ravel()}
     assert (launch.run(models.model("fluid"), rows) == run_as_python("fluid", rows)).all()
 
@@ -168,3 +170,42 @@ def test_a_window_that_is_lost_waits_for_the_probe_and_then_for_the_timer() -> N
 def test_a_timer_that_expires_again_runs_from_the_retransmission_and_keeps_ssthresh() -> None:
     s, g = recovery(cwnd=1, lost=1, chance=0, backoff=2)
     assert s[FlowWord.UNTIL] == 1000 + 300 - 100 and g[FlowFloat.SSTHRESH] == linux.UNLIMITED
+
+
+def bbr_over(seconds: int, *, rtt_ms: int, alone: float) -> NDArray[np.float64]:
+    """Return the floats of a BBR flow over a hop that delivers a packet in 1 ms, after so many seconds."""
+    sender = Sender(LINUX_BBR, rtt_ms=rtt_ms)
+    g = sender.g
+    bbr.begin(g, 0, alone)
+    while sender.now < seconds * 1000 * MS:
+        packets = float(int(sender.cwnd))
+        rtt = max(float(sender.base), packets * MS)
+        window.grow(g, LINUX_BBR, packets, rtt, 1.0, 0.0, False)
+        sender.now += int(rtt)
+    return g
+
+
+def test_bbr_finds_the_bandwidth_and_keeps_the_queue_of_its_own_path_empty() -> None:
+    g = bbr_over(5, rtt_ms=80, alone=1.0)
+    assert (g[FlowFloat.MODE], int(g[FlowFloat.CWND])) == (bbr.Mode.PROBE_BW, 81)
+    assert max(g[FlowFloat.BW], g[FlowFloat.BW_BEFORE]) * MS == pytest.approx(1.0)
+
+
+def test_the_window_of_competing_bbr_flows_is_twice_the_bandwidth_delay_product_and_three_bursts() -> None:
+    g = bbr_over(5, rtt_ms=80, alone=0.0)
+    assert int(g[FlowFloat.CWND]) == 2 * 80 + 3 * 2
+
+
+def test_bbr_probes_the_rtt_every_ten_seconds_for_200_ms() -> None:
+    modes = [float(bbr_over(k, rtt_ms=80, alone=1.0)[FlowFloat.MODE]) for k in (9, 11)]
+    assert modes == [bbr.Mode.PROBE_BW, bbr.Mode.PROBE_BW]
+    g = bbr_over(5, rtt_ms=80, alone=1.0)
+    window.grow(g, LINUX_BBR, 80.0, 6000.0 * MS, 1.0, 0.0, False)
+    assert g[FlowFloat.MODE] == bbr.Mode.PROBE_RTT and g[FlowFloat.CWND] == 4
+
+
+def test_bbr_does_not_reduce_its_window_at_a_loss() -> None:
+    g = bbr_over(5, rtt_ms=80, alone=1.0)
+    before = g[FlowFloat.CWND]
+    linux.on_recovery(g, LINUX_BBR)
+    assert g[FlowFloat.CWND] == before
