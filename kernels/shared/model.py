@@ -14,6 +14,7 @@ from netcarlo.kernels.base.endpoint import Endpoint
 from netcarlo.kernels.base.model import Model
 from netcarlo.kernels.base.parameters import UdpP, unique
 from netcarlo.kernels.shared import by_kind, cost, ends, engine, event_log, hosts
+from netcarlo.kernels.shared.aqm import fates
 from netcarlo.kernels.shared.layout import outcomes
 from netcarlo.kernels.shared.state import scratch_words
 
@@ -32,6 +33,8 @@ class SharedSlots(Slots):
     """True if events that nothing can precede are processed early."""
     aqm: bool
     """True if links may have active queue management other than RED."""
+    fates: Any = fates
+    """Fates of packets under active queue management."""
     arrivals: bool
     """True if flows arrive and depart."""
     varying: bool

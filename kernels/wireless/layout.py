@@ -79,6 +79,10 @@ class Radio(IntEnum):
     BAR_AFTER_MISSED = auto()  # 1: a BlockAckReq follows a BlockAck that did not come
     ERRORS_AT = auto()  # with rate control: chances of 2**32 that noise destroys an MPDU, by link and rate
     RETRY_PER_MPDU = auto()  # 1: attempts of each MPDU are limited; 0: failures in a row of the function
+    FQ_QUANTUM = auto()  # FQ-CoDel: bytes of a flow in a round
+    AQL_LOW = auto()  # estimated airtime up to which MSDUs of a receiver are released to the hardware [ns]
+    AQL_HIGH = auto()  # the same while the node has released less than AQL_TOTAL [ns]
+    AQL_TOTAL = auto()  # [ns]
     COLUMNS = auto()
 
 
@@ -198,6 +202,7 @@ class Function(IntEnum):
     AMSDU = 8  # maximum size of an A-MSDU [byte]; 0: none
     POOL = 9  # room for MSDUs, also for those that a receiver holds back
     SCHEDULER = 10  # choice of the receiver that is served next, one of the constants below
+    FQ = 11  # 1: FQ-CoDel for each receiver, and AQL
 
 
 FIFO, ROUND_ROBIN, AIRTIME = range(3)
@@ -214,6 +219,8 @@ class Agreement(IntEnum):
     BLOCK_ACK = 4  # 1: a Block Ack agreement; 0: one MPDU at a time
     REVERSE = 5  # agreement of the category in the opposite direction, or NOBODY
     PSDU = 6  # longest A-MPDU that the receiver supports [byte]
+    TARGET = 7  # CoDel: target queueing delay [ns]
+    INTERVAL = 8  # CoDel: time for which it must be exceeded before the first drop [ns]
 
 
 class CategoryOut(IntEnum):
@@ -228,7 +235,8 @@ class CategoryOut(IntEnum):
     AIR = 6  # PPDUs with data on the air [ns]
     DROPS = 7  # MSDUs that found the queue full
     AIR_TO = 8  # PPDUs with data to this node on the air [ns]
-    COLUMNS = 9
+    EARLY = 9  # MSDUs that CoDel dropped
+    COLUMNS = 10
 
 
 CATEGORIES = 4

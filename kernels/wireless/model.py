@@ -21,6 +21,7 @@ from netcarlo.kernels.wireless import cost, engine, hosts, port
 from netcarlo.kernels.wireless.dcf import access, exchange, node, queues
 from netcarlo.kernels.wireless.edca import access as edca_access
 from netcarlo.kernels.wireless.edca import exchange as edca_exchange
+from netcarlo.kernels.wireless.edca import fates as edca_fates
 from netcarlo.kernels.wireless.edca import node as edca_node
 from netcarlo.kernels.wireless.edca import queues as edca_queues
 from netcarlo.kernels.wireless.frame import TRANSMISSION_SHIFT
@@ -41,7 +42,7 @@ OF_EDCA: by_kind.Chosen = {"sources": (hosts, ("refill",))}
 
 EDCA: dict[str, Any] = {
     "access": edca_access, "exchange": edca_exchange, "node": edca_node, "queues": edca_queues,
-    "sources": hosts,
+    "sources": hosts, "fates": edca_fates,
 }  # fmt: skip
 """Slots of the MAC of 802.11n, ac and ax."""
 
@@ -68,6 +69,8 @@ class WirelessSlots(Slots):
     """Queues of a node."""
     sources: Any = UNFILLED
     """Source of a flow that may be saturated, by its kind if there are several associations."""
+    fates: Any = UNFILLED
+    """Fates of packets in queues of FQ-CoDel."""
     one_way: bool
     """True if nothing is acknowledged or retransmitted."""
     own_transports: bool

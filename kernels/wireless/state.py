@@ -42,7 +42,8 @@ class Word(IntEnum):
     FUNCTIONS = auto()
     AGREEMENTS = auto()
     MINSTREL = auto()  # see `minstrel`
-    OWED = auto()  # datagrams that saturated sources owe their queues
+    QUEUES = auto()  # FQ-CoDel: a queue for each word of the paths
+    OWED = auto()  # 1: datagrams of saturated sources have left their queues in the present event
     EARLY = auto()  # time by which an MSDU was complete before the present event [ns]
     SHRUNK = auto()  # node whose queue has become shorter in the present event, or NOBODY
     # What happens.
@@ -161,6 +162,7 @@ class Mac(IntEnum):
     TXOP_END = auto()  # end of its transmission opportunity [ns]; 0: one exchange
     FIRST_EXCHANGE = auto()  # 1: no exchange of it has succeeded yet
     REQUESTS = auto()  # functions with a pending BlockAckReq
+    RELEASED = auto()  # estimated airtime of the MSDUs that are released to the hardware and not closed [ns]
     HOLDER = auto()  # holder of the TXOP for which its NAV was set last, or NOBODY
     ANSWER_AGREEMENT = auto()  # word of the agreement of the BlockAck that it begins at START
 

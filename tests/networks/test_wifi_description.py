@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.wireless.layout import Rate
+from netcarlo.kernels.wireless.layout import Agreement, Function, Radio, Rate
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.phy.ppdu import Mode, ppdu
 from netcarlo.scenario import Scenario
+from netcarlo.simulation.ensemble import build_rows
 
 
 def cell(**fields: Any) -> Wireless:
@@ -76,6 +77,41 @@ def test_a_scheduler_is_one_of_three_and_of_new_standards() -> None:
     assert "scheduler" in faults(standard="802.11ax", scheduler="drr")[0]
     (line,) = faults(standard="802.11g", scheduler="airtime")
     assert line == "scheduler has no meaning with 802.11g; remove it, or write standard: 802.11ax"
+
+
+def test_fair_queues_have_the_numbers_of_linux() -> None:
+    flows = [{"source": "gateway", "sink": 0}, {"source": "gateway", "sink": 1}, {"source": 2}]
+    asked = {
+        "standard": "802.11n", "channel": "20 MHz", "each": [{}, {"mcs": 0}, {}], "flows": flows,
+        "cell": {"stations": 3}, "fq_codel": {},
+    }  # fmt: skip
+    p, of = rows_of(asked)
+    assert [p[column] for column in (Radio.FQ_QUANTUM, Radio.AQL_LOW, Radio.AQL_HIGH, Radio.AQL_TOTAL)] == [
+        300, 5_000_000, 12_000_000, 24_000_000,
+    ]  # fmt: skip
+    assert of(Function, Radio.FUNCTIONS_AT, 2)[:, Function.FQ].tolist() == [0, 1]
+    assert of(Function, Radio.FUNCTIONS_AT, 2)[1, Function.QUEUE] == 8192
+    delays = of(Agreement, Radio.AGREEMENTS_AT, 3)[1:, [Agreement.TARGET, Agreement.INTERVAL]]
+    assert delays.tolist() == [[20_000_000, 100_000_000], [50_000_000, 300_000_000]]
+
+
+def rows_of(wireless: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the parameters of a row, and a function that returns a table of it."""
+    udp = {"protocol": "udp", "rate": "1 Mbit/s"}
+    asked = Scenario.check({"duration": "1 s", "transport": udp, "wireless": wireless})
+    rows = build_rows(asked, replications=np.arange(1)).rows
+    p, network = rows.parameters[0], rows.network[0]
+
+    def table(columns: Any, at: Radio, count: int) -> Any:
+        return network[p[at] :][: count * len(columns)].reshape(count, len(columns))
+
+    return p, table
+
+
+def test_fair_queues_are_of_new_standards() -> None:
+    (line,) = faults(standard="802.11g", fq_codel={})
+    assert line.startswith("fq_codel has no meaning with 802.11g; remove it")
+    assert "fq_codel.nodes" in faults(standard="802.11ax", fq_codel={"nodes": "stations"})[0]
 
 
 def test_all_fields_without_a_meaning_are_refused_at_once() -> None:

@@ -26,6 +26,9 @@ from netcarlo.schema.draws import Draws
 MOST_TIME = 5_484_000
 """Maximum duration of a PPDU [ns] (IEEE 802.11-2020, aPPDUMaxTime)."""
 
+SLOW_THRESHOLD = 6e6
+"""Expected throughput for each station below which a receiver is slow [bit/s] (`STA_SLOW_THRESHOLD`)."""
+
 _NOTHING = np.iinfo(np.int64).max
 
 
@@ -62,13 +65,14 @@ def build(wireless: Wireless, draws: Draws, flows: Ints, links: Ints, paths: Int
     functions = _functions(wireless, draws, of_function, p)
     _agree(wireless, agreements, functions, links, there)
     _oppose(agreements, functions, links, there)
+    _control_delays(wireless, draws, agreements, links, there, stations=p[:, Radio.NODES] - 1)
     _fill_backlogs(wireless, functions, agreements, flows, hops)
     _make_room(functions, agreements, there, _least_packet(flows, p))
     return Access(
         functions, agreements, hops,
         {
             Radio.FUNCTIONS: (of_function < _NOTHING).sum(axis=1), Radio.AGREEMENTS: there.sum(axis=1),
-            Radio.PATH_WORDS: paths.shape[1], **_columns(wireless),
+            Radio.PATH_WORDS: paths.shape[1], **_columns(wireless), **_limits(wireless, draws),
         },
     )  # fmt: skip
 
@@ -152,12 +156,18 @@ def _parameters(
         found = {key: draws.either(f"{at}.{key}", getattr(own, key), value) for key, value in found.items()}
         if own.queue is not None:
             queue = of_frames(drawn(draws, f"{at}.queue", own.queue), p[:, PACKET].sum(axis=1), draws)
+    fair = wireless.fq_codel
+    if fair is not None and (gateway or fair.nodes == "all"):
+        queue = draws.whole("wireless.fq_codel.limit", fair.limit)
+    else:
+        fair = None
     whole = {key: np.rint(value).astype(np.int64) for key, value in found.items() if key != "txop"}
     return {
         Function.AIFS: p[:, Radio.SIFS] + whole["aifsn"] * p[:, Radio.SLOT],
         Function.CW_MIN: whole["cw_min"], Function.CW_MAX: whole["cw_max"],
         Function.TXOP: np.rint(found["txop"] * NS).astype(np.int64), Function.QUEUE: queue,
         Function.AMPDU: whole["ampdu"],
+        Function.FQ: np.int64(fair is not None),
         Function.SCHEDULER: np.int64(SCHEDULERS[wireless.scheduler or "fifo"]),
         Function.AMSDU: draws.whole("wireless.aggregation.amsdu", aggregation.amsdu),
     }  # fmt: skip
@@ -188,6 +198,36 @@ def _oppose(agreements: Ints, functions: Ints, links: Ints, there: Bools) -> Non
     agreements[row, one, Agreement.REVERSE] = number[row, link[row, one] ^ 1, category[row, one]]
 
 
+def _control_delays(
+    wireless: Wireless, draws: Draws, agreements: Ints, links: Ints, there: Bools, *, stations: Ints
+) -> None:
+    """Fill in the parameters of CoDel (Linux, `sta_update_codel_params`).
+
+    A receiver is slow if 90 % of its PHY rate, the throughput that Minstrel expects, are below
+    SLOW_THRESHOLD for each of the `stations` [n].
+    """
+    fair = wireless.fq_codel
+    if fair is None:
+        return
+    rate = np.take_along_axis(links[:, :, Link.RATE], agreements[:, :, Agreement.LINK], axis=1)
+    slow = 0.9 * np.asarray(wireless.known_rates)[rate] < SLOW_THRESHOLD * stations[:, None]
+    for column, name in ((Agreement.TARGET, "target"), (Agreement.INTERVAL, "interval")):
+        usual, of_slow = (
+            draws.whole(f"wireless.fq_codel.{field}", getattr(fair, field), NS)[:, None]
+            for field in (name, f"slow_{name}")
+        )
+        agreements[:, :, column] = np.where(there, np.where(slow, of_slow, usual), 0)
+
+
+def _limits(wireless: Wireless, draws: Draws) -> dict[Any, Ints]:
+    """Return the columns of FQ-CoDel [n] that are equal for all nodes."""
+    fair = wireless.fq_codel
+    if fair is None:
+        return {}
+    name = "wireless.fq_codel"
+    return draws.columns(fair, name) | draws.columns(fair.airtime, f"{name}.airtime")
+
+
 def _of_function(functions: Ints, agreements: Ints, column: Function) -> Ints:
     """Return a column of the functions of agreements [n, A]."""
     number = agreements[:, :, Agreement.FUNCTION]
@@ -214,7 +254,7 @@ def _make_room(functions: Ints, agreements: Ints, there: Bools, least: Ints) -> 
     subframe = SUBFRAME_BYTES + LLC_BYTES + least[:, None]
     msdus = np.maximum(_of_function(functions, agreements, Function.AMSDU) // subframe, 1)
     held = np.where(there, agreements[:, :, Agreement.WINDOW] * msdus, 0)
-    functions[:, :, Function.POOL] = functions[:, :, Function.QUEUE]
+    functions[:, :, Function.POOL] = functions[:, :, Function.QUEUE] + functions[:, :, Function.FQ]
     row, _ = np.nonzero(there)
     np.add.at(functions[:, :, Function.POOL], (row, agreements[there][:, Agreement.FUNCTION]), held[there])
 

@@ -84,6 +84,10 @@ OUTCOMES = (
         "categories of a node",
     ),
     _outcome(
+        "drops_codel", partial(_sum, column=CategoryOut.EARLY), LESS, "packets that CoDel dropped",
+        cause=Fields("fq_codel"), label="drops by CoDel",
+    ),
+    _outcome(
         "airtime_fairness", _airtime_fairness, MORE, "Jain's index of the airtimes of the stations of the "
         "flows, PPDUs with data from and to each: 1 if they are equal", SHARE,
     ),

@@ -54,6 +54,8 @@ class WirelessNetwork(Wireless, Network):
         support."""
         self.check_flows(run.transport)
         outages.check(self.outages, bounds(run.duration)[1])
+        if self.outages is not None and self.fq_codel is not None:
+            raise InputError("wireless.fq_codel is not supported with outages; remove one of them")
         self._check_own(run.transport)
         found = self.kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None

@@ -5,9 +5,9 @@
 
 from typing import Any
 
-import numpy as np
-
-from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, Queue
+from netcarlo.kernels.base.aqm import chain
+from netcarlo.kernels.base.aqm.state import NULL, Buffer
+from netcarlo.kernels.shared.aqm.state import Discipline
 
 
 def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
@@ -26,13 +26,7 @@ def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
     m[buffer + Buffer.ARRIVED] = t
     m[buffer + Buffer.PACKET] = word
     m[buffer + Buffer.BYTES] = size
-    m[buffer + Buffer.NEXT] = NULL
-    if m[q + Queue.FIRST] == NULL:
-        m[q + Queue.FIRST] = buffer
-    else:
-        m[m[q + Queue.LAST] + Buffer.NEXT] = buffer
-    m[q + Queue.LAST] = buffer
-    m[q + Queue.BYTES] += size
+    chain.append(m, q, buffer)
     m[s + Discipline.BACKLOG] += 1
     m[s + Discipline.BYTES] += size
 
@@ -40,12 +34,10 @@ def append(m: Any, s: Any, q: Any, t: Any, word: Any, size: Any) -> None:
 def pop(m: Any, s: Any, q: Any) -> Any:
     """Remove the packet at the head; return its buffer, which stays valid until the next arrival, or
     NULL."""
-    buffer = m[q + Queue.FIRST]
+    buffer = chain.pop(m, q)
     if buffer != NULL:
-        m[q + Queue.FIRST] = m[buffer + Buffer.NEXT]
-        m[q + Queue.BYTES] -= m[buffer + Buffer.BYTES]
         m[s + Discipline.BACKLOG] -= 1
         m[s + Discipline.BYTES] -= m[buffer + Buffer.BYTES]
         m[buffer + Buffer.NEXT] = m[s + Discipline.FREE_BUFFERS]
         m[s + Discipline.FREE_BUFFERS] = buffer
-    return np.int64(buffer)
+    return buffer

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.aqm import codel
+from netcarlo.kernels.base.aqm import fq as fq_codel
+from netcarlo.kernels.base.aqm.state import NULL, Buffer, Limits, Queue
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
-from netcarlo.kernels.shared.aqm import buffers, codel, fates, fq, pie
-from netcarlo.kernels.shared.aqm.state import NULL, Buffer, Discipline, Queue, queues_of
+from netcarlo.kernels.shared.aqm import buffers, fates, fq, pie
+from netcarlo.kernels.shared.aqm.state import Discipline, queues_of
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut
 from netcarlo.kernels.shared.link import Fate, count_transmission, transmit
 from netcarlo.kernels.shared.packet import NONE
@@ -59,7 +62,7 @@ def enqueue(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) ->
     if kind == PIE:
         m[s + Discipline.QDELAY] += on_wire(size, m[b + Link.BYTE_TIME])
     if kind == FQ_CODEL:
-        fq.on_arrival(m, b, s, q)
+        fq_codel.on_arrival(m, s + Discipline.NEW_QUEUES, q, m[b + Link.FQ_QUANTUM])
         while _exceeds(m, b, s, t, np.int64(0), np.int64(0)):
             fq.drop_from_longest(p, m, b, s, t)
     if m[b + LinkWord.SERVICE] == NO_EVENT:
@@ -91,14 +94,21 @@ def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, size: Any, word: Any) -> Any:
     return word, dropped
 
 
+def _limits(m: Any, b: Any) -> Any:
+    """Return the parameters of CoDel of a link."""
+    return Limits(m[b + Link.AQM_TARGET], m[b + Link.AQM_INTERVAL], m[b + Link.AQM_MTU])
+
+
 def dequeue(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
     """Dequeue a packet for the transmitter at `t`; return it or NONE, and the time of the next request
     [ns] or NO_EVENT."""
     s, kind = m[b + LinkWord.DISCIPLINE], m[b + Link.AQM]
     if kind == FQ_CODEL:
-        buffer = fq.dequeue(p, m, b, s, t)
+        buffer = fq_codel.dequeue(
+            p, m, b, s, s + Discipline.NEW_QUEUES, t, _limits(m, b), m[b + Link.FQ_QUANTUM]
+        )
     elif kind == CODEL:
-        buffer = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t)
+        buffer = codel.dequeue(p, m, b, s, s + Discipline.SIZE, t, _limits(m, b))
     else:
         if kind == PIE:
             pie.run_updates(m, b, s, t)

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.aqm.state import Buffer
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import EVENT_DROP
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import arrivals, event_log, packet
-from netcarlo.kernels.shared.aqm.state import Buffer
+from netcarlo.kernels.shared.aqm.buffers import pop as pop
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count_loss
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, block_of
@@ -33,6 +34,12 @@ def drop(p: Any, m: Any, b: Any, t: Any, buffer: Any) -> None:
     if ARRIVALS:
         arrivals.on_packet_left(m, flow, t)
     count_wait(p, m, b, arrived, t)
+
+
+def drop_early(p: Any, m: Any, b: Any, s: Any, t: Any, buffer: Any) -> None:
+    """Count and drop a packet before the queue is full."""
+    m[b + LinkWord.COUNTS + LinkOut.EARLY] += 1
+    drop(p, m, b, t, buffer)
 
 
 def count_wait(p: Any, m: Any, b: Any, arrived: Any, until: Any) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.aqm.state import Queue
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.shared.aqm.state import Discipline, Queue
+from netcarlo.kernels.shared.aqm.state import Discipline
 from netcarlo.kernels.shared.layout import STREAM_PIE, Link
 from netcarlo.kernels.shared.state import LinkWord
 

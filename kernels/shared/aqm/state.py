@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.aqm.state import Buffer, Queue
 from netcarlo.kernels.shared.layout import FQ_CODEL, NO_AQM, Link, Shared
-
-NULL = 0
-"""Value that stands for no buffer and no queue."""
 
 
 class Discipline(IntEnum):
@@ -32,41 +30,6 @@ class Discipline(IntEnum):
     BYTES = 11  # bytes in its queues
     SENDING = 12  # bytes of the packet in transmission, or of the latest one
     SIZE = 13
-
-
-class List(IntEnum):
-    """List of queues."""
-
-    FIRST = 0
-    LAST = 1
-
-
-class Queue(IntEnum):
-    """FIFO of packets, and the state of CoDel."""
-
-    FIRST = 0  # buffer at the head
-    LAST = 1  # buffer at the tail
-    BYTES = 2  # bytes of all its packets
-    FIRST_ABOVE_TIME = 3
-    """Time from which on packets may be dropped [ns]; 0: the sojourn time is below the target."""
-    DROPPING = 4  # 1 in the dropping state
-    DROP_NEXT = 5  # time of the next drop [ns]
-    COUNT = 6  # drops since the dropping state began, which set the rate of dropping
-    LAST_COUNT = 7  # value of COUNT when the dropping state began
-    CREDITS = 8  # FQ-CoDel: bytes left in this round
-    IS_ACTIVE = 9  # FQ-CoDel: 1 if the queue is in a list
-    NEXT = 10  # FQ-CoDel: next queue in the list
-    SIZE = 11
-
-
-class Buffer(IntEnum):
-    """Buffer of a waiting packet."""
-
-    ARRIVED = 0  # time of arrival [ns]
-    PACKET = 1  # packet word, see `packet`
-    BYTES = 2
-    NEXT = 3  # next buffer of its queue, or next free buffer
-    SIZE = 4
 
 
 def queues_of(p: Any, m: Any, b: Any) -> Any:

@@ -12,7 +12,8 @@ from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.wireless.edca.queues import change_count, free_msdus, owe
+from netcarlo.kernels.wireless.edca import fq
+from netcarlo.kernels.wireless.edca.msdus import change_count, free_msdus, owe
 from netcarlo.kernels.wireless.edca.state import (
     AGREEMENT_WORDS,
     CLOSED,
@@ -35,6 +36,7 @@ from netcarlo.kernels.wireless.layout import (
     STREAM_FRAME,
     Agreement,
     FlowOut,
+    Function,
     Link,
     NodeOut,
     Radio,
@@ -125,17 +127,22 @@ def acknowledge(m: Any, at: Any, f: Any, a: Any, flags: Any, t: Any) -> None:
         mpdu = mpdu_at(m, a, number)
         if m[mpdu + Mpdu.FLAGS] & (flags | CLOSED) == flags:
             m[at + NODE_COUNTS + NodeOut.SUCCEEDED] += 1
-            _close(m, at, f, mpdu, t)
+            _close(m, at, f, a, mpdu, t)
     _advance(m, a)
+    if m[f + Function.FQ] != 0:
+        fq.release(m, at, t)
 
 
-def _close(m: Any, at: Any, f: Any, mpdu: Any, t: Any) -> None:
+def _close(m: Any, at: Any, f: Any, a: Any, mpdu: Any, t: Any) -> None:
     """Remove an MPDU from the queue, and from the PPDU, which does not reach the receiver again."""
     m[mpdu + Mpdu.FLAGS] = m[mpdu + Mpdu.FLAGS] & ~(IN_PPDU | FRESH) | CLOSED
     change_count(m, at, f, -m[mpdu + Mpdu.COUNT], t)
+    m[Word.SHRUNK] = m[f + Function.NODE]
     entry = m[mpdu + Mpdu.FIRST]
+    if m[f + Function.FQ] != 0:
+        fq.on_closed(m, at, a, entry)
     while entry != NONE:
-        owe(m, entry)
+        owe(m, entry, np.int64(1))
         entry = m[entry + Msdu.NEXT]
 
 
@@ -171,11 +178,13 @@ def drop(m: Any, j: Any, at: Any, a: Any, least: Any, t: Any) -> Any:
                 while entry != NONE:
                     lose(m, m[entry + Msdu.FRAME], np.int64(FlowOut.RETRY_LOST), j)
                     entry = m[entry + Msdu.NEXT]
-            _close(m, at, f, mpdu, t)
+            _close(m, at, f, a, mpdu, t)
     if count > 0:
         _advance(m, a)
         if m[a + Agreement.BLOCK_ACK] != 0:
             request(m, at, f, a)
+        if m[f + Function.FQ] != 0:
+            fq.release(m, at, t)
     return count
 
 
@@ -188,8 +197,13 @@ def drop_first(m: Any, j: Any, at: Any, f: Any, a: Any, t: Any) -> None:
     m[at + NODE_COUNTS + NodeOut.RETRY_DROPS] += 1
     lose(m, m[entry + Msdu.FRAME], np.int64(FlowOut.RETRY_LOST), j)
     change_count(m, at, f, np.int64(-1), t)
-    owe(m, entry)
+    m[Word.SHRUNK] = m[f + Function.NODE]
+    owe(m, entry, np.int64(1))
+    if m[f + Function.FQ] != 0:
+        fq.on_closed(m, at, a, entry)
     free_msdus(m, f, entry)
+    if m[f + Function.FQ] != 0:
+        fq.release(m, at, t)
 
 
 @noinline

@@ -91,12 +91,12 @@ def _time_behind(m: Any, sender: Any, end: Any) -> Any:
 @noinline
 def _refill(m: Any, f: Any, constants: Any, t: Any) -> None:
     """Replace the datagrams of saturated sources that have left their queues."""
+    m[Word.OWED] = 0
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         owed = m[at + FlowState.OWED]
         if owed > 0:
             m[at + FlowState.OWED] = 0
-            m[Word.OWED] -= owed
             for _ in range(owed):
                 sources.refill(m, flow, f, constants, t)
 

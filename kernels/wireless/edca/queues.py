@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.aqm.state import List, Queue
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.wireless import minstrel
-from netcarlo.kernels.wireless.edca import access, scheduler
+from netcarlo.kernels.wireless.edca import access, fq, scheduler
+from netcarlo.kernels.wireless.edca.msdus import append, change_count
 from netcarlo.kernels.wireless.edca.state import (
     AGREEMENT_WORDS,
     DROPPED,
@@ -27,14 +29,11 @@ from netcarlo.kernels.wireless.edca.state import (
     mpdu_at,
 )
 from netcarlo.kernels.wireless.edca.state import words as words
-from netcarlo.kernels.wireless.frame import FLOW_MASK, HOPS
 from netcarlo.kernels.wireless.layout import (
     CATEGORIES,
-    FIFO,
     NOBODY,
     Agreement,
     CategoryOut,
-    Flow,
     Function,
     Link,
     Node,
@@ -44,18 +43,17 @@ from netcarlo.kernels.wireless.layout import (
 from netcarlo.kernels.wireless.state import (
     NODE_COUNTS,
     NODE_WORDS,
-    FlowState,
     Mac,
     Word,
-    flow_at,
     link_at,
     node_at,
 )
-from netcarlo.kernels.wireless.stock import count, enter, leave
+from netcarlo.kernels.wireless.stock import count, enter
 
 COLUMNS = CATEGORIES * CategoryOut.COLUMNS
 """Outcomes of a node behind those of `NodeOut`."""
 
+_ALL = np.int64(1 << 62)
 _MSDU, _MPDU = len(Msdu), len(Mpdu)
 _FUNCTION, _AGREEMENT = len(Function), len(Agreement)
 
@@ -77,7 +75,19 @@ def set_up(m: Any, network: Any, free: Any) -> Any:
         end = _set_up_function(m, network, m[Radio.FUNCTIONS_AT] + k * _FUNCTION, function_at(m, k), end)
     for k in range(m[Radio.AGREEMENTS]):
         end = _set_up_agreement(m, network, m[Radio.AGREEMENTS_AT] + k * _AGREEMENT, agreement_at(m, k), end)
-    return minstrel.set_up(m, end)
+    return minstrel.set_up(m, _set_up_queues(m, end))
+
+
+def _set_up_queues(m: Any, free: Any) -> Any:
+    """Lay out the queues of FQ-CoDel, if a function has it."""
+    m[Word.QUEUES] = free
+    end = free
+    for k in range(m[Radio.FUNCTIONS]):
+        if m[function_at(m, k) + Function.FQ] != 0:
+            end = free + m[Radio.PATH_WORDS] * Queue.SIZE
+    for word in range(free, end):
+        m[word] = 0
+    return end
 
 
 def _set_up_function(m: Any, network: Any, row: Any, f: Any, free: Any) -> Any:
@@ -111,62 +121,26 @@ def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
     f = function_at(m, m[a + Agreement.FUNCTION])
     waiting = m[f + FunctionState.COUNT]
     entry = m[f + FunctionState.FREE]
-    if waiting >= m[f + Function.QUEUE] or entry == NONE:
+    if (waiting >= m[f + Function.QUEUE] and m[f + Function.FQ] == 0) or entry == NONE:
         m[at + NODE_COUNTS + NodeOut.DROPS] += 1
         m[f + FUNCTION_COUNTS + CategoryOut.DROPS] += 1
-        if waiting < m[f + Function.QUEUE]:
+        if entry == NONE and (waiting < m[f + Function.QUEUE] or m[f + Function.FQ] != 0):
             m[Word.FULL] = 1
         return False
     m[f + FunctionState.FREE] = m[entry + Msdu.NEXT]
     m[entry + Msdu.FRAME] = frame
     enter(m, frame)
     m[entry + Msdu.ARRIVAL] = t
-    m[entry + Msdu.NEXT] = NONE
-    if m[a + AgreementState.FIRST] == NONE:
-        m[a + AgreementState.FIRST] = entry
-    else:
-        m[m[a + AgreementState.LAST] + Msdu.NEXT] = entry
-    m[a + AgreementState.LAST] = entry
     m[at + NODE_COUNTS + NodeOut.QUEUED] += 1
-    if m[f + Function.SCHEDULER] != FIFO:
-        scheduler.join(m, f, a, t)
     begins = not access.has_work(m, f)
     change_count(m, at, f, np.int64(1), t)
+    if m[f + Function.FQ] != 0:
+        fq.enqueue(m, at, f, a, t, entry)
+    else:
+        append(m, f, a, t, entry)
     if begins:
         access.contend(m, j, at, f, t)
     return True
-
-
-def change_count(m: Any, at: Any, f: Any, change: Any, t: Any) -> None:
-    """Add to the number of MSDUs of a function of a node at time t."""
-    counts = at + NODE_COUNTS
-    m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
-    m[at + Mac.COUNTED_AT] = t
-    m[at + Mac.COUNT] += change
-    m[f + FunctionState.COUNT] += change
-    m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], m[at + Mac.COUNT])
-    if change < 0:
-        m[Word.SHRUNK] = m[f + Function.NODE]
-
-
-def free_msdus(m: Any, f: Any, entry: Any) -> None:
-    """Return a list of MSDUs to the free ones of a function."""
-    last = entry
-    leave(m, m[last + Msdu.FRAME])
-    while m[last + Msdu.NEXT] != NONE:
-        last = m[last + Msdu.NEXT]
-        leave(m, m[last + Msdu.FRAME])
-    m[last + Msdu.NEXT] = m[f + FunctionState.FREE]
-    m[f + FunctionState.FREE] = entry
-
-
-def owe(m: Any, entry: Any) -> None:
-    """Note that an MSDU has left its first queue, if its source is saturated."""
-    frame = m[entry + Msdu.FRAME]
-    at = flow_at(m, frame & FLOW_MASK)
-    if m[at + Flow.BACKLOG] > 0 and frame & HOPS == 0:
-        m[at + FlowState.OWED] += 1
-        m[Word.OWED] += 1
 
 
 def early(m: Any) -> Any:
@@ -207,7 +181,12 @@ def count_data(m: Any, j: Any, at: Any, column: Any) -> None:
                 mpdu = mpdu_at(m, a, number)
                 if m[mpdu + Mpdu.FLAGS] & DROPPED == 0:
                     _count_list(m, m[mpdu + Mpdu.FIRST], m[mpdu + Mpdu.COUNT], column)
-            _count_list(m, m[a + AgreementState.FIRST], np.int64(1 << 62), column)
+            _count_list(m, m[a + AgreementState.FIRST], _ALL, column)
+            for queues in (0, List.SIZE):
+                q = m[a + AgreementState.QUEUES + queues]
+                while q != NONE:
+                    _count_list(m, m[q + Queue.FIRST], _ALL, column)
+                    q = m[q + Queue.NEXT]
             a += AGREEMENT_WORDS
         f += FUNCTION_WORDS
 

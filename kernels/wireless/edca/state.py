@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import ring
+from netcarlo.kernels.base.aqm.state import Buffer, Queue
 from netcarlo.kernels.wireless import minstrel
 from netcarlo.kernels.wireless.frame import BACKWARD as _BACKWARD
 from netcarlo.kernels.wireless.frame import FLOW_BITS, FLOW_MASK, HOP_MASK
@@ -49,6 +50,8 @@ class FunctionState(IntEnum):
     """First agreement of the list of the scheduler."""
     LIST_END = auto()
     """Last one, if there is one."""
+    BACKLOG = auto()
+    """MSDUs in queues of FQ-CoDel."""
 
 
 FUNCTION_COUNTS = max(FunctionState) + 1
@@ -85,6 +88,13 @@ class AgreementState(IntEnum):
     """Airtime that it may use in this round [ns]."""
     ACTIVE_AT = auto()
     """Time at which it last had MSDUs, as the scheduler knows [ns]."""
+    QUEUES = auto()
+    """FQ-CoDel: list of new queues, then of old ones, first and last queue of each."""
+    LAST_NEW = auto()
+    OLD = auto()
+    LAST_OLD = auto()
+    RELEASED = auto()
+    """Estimated airtime of the MSDUs that are released to the hardware and not closed [ns]."""
     AIR = auto()
     """PPDUs with data on the air, counted from the end of the warm-up on [ns]."""
 
@@ -95,11 +105,13 @@ AGREEMENT_WORDS = max(AgreementState) + 1
 class Msdu(IntEnum):
     """An MSDU of a function."""
 
-    FRAME = 0
+    FRAME = Buffer.PACKET
     """The packet, see `wireless.frame`."""
-    ARRIVAL = 1
+    ARRIVAL = Buffer.ARRIVED
     """Time of arrival in the queue [ns]."""
-    NEXT = 2
+    BYTES = Buffer.BYTES
+    """With FQ-CoDel: size [byte]; once released to the hardware: estimated airtime [ns]."""
+    NEXT = Buffer.NEXT
     """The next MSDU of the agreement, or the next free one."""
 
 
@@ -176,4 +188,9 @@ def words(rows: WifiRows) -> np.ndarray[Any, Any]:
             there = k < p[:, count]
             at = np.where(there, p[:, begin] + k * len(record) + column, 0)
             found += np.where(there, each * net[row, at], 0)
-    return np.asarray(found + minstrel.words(p))
+    some = np.zeros(len(row), bool)
+    for k in range(int(p[:, Radio.FUNCTIONS].max(initial=0))):
+        there = k < p[:, Radio.FUNCTIONS]
+        at = np.where(there, p[:, Radio.FUNCTIONS_AT] + k * len(Function) + Function.FQ, 0)
+        some |= there & (net[row, at] != 0)
+    return np.asarray(found + some * p[:, Radio.PATH_WORDS] * Queue.SIZE + minstrel.words(p))

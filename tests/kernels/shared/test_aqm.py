@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from netcarlo.kernels import models
+from netcarlo.kernels.base.aqm import codel
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS
-from netcarlo.kernels.shared.aqm import codel, pie
+from netcarlo.kernels.shared.aqm import pie
 from netcarlo.kernels.shared.aqm.state import Discipline
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, Flow, Link, Shared, SharedRows
 from tests.kernels.beside_twin import run_as_python

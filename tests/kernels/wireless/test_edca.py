@@ -188,6 +188,27 @@ def test_schedulers_share_packets_or_airtime() -> None:
 
 
 @pytest.mark.full
+def test_fair_queues_spare_a_sparse_flow() -> None:
+    """Beside a stream that fills the queue, a flow of few packets waits 10 times as long without FQ-CoDel."""
+    flow = {"source": "gateway", "sink": 0}
+    station = {
+        "standard": "802.11n", "channel": "20 MHz", "cell": {"stations": 1},
+        "flows": [flow | {"udp": {"rate": "90 Mbit/s"}}, flow | {"udp": {"rate": "100 kbit/s"}}],
+    }  # fmt: skip
+    delays, drops = [], []
+    for queue in ({"queue": 1000}, {"fq_codel": {}}):
+        asked = Scenario.check({"duration": "2 s", "transport": UDP, "wireless": station | queue})
+        rows = build_rows(asked, replications=np.arange(2)).rows
+        out = launch.run(models.model("wifi_udp_edca"), rows)
+        flows, nodes = tables(out, flows=2, node_columns=rows.node_columns)
+        delays.append(flows[:, 1, FlowOut.DELAY_SUM] / flows[:, 1, FlowOut.DELIVERED])
+        of_categories = nodes[:, :, NodeOut.COLUMNS :].reshape(-1, CategoryOut.COLUMNS)
+        drops.append(of_categories[:, CategoryOut.EARLY].sum())
+    assert (delays[0] > 10 * delays[1]).all()
+    assert drops[0] == 0 < drops[1]
+
+
+@pytest.mark.full
 def test_a_hole_stops_the_window() -> None:
     """With errors a short Block Ack window shortens A-MPDUs, as the first missing MPDU does not move it."""
     found = {}

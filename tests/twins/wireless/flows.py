@@ -49,8 +49,12 @@ class Flow:
         """Send the first packets."""
         self.forth.send(packet)
 
-    def departed(self) -> None:
-        """EDCA: a data packet has left the queue of the first node, delivered to the next or lost."""
+    def departed(self) -> bool:
+        """EDCA: a data packet has left the queue of the first node, delivered to the next or lost.
+
+        Returns True if the source is saturated.
+        """
+        return False
 
     def refill(self) -> None:
         """EDCA: keep the queue of a saturated source filled."""
@@ -81,9 +85,10 @@ class Udp(Flow):
         self.owed = self.columns.BACKLOG
         self.refill()
 
-    def departed(self) -> None:
+    def departed(self) -> bool:
         if self.columns.BACKLOG:
             self.owed += 1
+        return bool(self.columns.BACKLOG)
 
     def returned(self, node: int) -> None:
         if self.columns.BACKLOG and self.clock.now >= self.columns.START and self.forth.first_node == node:

@@ -232,11 +232,13 @@ def arriving_rows(rows: WifiRows, *, seed: int) -> WifiRows:
 
 
 def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
-    """Return the same networks with a gateway that fails up to six times."""
+    """Return the same networks with a gateway that fails up to six times, and without FQ-CoDel."""
     most, parameters = 6, rows.parameters.copy()
     networks = []
     for k, (p, network) in enumerate(zip(parameters, rows.network, strict=True)):
         rng = np.random.default_rng([seed, k, 22])
+        first, network = p[Radio.FUNCTIONS_AT] + Function.FQ, network.copy()
+        network[first : first + p[Radio.FUNCTIONS] * len(Function) : len(Function)] = 0
         end, unit = int(p[RowP.END]), pick(rng, 1, 1, 10 * US, MS)  # on a lattice ties are common
         times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(0, most + 1)))) * unit
         p[Radio.OUTAGES], p[Radio.OUTAGES_AT] = len(times) // 2, p[Radio.PATHS_AT]

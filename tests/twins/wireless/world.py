@@ -106,6 +106,7 @@ class World:
         self.classes = classes_of(self)
 
         self.early = 0  # EDCA: so long ago what a node passes up has been received [ns]
+        self.refills = False  # EDCA: packets of saturated sources have been sent or given up
         self.shortened: Node | None = None  # EDCA: whose queue has become shorter in the present event
         if self.tables.outages:
             self._expect_outage(0)
@@ -184,6 +185,8 @@ class World:
         if node is not None:
             for transmit_pending in node.on_room.values():
                 transmit_pending()
+        refills, self.refills = self.refills, False
+        if refills:
             for flow in self.flows:
                 flow.refill()
 

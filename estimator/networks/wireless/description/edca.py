@@ -1,15 +1,17 @@
 """Enhanced distributed channel access (EDCA) and aggregation of 802.11n, ac, ax and be."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.wireless.layout import AIRTIME, FIFO, ROUND_ROBIN
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.wireless.layout import AIRTIME, FIFO, ROUND_ROBIN, Radio
+from netcarlo.networks.aqm import Span
 from netcarlo.networks.radio import Frames, Slots
 from netcarlo.networks.wireless.phy.tables import BEHAVIOURS, CATEGORIES, tables
 from netcarlo.schema import units
-from netcarlo.schema.quantity import Number, Quantity, bounds
+from netcarlo.schema.quantity import Number, Payload, Quantity, bounds
 from netcarlo.schema.record import Record
 
 Ampdu = Annotated[Number, Quantity(units.SIZE, 0, 15_523_200, whole=True)]
@@ -74,6 +76,48 @@ class Edca(Record):
     """Parameters of background (AC_BK)."""
 
 
+class AirtimeLimits(Record):
+    """Limits of the estimated airtime that leaves FQ-CoDel for the hardware (AQL of Linux)."""
+
+    low: Span = 5e-3
+    """Airtime up to which packets for a receiver are released."""
+    high: Span = 12e-3
+    """Airtime up to which they are released while the node has released less than `total`."""
+    total: Span = 24e-3
+    """Airtime of all receivers up to which `high` holds."""
+
+    fills: ClassVar = {
+        "low": (Radio.AQL_LOW, NS), "high": (Radio.AQL_HIGH, NS), "total": (Radio.AQL_TOTAL, NS),
+    }  # fmt: skip
+
+
+class FairQueues(Record):
+    """FQ-CoDel for each receiver and access category, as in mac80211 of Linux: a CoDel queue for each flow.
+
+    Receivers whose rate is below 6.7 Mbit/s times the number of stations are slow.
+    """
+
+    target: Span = 20e-3
+    """Target queueing delay of CoDel."""
+    interval: Span = 0.1
+    """Time for which the queueing delay must exceed `target` before the first drop."""
+    slow_target: Span = 50e-3
+    """`target` of slow receivers."""
+    slow_interval: Span = 0.3
+    """`interval` of slow receivers."""
+    quantum: Payload = 300.0
+    """Number of bytes of a flow that are served in a round."""
+    limit: Annotated[Number, Quantity(units.PACKETS, 1, 8192)] = 8192.0
+    """Queue limit of an access category; with more, the longest queue loses half of its packets, at most
+    32."""
+    airtime: AirtimeLimits = AirtimeLimits()
+    """Limits of the airtime that leaves the queues for the hardware."""
+    nodes: Literal["gateway", "all"] = "gateway"
+    """Nodes that have these queues."""
+
+    fills: ClassVar = {"quantum": (Radio.FQ_QUANTUM, 1)}
+
+
 class Aggregating(Record):
     """Fields of EDCA and aggregation."""
 
@@ -89,6 +133,9 @@ class Aggregating(Record):
     scheduler: Literal["fifo", "round_robin", "airtime"] | None = None
     """Choice of the receiver that a node serves next (802.11n, ac, ax, be): that of the oldest packet
     (`fifo`), each in turn (`round_robin`), or equal airtime as in Linux (`airtime`). Default: `fifo`."""
+    fq_codel: FairQueues | None = None
+    """FQ-CoDel in place of `queue` (802.11n, ac, ax, be); `fq_codel: {}` as access points of Linux. Default:
+    none."""
     block_ack_request: bool | None = None
     """True if a BlockAckReq follows a BlockAck that is missing, instead of the data (802.11n, ac, ax, be).
     Default: true."""

@@ -25,7 +25,7 @@ OLD_ONLY = {
 
 NEW_ONLY = (
     "band", "channel", "streams", "mcs", "guard", "aggregation", "edca", "gateway_edca", "block_ack_request",
-    "behaviour", "scheduler",
+    "behaviour", "scheduler", "fq_codel",
 )  # fmt: skip
 """Fields of a network that have a meaning only with 802.11n, ac, ax and be."""
 

@@ -65,6 +65,12 @@ class Agreement:
         return bool(self.waiting or self.unacknowledged)
 
     @property
+    def pending_airtime(self) -> int:
+        """Return the expected airtime of the MSDUs that FQ-CoDel has handed over [ns]."""
+        formed = [msdu for mpdu in self.unacknowledged for msdu in mpdu.msdus]
+        return sum(msdu.airtime for msdu in self.waiting + formed)
+
+    @property
     def oldest_arrival(self) -> int:
         """Return the arrival of the oldest MSDU not acknowledged."""
         if self.unacknowledged:

@@ -109,6 +109,7 @@ class Exchange:
         acknowledged = [mpdu for mpdu in candidates if mpdu.received]
         for mpdu in acknowledged:
             function.remove(agreement, mpdu)
+        self.station.release()
         self.station.count(NodeOut.SUCCEEDED, len(acknowledged))
         function.reset_cw()
         if kind == Kind.ACK or self.radio.RETRY_PER_MPDU:

@@ -8,6 +8,7 @@ from netcarlo.kernels.wireless.layout import STREAM_BACKOFF, CategoryOut, NodeOu
 from tests.twins.path.link import Packet
 from tests.twins.wireless.edca.agreement import Agreement
 from tests.twins.wireless.edca.builder import Builder
+from tests.twins.wireless.edca.fq import FairQueue
 from tests.twins.wireless.edca.mpdu import Mpdu, Msdu, Ppdu
 from tests.twins.wireless.edca.schedulers import SCHEDULERS
 from tests.twins.wireless.routes import Route
@@ -26,6 +27,7 @@ class Function:
         self.size = 0  # MSDUs that are not acknowledged
         self.agreements: list[Agreement] = []  # by number
         self.outcomes: Counter[CategoryOut] = Counter()
+        self.fair_queue = FairQueue(self)
         self.scheduler = SCHEDULERS[columns.SCHEDULER](self)
 
         self.cw = columns.CW_MIN
@@ -86,16 +88,32 @@ class Function:
         return self.size >= self.capacity
 
     def enqueue(self, packet: Packet, route: Route, hop: int, agreement: Agreement) -> bool:
-        if self.is_full():
+        if self.is_full() and not self.columns.FQ:
             self.outcomes[CategoryOut.DROPS] += 1
             return False
         starts = not self.has_something
         self.size += 1
-        agreement.waiting.append(Msdu(packet, route, hop, arrival=self.station.now))
-        self.scheduler.on_arrival(agreement)
+        self.station.note_queue_length()
+        msdu = Msdu(packet, route, hop, arrival=self.station.now)
+        if self.columns.FQ:
+            self.fair_queue.enqueue(agreement, msdu)
+            self.station.release()
+        else:
+            self.hand_over(agreement, msdu)
         if starts:
             self.contend()
         return True
+
+    def hand_over(self, agreement: Agreement, msdu: Msdu) -> None:
+        """Let an MSDU be sent."""
+        agreement.waiting.append(msdu)
+        self.scheduler.on_arrival(agreement)
+
+    def lose(self, msdu: Msdu) -> None:
+        """Drop an MSDU that has left FQ-CoDel."""
+        msdu.route.lost(msdu.packet, "source" if msdu.hop == 0 else "relay")
+        self.size -= 1
+        self._depart(msdu)
 
     def remove(self, agreement: Agreement, mpdu: Mpdu) -> None:
         """An MPDU is acknowledged or given up."""
@@ -106,8 +124,13 @@ class Function:
         self.size -= len(msdus)
         self.world.shortened = self.station
         for msdu in msdus:
-            if msdu.hop == 0 and msdu.packet.kind == "data":
-                self.world.flows[msdu.packet.path].departed()
+            self.world.refills |= self._depart(msdu)
+
+    def _depart(self, msdu: Msdu) -> bool:
+        """Return True if the source of an MSDU that leaves is saturated."""
+        if msdu.hop > 0 or msdu.packet.kind != "data":
+            return False
+        return self.world.flows[msdu.packet.path].departed()
 
     # What it sends.
 
@@ -143,6 +166,7 @@ class Function:
         given_up = [mpdu for mpdu in mpdus if mpdu.retries >= self.world.radio.SHORT_RETRY]
         for mpdu in given_up:
             self.drop(agreement, mpdu)
+        self.station.release()
         return bool(given_up)
 
     def count_failure(self) -> bool:
@@ -155,6 +179,7 @@ class Function:
         self.retries = 0
         for mpdu in mpdus:
             self.drop(agreement, mpdu)
+        self.station.release()
 
     def collide(self) -> None:
         """Another category of the node sends at the time at which it would have sent."""
@@ -181,6 +206,7 @@ class Function:
         self._leave([msdu])
         self.station.count(NodeOut.RETRY_DROPS)
         msdu.route.lost(msdu.packet, "retry")
+        self.station.release()
 
     def update_cw(self, *, dropped: bool) -> None:
         """After a failure."""

@@ -15,6 +15,7 @@ class Msdu(Frame):
     """A packet in the queue of a function."""
 
     arrival: int = 0  # [ns]
+    airtime: int = 0  # that FQ-CoDel expects when it hands the packet over [ns]
 
 
 @dataclass(eq=False)

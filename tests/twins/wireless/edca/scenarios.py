@@ -81,10 +81,26 @@ def _net(rng: Generator, tcp: bool, *, to_stations: bool) -> EdcaNet:
 
 
 def _choose_schedulers(rng: Generator, net: EdcaNet) -> None:
-    """Choose the schedulers: mostly the same one in all nodes."""
+    """Choose the schedulers, mostly the same one in all nodes, and FQ-CoDel."""
     usual = pick(rng, FIFO, ROUND_ROBIN, AIRTIME)
+    fair = rng.random() < 0.4
     for function in net.wanted.values():
         function["SCHEDULER"] = usual if rng.random() < 0.8 else pick(rng, FIFO, ROUND_ROBIN, AIRTIME)
+        function["FQ"] = int(fair and rng.random() < 0.8)
+        if function["FQ"]:  # there is room for all that saturated sources replace
+            room = 1 + sum(flow.get("BACKLOG", 0) for flow in net.flows)
+            function["QUEUE"] += room - 1
+            function["POOL"] += room
+    target = pick(rng, 20 * MS, 5 * MS, MS, 100 * US)
+    for agreement in net.pairs.values():
+        agreement["TARGET"] = target if rng.random() < 0.7 else 50 * MS
+        agreement["INTERVAL"] = pick(rng, 100 * MS, 10 * MS, 2 * MS, MS)
+    low = pick(rng, 5 * MS, 5 * MS, MS, 200 * US, 1)
+    high = pick(rng, 12 * MS, 2 * low)
+    net.radio |= {
+        "FQ_QUANTUM": pick(rng, 300, 300, 1514, 1), "AQL_LOW": low, "AQL_HIGH": high,
+        "AQL_TOTAL": pick(rng, 24 * MS, 2 * low),
+    }  # fmt: skip
 
 
 def _choose_rates(rng: Generator, net: EdcaNet) -> None:

@@ -85,7 +85,8 @@ class EdcaStation(Node):
 
     def not_received(self) -> list[Packet]:
         agreements = [a for function in self.functions for a in function.agreements]
-        return [packet for agreement in agreements for packet in agreement.in_flight()]
+        waiting = [msdu.packet for function in self.functions for msdu in function.fair_queue.msdus]
+        return waiting + [packet for agreement in agreements for packet in agreement.in_flight()]
 
     def kept(self) -> list[Packet]:
         return [packet for f in self.functions for agreement in f.agreements for packet in agreement.kept()]
@@ -104,9 +105,17 @@ class EdcaStation(Node):
             self.count(NodeOut.DROPS)
             return False
         self.count(NodeOut.QUEUED)
+        return True
+
+    def note_queue_length(self) -> None:
+        """Note a new maximum."""
         most = max(self.outcomes.values[NodeOut.QUEUE_MOST], self.in_queue())
         self.outcomes.values[NodeOut.QUEUE_MOST] = most
-        return True
+
+    def release(self) -> None:
+        """Let MSDUs leave FQ-CoDel."""
+        for function in self.functions:
+            function.fair_queue.release()
 
     def reset_outcomes(self) -> None:
         super().reset_outcomes()

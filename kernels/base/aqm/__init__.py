@@ -1,0 +1,1 @@
+"""Active queue management that several kinds of networks share: CoDel and FQ-CoDel."""
