@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from textwrap import wrap
 
 import numpy as np
 
@@ -30,6 +31,9 @@ STEEP = 30
 
 BESIDE = 2
 """Least values that a measure is shown at on each side of those where its requirement stops to hold."""
+
+LEGEND = 44
+"""Letters of a line of the legend that fit on a phone."""
 
 LONG = 28
 """Letters of the title of an axis that fit beside a figure on a phone."""
@@ -69,7 +73,7 @@ def curve(found: Answer) -> Plot:
                     },
                 ),
                 "mode": "lines+markers",
-                "name": f"{requirement.name}: {wording.goal(plan, k)}",
+                "name": "<br>".join(wrap(f"{requirement.name}: {wording.goal(plan, k)}", LEGEND)),
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "customdata": [
