@@ -96,7 +96,7 @@ class Measured:
 
     @property
     def same(self) -> bool:
-        """True if every quantity agrees with the simulation."""
+        """True if no measured quantity differs from the simulation; those without a verdict do not count."""
         return bool(self.table["verdict"].isin(["inside", "equal", "unknown"]).all())
 
     @property

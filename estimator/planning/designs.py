@@ -41,8 +41,8 @@ class Frontier:
 
     @property
     def cost(self) -> dict[str, Any]:
-        """Totals over all answers: replications used, replications simulated in this call, values,
-        seconds."""
+        """Totals over the answers by name: `replications` used, of them `simulated` in this call, `values`
+        with replications, `of_values` in the plan, and `seconds` of computing."""
         spent = [answer.cost for answer in self.answers]
         found = {name: sum(one[name] for one in spent) for name in spent[0]}
         values = sum(len(design.values) for design in self.plan.designs)

@@ -92,7 +92,7 @@ def values_of(frame: pd.DataFrame, name: str) -> Floats:
 
 
 class Outcomes(NamedTuple):
-    """Outcomes of `n` replications."""
+    """Outcomes of the replications of a scenario: a table, and the output of the kernel."""
 
     integers: NDArray[np.int64]
     """Output of the kernel, int64[n, ...], see `kernels.base.rows` and the layout of the network; empty

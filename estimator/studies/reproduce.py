@@ -28,8 +28,9 @@ def reproduce(
     `names` are those of studies that netcarlo includes (by default all), and folders of your own. Each
     evaluation is simulated when the iterator reaches it. By default, `replications` and `seed` are those
     of the study. `progress(done, total)` is called with numbers of replications of a study; `large` is as in
-    `estimate`. Raises InputError at the call for an unknown study and for all faults of a folder, and later
-    like `evaluate`. Code of a folder (`claims.py`) must be trusted, see `netcarlo.trust`.
+    `estimate`. Raises InputError at the call for an unknown study and for all faults of a folder, and when
+    the iterator reaches a study that cannot be simulated. Code of a folder (`claims.py`) must be trusted, see
+    `netcarlo.trust`.
     """
     from netcarlo.studies.evaluation import evaluate
 

@@ -83,7 +83,7 @@ def _places(results: Results, column: str, k: int, share: float) -> str:
         text = f"alone {text}, tied for best in {tied}"
     if np.isclose(found.near[k], found.alone[k] + found.tied[k]):
         return text
-    return f"{text}, within {scales.say(NEAR, scales.FRACTION)} of the best in {near}"
+    return f"{text}, and within {scales.say(NEAR, scales.FRACTION)} of the best in {near}"
 
 
 class Change(NamedTuple):

@@ -46,7 +46,18 @@
     var data = figure.data.map(function (trace, i) { return Object.assign({}, trace, other && other.data[i]); });
     var layout = Object.assign({}, figure.layout, other && other.layout);
     // Plotly writes into what it is given.
-    return expanded(JSON.parse(JSON.stringify({ data: data, layout: layout, stride: figure.stride })));
+    var copy = expanded(JSON.parse(JSON.stringify({ data: data, layout: layout, stride: figure.stride })));
+    fit(element, copy.layout);
+    return copy;
+  }
+
+  // A title of the y axis that is longer than the figure is high would be cut off.
+  function fit(element, layout) {
+    var axis = layout.yaxis, title = axis && axis.title;
+    if (!title || !title.text) { return; }
+    var size = (title.font && title.font.size) || (layout.font && layout.font.size) || 14;
+    var most = Math.floor(0.85 * element.clientHeight / (0.58 * title.text.length));
+    if (most < size) { title.font = Object.assign({}, title.font, { size: Math.max(most, 9) }); }
   }
 
   // What was chosen stands in the address, `#winner=1.0&gain=2`, so that a link shows the same page.
