@@ -266,7 +266,7 @@ REFUSED = [
     ({"mobility": {"speed": "1 m/s"}}, "adhoc.mobility.model is missing; write model: random"),
     ({"mobility": 5}, "adhoc.mobility = 5 has no fields; write {model: static}"),
     ({"mobility": [1]}, r"adhoc.mobility = \[1\] has no fields"),
-    ({"mobility": {"model": {"a": 1}}}, "adhoc.mobility.model = {'a': 1} is an unknown model"),
+    ({"mobility": {"model": {"a": 1}}}, "adhoc.mobility.model = {a: 1} is an unknown model"),
     ({"mobility": {"model": "gauss"}}, "adhoc.mobility.model = 'gauss' is an unknown model; did you mean"),
     ({"mobility": {"model": "static", "speed": "1 m/s"}}, "adhoc.mobility.speed is an unknown field"),
     ({"mobility": {**WALK, "speed": "5 km"}}, "adhoc.mobility.speed = '5 km' has the wrong unit 'km'"),
