@@ -133,3 +133,39 @@ def test_signals_have_no_meaning_with_older_standards() -> None:
     with pytest.raises(InputError, match=r"path_loss.receiver has no meaning with 802.11g") as caught:
         rows_of({"places": [{"x": "1 m"}, {"x": "0 m"}], "path_loss": loss})
     assert len(caught.value.lines) == 2
+
+
+def cells(*channels: int, apart: float = 30) -> WifiRows:
+    """Return the row of two stations with an access point each; the second one is the gateway."""
+    places = [
+        {"x": "2 m", "next": 1, "channel": channels[0]}, {"x": "0 m", "channel": channels[0]},
+        {"x": f"{apart + 2} m", "channel": channels[1]}, {"x": f"{apart} m", "channel": channels[1]},
+    ]  # fmt: skip
+    loss = {"power_dbm": 20, "exponent": 3}
+    flows = [{"source": 0, "sink": 1}, {"source": 2, "sink": "gateway"}]
+    wireless = {"standard": "802.11ax", "places": places, "path_loss": loss, "flows": flows}
+    return rows_of(wireless, 1)[1]
+
+
+@pytest.mark.parametrize(("channels", "hears"), [((36, 36), True), ((36, 37), True), ((36, 40), False)])
+def test_cells_share_a_channel_or_hear_neighbouring_ones(channels: tuple[int, int], hears: bool) -> None:
+    """20 dBm less 46.9 dB and 30 log 30 dB: -71.2 dBm between the access points; -83.7 dBm are sensed."""
+    apart = 30 if channels[0] == channels[1] else 10  # 14.3 dB nearer
+    rows = cells(*channels, apart=apart)
+    assert links(rows, Link.TO)[0].tolist()[::2] == [1, 3, 3]
+    node = rows.nodes[0, 1]
+    assert bool(node[Node.SENSE] >> 3 & 1) == hears
+    assert bool(node[Node.NEAR] >> 3 & 1) == (channels[0] == channels[1])
+
+
+def test_routes_of_places_end_at_the_gateway() -> None:
+    places = [{"x": "0 m", "next": 1}, {"x": "1 m", "next": 0}, {"x": "2 m"}]
+    with pytest.raises(InputError, match=r"places\.0\.next forms a loop; routes must end at the last node"):
+        rows_of({"places": places, "ranges": {"decode": "9 m"}})
+
+
+def test_stations_relay_only_if_asked() -> None:
+    places = [{"x": "24 m"}, {"x": "12 m"}, {"x": "0 m"}]
+    wireless = {"standard": "802.11ax", "places": places, "path_loss": {"power_dbm": 0, "exponent": 3}}
+    assert links(rows_of(wireless, 1)[1], Link.TO)[0, 0] == 2
+    assert links(rows_of({**wireless, "relays": True}, 1)[1], Link.TO)[0, 0] == 1

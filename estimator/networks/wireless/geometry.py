@@ -16,6 +16,9 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number
 
+ADJACENT_CHANNEL_DB, OTHER_CHANNEL_DB = 16.0, 32.0
+"""Rejection of an adjacent and of another channel at MCS 0 (IEEE 802.11-2020, Tables 19-23 and 21-25)."""
+
 MASKS = ("sense", "decode", "control", "disturb", "disturb_control")
 
 
@@ -272,6 +275,11 @@ def _by_power(
         each = times(value("wall_db"))
         for count in range(1, int(walls.max(initial=0)) + 1):
             distance *= np.where(walls >= count, each[:, None, None], 1)
+    apart = _channels_apart(wireless)
+    if apart is not None:
+        for decibel, there in ((ADJACENT_CHANNEL_DB, apart == 1), (OTHER_CHANNEL_DB, apart > 1)):
+            weaker = times(np.full(len(nodes), decibel))
+            distance *= np.where(there, weaker[:, None, None], 1)
     more = draws.either("wireless.path_loss.gateway_power_dbm", loss.gateway_power_dbm, power) - power
     if more.any():
         distance[np.arange(len(nodes)), :, nodes - 1] *= times(-more)[:, None]
@@ -283,6 +291,13 @@ def _by_power(
         "disturb": times(value("capture_db")), "disturb_control": times(value("control_capture_db"))
     }  # fmt: skip
     return ranges, distance, capture, received
+
+
+def _channels_apart(wireless: Wireless) -> Ints | None:
+    """Return how far apart the channels of nodes are [N, N], or None if all have the same."""
+    channels = np.array([place.channel for place in wireless.places or []])
+    apart = np.abs(channels[:, None] - channels)
+    return apart if apart.any() else None
 
 
 def _walls(places: Floats, side: Floats) -> Ints:
@@ -301,13 +316,22 @@ def _by_distance(
 ) -> Network:
     """Return masks by ranges; scattered stations use routes with the fewest hops."""
     masks = _among({name: distance <= limit[:, None, None] for name, limit in ranges.items()}, nodes)
+    apart = _channels_apart(wireless)
+    if apart is not None:
+        for name in ("decode", "control") if capture else tuple(masks):
+            masks[name] = masks[name] & (apart == 0)
     masks["decode"] = masks["decode"] & masks["sense"]
     masks["control"] = masks["control"] & masks["sense"]
-    if wireless.area is not None or wireless.places is not None:
+    scattered = wireless.area is not None or wireless.places is not None
+    if scattered and (not wireless.has_edca if wireless.relays is None else wireless.relays):
         both = masks["decode"] & masks["decode"].swapaxes(1, 2)
         parent = _shortest(both, distance, nodes)
     else:
         parent = _tree(wireless, draws, nodes, distance.shape[1])
+    for k, place in enumerate(wireless.places or []):
+        if place.next is not None:
+            parent = parent.copy()
+            parent[:, k] = place.next
     if capture:
         far = _farthest_neighbour(parent, distance, nodes)
         for name, factor in capture.items():

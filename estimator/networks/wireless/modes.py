@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.wireless.layout import Link
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES
+from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode
 from netcarlo.networks.wireless.phy.tables import FIRST_GENERATION, STANDARDS
 from netcarlo.networks.wireless.signal import Budget
 from netcarlo.numerics.arrays import Floats, Ints
@@ -33,6 +33,7 @@ def fill(
     second one, `packet` the size of a data packet [n] [byte].
     """
     n, row = len(links), np.arange(len(links))
+    number_of = {mode: number for number, mode in enumerate(wireless.modes)}
     streams = draws.floats("wireless.streams", 1.0 if wireless.streams is None else wireless.streams)
     mcs = None if wireless.mcs is None else draws.floats("wireless.mcs", wireless.mcs)
     budget = None
@@ -55,9 +56,9 @@ def fill(
             if budget is not None and power is not None and given is None:
                 mode = budget.best(power, antennas, standard)
             else:
-                mode = _numbers(wireless, standard, antennas, given)
+                mode = _numbers(wireless, number_of, standard, antennas, given)
             links[:, link, Link.RATE] = len(ANSWER_RATES) + mode
-            lowest, highest = _range(wireless, standard, antennas)
+            lowest, highest = _range(wireless, number_of, standard, antennas)
             links[:, link, Link.LOWEST], links[:, link, Link.HIGHEST] = lowest, highest
             if budget is not None and power is not None:
                 noise[:, link] = budget.of(mode, power, antennas)
@@ -76,7 +77,9 @@ def _standards(wireless: Wireless, draws: Draws, k: int) -> Ints:
     return np.array([each[g] for g in generation.tolist()])
 
 
-def _numbers(wireless: Wireless, standard: Ints, streams: Ints, mcs: Floats | None) -> Ints:
+def _numbers(
+    wireless: Wireless, number_of: dict[Mode, int], standard: Ints, streams: Ints, mcs: Floats | None
+) -> Ints:
     """Return the numbers of modes [n]; without `mcs` those of the highest one."""
     best = np.full(len(streams), -1) if mcs is None else np.broadcast_to(np.rint(mcs), len(streams))
     each = np.stack([standard, streams, best], axis=1).astype(np.int64)
@@ -84,12 +87,15 @@ def _numbers(wireless: Wireless, standard: Ints, streams: Ints, mcs: Floats | No
     found = []
     for k, s, m in distinct.tolist():
         highest = wireless.best_mcs(s, STANDARDS[k]) if m < 0 else m
-        found.append(wireless.mode_row(s, highest, STANDARDS[k]) - len(ANSWER_RATES))
+        found.append(number_of[wireless.mode(s, highest, STANDARDS[k])])
     return np.array(found)[number.reshape(-1)]
 
 
-def _range(wireless: Wireless, standard: Ints, streams: Ints) -> tuple[Ints, Ints]:
+def _range(
+    wireless: Wireless, number_of: dict[Mode, int], standard: Ints, streams: Ints
+) -> tuple[Ints, Ints]:
     """Return the first and the last row of the rate table [n] that rate control may use."""
     fewest = np.ones_like(streams) if wireless.varies_streams else streams
-    first = _numbers(wireless, standard, fewest, np.zeros(len(streams)))
-    return len(ANSWER_RATES) + first, len(ANSWER_RATES) + _numbers(wireless, standard, streams, None)
+    first = _numbers(wireless, number_of, standard, fewest, np.zeros(len(streams)))
+    last = _numbers(wireless, number_of, standard, streams, None)
+    return len(ANSWER_RATES) + first, len(ANSWER_RATES) + last

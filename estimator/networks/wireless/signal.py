@@ -21,6 +21,9 @@ NOISE_DBM_PER_HZ = -174.0
 """Thermal noise at 290 K."""
 NOISE_FIGURE_DB = 7.0
 
+_COUNTS_DB = np.round([0.0, *(10 * math.log10(count) for count in range(1, 9))], 6)
+"""Numbers of streams and antennas [dB]."""
+
 
 def usual_dbm(wireless: Wireless, draws: Draws) -> dict[str, Any]:
     """Return the default path loss over the first metre [dB], and the least power to decode and sense [n]."""
@@ -68,7 +71,7 @@ class Budget:
         mode = self.modes[number]
         ratio = power_dbm - self.floors[number]
         if self.shared:
-            ratio = ratio + 10 / math.log(10) * portable.log(antennas / mode.streams**2)
+            ratio = ratio + (_COUNTS_DB[antennas] - 2 * _COUNTS_DB[mode.streams])
         return frame_error(mode.mcs, ratio, self.size)
 
     def every(self, power_dbm: Floats, antennas: Ints) -> Floats:

@@ -59,12 +59,22 @@ class Area(Record):
 
 
 class Place(Record):
-    """Position of a node."""
+    """Position of a node.
+
+    With several cells each station has its access point as `next`, and each access point the gateway, which
+    may be an access point itself.
+    """
 
     x: Coordinate
     """First coordinate of the node."""
     y: Coordinate = 0.0
     """Second coordinate of the node."""
+    next: int | None = None
+    """Number of the next node on the path to the gateway. Default: see `relays`."""
+    channel: Annotated[int, Field(ge=0, le=255)] = 0
+    """Index of the channel; those of adjacent channels differ by 1. Nodes on other channels are not decoded.
+    With `path_loss` they are sensed and disturb as if weaker by the rejection of adjacent (16 dB) or other
+    channels (32 dB); with `ranges` not at all."""
 
 
 class Node(Record):
@@ -110,6 +120,9 @@ class Layout(Record):
     redraw: bool = True
     """True if random positions and shadowing are drawn for every replication; otherwise they are those of
     the `topology`."""
+    relays: bool | None = None
+    """True if stations in an `area` or at `places` forward frames of others, on routes with the fewest hops;
+    otherwise each sends to the gateway. Default: true; false with 802.11n and later."""
     reach: Reach | None = None
     """Reception and carrier sensing in hops. Default: all nodes hear each other, unless `ranges` or
     `path_loss` is given."""
@@ -139,6 +152,21 @@ class Layout(Record):
             )
         if given[0] in ("chain", "tree") and metres and not self._spaced():
             raise InputError(f"{given[0]} needs a spacing with {hearing[0]}; write spacing: 50 m")
+        return self
+
+    @model_validator(mode="after")
+    def _places_exist(self) -> Self:
+        places = self.places or []
+        for k, place in enumerate(places):
+            if place.next is not None and (not 0 <= place.next < len(places) or place.next == k):
+                allowed = f"expected 0 to {len(places) - 1} except {k}"
+                raise InputError(f"places.{k}.next = {place.next} is not another node; {allowed}")
+            at = k
+            for _ in places:
+                following = places[at].next
+                at = len(places) - 1 if following is None else following
+            if at != len(places) - 1:
+                raise InputError(f"places.{k}.next forms a loop; routes must end at the last node")
         return self
 
     @model_validator(mode="after")
