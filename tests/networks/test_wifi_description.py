@@ -108,6 +108,13 @@ def rows_of(wireless: dict[str, Any]) -> tuple[Any, Any]:
     return p, table
 
 
+def test_features_that_are_not_modelled_are_refused_by_name() -> None:
+    assert faults(standard="802.11ax", ofdma="downlink", mu_mimo=True) == [
+        "ofdma is not supported: OFDMA is not modelled; remove it",
+        "mu_mimo is not supported: MU-MIMO is not modelled; remove it",
+    ]
+
+
 def test_fair_queues_are_of_new_standards() -> None:
     (line,) = faults(standard="802.11g", fq_codel={})
     assert line.startswith("fq_codel has no meaning with 802.11g; remove it")

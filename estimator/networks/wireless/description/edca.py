@@ -21,6 +21,9 @@ Spaces = Annotated[Number, Quantity(units.PLAIN, 1, 15, whole=True)]
 
 SCHEDULERS = {"fifo": FIFO, "round_robin": ROUND_ROBIN, "airtime": AIRTIME}
 
+NOT_MODELLED = {"ofdma": "OFDMA", "mu_mimo": "MU-MIMO", "mlo": "multi-link operation"}
+"""Features of 802.11ac, ax and be that are refused by name."""
+
 AccessCategory = Literal[CATEGORIES]  # type: ignore[valid-type]
 Behaviour = Literal[BEHAVIOURS]  # type: ignore[valid-type]
 
@@ -141,6 +144,15 @@ class Aggregating(Record):
     Default: true."""
     behaviour: Behaviour | None = None
     """Departures from the standard: none (`standard`), or those of ns-3 3.37 (`ns3`). Default: `standard`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_modelled(cls, data: Any) -> Any:
+        names = [name for name in NOT_MODELLED if isinstance(data, dict) and name in data]
+        if names:
+            why = "is not modelled; remove it"
+            raise InputError(*(f"{name} is not supported: {NOT_MODELLED[name]} {why}" for name in names))
+        return data
 
     @property
     def most_ampdu(self) -> int:
