@@ -5,6 +5,7 @@ A path uses PFTK, or its counterparts for BIC, CUBIC and SCTP, limited by the sa
 these omit and their accuracy.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.kernels.base.loss import DIGITS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
-from netcarlo.kernels.senders import BIC, CUBIC
+from netcarlo.kernels.senders import BIC, CUBIC, LINUX_BBR, LINUX_CUBIC, LINUX_RENO
 from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
 
@@ -42,10 +43,34 @@ def loss_limited(
     for number, of_kind in ((CUBIC, formulas.cubic), (BIC, formulas.bic)):
         if np.any(kind == number):
             found = np.where(kind == number, of_kind(rtt_s, loss, **known, ack_every=every), found)
+    for number, of_linux in _OF_LINUX.items():
+        if np.any(kind == number):
+            found = np.where(kind == number, of_linux(rtt_s, loss, **known), found)
     if of_sctp.any():
         floor = p[..., SctpP.SSTHRESH_FLOOR] / np.maximum(p[..., RowP.DATA] + p[..., RowP.CHUNK_HEADER], 1)
         found = np.where(of_sctp, formulas.sctp(rtt_s, loss, **known, floor=floor, again=again), found)
     return found
+
+
+def _linux_cubic(rtt_s: Floats, loss: Floats, **known: Any) -> Floats:
+    """Return the packets per second of CUBIC with RACK-TLP, which repeats lost retransmissions in time."""
+    return formulas.cubic(rtt_s, loss, **known, of=formulas.OF_LINUX, again=0.0)
+
+
+def _linux_reno(rtt_s: Floats, loss: Floats, **known: Any) -> Floats:
+    """Return the packets per second of Reno with RACK-TLP, whose window grows by packets acknowledged."""
+    return formulas.sctp(rtt_s, loss, **known, floor=1, again=0.0)
+
+
+def _linux_bbr(rtt_s: Floats, loss: Floats, *, window: Floats, rto_s: Floats) -> Floats:
+    """Return the packets per second of BBR by its windows alone."""
+    return formulas.bbr(rtt_s, loss, window=window)
+
+
+_OF_LINUX: Mapping[int, Callable[..., Floats]] = {
+    LINUX_CUBIC: _linux_cubic, LINUX_RENO: _linux_reno, LINUX_BBR: _linux_bbr,
+}  # fmt: skip
+"""Formulae of today's Linux by number of the sender."""
 
 
 def first_rto_s(p: Ints, rtt_s: Floats) -> Floats:

@@ -10,14 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netcarlo.kernels.congestion import cubic as control
+from netcarlo.kernels.linux import cubic as linux
 from netcarlo.numerics import bic as response_of_bic
 from netcarlo.numerics.arrays import Floats, divisors
 
+
+class Cubic(NamedTuple):
+    """Parameters of CUBIC (RFC 9438, sections 4.3, 4.6 and 5)."""
+
+    beta: float
+    """Share of the window that is left after a loss."""
+    scale: float
+    """Constant C [packets / s^3]."""
+    friendly: float
+    """Growth of standard TCP with this decrease [packets per round trip]."""
+    factors: tuple[float, float]
+    """Ratios of the mean window under random loss to that under periodic loss, see `RANDOM_LOSS_FACTORS`."""
+
+
 CUBIC_BETA = control.BETA / control.BETA_ONE
 CUBIC_SCALE = control.CUBE_RTT_SCALE / control.BETA_ONE  # [packet / s^3]
-CUBIC_FRIENDLY = (
-    8 / control.BETA_SCALE
-)  # growth of standard TCP with CUBIC_BETA [packets per round trip]
+CUBIC_FRIENDLY = 8 / control.BETA_SCALE  # growth of standard TCP with CUBIC_BETA [packets per round trip]
 RANDOM_LOSS_FACTORS = 1.174, 1.024
 """Ratios of CUBIC's mean window under random loss to that under periodic loss, in the cubic and in the
 Reno-friendly region.
@@ -25,6 +38,9 @@ Reno-friendly region.
 They follow from the stationary distribution of the window when the numbers of packets between losses are
 exponential, fast convergence included (`tests/numerics/test_formulas.py` computes them).
 """
+OF_NS2 = Cubic(CUBIC_BETA, CUBIC_SCALE, CUBIC_FRIENDLY, RANDOM_LOSS_FACTORS)
+OF_LINUX = Cubic(linux.BETA / linux.ONE, linux.SCALE / linux.ONE, 8 / linux.BETA_SCALE, (1.137, 1.037))
+"""CUBIC of ns-2 and of today's Linux (`kernels.linux.cubic`)."""
 
 
 def window_limited(rtt_s: ArrayLike, window: ArrayLike) -> Floats:
@@ -103,27 +119,31 @@ def cubic(
     window: ArrayLike = np.inf,
     rto_s: ArrayLike = 1.0,
     ack_every: ArrayLike = 1,
+    of: Cubic = OF_NS2,
+    again: ArrayLike | None = None,
 ) -> Floats:
     """Return the packets sent per second by a TCP with CUBIC and SACK loss recovery; arguments as for `pftk`.
 
     The window is the larger of the cubic and the Reno-friendly one (RFC 9438, sections 5.1 and 4.3), with the
-    parameters of `kernels.congestion.cubic` and random loss (`RANDOM_LOSS_FACTORS`).
+    parameters `of` an implementation and random loss. Retransmissions that are lost with probability `again`
+    (default: `loss`) need the timer.
     """
     rtt, most, p = np.asarray(rtt_s, np.float64), np.asarray(window, np.float64), _inside(loss)
-    friendly = CUBIC_FRIENDLY / np.asarray(ack_every, np.float64)
+    friendly = of.friendly / np.asarray(ack_every, np.float64)
     # Ratio of mean to peak for a cubic that ends at its plateau, and for a line.
-    concave, straight = (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2
+    concave, straight = (3 + of.beta) / 4, (1 + of.beta) / 2
     means = (
-        RANDOM_LOSS_FACTORS[0] * (CUBIC_SCALE * concave / (1 - CUBIC_BETA)) ** 0.25 * (rtt / p) ** 0.75,
-        RANDOM_LOSS_FACTORS[1] * np.sqrt(friendly * straight / ((1 - CUBIC_BETA) * p)),
+        of.factors[0] * (of.scale * concave / (1 - of.beta)) ** 0.25 * (rtt / p) ** 0.75,
+        of.factors[1] * np.sqrt(friendly * straight / ((1 - of.beta) * p)),
     )
     mean = np.maximum(*means)
     free = mean / np.where(means[0] > means[1], concave, straight)
     w = np.minimum(free, most)
-    rounds, of_peak = cubic_recovery(rtt, w, friendly)
+    rounds, of_peak = cubic_recovery(rtt, w, friendly, of)
     rounds = np.where(free >= most, rounds, 1 / (p * mean))
     period = _Period(w, rounds, rounds * w * of_peak)
-    return _per_second(rtt, p, period, limited=free >= most, timeout=_unrepaired(p, w, p), rto_s=rto_s)
+    timeout = _unrepaired(p, w, p if again is None else np.asarray(again, np.float64))
+    return _per_second(rtt, p, period, limited=free >= most, timeout=timeout, rto_s=rto_s)
 
 
 def bic(
@@ -145,15 +165,36 @@ def bic(
     return _per_second(rtt_s, p, period, limited=False, timeout=timeout, rto_s=rto_s)
 
 
-def cubic_recovery(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:
+def cubic_recovery(
+    rtt_s: Floats, window: Floats, friendly: ArrayLike, of: Cubic = OF_NS2
+) -> tuple[Floats, Floats]:
     """Return the round trips in which CUBIC's window recovers after a loss, and its mean as a share of the
     window.
 
     `friendly` is the growth of standard TCP [packets per round trip].
     """
-    cubic = np.cbrt(window * (1 - CUBIC_BETA) / CUBIC_SCALE) / rtt_s
-    line = (1 - CUBIC_BETA) * window / friendly
-    return np.minimum(cubic, line), np.where(cubic < line, (3 + CUBIC_BETA) / 4, (1 + CUBIC_BETA) / 2)
+    cubic = np.cbrt(window * (1 - of.beta) / of.scale) / rtt_s
+    line = (1 - of.beta) * window / np.asarray(friendly)
+    return np.minimum(cubic, line), np.where(cubic < line, (3 + of.beta) / 4, (1 + of.beta) / 2)
+
+
+def bbr(
+    rtt_s: ArrayLike, loss: ArrayLike, *, window: ArrayLike = np.inf, capacity: ArrayLike = np.inf
+) -> Floats:
+    """Return the packets sent per second by BBR v1 alone at a bottleneck of `capacity` [packets/s].
+
+    It does not respond to losses. Every ten seconds a window of four packets probes the RTT for 200 ms and a
+    round trip (Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016). While a
+    loss is repaired, a round trip, the receive window forbids packets more than `window` behind it.
+    """
+    rtt, most, p = np.asarray(rtt_s, np.float64), np.asarray(window, np.float64), _inside(loss)
+    pipe = np.asarray(capacity, np.float64) * rtt
+    flight = np.minimum(most, pipe)
+    with np.errstate(invalid="ignore"):
+        stalled = np.where(most < np.inf, np.clip(2 - most / np.maximum(flight, 1e-9), 0.0, 1.0), 0.0)
+    hit = -np.expm1(np.minimum(flight, 1e9) * np.log1p(-p))
+    probing = (0.2 + rtt) / (10.2 + rtt) * np.clip(1 - 4 / np.maximum(flight, 4.0), 0.0, 1.0)
+    return np.asarray(flight / (rtt * (1 + hit * stalled)) * (1 - probing))
 
 
 class _Period(NamedTuple):
@@ -192,21 +233,23 @@ def _inside(loss: ArrayLike) -> Floats:
     return np.clip(np.asarray(loss, np.float64), 1e-12, 1 - 1e-12)
 
 
-def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window: ArrayLike) -> Floats:
+def sawtooth(
+    rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window: ArrayLike, kept: float = 0.5
+) -> Floats:
     """Return the packets per second of a single TCP through a drop-tail queue whose overflow is the only
     loss.
 
     `capacity` [packets/s]; `queue` is the maximum number of waiting packets. The window grows until pipe and
-    queue are full, and is then halved. A smaller `window` stays constant.
+    queue are full, and is then reduced to the share `kept`. A smaller `window` stays constant.
     """
     rtt, rate, most = (np.asarray(x, np.float64) for x in (rtt_s, capacity, window))
     pipe = rate * rtt
     peak = pipe + np.asarray(queue)
     with np.errstate(invalid="ignore", divide="ignore"):  # links without capacity give 0 below
-        low, high = np.minimum(peak / 2, pipe), np.minimum(peak, 2 * pipe)
+        low, high = np.minimum(peak * kept, pipe), np.minimum(peak, pipe / kept)
         below, above = (pipe * pipe - low * low) / 2, (peak * peak - pipe * pipe) / 2
         cycle = (pipe - low) * rtt + above / divisors(rate)
-        climbing = np.where(high < 2 * pipe, (below + above) / divisors(cycle), rate)
+        climbing = np.where(high < pipe / kept, (below + above) / divisors(cycle), rate)
     return np.where(rate > 0, np.where(most <= peak, np.minimum(most / rtt, rate), climbing), 0.0)
 
 

@@ -145,6 +145,14 @@ class Capabilities:
         control = self.only_packets
         return f"{model} supports congestion controls of sack only, not {control}" if control else ""
 
+    def unknown_to_formula(self, known: Sequence[str]) -> str:
+        """Return what the formulae, which support the protocols `known`, lack for this transport; empty if
+        nothing."""
+        if self.protocol not in known:
+            return f"the formulae do not support {self.protocol}"
+        control = f"{self.only_packets} of {self.protocol}" if self.only_packets else ""
+        return f"the formulae support congestion controls of sack only, not {control}" if control else ""
+
     @property
     def receiver_bytes(self) -> Any:
         """Size of the receive buffer [byte], possibly a distribution; None if windows count packets."""

@@ -400,11 +400,15 @@ class Linux(Tcp):
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """See `Capabilities.unknown_to_fluid`."""
         if "linux" in known and self.only_packets:
-            names = " and ".join(sender.removeprefix("linux_") for sender in LINUX_FLUID)
+            names = ", ".join(sender.removeprefix("linux_") for sender in LINUX_FLUID)
             return f"{model} supports {names} of linux only, not {self.control}"
         field = next((field for field in OF_HOSTS if self.given(field)), "")
         text = f"{model} does not support {field}" if field else ""
         return super().unknown_to_fluid(known, model) or text
+
+    def unknown_to_formula(self, known: Sequence[str]) -> str:
+        """See `Capabilities.unknown_to_formula`."""
+        return self.unknown_to_fluid(known, "the formula")
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:

@@ -113,13 +113,14 @@ def test_cubic_is_the_response_function_of_the_rfc() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(("curved", "known"), [(1e4, 0), (1e-3, 1)])
-def test_windows_at_random_losses(curved: float, known: int) -> None:
+@pytest.mark.parametrize("of", [formulas.OF_NS2, formulas.OF_LINUX], ids=["ns-2", "Linux"])
+def test_windows_at_random_losses(of: formulas.Cubic, curved: float, known: int) -> None:
     """Mean windows agree within 3 % with 400 chains of 80 losses that are exponentially distributed in
     packets.
 
     Units are such that the friendly window grows by 1 per round; `curved` is C in these units.
     """
-    kept, rng, scale = 819 / 1024, np.random.default_rng(1), max(1.0, curved**0.25)
+    kept, rng, scale = of.beta, np.random.default_rng(1), max(1.0, curved**0.25)
     window = most = np.full(400, 1.5 * scale)
     packets = time = 0.0
     for loss in range(120):
@@ -137,7 +138,29 @@ def test_windows_at_random_losses(curved: float, known: int) -> None:
     cubic_region = (curved * (3 + kept) / (4 * (1 - kept))) ** 0.25
     straight = math.sqrt((1 + kept) / (2 * (1 - kept)))
     equal = (cubic_region, straight)[known]
-    assert packets / time / equal == pytest.approx(formulas.RANDOM_LOSS_FACTORS[known], rel=0.03)
+    assert packets / time / equal == pytest.approx(of.factors[known], rel=0.03)
+
+
+def test_the_constants_of_cubic_are_those_of_rfc_9438() -> None:
+    """Sections 4.1, 4.3 and 4.6; the kernel rounds them."""
+    of = formulas.OF_LINUX
+    assert (of.beta, of.scale) == pytest.approx((0.7, 0.4), rel=2e-3)
+    assert of.friendly == pytest.approx(3 * (1 - 0.7) / (1 + 0.7), rel=0.01)
+
+
+def test_bbr_fills_its_path_and_ignores_losses_unless_the_window_is_full() -> None:
+    bbr = formulas.bbr
+    full = bbr(0.05, [0.0, 0.02], window=1e6, capacity=1000.0)
+    assert full == pytest.approx([1000 * (1 - 0.92 * 0.25 / 10.25)] * 2, rel=1e-9)
+    assert bbr(0.1, 0.0, window=20, capacity=1000.0) == pytest.approx(200 * (1 - 0.8 * 0.3 / 10.3))
+    assert bbr(0.1, 0.99, window=20, capacity=1000.0) == pytest.approx(100 * (1 - 0.8 * 0.3 / 10.3))
+
+
+def test_a_sawtooth_that_keeps_more_needs_a_smaller_queue() -> None:
+    """A queue of 3/7 of the BDP suffices if 0.7 of the window are kept, one BDP if it is halved."""
+    known = {"queue": np.array([42.0, 43.0, 100.0]), "window": np.inf}
+    assert (formulas.sawtooth(0.1, 1000.0, **known, kept=0.7) < 1000).tolist() == [True, False, False]
+    assert (formulas.sawtooth(0.1, 1000.0, **known) < 1000).tolist() == [True, True, False]
 
 
 def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math.inf) -> float:

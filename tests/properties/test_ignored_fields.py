@@ -19,6 +19,7 @@ BASES: dict[str, Any] = {
     "outages": {
         "hops": [{**HOP, "outages": {"up": "2 s", "down": "300 ms"}}], "transport": TCP, "duration": "20 s",
     },
+    "linux": {"hops": [HOP, HOP], "transport": {"protocol": "linux", "window": 20}, "duration": "20 s"},
     "sctp": {"paths": [{"hops": [HOP]}], "transport": {"protocol": "sctp"}, "duration": "20 s"},
     "shared": {
         "shared": {"dumbbell": HOP, "flows": [{"start": "100 ms"}, {"udp": {"rate": "300 kbit/s"}}]},
@@ -52,6 +53,7 @@ NOT_HERE = {
     "transport.handshake": "its size is below what a rate resolves",
     "transport.receiver_window": "the window is smaller",
     "transport.initial_ssthresh": "above the window",
+    "transport.slow_start": "a loss ends slow start first",
     "transport.tick": "no timer goes off here", "transport.clock_phase": "the same",
     "transport.min_rto": "no timer goes off here", "transport.max_burst": "bursts are smaller",
     "transport.path_max_retrans": "one path", "transport.failback": "one path",

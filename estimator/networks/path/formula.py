@@ -5,7 +5,17 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Hop, Rows
 from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP, TcpP
-from netcarlo.kernels.senders import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
+from netcarlo.kernels.senders import (
+    BIC,
+    CUBIC,
+    LINUX,
+    LINUX_BBR,
+    LINUX_CUBIC,
+    NEWRENO,
+    RENO,
+    SACK,
+    TAHOE,
+)
 from netcarlo.networks.formula import Found, byte_s, first_rto_s, loss_limited, max_in_flight, probability
 from netcarlo.numerics import bic, formulas
 from netcarlo.numerics.arrays import Floats, Ints
@@ -37,7 +47,11 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     again = np.where(p[:, SctpP.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
     most = max_in_flight(p)
     alone = loss_limited(p, rtt_s, 1 - survive, most, kind=kind, again=again)
-    full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
+    kept = formulas.OF_LINUX.beta if kind == LINUX_CUBIC else 0.5
+    room = np.where(queue == 0, np.inf, queue - 1.0)
+    full = sawtooth(rtt_s, capacity, queue=room, window=most, kept=kept)
+    if kind == LINUX_BBR:  # it does not fill the queue
+        alone = full = formulas.bbr(rtt_s, 1 - survive, window=most, capacity=capacity)
     sent = np.minimum(alone, full)
     # Where the queue is the limit, use the mean window of the sawtooth.
     held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
@@ -82,16 +96,20 @@ def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind:
 
 def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) -> Transfer:
     rtt_s = window / rate
-    every = np.where(p[:, SctpP.RWND] > 0, 1, np.maximum(p[:, ReliableP.ACK_EVERY], 1))
+    by_bytes = (p[:, SctpP.RWND] > 0) | (kind in LINUX)
+    every = np.where(by_bytes, 1, np.maximum(p[:, ReliableP.ACK_EVERY], 1))
     beta, growth = np.full(len(p), 0.5), 1.0 / every
-    if kind == CUBIC:
-        beta = np.full(len(p), formulas.CUBIC_BETA)
-        rounds, _ = formulas.cubic_recovery(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
+    if kind in (CUBIC, LINUX_CUBIC):
+        of = formulas.OF_NS2 if kind == CUBIC else formulas.OF_LINUX
+        beta = np.full(len(p), of.beta)
+        rounds, _ = formulas.cubic_recovery(rtt_s, window, of.friendly / every, of)
         growth = (1 - beta) * window / _at_least_some(rounds)
     elif kind == BIC:
         beta = np.minimum(bic.window_after_loss(window) / window, 1.0)  # a window of 1 is not reduced
         growth = (1 - beta) * window / _at_least_some(bic.recovery(window, every).rounds)
-    slow_start_factor = 1 + 1.0 / np.maximum(p[:, ReliableP.ACK_EVERY], 1)
+    elif kind == LINUX_BBR:  # the window returns in slow start
+        beta, growth = np.ones(len(p)), window
+    slow_start_factor = 1 + 1.0 / (every if kind in LINUX else np.maximum(p[:, ReliableP.ACK_EVERY], 1))
     rto_s = first_rto_s(p, rtt_s)
     max_rto_s = np.maximum(p[:, ReliableP.MAX_RTO] / NS, rto_s)
     repairs = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)

@@ -11,6 +11,8 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "transport.initial_window", "transport.initial_ssthresh", "transport.handshake", "*.ack_loss",
         "*.ack_bursts", "*.reverse.queue", "paths.*.tick",
     ),
+    "fluid linux": ("transport.ack_delay", "transport.max_rto"),
+    "formula linux": ("transport.slow_start", "transport.ack_every", "transport.min_rto"),
     "formula sctp": (
         "transport.sack_first", "transport.probe_first", "transport.max_burst", "transport.rules",
         "transport.initial_cwnd", "transport.ssthresh_floor", "transport.path_max_retrans",

@@ -122,11 +122,8 @@ class PathNetwork(Routed):
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
-        if transport.protocol not in (*FLUID_TCPS, "sctp"):
-            return f"the formulae do not support {transport.protocol}"
-        if control := transport.only_packets:
-            unknown = f"{control} of {transport.protocol}"
-            return f"the formulae support congestion controls of sack only, not {unknown}"
+        if text := run.transport.unknown_to_formula((*FLUID_TCPS, "linux", "sctp")):
+            return text
         if self.mobility is not None:
             return "the formulae do not support mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
@@ -138,7 +135,7 @@ class PathNetwork(Routed):
     def formula(self, run: Run, rows: Rows) -> Named:
         """Return the outcomes by PFTK or its counterparts, limited by the bottleneck and reduced by
         outages."""
-        kind = run.transport.growth
+        kind = run.transport.kind
         return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 
     # Rows.

@@ -15,5 +15,6 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "*.jitter", "*.gaps", "shared.flows.*.protocol", "shared.flows.*.udp.bytes",
         "shared.flows.*.udp.packets",
     ),
+    "formula linux": ("transport.slow_start",),
 }  # fmt: skip
 """Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""

@@ -51,7 +51,7 @@ from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.kinds import FLUID_KINDS, FLUID_TCPS, not_mixed, own_association, sender_of
+from netcarlo.transport.kinds import FLUID_KINDS, not_mixed, own_association, sender_of
 
 
 class SharedNetwork(SharedSpec, Network):
@@ -165,7 +165,7 @@ class SharedNetwork(SharedSpec, Network):
         also finite flows."""
         if self.classes:
             return f"the {fidelity} model does not support {self.classes[0][0]}.arrivals"
-        known = FLUID_KINDS if fidelity == "fluid" else (*FLUID_TCPS, "sctp")
+        known = FLUID_KINDS if fidelity == "fluid" else (*FLUID_KINDS, "sctp")
         if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model does" if fidelity == "fluid" else "formulae do"
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
