@@ -204,7 +204,8 @@ def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
 def arriving_rows(rows: WifiRows, *, seed: int) -> WifiRows:
     """Return the same networks whose TCP flows are slots, of Poisson sources or of users."""
     parameters, network = rows.parameters.copy(), rows.network.copy()
-    constants = np.zeros((len(parameters), 5 * 2 * WORDS))
+    most = int(parameters[:, Radio.FLOWS].max())  # each may be a class
+    constants = np.zeros((len(parameters), most * 2 * WORDS))
     for k, p in enumerate(parameters):
         rng = np.random.default_rng([seed, k, 26])
         flows = network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
