@@ -33,6 +33,10 @@ class Slot(arrivals.Slot):
     def latest(self) -> Any:
         return self.flows[-1]
 
+    @property
+    def forth(self) -> Any:
+        return self.latest.forth
+
     def is_free(self) -> bool:
         over = self.latest.finished != NEVER and not any(p.path == self.number for p in self.world.packets())
         return len(self.flows) == 1 or over
@@ -44,10 +48,12 @@ class Slot(arrivals.Slot):
         """Return 0: the slowdown is not measured."""
         return 0
 
-    def departed(self) -> None:
-        """Do nothing: no flow keeps a queue filled."""
+    def departed(self) -> bool:
+        """Return False: no flow keeps a queue filled."""
+        return False
 
-    refill = departed
+    def refill(self) -> None:
+        """Do nothing: no flow keeps a queue filled."""
 
     def returned(self, node: int) -> None:
         """Do nothing: no flow keeps a queue filled."""
