@@ -55,8 +55,10 @@ class Earlier:
 def _title(page: Path) -> str | None:
     """Return the title of a page of ours; None if there is no such page."""
     try:
+        if not page.is_file():  # a pipe would wait for its other end
+            return None
         with page.open("rb") as file:
             found = TITLE.search(file.read(HEAD_BYTES).decode("utf-8", "replace"))
-    except OSError:  # there is none, or its name cannot be used, which is reported when it is written
+    except OSError:  # its name cannot be used, which is reported when it is written
         return None
     return html.unescape(found[1]) if found else None

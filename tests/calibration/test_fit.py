@@ -207,7 +207,7 @@ def test_free_fields_have_ranges_units_and_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("hops.0.rat=1..2 Mbit/s", "did you mean 'rate'"),
+        ("hops.0.rat=1..2 Mbit/s", "did you mean 'hops.0.rate'"),
         ("hops.0.rate=5 Mbit/s", "has no range; write --free 'hops.0.rate=LOW..HIGH'"),
         ("hops.0.rate=1..2 ms", "has the wrong unit"),
         ("hops.0.rate=2..1 Mbit/s", "the range is empty; write the lower end first"),

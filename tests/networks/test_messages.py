@@ -103,7 +103,7 @@ def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
             {"transport": {"idle_restart": False, "congestion_control": "bbr"}},
             "idle_restart = false does not apply to bbr; remove it, or write congestion_control: cubic",
         ),
-        (MESSAGES, {"fidelity": "fluid"}, "the fluid model does not support linux"),
+        (MESSAGES, {"fidelity": "fluid"}, "the fluid model of a path does not support messages"),
         (
             None,
             {"hops": None, "shared": SHARED, "transport": {"autotuning": True}},

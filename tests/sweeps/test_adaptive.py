@@ -363,12 +363,12 @@ SHARED: dict[str, Any] = {
         ({"keep": "replications"}, "keep = replications cannot be combined with fidelity: auto"),
         ({"goals": {}, "auto": {"decide": ["goals"]}}, "decide = goals, but the sweep has no goals"),
         ({"axes": {}, "compare": None, "auto": {"decide": ["winner"]}}, "decide = winner needs a comparison"),
-        ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; expected 0.001 to 0.2"),
+        ({"auto": {"wrong": "50 %"}}, "auto.wrong = '50 %' is above the limit; expected 0.1 % to 20 %"),
         ({"auto": {"decide": ["all"]}}, "expected 'goals' or 'winner'"),
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),
         ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, but"),
         (
-            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", "window": 32}}},
+            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", "congestion_control": "bbr3", "window": 32}}},
             "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
         ),
         (
