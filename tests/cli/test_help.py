@@ -75,7 +75,7 @@ def test_flags_have_no_type_and_values_have_one():
         ("estimat", "there is no command 'estimat'; did you mean estimate, status? See netcarlo --help"),
         ("estimate", "SCENARIO.yaml is missing; add it; see netcarlo estimate --help"),
         ("estimate a b", "too many arguments: b; remove them; see netcarlo estimate --help"),
-        ("estimate a --sed 3", "there is no option --sed; did you mean --scheduler, --seed, --set? See netcarlo "),
+        ("estimate a --sed 3", "there is no option --sed; did you mean --scheduler, --seed, --set? See "),
         ("estimate a --seed x", "--seed is not a whole number; write one such as 3; see netcarlo estim"),
         ("estimate a --seed", "--seed has no value; add one; see netcarlo"),
         ("export s", "--to is missing; choose one of csv, parquet, netcdf; see netcarlo export --help"),

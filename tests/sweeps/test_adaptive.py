@@ -357,6 +357,10 @@ SHARED: dict[str, Any] = {
 }
 
 
+BBR3 = {"congestion_control": "bbr3", "window": 32}
+"""Congestion control without a cheap model."""
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -368,7 +372,7 @@ SHARED: dict[str, Any] = {
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),
         ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, but"),
         (
-            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", "congestion_control": "bbr3", "window": 32}}},
+            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", **BBR3}}},
             "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
         ),
         (
