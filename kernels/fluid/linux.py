@@ -84,7 +84,7 @@ def _end_slow_start(g: Any, kind: Any, cwnd: Any, rtt: Any) -> None:
     if method == SlowStart.HYSTART:
         found = min(_end_of_train(g, rtt), _end_by_delay(g))
         if found < UNLIMITED:
-            g[FlowFloat.SSTHRESH] = max(float(int(found)), float(int(cwnd)), LEAST)
+            g[FlowFloat.SSTHRESH] = max(max(float(int(found)), float(int(cwnd))), LEAST)
     elif method == SlowStart.HYSTARTPP and g[FlowFloat.SSTHRESH] == UNLIMITED:
         _slow_down(g)
 

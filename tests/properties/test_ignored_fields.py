@@ -65,6 +65,8 @@ NOT_HERE = {
     "shared.dumbbell.red": "its thresholds are above the queue",
     "shared.routing": "a dumbbell has one route", "shared.flows.*.between": "a dumbbell has two ends",
     "*.mpu": "data packets are larger than the least size of a packet",
+    "wireless.relays": "stations of a cell are one hop away",
+    "wireless.each.downlink.*": "the gateway sends no data",
     "wireless.redraw": "nothing is drawn", "wireless.preamble": "of 802.11b", "wireless.arf_*": "of ARF",
     "wireless.aarf_*": "of AARF", "wireless.each.spacing": "no places", "wireless.cw_max": "few collisions",
     "wireless.gateway_burst": "the gateway sends nothing", "wireless.queue": "the queue is never full",
