@@ -75,8 +75,8 @@ def test_words(found: Frontier) -> None:
     without = frontier(make_plan(data(across=RATE)), target="cpu")
     assert without.cheapest is None
     assert without.least is None
-    head = r"Delay: 13 ms known to hold, about 1[3-6]\S* ms estimated, at rate 2 Mbit/s\."
-    assert re.fullmatch(head, wording.headline(without))  # the first of the furthest
+    head = r"Delay: .* at rate 1 Mbit/s, 13 ms \(about 1[3-6]\S* ms\) at rate 2 Mbit/s, .* at rate 8 Mbit/s\."
+    assert re.fullmatch(head, wording.headline(without))  # the limit at every value
     assert "cost" not in wording.explanation(without)
     record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert [answer["across"] for answer in record["answers"]] == [1e6, 2e6, 8e6]
