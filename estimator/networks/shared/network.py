@@ -171,7 +171,7 @@ class SharedNetwork(SharedSpec, Network):
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
         found = {*self.kinds(run.transport)}
         if "linux_bbr" in found and len(found) > 1:
-            beside = "beside other TCPs, because its bursts within a round trip decide their shares"
+            beside = "beside other TCPs: their shares would be wrong by half"
             return f"the {fidelity} model does not support linux_bbr {beside}"
         if self.aqm:
             return (
