@@ -209,20 +209,8 @@ def test_rare_outages_are_refused_with_the_reason_and_what_works(outages):
     Scenario.check({**PATH, "duration": "100 s", "hops": [{**PATH["hops"][0], "outages": remedy}]})
 
 
-def test_a_backup_needs_no_detection_and_knows_no_arrivals():
-    now = Scenario.check(TREE)
-    assert now.shared.flows[0].detection is None  # at once, as the reference says
-    flows = {
-        "count": 4, "size": "20 kB", "arrivals": {"poisson": "1 /s"}, "each": {"route": "0", "backup": "2 4"}
-    }  # fmt: skip
-    message = said({**TREE, "shared": {**TREE["shared"], "flows": [flows]}})
-    assert "backup is not supported with arrivals, because arriving flows keep their route" in message
-    assert "without arrivals and size, or simulate the time of the outage with route: '2 4'" in message
-    fixed = {"count": 4, "each": flows["each"]}
-    Scenario.check({**TREE, "shared": {**TREE["shared"], "flows": [fixed]}})
-    during = {**TREE["shared"], "flows": [{**flows, "each": {"route": "2 4"}}]}
-    del during["failures"]
-    Scenario.check({**TREE, "shared": during})
+def test_a_backup_needs_no_detection():
+    assert Scenario.check(TREE).shared.flows[0].detection is None  # at once, as the reference says
 
 
 def test_a_trace_of_one_millisecond_is_a_link_of_that_rate():

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.shared.layout import Link
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.shared.detours import Backup
+from netcarlo.kernels.shared.layout import Flow, Link
 from netcarlo.networks.shared.backups import detours
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -64,6 +65,18 @@ def test_a_detour_begins_and_ends_with_the_detection() -> None:
     spans = np.array([[[10, 20], [23, 40], [50, 54], [60, 70], [FOREVER, FOREVER]]])
     found = detours(spans, np.array([5]))
     assert found[0, :2].tolist() == [[15, 45], [65, 75]] and (found[0, 2:, 0] == FOREVER).all()
+
+
+def test_each_slot_of_arriving_flows_has_the_backup_and_its_detours() -> None:
+    """`test_varying` compares such rows with their twin."""
+    each = {"route": "0", "backup": "2 4", "detection": "1 s"}
+    flows = {"count": 3, "size": "20 kB", "arrivals": {"poisson": "5 /s"}, "each": each}
+    given = scenario(links=TRIANGLE, failures=[{"cables": 0, "outages": GIVEN}], flows=[flows])
+    slots = build(given, first=0, replications=1).rows.flows[0]
+    for slot in slots:
+        found = slot[slot[Flow.BACKUP] :]
+        assert found[: Backup.ROUTE + 4].tolist() == [2, 2, 1, 2, 4, 5, 3]
+        assert found[Backup.ROUTE + 4 :][:2].tolist() == [9 * NS, 12 * NS]
 
 
 @pytest.mark.full

@@ -322,17 +322,6 @@ class Flows(ArrivingFlows):
 
     of_each: ClassVar = FlowSpec
 
-    @model_validator(mode="after")
-    def _keep_their_route(self) -> Self:
-        for flow in self.each if isinstance(self.each, list) else [self.each]:
-            if self.arrivals is not None and flow.backup is not None:
-                raise InputError(
-                    "each.backup is not supported with arrivals, because arriving flows keep their "
-                    "route; write flows without arrivals and size, or simulate the time of the outage with "
-                    f"route: '{' '.join(map(str, flow.backup))}' and no backup"
-                )
-        return self
-
 
 AnyFlow = Annotated[
     Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")],
