@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import tiers
+from tests import tiers, verdicts
 from tests.compilations import Compilations
 from tests.failures import Failures
 from tests.reports.browser import Browser, Page, started
@@ -15,6 +15,7 @@ from tests.tools import OF_THE_MACHINE, TOOLS, find
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     tiers.add_options(parser)
+    verdicts.add_options(parser)
     parser.addoption("--no-skips", action="store_true", help="a test skipped for want of a tool fails")
 
 
@@ -29,6 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Failures(config))
     config.pluginmanager.register(Compilations(), "compilations")
     tiers.configure(config)
+    config.pluginmanager.register(verdicts.Verdicts(config))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -6,7 +6,7 @@ Comments, docstrings and layout are no part of a tree, so they can be rewritten 
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,17 @@ SWEEPS = (
 """Modules and packages that turn the definition of a sweep into scenarios, and outcomes into its tables."""
 
 
-def fingerprint() -> str:
-    """Return a hash of the syntax trees of `TRUNK` and `SWEEPS`: 16 hexadecimal digits.
+def fingerprint(names: Iterable[str] = (*TRUNK, *SWEEPS)) -> str:
+    """Return a hash of the syntax trees of modules and packages of netcarlo: 16 hexadecimal digits."""
+    return hash_of(modules(names))
+
+
+def hash_of(files: Mapping[str, Path]) -> str:
+    """Return a hash of the syntax trees of modules, and of what data files say: 16 hexadecimal digits.
 
     Parsing takes seconds, so the hash is kept in the cache folder under a hash of the files' contents.
     """
-    texts = {name: file.read_bytes() for name, file in sorted(modules().items())}
+    texts = {name: file.read_bytes() for name, file in sorted(files.items())}
     contents = hashlib.sha256()
     for name, text in texts.items():
         contents.update(b"%s\0%d\0%s" % (name.encode(), len(text), text))
@@ -44,15 +49,17 @@ def fingerprint() -> str:
 
 
 def _hash(name: str, text: bytes) -> str:
-    """Return a hash of a module, or of a data file without its comments and layout."""
-    return digest(text) if name.endswith(".py") else _sha256(ascii(yaml.load(text, yaml.CSafeLoader)))
+    """Return a hash of a module, of YAML without its comments and layout, or of the bytes of another file."""
+    if name.endswith(".py"):
+        return digest(text)
+    return _sha256(ascii(yaml.load(text, yaml.CSafeLoader) if name.endswith(".yaml") else text))
 
 
-def modules() -> dict[str, Path]:
-    """Return the files of all modules of `TRUNK` and `SWEEPS` by their names, as `netcarlo/errors.py`, with
-    their data files (YAML)."""
+def modules(names: Iterable[str] = (*TRUNK, *SWEEPS)) -> dict[str, Path]:
+    """Return the files of all modules of these modules and packages by their names, as `netcarlo/errors.py`,
+    with their data files (YAML)."""
     found = {}
-    for name in (*TRUNK, *SWEEPS):
+    for name in names:
         spec = find_spec(f"netcarlo.{name}")
         assert spec and spec.origin
         place, file = f"netcarlo/{name.replace('.', '/')}", Path(spec.origin)

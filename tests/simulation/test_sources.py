@@ -121,7 +121,7 @@ def test_data_are_part_of_the_version(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
     assert "netcarlo/networks/wireless/phy/tables.yaml" in sources.modules()
     file = tmp_path / "a.yaml"
-    monkeypatch.setattr(sources, "modules", lambda: {"a.yaml": file})
+    monkeypatch.setattr(sources, "modules", lambda _names: {"a.yaml": file})
     versions = []
     for text in ("a: 1\n", "a:   1  # a comment\n", "a: 2\n"):
         file.write_text(text)
@@ -135,7 +135,7 @@ def test_names_are_part_of_the_version_and_a_kept_version_is_found(
     monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "a.py"
     files = {"a.py": file}
-    monkeypatch.setattr(sources, "modules", lambda: files)
+    monkeypatch.setattr(sources, "modules", lambda _names: files)
     file.write_text("a = 1\n")
     first = sources.fingerprint()
     file.write_text('"""Words."""\na = 1\n')
@@ -165,7 +165,7 @@ def test_an_older_store_is_resumed_unless_what_decides_numbers_has_changed(
     files, before = sources.modules(), model_version()
     assert not [name for name in files if name.split("/")[1] in OUTSIDE]
     other = tmp_path / "other.py"
-    monkeypatch.setattr(sources, "modules", lambda: {**files, "netcarlo/kernels/tcp/transmissions.py": other})
+    monkeypatch.setattr(sources, "modules", lambda _: {**files, "netcarlo/kernels/tcp/transmissions.py": other})
     text = files["netcarlo/kernels/tcp/transmissions.py"].read_text()
     try:
         other.write_text(rewritten(text))

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo import configs, load_scenario
+from netcarlo import configs
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
@@ -28,7 +28,7 @@ from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.threads import cores
 from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.shared.layout import SharedRows
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns import parser

@@ -8,13 +8,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.simulate import simulate
 from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.adhoc.scenarios import as_datagrams, manet_rows, select

@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo import Scenario
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
@@ -18,6 +17,7 @@ from netcarlo.kernels.senders import KINDS
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
 from netcarlo.networks.shared.delays import table
 from netcarlo.networks.shared.outcomes import Tables, tables
+from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns.benchmarks.fluid import LAYOUTS, shared

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import SCHEDULE_PERIODIC, Out, Rows
 from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.simulate import simulate
 from tests.campaigns.benchmarks.fluid_paths import both, walks
 
 

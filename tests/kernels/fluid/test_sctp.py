@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import FOREVER, NEVER, Out, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.switched import switched
+from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.simulate import simulate
 from tests.campaigns.benchmarks.fluid_paths import associations, both
 
 FLUID = Address("path", "sctp", fluid=True)

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from netcarlo import InputError, simulate
+from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, Out, Rows, Trace
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import OF_LINUX
 from netcarlo.scenario import Scenario
+from netcarlo.simulation.simulate import simulate
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of
 from tests.twins.path.scenarios import MS, SECOND

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo import load_scenario, simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
 from netcarlo.kernels.base.address import Address
@@ -15,7 +14,9 @@ from netcarlo.kernels.congestion import user
 from netcarlo.kernels.senders import LINUX_OWN, LINUX_RENO
 from netcarlo.kernels.shared.layout import Flow
 from netcarlo.kernels.wireless.layout import Flow as WifiFlow
+from netcarlo.scenario import load_scenario
 from netcarlo.simulation.launches import model_of
+from netcarlo.simulation.simulate import simulate
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_own import CONSTANTS, EXAMPLES, PACED, with_constants
 from tests.kernels.shared.test_delays import differences as shared_differences

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Out
 from netcarlo.kernels.base.parameters import P, RowP
@@ -15,6 +14,8 @@ from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.shared.layout import Flow, Link
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.simulate import simulate
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of, scratch
 from tests.kernels.shared.test_shared import ACCESS, COUNTS, differences, dumbbell, lay_between, split

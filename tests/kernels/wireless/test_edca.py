@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from netcarlo import estimate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import EVENT_RECEIVE, STATUS_OK, Trace
 from netcarlo.kernels.base.parameters import RowP
@@ -27,6 +26,7 @@ from netcarlo.kernels.wireless.layout import (
 from netcarlo.networks.wireless.outcomes import by_flow, tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build_rows
+from netcarlo.simulation.simulate import simulate as outcomes_of
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.tiers import parameters
 from tests.twins.rows import rows_of
@@ -220,6 +220,6 @@ def test_a_hole_stops_the_window() -> None:
             "flows": [{"saturated": True, "udp": {"rate": "1 Mbit/s", "payload": "1000 B"}}],
         }  # fmt: skip
         scenario = {"duration": "1 s", "transport": UDP, "wireless": station}
-        found[window] = estimate(scenario, replications=4).outcomes.frame
+        found[window] = outcomes_of(Scenario.check(scenario), replications=4).frame
         assert (found[window]["mpdus_per_ppdu_stations"] < window).all()
     assert (found[256]["goodput_bps"].to_numpy() > 1.2 * found[64]["goodput_bps"].to_numpy()).all()

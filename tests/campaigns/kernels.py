@@ -1,0 +1,19 @@
+"""All tests of kernels, also those that have a verdict; verdicts are stored."""
+
+import sys
+
+import pytest
+
+from tests import campaigns, verdicts
+
+ARGUMENTS = "--full", "--again", "--no-skips", "--store-verdicts"
+
+
+def main() -> int:
+    """Run the tests of both tiers in `tests/kernels`, and return the exit status of pytest."""
+    campaigns.parser(__doc__).parse_args()
+    return pytest.main([*ARGUMENTS, str(verdicts.FOLDER)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
