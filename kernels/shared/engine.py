@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.packet import NONE
 from netcarlo.kernels.shared.report import on_clock, report
 from netcarlo.kernels.shared.samples import take_samples
 from netcarlo.kernels.shared.setup import init_layout
-from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of, place_of_link
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of, next_place, place_of_link
 
 LOOKAHEAD: Any = slot("lookahead")
 """True if events that nothing can precede are processed early; not on devices, nor with all associations."""
@@ -143,10 +143,10 @@ def _forward(
     i = packet.flow_of(m, word)
     b = block_of(m, i)
     ack, forwards, pending = np.int64(NONE), True, kind != Event.DATA
+    hop, backward, at_end = packet.hop_of(m, word), word & packet.BACKWARD != 0, False
+    place = place_of_link(b, hop, backward)
     while forwards:
         forwards = False
-        hop = packet.hop_of(m, word)
-        backward, at_end = word & packet.BACKWARD != 0, False
         hops = m[b + (Flow.BACK_HOPS if backward else Flow.HOPS)]
         if VARYING and m[b + Flow.BACKUP] != 0:
             if hop == 0 and not leaves:
@@ -154,7 +154,7 @@ def _forward(
             link, hop, hops = detours.next_link(flows, m, b, i, word)
             at_end = hop == hops
         else:
-            link = m[place_of_link(b, hop, backward)]
+            link = m[place]
         if LOOKAHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
@@ -179,15 +179,15 @@ def _forward(
         elif AQM and fate & Fate.HELD:
             forwards = False  # AQM decides when it leaves
         elif hop + 1 < hops or (VARYING and not at_end and m[b + Flow.BACKUP] != 0):
-            word += m[Word.ONE_HOP]
-            forwards = LOOKAHEAD and lookahead.can_enter_now(
-                m, m[place_of_link(b, hop + 1, backward)], arrival
-            )
+            word += packet.ONE_HOP
+            hop += 1
+            place = next_place(place)
+            forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[place], arrival)
             if forwards:
                 t = arrival
             else:
                 if LOOKAHEAD:
-                    m[m[place_of_link(b, hop + 1, backward)] + LinkWord.PENDING] += 1
+                    m[m[place] + LinkWord.PENDING] += 1
                 fifo.push(m, link + LinkWord.FIFO, Event.FAR_END, m[link + LinkWord.NUMBER], arrival, word)
         elif backward:
             t = hosts.return_ack(m, b, arrival, size)
@@ -198,9 +198,10 @@ def _forward(
         else:
             word, t = hosts.receive(m, b, p, i, link, arrival, word, size)
             if word != NONE:
-                forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[place_of_link(b, 0, True)], t)
+                hop, backward, place = np.int64(0), True, place_of_link(b, 0, True)
+                forwards = LOOKAHEAD and lookahead.can_enter_now(m, m[place], t)
                 if not forwards:
                     if LOOKAHEAD:
-                        m[m[place_of_link(b, 0, True)] + LinkWord.PENDING] += 1
+                        m[m[place] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
     return ack, t

@@ -1,6 +1,6 @@
-"""Packet word: flags, transmission id, flow, links passed, and packet number.
+"""Packet word: flags, transmission id, links passed, flow, and packet number.
 
-Flow and links passed have as many bits as the row requires, and the number has the rest: a row of many flows
+Links passed and flow have as many bits as the row requires, and the number has the rest: a row of many flows
 or long routes has less room for numbers.
 """
 
@@ -21,9 +21,11 @@ SHORT = CONTROL | PROBE
 """Both flags: the last data packet of a flow, `RowP.SHORT` bytes shorter than the others."""
 _COPY_SHIFT = 6
 _COPY_MASK = (1 << STAMP_BITS) - 1  # mask of the transmission id
-_FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS
-"""Shift of the flow. The links passed are above it, from bit `Word.HOP_SHIFT` on, and the number above them,
-from bit `Word.NUMBER_SHIFT` on."""
+_HOP_SHIFT = _COPY_SHIFT + STAMP_BITS
+"""Shift of the links passed, which are read at every link. The flow is above them, from bit `Word.FLOW_SHIFT`
+on, and the number above it, from bit `Word.NUMBER_SHIFT` on."""
+ONE_HOP = 1 << _HOP_SHIFT
+"""Increment of the word when a link has been passed."""
 
 WORD_BITS = 63
 """Bits of a word, without its sign."""
@@ -35,11 +37,10 @@ NONE = -1
 def divide(m: Any, flows: Any, hops: Any) -> None:
     """Divide the bits of a word for a row of so many flows, in which a packet passes fewer than `hops` links
     before the last."""
-    m[Word.FLOW_MASK] = (np.int64(1) << bits_of(flows)) - 1
-    m[Word.HOP_SHIFT] = _FLOW_SHIFT + bits_of(flows)
     m[Word.HOP_MASK] = (np.int64(1) << bits_of(hops)) - 1
-    m[Word.ONE_HOP] = np.int64(1) << m[Word.HOP_SHIFT]
-    m[Word.NUMBER_SHIFT] = m[Word.HOP_SHIFT] + bits_of(hops)
+    m[Word.FLOW_SHIFT] = _HOP_SHIFT + bits_of(hops)
+    m[Word.FLOW_MASK] = (np.int64(1) << bits_of(flows)) - 1
+    m[Word.NUMBER_SHIFT] = m[Word.FLOW_SHIFT] + bits_of(flows)
 
 
 def bits_of(count: Any) -> Any:
@@ -57,7 +58,8 @@ def number_bits(m: Any) -> Any:
 
 def pack(m: Any, flow: Any, number: Any, copy: Any) -> Any:
     """Return a packet word of a flow without flags; `copy` is its transmission id."""
-    return np.int64(number) << m[Word.NUMBER_SHIFT] | np.int64(flow) << _FLOW_SHIFT | copy << _COPY_SHIFT
+    own = copy << _COPY_SHIFT | np.int64(flow) << m[Word.FLOW_SHIFT]
+    return np.int64(number) << m[Word.NUMBER_SHIFT] | own
 
 
 def pack_with_time(m: Any, flow: Any, t: Any) -> Any:
@@ -79,12 +81,12 @@ def _age_mask(m: Any) -> Any:
 
 def flow_of(m: Any, word: Any) -> Any:
     """Return the number of a packet's flow."""
-    return word >> _FLOW_SHIFT & m[Word.FLOW_MASK]
+    return word >> m[Word.FLOW_SHIFT] & m[Word.FLOW_MASK]
 
 
 def hop_of(m: Any, word: Any) -> Any:
     """Return the links that a packet has passed."""
-    return word >> m[Word.HOP_SHIFT] & m[Word.HOP_MASK]
+    return word >> _HOP_SHIFT & m[Word.HOP_MASK]
 
 
 def transmission_id(word: Any) -> Any:

@@ -33,10 +33,9 @@ class Word(IntEnum):
     FLOW_BITS = 5  # bits of the number of a flow: those of the first class
     LINK_BITS = 8  # bits of the number of a link: those of the last class
     # Parts of a packet word, see `packet`.
-    FLOW_MASK = auto()  # mask of the flow
-    HOP_SHIFT = auto()  # first bit of the links passed
     HOP_MASK = auto()  # mask of the links passed
-    ONE_HOP = auto()  # increment of the word when a link has been passed
+    FLOW_SHIFT = auto()  # first bit of the flow
+    FLOW_MASK = auto()  # mask of the flow
     NUMBER_SHIFT = auto()  # first bit of the number of the packet
     CLASSES = auto()  # outcomes of classes of flows
     DELAYS = auto()  # delay statistics by class
@@ -136,6 +135,11 @@ def place_of_link(b: Any, hop: Any, backward: Any) -> Any:
     """Return the word with the block of link `hop` of a route of the flow with block `b`: of the data, or, if
     `backward`, of the acknowledgements."""
     return b - 2 * hop - (2 if backward else 1)
+
+
+def next_place(place: Any) -> Any:
+    """Return the word with the block of the next link of a route."""
+    return place - 2
 
 
 def words_of_routes(hops: Any, back_hops: Any) -> Any:

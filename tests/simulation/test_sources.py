@@ -165,7 +165,8 @@ def test_an_older_store_is_resumed_unless_what_decides_numbers_has_changed(
     files, before = sources.modules(), model_version()
     assert not [name for name in files if name.split("/")[1] in OUTSIDE]
     other = tmp_path / "other.py"
-    monkeypatch.setattr(sources, "modules", lambda _: {**files, "netcarlo/kernels/tcp/transmissions.py": other})
+    changed = {**files, "netcarlo/kernels/tcp/transmissions.py": other}
+    monkeypatch.setattr(sources, "modules", lambda _: changed)
     text = files["netcarlo/kernels/tcp/transmissions.py"].read_text()
     try:
         other.write_text(rewritten(text))

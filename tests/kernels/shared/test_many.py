@@ -160,7 +160,7 @@ def test_a_packet_says_whose_it_is_and_which(flows: int, hops: int) -> None:
     for flow in {0, flows // 2, flows - 1}:
         for number in 0, 1, most:
             word = packet.pack(m, flow, number, np.int64(12345)) | packet.BACKWARD | packet.ON_BACKUP_ROUTE
-            word += (hops - 1) * m[Word.ONE_HOP]
+            word += (hops - 1) * packet.ONE_HOP
             assert word >= 0
             assert (packet.flow_of(m, word), packet.number_of(m, word)) == (flow, number)
             assert packet.transmission_id(word) == 12345 and packet.hop_of(m, word) == hops - 1
