@@ -51,7 +51,7 @@ class Radio(IntEnum):
     CW_MAX = auto()
     SHORT_RETRY = auto()  # attempts of an RTS, or of a frame without one
     LONG_RETRY = auto()  # attempts of a frame after an RTS
-    RTS_THRESHOLD = auto()  # frames longer than this are announced by an RTS [byte]
+    RTS_THRESHOLD = auto()  # DCF: frames longer than this are announced by an RTS [byte]
     PROTECTION = auto()  # rate of a CTS to self before OFDM frames, or NOBODY
     BURST = auto()  # data frames per access to the channel
     RATE_CONTROL = auto()  # one of the constants below
@@ -221,6 +221,7 @@ class Agreement(IntEnum):
     PSDU = 6  # longest A-MPDU that the receiver supports [byte]
     TARGET = 7  # CoDel: target queueing delay [ns]
     INTERVAL = 8  # CoDel: time for which it must be exceeded before the first drop [ns]
+    RTS_THRESHOLD = 9  # PPDUs longer than this are announced by an RTS [byte]
 
 
 class CategoryOut(IntEnum):

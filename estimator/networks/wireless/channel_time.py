@@ -44,7 +44,7 @@ def sender(rows: WifiRows, agreement: Ints, function: Ints, *, packet: Ints) -> 
         ampdu=np.where(agreement[..., Agreement.BLOCK_ACK] > 0, longest, 0),
         amsdu=function[..., Function.AMSDU], window=agreement[..., Agreement.WINDOW],
         block_ack=agreement[..., Agreement.BA_BYTES], txop=function[..., Function.TXOP],
-        most_time=p[:, Radio.MOST_TIME, None], rts_threshold=p[:, Radio.RTS_THRESHOLD, None],
+        most_time=p[:, Radio.MOST_TIME, None], rts_threshold=agreement[..., Agreement.RTS_THRESHOLD],
         mac_overhead=p[:, Radio.MAC_OVERHEAD, None],
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.description.edca import SCHEDULERS, Aggregation, Category, Edca
 from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES
 from netcarlo.networks.wireless.phy.rates import answer_row
-from netcarlo.networks.wireless.phy.tables import CATEGORIES, edca, tables
+from netcarlo.networks.wireless.phy.tables import CATEGORIES, STANDARDS, edca, tables
 from netcarlo.numerics.arrays import Bools, Ints
 from netcarlo.schema.draws import Draws
 
@@ -63,7 +63,7 @@ def build(wireless: Wireless, draws: Draws, flows: Ints, links: Ints, paths: Int
     agreements[there, Agreement.FUNCTION] = function
     agreements[there, Agreement.LINK] = used[there] % links.shape[1]
     functions = _functions(wireless, draws, of_function, p)
-    _agree(wireless, agreements, functions, links, there)
+    _agree(wireless, agreements, functions, links, there, p[:, Radio.RTS_THRESHOLD])
     _oppose(agreements, functions, links, there)
     _control_delays(wireless, draws, agreements, links, there, stations=p[:, Radio.NODES] - 1)
     _fill_backlogs(wireless, functions, agreements, flows, hops)
@@ -173,9 +173,15 @@ def _parameters(
     }  # fmt: skip
 
 
-def _agree(wireless: Wireless, agreements: Ints, functions: Ints, links: Ints, there: Bools) -> None:
-    """Fill in the agreements: windows and sizes of the older standard of both ends, and whether the function
-    aggregates."""
+def _agree(
+    wireless: Wireless, agreements: Ints, functions: Ints, links: Ints, there: Bools, threshold: Ints
+) -> None:
+    """Fill in the agreements: windows and sizes of the older standard of both ends, whether the function
+    aggregates, and when an RTS comes first: above a `threshold` [n] [byte].
+
+    If there is an 802.11a or g station, RTS and CTS protect all PPDUs in other formats (IEEE 802.11-2020,
+    10.27.3).
+    """
     ampdu = _of_function(functions, agreements, Function.AMPDU)
     rate = np.take_along_axis(links[:, :, Link.RATE], agreements[:, :, Agreement.LINK], axis=1)
     of_rates = [wireless.standard] * len(ANSWER_RATES) + [mode.standard for mode in wireless.modes]
@@ -184,7 +190,10 @@ def _agree(wireless: Wireless, agreements: Ints, functions: Ints, links: Ints, t
     agreements[:, :, Agreement.WINDOW] = np.array(windows)[rate]
     agreements[:, :, Agreement.BA_BYTES] = np.array([tables()["block_ack"][w] for w in windows])[rate]
     agreements[:, :, Agreement.PSDU] = np.array([limit["psdu"] for limit in limits])[rate]
-    agreements[:, :, Agreement.BLOCK_ACK] = ampdu > 0
+    agreements[:, :, Agreement.BLOCK_ACK] = (ampdu > 0) & (agreements[:, :, Agreement.PSDU] > 0)
+    old = np.array([standard not in STANDARDS for standard in of_rates])
+    protected = np.any(old[links[:, :, Link.RATE]], axis=1, keepdims=True) & ~old[rate]
+    agreements[:, :, Agreement.RTS_THRESHOLD] = np.where(protected, 0, threshold[:, None])
     agreements[~there] = 0
 
 

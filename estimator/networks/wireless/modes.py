@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.wireless.layout import Link
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode
-from netcarlo.networks.wireless.phy.tables import FIRST_GENERATION, STANDARDS
+from netcarlo.networks.wireless.phy.tables import FIRST_GENERATION, GENERATIONS
 from netcarlo.networks.wireless.signal import Budget
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -68,12 +68,12 @@ def fill(
 
 
 def _standards(wireless: Wireless, draws: Draws, k: int) -> Ints:
-    """Return the standard of the link of station `k` [n], as a place in `STANDARDS`."""
-    usual = float(STANDARDS.index(wireless.standard) + FIRST_GENERATION)
+    """Return the standard of the link of station `k` [n], as a place in `GENERATIONS`."""
+    usual = float(GENERATIONS.index(wireless.standard) + FIRST_GENERATION)
     name = f"wireless.each.{k}.generation"
     found = draws.either(name, wireless.link(k).generation, np.full(len(draws.replications), usual))
     generation = np.rint(found).astype(np.int64)
-    each = {int(g): STANDARDS.index(wireless.standard_of(int(g))) for g in np.unique(generation)}
+    each = {int(g): GENERATIONS.index(wireless.standard_of(int(g))) for g in np.unique(generation)}
     return np.array([each[g] for g in generation.tolist()])
 
 
@@ -86,8 +86,8 @@ def _numbers(
     distinct, number = np.unique(each, axis=0, return_inverse=True)
     found = []
     for k, s, m in distinct.tolist():
-        highest = wireless.best_mcs(s, STANDARDS[k]) if m < 0 else m
-        found.append(number_of[wireless.mode(s, highest, STANDARDS[k])])
+        highest = wireless.best_mcs(s, GENERATIONS[k]) if m < 0 else m
+        found.append(number_of[wireless.mode(s, highest, GENERATIONS[k])])
     return np.array(found)[number.reshape(-1)]
 
 

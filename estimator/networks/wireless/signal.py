@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.networks.wireless.description import Wireless
 from netcarlo.networks.wireless.phy.errors import frame_error, required_db
 from netcarlo.networks.wireless.phy.ppdu import Mode
-from netcarlo.networks.wireless.phy.tables import STANDARDS, sensitivity_dbm, tables
+from netcarlo.networks.wireless.phy.tables import GENERATIONS, sensitivity_dbm, tables
 from netcarlo.numerics import portable
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -57,7 +57,7 @@ class Budget:
     def __init__(self, wireless: Wireless, draws: Draws, size: Ints) -> None:
         self.size = size
         self.modes = wireless.modes
-        self.standards = [STANDARDS.index(mode.standard) for mode in self.modes]
+        self.standards = [GENERATIONS.index(mode.standard) for mode in self.modes]
         self.rates = wireless.mode_rates[-len(self.modes) :]
         self.shared = wireless.path_loss is not None and wireless.path_loss.receiver != "minimum"
         self.floors = [floor_dbm(wireless, draws, mode) for mode in self.modes]
@@ -80,8 +80,8 @@ class Budget:
         return np.stack(each, axis=1)
 
     def best(self, power_dbm: Floats, antennas: Ints, standard: Ints) -> Ints:
-        """Return the number [n] of the mode of a standard (place in `STANDARDS`) with the greatest product of
-        rate and success probability, with at most one stream for each antenna."""
+        """Return the number [n] of the mode of a standard (place in `GENERATIONS`) with the greatest product
+        of rate and success probability, with at most one stream for each antenna."""
         goodputs = np.full((len(self.modes), len(power_dbm)), -1.0)
         for number, (mode, rate) in enumerate(zip(self.modes, self.rates, strict=True)):
             possible = (mode.streams <= antennas) & (self.standards[number] == standard)

@@ -135,7 +135,7 @@ class _Budget(NamedTuple):
 
 def _budget(m: Any, at: Any, a: Any, t: Any, answer: Any, time: Any) -> Any:
     """Return the maximum size of a PPDU of at most `time` [ns] whose answer ends within the TXOP."""
-    rate, threshold = rate_of(m, a), m[Radio.RTS_THRESHOLD]
+    rate, threshold = rate_of(m, a), m[a + Agreement.RTS_THRESHOLD]
     if m[at + Mac.TXOP_END] == 0:
         most = _most_bytes(m, rate, time)
         return _Budget(most, most, threshold)

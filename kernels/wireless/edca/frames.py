@@ -164,7 +164,7 @@ def _choose(m: Any, at: Any, t: Any) -> Any:
         if size > 0:
             scheduler.on_built(m, f)
             m[at + Mac.AIR] = air_time(m, size, aggregation.rate_of(m, a))
-            if size > m[Radio.RTS_THRESHOLD]:
+            if size > m[a + Agreement.RTS_THRESHOLD]:
                 return _send_rts(m, at, a, rest)
             rate, time = _send_data(m, at, t)
             return np.int64(Frame.DATA), rate, time

@@ -11,7 +11,7 @@ from netcarlo.schema.record import Record
 FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
 Mcs = Annotated[Number, Quantity(units.PLAIN, 0, 31, whole=True)]
 Streams = Annotated[Number, Quantity(units.PLAIN, 1, 8, whole=True)]
-Generation = Annotated[Number, Quantity(units.PLAIN, 4, 7, whole=True)]
+Generation = Annotated[Number, Quantity(units.PLAIN, 2, 7, whole=True)]
 
 
 class Direction(Record):
@@ -33,8 +33,8 @@ class Link(Direction):
     spacing: Length | None = None
     """Length of the link, if distances are used. Default: that of all links."""
     generation: Generation | None = None
-    """Wi-Fi generation of the station: 4 (802.11n), 5 (ac), 6 (ax) or 7 (be). The link uses the older of this
-    and `standard`. Default: that of `standard`."""
+    """Wi-Fi generation of the station: 2 (802.11a), 3 (g), 4 (n), 5 (ac), 6 (ax) or 7 (be). The link uses the
+    older of this and `standard`. Default: that of `standard`."""
     downlink: Direction = Direction()
     """Properties of the direction to the station that differ from those of the link."""
 

@@ -7,7 +7,7 @@ from netcarlo.networks.wireless.description.access import Access
 from netcarlo.networks.wireless.description.links import Direction, Link, Mcs, Streams
 from netcarlo.networks.wireless.phy import rates
 from netcarlo.networks.wireless.phy.ppdu import ANSWER_RATES, Mode, faults, is_excluded, ppdu
-from netcarlo.networks.wireless.phy.tables import BANDS, FIRST_GENERATION, STANDARDS, tables
+from netcarlo.networks.wireless.phy.tables import BANDS, FIRST_GENERATION, GENERATIONS, STANDARDS, tables
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
 
@@ -70,7 +70,7 @@ class Modes(Access):
 
         Stations with 802.11ac use 802.11n at 2.4 GHz.
         """
-        found = STANDARDS[min(generation - FIRST_GENERATION, STANDARDS.index(self.standard))]
+        found = GENERATIONS[min(generation - FIRST_GENERATION, GENERATIONS.index(self.standard))]
         if found == "802.11ac" and found != self.standard and self.band_used == "2.4 GHz":
             return "802.11n"
         return found
@@ -79,7 +79,7 @@ class Modes(Access):
         """Return the mode of links with these streams and MCS, of the network's standard or an older one.
 
         Older stations use the widest channel that they support, and a guard interval of 800 ns if theirs
-        differ.
+        differ; those of 802.11a and g have one stream.
         """
         guard = int(self.guard.split()[0]) if self.guard else 800
         width = self.width
@@ -87,6 +87,8 @@ class Modes(Access):
             return Mode(self.standard, width, streams, mcs, guard)
         older = tables()["standards"][standard]
         width = min(width, older["bands"].get(self.band_used, [0, width])[1])
+        if standard not in STANDARDS:
+            streams = 1
         return Mode(standard, width, streams, mcs, guard if guard in older["guards"] else 800)
 
     def best_mcs(self, streams: int, standard: str = "") -> int:
@@ -127,17 +129,21 @@ class Modes(Access):
 
     def _unused_band(self, standard: str) -> str:
         """Return what is wrong with a station of an older standard in the band, or an empty string."""
-        bands = tables()["standards"][standard]["bands"]
-        if self.band_used in bands:
+        using = [
+            str(number) for number, each in enumerate(GENERATIONS, FIRST_GENERATION)
+            if self.band_used in tables()["standards"][each]["bands"]
+        ]  # fmt: skip
+        number = str(GENERATIONS.index(standard) + FIRST_GENERATION)
+        if number in using:
             return ""
-        number = STANDARDS.index(standard) + FIRST_GENERATION
-        return f"generation can be {number}, which does not use {self.band_used}; write generation: 6 or more"
+        remedy = f"write generation: {using[0]}, or another of {', '.join(using)}"
+        return f"generation can be {number}, which does not use {self.band_used}; {remedy}"
 
     @property
     def standards_used(self) -> list[str]:
         """Standards of the links, oldest first."""
         used = {standard for choice in self.choices() for standard in choice.standards}
-        return sorted(used, key=STANDARDS.index)
+        return sorted(used, key=GENERATIONS.index)
 
     @property
     def varies_streams(self) -> bool:
@@ -152,12 +158,12 @@ class Modes(Access):
             fewer = self.varies_streams or (mcs is None and self.follows_signal)
             for most in possible(number):
                 counts = range(1, most + 1) if fewer else [most]
-                families |= {(STANDARDS.index(each), count) for each in standards for count in counts}
+                families |= {(GENERATIONS.index(each), count) for each in standards for count in counts}
         found = [
-            self.mode(count, mcs, STANDARDS[k]) for k, count in sorted(families)
-            for mcs in range(self.best_mcs(count, STANDARDS[k]) + 1)
+            self.mode(count, mcs, GENERATIONS[k]) for k, count in sorted(families)
+            for mcs in range(self.best_mcs(count, GENERATIONS[k]) + 1)
         ]  # fmt: skip
-        return [mode for mode in found if not is_excluded(mode)]
+        return [mode for mode in dict.fromkeys(found) if not is_excluded(mode)]
 
     def mode_table(self) -> Any:
         """Return the rate table of the engine, int64[3 + modes, len(Rate)]."""

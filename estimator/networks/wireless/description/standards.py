@@ -77,7 +77,7 @@ def above(wireless: Any) -> Iterator[str]:
     for name, size, (most, standard) in sizes:
         if size is not None and bounds(size)[1] > most:
             value = f"can be {bounds(size)[1]:.0f} B"
-            yield f"{name} {value}, above the limit of {standard}; write {most} B or less"
+            yield f"{name} {value}, above the limit of {standard}; write {most} B{' or less' if most else ''}"
     if aggregation is not None and (aggregation.block_ack or 0) > limits["window"]:
         what = f"aggregation.block_ack = {aggregation.block_ack} is above the limit of {wireless.standard}"
         yield f"{what}; write {limits['window']} or less"

@@ -7,8 +7,10 @@ from typing import Any
 import yaml
 
 STANDARDS = ("802.11n", "802.11ac", "802.11ax", "802.11be")
-FIRST_GENERATION = 4
-"""Number that the Wi-Fi Alliance gives to the first of these standards: Wi-Fi 4 is 802.11n."""
+GENERATIONS = ("802.11a", "802.11g", *STANDARDS)
+"""Standards of stations, oldest first."""
+FIRST_GENERATION = 2
+"""Wi-Fi generation of the first of these: Wi-Fi 4 is 802.11n; older ones are numbered accordingly."""
 BANDS = ("2.4 GHz", "5 GHz", "6 GHz")
 CATEGORIES = ("voice", "video", "best_effort", "background")
 """Access categories by descending priority."""

@@ -51,6 +51,7 @@ class Agreement:
         self.ba_bytes = columns.BA_BYTES
         self.block_ack = bool(columns.BLOCK_ACK)
         self.longest = columns.PSDU  # A-MPDU [byte]
+        self.rts_threshold = columns.RTS_THRESHOLD  # [byte]
         self.waiting: list[Msdu] = []  # not yet in an MPDU
         self.unacknowledged: list[Mpdu] = []  # by sequence number
         self.formed: list[Mpdu] = []  # that either end may need again

@@ -97,7 +97,7 @@ class Builder:
         size = self._psdu(sizes)
         answer = self._block_ack() if len(sizes) > 1 else self.world.air.ack(self.rate)
         ppdu = self._ppdu(self.world.air.of(size, self.rate), answer)
-        ppdu.announced_by_rts = size > self.radio.RTS_THRESHOLD
+        ppdu.announced_by_rts = size > self.agreement.rts_threshold
         return ppdu
 
     def _ppdu(self, time: int, answer_time: int) -> Ppdu:

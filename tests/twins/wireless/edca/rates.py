@@ -1,7 +1,8 @@
-"""Rate control, losses by rate, and receivers of short A-MPDUs for random networks with EDCA."""
+"""Rate control, losses by rate, short A-MPDUs and protected frames for random networks with EDCA."""
 
 import numpy as np
 
+from netcarlo.kernels.base.layout import ENDLESS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.wireless.layout import AARF, ARF, MINSTREL, Agreement, Link, Radio, Rate, WifiRows
 from tests.twins.path.scenarios import pick
@@ -29,6 +30,7 @@ def with_rate_control(rows: WifiRows, *, seed: int, longer: int = 1) -> WifiRows
         agreements = _table(network, p, Agreement, Radio.AGREEMENTS_AT, Radio.AGREEMENTS)
         agreements[:, Agreement.PSDU] = rng.choice([500, 5000, 65535, 1 << 20], len(agreements))
         errors = np.sort(rng.choice(CHANCES, (len(links), len(rates))), axis=1)
+        agreements[:, Agreement.RTS_THRESHOLD] = rng.choice([0, 1000, ENDLESS], len(agreements))
         p[Radio.ERRORS_AT] = len(network)
         parts.append(np.concatenate([network, errors.reshape(-1)]))
     network = np.zeros((len(parts), max(map(len, parts))), np.int64)

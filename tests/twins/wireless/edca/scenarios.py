@@ -162,7 +162,10 @@ def _choose_functions(rng: Generator, net: EdcaNet, *, full: bool) -> None:
             window = wide if rng.random() < 0.7 else pick(rng, 1, 4, 64)
             ba_bytes = next(size for most, size in BA_BYTES.items() if window <= most)
             block_ack = int(rng.random() < (1 if full else 0.85))
-            net.agreement(category, link, WINDOW=window, BA_BYTES=ba_bytes, BLOCK_ACK=block_ack)
+            net.agreement(
+                category, link, WINDOW=window, BA_BYTES=ba_bytes, BLOCK_ACK=block_ack,
+                RTS_THRESHOLD=radio["RTS_THRESHOLD"],
+            )  # fmt: skip
     if rng.random() < 0.2:  # a function without traffic
         net.function(
             0, BEST_EFFORT, **(net.wanted.get((0, BEST_EFFORT)) or _function(rng, BEST_EFFORT, radio))
