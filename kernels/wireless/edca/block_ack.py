@@ -71,6 +71,7 @@ def receive(m: Any, losses: Any, counts: Any, a: Any) -> Any:
     return good
 
 
+@noinline
 def _lost_at_rate(m: Any, number: Any, link: Any, stream: Any) -> Any:
     """Return whether noise destroys an MPDU, by the chance of the present rate of a link."""
     table = m[Word.PATHS] + m[Radio.ERRORS_AT] - m[Radio.PATHS_AT]

@@ -136,6 +136,7 @@ def _estimated_air(m: Any, f: Any, a: Any, size: Any) -> Any:
     return max(air + (m[rate + Rate.PREAMBLE] >> shift), 1)
 
 
+@noinline
 def on_closed(m: Any, at: Any, a: Any, entry: Any) -> None:
     """Note that a list of MSDUs has left the hardware."""
     while entry != NONE:
