@@ -81,12 +81,15 @@ def _gains(results: Results, outcome: str, place: Ints, count: int) -> tuple[Flo
 
 
 def bins(values: Floats) -> tuple[Floats, Ints]:
-    """Medians of equally full bins, and the bin of each value; few different values are bins of their own."""
+    """Return the medians of about equally full bins, and the bin of each value, or -1 of NaN.
+
+    Few different values are bins of their own. Otherwise edges are values that occur, so no bin is empty.
+    """
     found = known(values)
     distinct = np.unique(found)
     if len(distinct) <= BINS:
         return distinct, np.where(np.isnan(values), -1, np.searchsorted(distinct, values))
-    edges = np.unique(np.quantile(found, np.linspace(0, 1, BINS + 1)))
+    edges = np.unique(np.quantile(found, np.linspace(0, 1, BINS + 1), method="inverted_cdf"))
     place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
     place = np.where(np.isnan(values), -1, place)
     return np.array([np.median(values[place == b]) for b in range(len(edges) - 1)]), place

@@ -1,15 +1,19 @@
 """Figures of a stored sweep: outcomes over columns, and their files."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import netcarlo
 from netcarlo import InputError, StoredSweep
 from netcarlo.cli.main import app
 from netcarlo.reports import images
+from netcarlo.reports.sweep.features import bins
 from netcarlo.reports.sweep.results import Results
 
 LINK = {
@@ -143,3 +147,14 @@ def test_a_browser_that_does_not_start_is_found_before_any_figure(
     text = " ".join(found.output.split())
     assert "pip install 'netcarlo[figures]'" in text and "plotly_get_chrome" in text
     assert "(Kaleido requires Google Chrome)" in text and not (tmp_path / "none").exists()
+
+
+@given(st.lists(st.one_of(st.integers(0, 12).map(float), st.just(math.nan)), min_size=1, max_size=200))
+def test_no_bin_of_a_feature_is_empty(values: list[float]) -> None:
+    """Features of networks often have few values that occur many times, such as rates of a table."""
+    found = np.array(values)
+    centres, place = bins(found)
+    assert [*np.unique(place[place >= 0])] == [*range(len(centres))]
+    assert ((place == -1) == np.isnan(found)).all()
+    assert (np.diff(centres) > 0).all()
+    assert all((found[place == k] <= later).all() for k, later in enumerate(centres[1:]))
