@@ -94,12 +94,13 @@ OUTCOMES = (
     _outcome(
         "air_station", lambda out: np.nanmax(_air_of_stations(out), axis=1), NEITHER,
         "share of the time that PPDUs with data from and to the station that uses most take", SHARE,
-        by=(By("flows", _air_of_stations),),
+        by=(By("flows", _air_of_stations),), label="airtime of one station",
     ),
     *(
         _outcome(
             f"air_{name}", partial(_air, category=number), NEITHER, "share of the time that PPDUs with data "
             f"of {name.replace('_', ' ')} take, summed over the nodes", when=partial(_uses, category=number),
+            label=f"airtime of {name.replace('_', ' ')}",
         )
         for number, name in enumerate(CATEGORIES)
     ),

@@ -151,15 +151,17 @@ OUTCOMES = (
     ),
     Outcome(
         "air_data", lambda out: out[NodeOut.AIR_DATA] / out.time_ns, NEITHER, "share of the time that data "
-        "frames take, summed over the nodes",
+        "frames take, summed over the nodes", label="airtime of data",
     ),
     Outcome(
         "air_failed", lambda out: out[NodeOut.AIR_FAILED] / out.time_ns, LESS, "share of the time that data "
         "frames without a response take, summed over the nodes", fluid=False,
+        label="airtime of failed frames",
     ),
     Outcome(
         "air_control", lambda out: out[NodeOut.AIR_CONTROL] / out.time_ns, NEITHER,
         "share of the time that RTS, CTS and ACK take, summed over the nodes", fluid=False,
+        label="airtime of control frames",
     ),
     Outcome(
         "mean_queue", lambda out: out.table(NodeOut)[:, :, NodeOut.QUEUE_SUM].max(axis=1) * 1e3 / out.time_ns,
