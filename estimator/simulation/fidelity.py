@@ -86,4 +86,6 @@ def check(scenario: Scenario, fidelity: str) -> None:
     if fidelity not in CHEAP:
         raise InputError(f"fidelity = '{fidelity}' is not a fast model; {suggest(fidelity, CHEAP)}")
     if problem := scenario.network.unknown(scenario, fidelity):
-        raise InputError(f"fidelity = {fidelity} does not support this scenario: {problem}; write packet")
+        others = [name for name in CHEAP if name != fidelity and not scenario.network.unknown(scenario, name)]
+        remedy = f"write {' or '.join([*others, 'packet'])}"
+        raise InputError(f"fidelity = {fidelity} does not support this scenario: {problem}; {remedy}")

@@ -13,6 +13,7 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "fluid linux": ("transport.ack_delay", "transport.max_rto"),
     "formula linux": ("transport.slow_start", "transport.ack_every", "transport.min_rto"),
+    "formula udp": ("transport.jitter",),
     "formula sctp": (
         "transport.sack_first", "transport.probe_first", "transport.max_burst", "transport.rules",
         "transport.initial_cwnd", "transport.ssthresh_floor", "transport.path_max_retrans",

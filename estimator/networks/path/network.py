@@ -16,7 +16,7 @@ from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_paths
 from netcarlo.networks.output import Output
-from netcarlo.networks.path import formula, interruptions, rows, workload
+from netcarlo.networks.path import datagrams, formula, interruptions, rows, workload
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
@@ -116,25 +116,33 @@ class PathNetwork(Routed):
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model does not support delays of {of} (transport.{field})"
         if fidelity == "fluid":
+            if run.transport.datagrams:
+                return "fluid models of a path follow a window, and udp has none"
+            if run.transport.protocol == "vegas" and self.has_outages:
+                return "with outages, the fluid of vegas is 14 % above packets in the median"
             linux = () if self.mobility is not None else ("linux",)
             return run.transport.unknown_to_fluid((*FLUID_TCPS, *linux, "sctp"), "the fluid model of a path")
         return self._unknown_to_formula(run)
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
-        if text := run.transport.unknown_to_formula((*FLUID_TCPS, "linux", "sctp")):
+        if text := run.transport.unknown_to_formula((*FLUID_TCPS, "linux", "sctp", "udp")):
             return text
         if self.mobility is not None:
             return "the formulae do not support mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
             return "the formulae support only endless transfers, and bytes or packets limits this one"
+        if transport.given("gaps") == "exponential":
+            return "the formulae do not know the losses of random bursts (gaps: exponential)"
         if len(self.routes) > 1 and self.has_outages:
             return "the formulae do not support outages with two paths"
         return ""
 
     def formula(self, run: Run, rows: Rows) -> Named:
-        """Return the outcomes by PFTK or its counterparts, limited by the bottleneck and reduced by
-        outages."""
+        """Return the outcomes by PFTK or its counterparts, limited by the bottleneck and reduced by outages;
+        those of datagrams by what each hop passes on."""
+        if run.transport.datagrams:
+            return datagrams.formula(rows)
         kind = run.transport.kind
         return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 

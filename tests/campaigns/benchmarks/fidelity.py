@@ -109,6 +109,9 @@ def populations() -> Iterator[Population]:
         for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
+    for network in ("paths", "outages"):
+        udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}
+        yield Population(network, "udp", named[network].with_values(udp))
     for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
         route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
         yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
