@@ -225,9 +225,13 @@ def estimate(
     control: Annotated[
         str | None,
         typer.Option(
-            metavar="formula|fluid", help="Narrow the intervals with this cheap model as control variate."
+            metavar="auto|none|formula|fluid",
+            help="Narrow the intervals with this cheap model as control variate; auto with --precision.",
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which control variates were used, and what they saved.")
+    ] = False,
     every: Annotated[
         bool, typer.Option("--all", help="Print all outcomes, also those that are zero by construction.")
     ] = False,
@@ -279,6 +283,7 @@ def estimate(
                 "known_bias": fidelity.known_bias(found.scenario),
                 "outside_validated_range": validated.record(found.scenario),
                 "saving": found.saving and found.saving.record(),
+                "explanation": found.explanation,
                 "warnings": [*found.warnings],
                 "provenance": found.provenance,
             }
@@ -287,9 +292,11 @@ def estimate(
         answer.print_estimate(found, every=every, out=out)
         for text in (*loaded_files.sentences(found.scenario), *conversions.sentences(found.scenario)):
             console.say(text)
-        if found.saving is not None:
-            console.print_table(f"Control variate: {control}", found.saving.table)
+        if found.saving is not None and (control is not None or explain):
+            console.print_table(f"Control variate: {found.saving.control}", found.saving.table)
             console.say(found.saving.sentence(of))
+        if explain:
+            console.say(found.explanation)
         asked = [of, *(goal_texts.parse(text).outcome for text in goal or [])]
         if (bias := fidelity.sentence(found.scenario, asked)) is not None:
             console.say(bias)

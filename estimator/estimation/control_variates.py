@@ -1,11 +1,13 @@
-"""Control variates: a fast fidelity reduces the variance of an estimate over random networks.
+"""Control variates: fast models and drawn quantities reduce the variance of an estimate over random networks.
 
-Packet runs give pairs (y, x) of an outcome and of the fast model's value for the same draw. Many more draws,
-for which only x is computed, estimate the mean of x. The part of y that x explains then adds almost nothing
-to the error. docs/fidelity.md describes the interval and its coverage.
+Packet runs give an outcome y and, for the same draws, values of controls. The mean of a control is either
+known exactly, as that of the random number from which a quantity is drawn (`inputs`), or estimated from many
+more draws of a fast model. The part of y that the controls explain then adds almost nothing to the error.
+docs/fidelity.md describes the interval and its coverage.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +22,27 @@ from netcarlo.simulation import fidelity
 MIN_RUNS = 10
 """Minimum number of packet runs for estimating a coefficient."""
 
+RUNS_PER_CONTROL = 8
+"""Minimum number of packet runs per control. Later controls are left out if there are fewer."""
+
 MAX_DRAWS = {"formula": 64, "fluid": 8}
 """Maximum number of draws per packet run, so that draws never cost more than the runs."""
 
+TINY = 1e-9
+"""Part of the variance that is never explained, so that ratios are finite."""
+
+INPUTS = "inputs"
+"""Name of the controls that are computed from drawn quantities."""
+
 
 class Controlled(NamedTuple):
-    """Mean estimated with a control variate."""
+    """Mean estimated with control variates."""
 
     mean: Mean  # sd is that of the outcome without control
-    coefficient: float
-    correlation: float  # between outcome and control
+    coefficient: float  # of the fast model; NaN without one, or with several
+    correlation: float  # multiple correlation between outcome and controls; with one control, with its sign
     variance_ratio: float  # plain mean of as many packet runs, over this mean
+    of_draws: float = 0.0  # variance of a draw of the fast models, over that of a corrected run
 
     @property
     def runs_saved(self) -> int:
@@ -39,53 +51,149 @@ class Controlled(NamedTuple):
         return round(self.mean.n * (self.variance_ratio - 1))
 
 
-def controlled(y: Floats, x: Floats) -> Controlled | None:
-    """Return the mean of `y` [n] with the control `x` [m], m >= n, whose first n values belong to those of
-    `y`.
+def _listed(x: Floats | Sequence[Floats]) -> list[Floats]:
+    return [x] if isinstance(x, np.ndarray) and x.ndim == 1 else [*x]
 
-    Each pair is corrected with the coefficient of the other pairs, so that no value influences its own
-    correction. The interval is that of the corrected values, and includes the error of the mean of `x`.
-    Returns None if a value is missing, the control is constant, or there are too few pairs.
+
+class _Basis:
+    """Orthonormal basis of controls over n runs, with the displacement of their sample mean from their
+    mean."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.vectors: list[Floats] = []
+        self.shifts: list[float] = []
+        self.leverage = np.full(n, 1.0 / n)
+        self.steps: list[tuple[int, list[float], float]] = []  # number of the control, products, norm
+
+    def add(self, number: int, values: Floats, mean: float) -> None:
+        """Add a control unless it is constant, depends on the others, or varies in one run only."""
+        centre = statistics.dot(values, np.ones_like(values)) / self.n
+        rest, shift = values - centre, centre - mean
+        size = statistics.dot(rest, rest)
+        if size <= self.n * (1e-9 * centre) ** 2:  # varies only by rounding errors
+            return
+        products = []
+        for vector, moved in zip(self.vectors, self.shifts, strict=True):
+            products.append(statistics.dot(vector, rest))
+            rest = rest - products[-1] * vector
+            shift -= products[-1] * moved
+        left = statistics.dot(rest, rest)
+        if left <= 1e-9 * size:
+            return
+        norm = math.sqrt(left)
+        leverage = self.leverage + (rest / norm) ** 2
+        if leverage.max() >= 1 - 1e-9:
+            return
+        self.vectors.append(rest / norm)
+        self.shifts.append(shift / norm)
+        self.leverage = leverage
+        self.steps.append((number, products, norm))
+
+    def coefficients(self, slopes: Sequence[float]) -> dict[int, float]:
+        """Return the coefficient of each control, by its number, for coefficients of the basis."""
+        found: dict[int, float] = {}
+        left = list(slopes)
+        for k in reversed(range(len(self.steps))):
+            number, products, norm = self.steps[k]
+            found[number] = left[k] / norm
+            left[:k] = [s - found[number] * p for s, p in zip(left, products, strict=False)]
+        return found
+
+
+def controlled(
+    y: Floats, x: Floats | Sequence[Floats] = (), known: Floats | None = None
+) -> Controlled | None:
+    """Return the mean of `y` [n] with controls.
+
+    `x` are the values [m] of one or of several fast models, m >= n, whose first n belong to those of `y`.
+    `known` [m, k] are controls of mean 0 for the same draws. Each run is corrected with the coefficients of
+    the other runs, so that no value influences its own correction. The interval is that of the corrected
+    values, and includes the error of the mean of `x`. Returns None if a value is missing, no control varies,
+    or there are too few runs.
     """
-    n, m = len(y), len(x)
-    if n < MIN_RUNS or not (np.isfinite(y).all() and np.isfinite(x).all()):
+    fast = _listed(x)
+    n = len(y)
+    free = np.zeros((max([n, *map(len, fast)]), 0)) if known is None else known
+    if n < MIN_RUNS or not all(np.isfinite(each).all() for each in (y, *fast)):
         return None
-    everywhere, plain = statistics.mean(x), statistics.mean(y)
-    a, b = x[:n] - math.fsum(x[:n]) / n, y - math.fsum(y) / n
-    sxx, sxy, syy = (math.fsum(u * v) for u, v in ((a, a), (a, b), (b, b)))
-    without = sxx - a * a * (n / (n - 1))
-    # Values that differ only by rounding errors count as constant.
-    varied = [v > n * (1e-9 * w.mean) ** 2 for v, w in ((sxx, everywhere), (syy, plain))]
-    if not (all(varied) and (without > 1e-12 * sxx).all()):
+    m = len(fast[0]) if fast else n
+    plain = statistics.mean(y)
+    about = y - plain.mean
+    if statistics.dot(about, about) <= n * (1e-9 * plain.mean) ** 2:
         return None
-    others = (sxy - a * b * (n / (n - 1))) / without
-    corrected = statistics.mean(y - others * (x[:n] - everywhere.mean))
-    coefficient = sxy / sxx
-    far = abs(coefficient) * everywhere.half_width
+    basis = _Basis(n)
+    room = max(1, n // RUNS_PER_CONTROL)
+    means = [_mean(each, free[:m]) for each in fast]
+    for k, each in enumerate(fast):
+        basis.add(k, each[:n], means[k])
+    for j in range(min(free.shape[1], room - len(fast))):
+        basis.add(len(fast) + j, free[:n, j], 0.0)
+    if not basis.vectors:
+        return None
+    slopes = [statistics.dot(vector, about) for vector in basis.vectors]
+    corrected = statistics.mean(y - _corrections(about, basis, slopes))
+    by_control = basis.coefficients(slopes)
+    far = spread = 0.0
+    if any(k in by_control for k in range(len(fast))):
+        far, spread = _error(sum(by_control.get(k, 0.0) * each for k, each in enumerate(fast)), free[:m])
+    stretch = _quantile(n + 1 - len(basis.vectors)) / _quantile(n)
     centre = corrected.mean
-    low = centre - math.hypot(centre - corrected.ci_low, far)
-    high = centre + math.hypot(corrected.ci_high - centre, far)
+    low = centre - math.hypot(stretch * (centre - corrected.ci_low), far)
+    high = centre + math.hypot(stretch * (corrected.ci_high - centre), far)
+    explained = min(1.0, math.fsum(s * s for s in slopes) / statistics.dot(about, about))
+    correlation = math.sqrt(explained)
     return Controlled(
         Mean(n, centre, plain.sd, low, high),
-        coefficient,
-        sxy / math.sqrt(sxx * syy),
-        plain.sd**2 / (corrected.sd**2 + (coefficient * everywhere.sd) ** 2 * n / m),
+        by_control.get(0, math.nan) if len(fast) == 1 else math.nan,
+        math.copysign(correlation, slopes[0]) if len(slopes) == 1 else correlation,
+        plain.sd**2 / max(corrected.sd**2 + spread**2 * n / m, TINY * plain.sd**2),
+        spread**2 / max(plain.sd**2 * (1 - explained), TINY * plain.sd**2),
     )
 
 
-def draws_needed(y: Floats, x: Floats, *, most: float) -> int:
-    """Return the number of fast draws for packet runs `y` at which the mean of the control adds a third to
-    the variance.
+def _corrections(about: Floats, basis: _Basis, slopes: Sequence[float]) -> Floats:
+    """Return by how much each value exceeds the mean because of its controls, by the coefficients of the
+    other runs."""
+    fit, own, moved = np.zeros_like(about), basis.leverage - 1.0 / basis.n, np.zeros_like(about)
+    shift = 0.0
+    for vector, away, slope in zip(basis.vectors, basis.shifts, slopes, strict=True):
+        fit = fit + slope * vector
+        moved = moved + away * vector
+        shift += slope * away
+    return fit + shift - (about - fit) / (1.0 - basis.leverage) * (own + moved)
+
+
+def _mean(values: Floats, known: Floats) -> float:
+    """Return the mean of a fast model over all draws, with the `known` controls if they explain it."""
+    found = controlled(values, known=known) if known.shape[1] else None
+    return statistics.mean(values).mean if found is None else found.mean.mean
+
+
+def _error(mixture: Floats, known: Floats) -> tuple[float, float]:
+    """Return the half-width of the mean of fast models [m], weighted with their coefficients, and their
+    standard deviation, both without the part that the `known` controls explain."""
+    found = controlled(mixture, known=known) if known.shape[1] else None
+    if found is None:
+        plain = statistics.mean(mixture)
+        return plain.half_width, plain.sd
+    return found.mean.half_width, found.mean.sd / math.sqrt(found.variance_ratio)
+
+
+def _quantile(n: int) -> float:
+    """Return the quantile of Student's t for the interval of the mean of `n` values."""
+    return float(statistics.student_t(n - 1))
+
+
+def draws_needed(y: Floats, x: Floats | Sequence[Floats], known: Floats | None = None, *, most: float) -> int:
+    """Return the number of fast draws for packet runs `y` at which the mean of the fast models adds a third
+    to the variance.
 
     There are at most `most` draws per run.
     """
     n = len(y)
-    found = controlled(y, x[:n])
-    if found is None:
-        return n
-    known = found.correlation**2
-    each = 3 * known / max(1 - known, 1e-9)
-    return n + math.ceil(n * min(each, most))
+    found = controlled(y, [each[:n] for each in _listed(x)], None if known is None else known[:n])
+    return n if found is None else n + math.ceil(n * min(3 * found.of_draws, most))
 
 
 def check(scenario: Scenario, control: str) -> None:

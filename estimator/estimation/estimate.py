@@ -12,8 +12,8 @@ from netcarlo.estimation import control_variates, copies, phases
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.estimation.parts import tables
-from netcarlo.estimation.replications import Replications
-from netcarlo.estimation.saving import Saving, saved
+from netcarlo.estimation.replications import AUTO, NONE, Replications
+from netcarlo.estimation.saving import Saving, explanation, saved
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
@@ -39,10 +39,12 @@ class Estimate:
     """True if the requested precision was reached, or none was requested."""
     provenance: dict[str, Any]
     saving: Saving | None = None
-    """Savings by the control variate; None without one."""
+    """Savings by control variates; None without any."""
     warnings: Sequence[str] = ()
     """Warnings about losses that a goal on a delay does not show, and about loads above the capacity of a
     link."""
+    explanation: str = ""
+    """Replications and control variates used, and replications saved."""
 
     @property
     def outside(self) -> str:
@@ -136,10 +138,10 @@ def estimate(
     `precision` replace those of the scenario. With a precision (0.01 or `1 %`), replications are added until
     the half-width of the interval of `of` is that share of its mean; their number is limited to
     `replications` if given, else to a million. `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
-    estimate has the probability of each. With a `control`, fluid or formula, the means of outcomes that this
-    fidelity also has are estimated with a control variate (docs/fidelity.md); other results are those of the
-    packet runs. A run that is forecast to be very large (`workload`) is refused unless `large` is true.
-    Raises InputError.
+    estimate has the probability of each. `control` selects control variates (docs/fidelity.md) for the means
+    of outcomes: the fidelity fluid or formula; `auto`, the default with a precision, for the formula and the
+    drawn quantities, where they help; or `none`. Other results are those of the packet runs. A run that is
+    forecast to be very large (`workload`) is refused unless `large` is true. Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
@@ -149,29 +151,32 @@ def estimate(
     phases.note(scenario)
     target, tell = resolve_target(target), reporter(progress)
     runs = Replications(scenario, target=target, threads=threads, large=large)
-    aim = runs.aim(of, control, most=replications or statistics.MAX_REPLICATIONS)
-    if control is not None:
+    control = control or (NONE if scenario.precision is None else AUTO)
+    if control not in (AUTO, NONE):
         control_variates.check(scenario, control)
-        runs.compile(scenario.fidelity, control)
+    aim = runs.aim(of, control, most=replications or statistics.MAX_REPLICATIONS)
+    if aim.fast:
+        runs.compile(scenario.fidelity, *aim.fast)
     while step := runs.wanted(aim):
         runs.extend(step, progress=tell if step.fidelity == scenario.fidelity else None)
     found = runs.outcomes()
     frame = found.frame
     better = runs.sharpened(aim, listed(frame))
-    means = {name: each.mean for name, each in better.items()}
-    precise = scenario.precision is None or aim.rule.reached(means.get(of, statistics.mean(frame[of])))
+    helped = saved(runs, aim, better) if better or control not in (AUTO, NONE) else None
     if same := copies.are_copies(scenario, frame):
         copies.note(scenario, len(frame))
     return Estimate(
-        scenario, found, summary(frame, means=means),
+        scenario, found, summary(frame, means=runs.means(aim, listed(frame))),
         pd.DataFrame(
             [statistics.proportion(goal.held(frame[:1] if same else frame)) for goal in parsed],
             index=pd.Index([goal.text for goal in parsed], name="goal"),
             columns=statistics.Proportion._fields,
         ),
-        precise, provenance(scenario, target=target, replications=len(frame)) | {"copies": same},
-        None if control is None else saved(runs, control, better),
+        scenario.precision is None or runs.precise(aim),
+        provenance(scenario, target=target, replications=len(frame)) | {"copies": same},
+        helped,
         cautions.of_goals(scenario, [goal.outcome for goal in parsed], frame),
+        explanation(aim, helped, len(frame)),
     )  # fmt: skip
 
 

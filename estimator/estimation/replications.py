@@ -1,16 +1,30 @@
 """Replications of one scenario and of its cheap fidelities, each simulated once."""
 
 import time
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
+from netcarlo.estimation.control_variates import INPUTS
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import MAX_REPLICATIONS, StoppingRule
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.outcomes import Outcomes, joined, values_of
+from netcarlo.schema.draws import Draws, written_name
+from netcarlo.simulation import fidelity as fidelities
+from netcarlo.simulation import measurable
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import Outcomes, joined, listed, values_of
 from netcarlo.simulation.progress import Report
 from netcarlo.simulation.simulate import simulate
+
+FIRST_DRAWS = {"formula": 32, "fluid": 8}
+"""Number of draws of each cheap fidelity for the preview, if the scenario has random fields; otherwise 1."""
+
+AUTO, NONE = "auto", "none"
+"""Values of `control` besides the cheap fidelities: netcarlo chooses, and no control variates."""
 
 
 class Replications(Sample):
@@ -25,16 +39,87 @@ class Replications(Sample):
         self.seconds: dict[str, float] = {}
         """Time spent on each fidelity [s], without `compile`."""
         self._parts: dict[str, list[Outcomes]] = {}
+        self._inputs = np.zeros((0, 0))
         self._target, self._threads, self._large = target, threads, large
 
-    def aim(self, of: str, control: str | None = None, *, most: int = MAX_REPLICATIONS) -> Aim:
+    def aim(self, of: str, control: str = NONE, *, most: int = MAX_REPLICATIONS) -> Aim:
         """Return the aim of the scenario: its precision, or its number of replications.
 
         With a precision there are at most `most` replications.
         """
         precision, n = self.scenario.precision, self.scenario.replications
         rule = StoppingRule.fixed(n) if precision is None else StoppingRule(precision, most=most)
-        return Aim(of, rule, control)
+        if control == AUTO:
+            return Aim(of, rule, self.controls(of))
+        return Aim(of, rule, () if control == NONE else (control,))
+
+    def controls(self, of: str) -> tuple[str, ...]:
+        """Return the control variates that netcarlo chooses for an outcome: the formula and the drawn
+        quantities.
+
+        A fluid has to be compiled, so it is not chosen.
+        """
+        if not self.random:
+            return ()
+        return (*(["formula"] if self.knows("formula", of) else []), INPUTS)
+
+    @cached_property
+    def random(self) -> bool:
+        """True if the network is random, so that a cheap model can serve as control variate."""
+        drawn = build(self.scenario, replications=1).drawn
+        return bool(len(drawn.columns)) or self.scenario.network.random_places
+
+    @cached_property
+    def unavailable(self) -> dict[str, str]:
+        """Reason why each cheap fidelity cannot be used; empty if it can."""
+        if self.scenario.fidelity != "packet":
+            return dict.fromkeys(fidelities.CHEAP, f"the scenario has fidelity {self.scenario.fidelity}")
+        return {kind: self.scenario.network.unknown(self.scenario, kind) for kind in fidelities.CHEAP}
+
+    @cached_property
+    def _of_fluid(self) -> tuple[str, ...]:
+        return measurable.outcomes(self.at("fluid"))
+
+    def knows(self, kind: str, of: str) -> bool:
+        """Return True if a cheap fidelity has an outcome."""
+        if self.unavailable[kind]:
+            return False
+        if kind == "fluid":
+            return of in self._of_fluid
+        self.extend(Step(kind, self.draws(kind)))
+        return bool(np.isfinite(self.values(of, kind)).any())
+
+    def draws(self, kind: str) -> int:
+        """Return the number of draws of a cheap fidelity for the preview."""
+        return FIRST_DRAWS[kind] if self.random else 1
+
+    def inputs(self, n: int) -> Floats:
+        """Return controls of mean 0 from the drawn quantities of the first `n` replications, [n, controls].
+
+        They are the first two Legendre polynomials of the random number that a quantity is drawn from, added
+        up over the quantities that have one written distribution.
+        """
+        if len(self._inputs) < n:
+            self._inputs = np.stack([*self._scores(n), np.zeros(n)], axis=1)[:, :-1]
+        return self._inputs[:n]
+
+    def _scores(self, n: int) -> Iterator[Floats]:
+        """Yield the controls of `inputs`: the linear ones, then the quadratic ones."""
+        parts = next(parts for parts in self._parts.values() if sum(len(part.frame) for part in parts) >= n)
+        frame = pd.concat([part.frame for part in parts])[:n]
+        outcomes = {*listed(frame)}
+        groups: dict[str, list[str]] = {}
+        for name in frame:
+            if name not in outcomes:
+                groups.setdefault(written_name(str(name)), []).append(str(name))
+        draws = Draws(self.scenario.seed, np.arange(n), np.full(n, self.scenario.topology))
+        for polynomial in (lambda u: 2 * u - 1, lambda u: 6 * u * u - 6 * u + 1):
+            for names in groups.values():
+                there = frame[names].notna().to_numpy()
+                scores = [polynomial(draws.uniform(name)) for name in names]
+                yield (np.stack(scores, axis=1) * there).sum(axis=1) / np.sqrt(
+                    np.maximum(there.sum(axis=1), 1)
+                )
 
     def done(self, fidelity: str | None = None) -> int:
         """Return the number of replications of a fidelity (default: that of the scenario)."""

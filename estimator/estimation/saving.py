@@ -1,4 +1,4 @@
-"""Packet runs and time saved by a control variate."""
+"""Packet runs and time saved by control variates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,18 +6,22 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.estimation.control_variates import Controlled
+from netcarlo.estimation.control_variates import INPUTS, Controlled
 from netcarlo.estimation.replications import Replications
+from netcarlo.estimation.sample import Aim
+
+WORDS = {INPUTS: "the drawn quantities"}
 
 
 @dataclass(frozen=True)
 class Saving:
-    """Packet runs and time saved by a control variate, compared with the plain mean of packet runs."""
+    """Packet runs and time saved by control variates, compared with the plain mean of packet runs."""
 
     control: str
+    """Names of the control variates: fidelities, and `inputs` for drawn quantities."""
     packet_runs: int
     draws: int
-    """Draws of the cheap fidelity [n]."""
+    """Draws of the cheap fidelities [n]; `packet_runs` without any."""
     packet_s: float
     draws_s: float
     """Time spent on draws [s], without compilation; `packet_s` is that of packet runs."""
@@ -45,12 +49,29 @@ class Saving:
         return {**vars(self), "table": self.table.to_dict("index")}
 
 
-def saved(runs: Replications, control: str, found: Mapping[str, Controlled]) -> Saving:
-    """Return the savings by a control; `found` has the means with the control by outcome."""
+def saved(runs: Replications, aim: Aim, found: Mapping[str, Controlled]) -> Saving:
+    """Return the savings by the control variates of `aim`; `found` has the means with them by outcome."""
     table = pd.DataFrame(
         [(f.coefficient, f.correlation, f.variance_ratio, f.runs_saved) for f in found.values()],
         columns=["coefficient", "correlation", "variance_ratio", "runs_saved"],
         index=pd.Index(list(found), name="outcome"),
     )
-    packet_s, draws_s = (runs.seconds[fidelity] for fidelity in (runs.fidelity, control))
-    return Saving(control, runs.done(), runs.done(control), packet_s, draws_s, table)
+    draws_s = sum(runs.seconds[fidelity] for fidelity in aim.fast)
+    draws = min(map(runs.done, aim.fast), default=runs.done())
+    return Saving(", ".join(aim.controls), runs.done(), draws, runs.seconds[runs.fidelity], draws_s, table)
+
+
+def explanation(aim: Aim, saving: Saving | None, runs: int) -> str:
+    """Return a sentence on the replications and control variates of an estimate, and on what they saved."""
+    used = f"{aim.of}: {runs:,} replications"
+    if not aim.controls:
+        return f"{used}, no control variates"
+    names = " and ".join(WORDS.get(name, f"the {name}") for name in aim.controls)
+    if saving is None or aim.of not in saving.table.index:
+        return f"{used}; {names} explain too little to be control variates"
+    ratio = float(saving.table["variance_ratio"][aim.of])
+    draws = f" ({saving.draws:,} draws)" if aim.fast else ""
+    return (
+        f"{used} with control variates: {names}{draws}. Without them an interval of this width takes about "
+        f"{runs * ratio:,.0f} ({ratio:.1f} times as many)"
+    )

@@ -11,19 +11,13 @@ from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
-import numpy as np
-
-from netcarlo.estimation.replications import Replications
+from netcarlo.estimation.replications import NONE, Replications
 from netcarlo.estimation.sample import Aim, Step
 from netcarlo.numerics.statistics import Mean
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import fidelity, measurable
-from netcarlo.simulation.ensemble import build
+from netcarlo.simulation import measurable
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.progress import Report
-
-FIRST_DRAWS = {"formula": 32, "fluid": 8}
-"""Number of draws of each cheap fidelity for the preview, if the scenario has random fields; otherwise 1."""
 
 _NUMBERS = itertools.count()
 """Identifiers of replications. Python may reuse an `id`."""
@@ -63,39 +57,9 @@ class LiveReplications(Replications):
         self._locks: dict[str, Lock] = defaultdict(Lock)
 
     @cached_property
-    def random(self) -> bool:
-        """True if the network is random, so that a cheap model can serve as control variate."""
-        drawn = build(self.scenario, replications=1).drawn
-        return bool(len(drawn.columns)) or self.scenario.network.random_places
-
-    @cached_property
     def measured(self) -> tuple[str, ...]:
         """Names of the outcomes of the scenario. Raises InputError."""
         return measurable.outcomes(self.scenario)
-
-    @cached_property
-    def unavailable(self) -> dict[str, str]:
-        """Reason why each cheap fidelity cannot be used; empty if it can."""
-        if self.scenario.fidelity != "packet":
-            return dict.fromkeys(fidelity.CHEAP, f"the scenario has fidelity {self.scenario.fidelity}")
-        return {kind: self.scenario.network.unknown(self.scenario, kind) for kind in fidelity.CHEAP}
-
-    @cached_property
-    def _of_fluid(self) -> tuple[str, ...]:
-        return measurable.outcomes(self.at("fluid"))
-
-    def knows(self, kind: str, of: str) -> bool:
-        """Return True if a cheap fidelity has an outcome."""
-        if self.unavailable[kind]:
-            return False
-        if kind == "fluid":
-            return of in self._of_fluid
-        self.extend(Step(kind, self.draws(kind)))
-        return bool(np.isfinite(self.values(of, kind)).any())
-
-    def draws(self, kind: str) -> int:
-        """Return the number of draws of a cheap fidelity for the preview."""
-        return FIRST_DRAWS[kind] if self.random else 1
 
     def control(self, of: str) -> str | None:
         """Return the cheap fidelity to use as control variate, as in `--control`; None if there is none."""
@@ -117,7 +81,7 @@ class LiveReplications(Replications):
 
     def final_aim(self, of: str) -> Aim:
         """Return the aim of the final estimate."""
-        return self.aim(of, self.control(of))
+        return self.aim(of, self.control(of) or NONE)
 
     def current_aim(self, of: str) -> Aim:
         """Return the aim of the current estimate: the final one, or the one for the replications so far."""

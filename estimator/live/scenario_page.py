@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.estimation.estimate import estimate
+from netcarlo.estimation.replications import NONE
 from netcarlo.live import curve, wording
 from netcarlo.live.cache import Refinement, ReplicationCache
 from netcarlo.live.controls import Control, controls
@@ -124,8 +125,8 @@ class ScenarioPage(Page):
         for name, value in self._values(state, variant).items():
             said += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         control = runs.control(state.of)
-        if control:
-            said += ["--control", control]
+        if control or runs.scenario.precision is not None:
+            said += ["--control", control or NONE]
         if (
             control or runs.scenario.precision is not None
         ):  # the number of replications depends on the outcome
@@ -150,7 +151,7 @@ class ScenarioPage(Page):
         tables = []
         for runs, variant in zip(self._runs(state), state.variants, strict=True):
             control = runs.control(state.of)
-            found = estimate(runs.scenario, control=control, of=state.of, progress=check).to_frame()
+            found = estimate(runs.scenario, control=control or NONE, of=state.of, progress=check).to_frame()
             found = found.reset_index()
             if state.variant is not None:
                 found.insert(0, "variant", "what if" if variant else "this")

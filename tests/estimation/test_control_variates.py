@@ -78,6 +78,34 @@ def test_intervals_cover() -> None:
     assert 0.93 <= np.mean(covered) <= 0.97
 
 
+def test_several_controls_are_those_of_a_regression_without_the_run() -> None:
+    """The correction of run k is that of least squares over the other runs."""
+    rng = np.random.default_rng(5)
+    known, x = rng.normal(size=(200, 2)), rng.exponential(1.0, 200)
+    x = x + known[:, 0]
+    y = 3 + 2 * x[:30] - known[:30, 1] + 0.1 * rng.normal(size=30)
+    found, of_x = controlled(y, x, known), controlled(x, known=known)
+    assert found is not None and of_x is not None
+    every = np.column_stack([x[:30] - of_x.mean.mean, known[:30]])
+    corrected = []
+    for k in range(30):
+        others = np.arange(30) != k
+        table = np.column_stack([np.ones(29), every[others]])
+        corrected.append(y[k] - every[k] @ np.linalg.lstsq(table, y[others], rcond=None)[0][1:])
+    assert found.mean.mean == pytest.approx(np.mean(corrected), rel=1e-9)
+    assert found.variance_ratio > 5
+
+
+def test_controls_of_known_mean_need_no_draws() -> None:
+    """Half of the variance of the fast model is known, so the rest needs fewer draws."""
+    rng = np.random.default_rng(6)
+    known = rng.normal(size=(500, 1))
+    x = known[:, 0] + rng.normal(size=500)
+    y = x[:100] + 0.3 * rng.normal(size=100)
+    assert draws_needed(y, x, known, most=64) < 0.7 * draws_needed(y, x, most=64)
+    assert controlled(y, known=known[:100]).mean.half_width < statistics.mean(y).half_width
+
+
 def test_without_a_useful_control_there_is_none() -> None:
     y, x = pairs(20, 40, noise=1.0, seed=3)
     assert controlled(y[:9], x) is None and controlled(y[:10], x) is not None

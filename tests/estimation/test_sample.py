@@ -1,5 +1,6 @@
 """Samples request the same replications for any batches, and agree with naive loops."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netcarlo.estimation.control_variates import MAX_DRAWS
+from netcarlo.estimation.control_variates import INPUTS, MAX_DRAWS
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
@@ -34,12 +35,16 @@ class Made(Sample):
             "packet": {of: np.abs(v[:N] + noise * rng.normal(0.0, 1.0, N)) for of, v in draws.items()},
         }
         self.known = {"packet": 0, "formula": 0}
+        self.drawn = np.stack([x - 5.0, (x - 5.0) ** 2 - 1], axis=1)
 
     def done(self, fidelity: str | None = None) -> int:
         return self.known[fidelity or "packet"]
 
     def values(self, of: str, fidelity: str | None = None) -> Floats:
         return self.made[fidelity or "packet"][of][: self.done(fidelity)]
+
+    def inputs(self, n: int) -> Floats:
+        return self.drawn[:n]
 
     def extend(self, step: Step) -> None:
         assert self.done(step.fidelity) < step.until <= len(self.made[step.fidelity][OUTCOMES[0]])
@@ -65,32 +70,38 @@ class Batches:
     seed=st.integers(0, 99),
     noise=st.sampled_from([0.1, 1.0, 20.0]),
     rule=st.sampled_from(RULES),
-    control=st.sampled_from([None, "formula"]),
+    controls=st.sampled_from([(), ("formula",), ("formula", INPUTS)]),
     sizes=st.lists(st.integers(7, 900), min_size=1, max_size=5),
     other_first=st.booleans(),
 )
 def test_any_batches_give_what_a_plain_loop_gives(
-    seed: int, noise: float, rule: StoppingRule, control: str | None, sizes: list[int], other_first: bool
+    seed: int,
+    noise: float,
+    rule: StoppingRule,
+    controls: tuple[str, ...],
+    sizes: list[int],
+    other_first: bool,
 ) -> None:
-    sample, aim = Made(seed, noise), Aim("goodput_bps", rule, control)
+    sample, aim = Made(seed, noise), Aim("goodput_bps", rule, controls)
     if other_first:  # replications that another outcome needed are no part of this estimate
-        Batches(sizes).run(sample, Aim("timeouts", StoppingRule(0.02, first=64, most=N), control))
+        Batches(sizes).run(sample, Aim("timeouts", StoppingRule(0.02, first=64, most=N), controls))
     Batches(sizes).run(sample, aim)
     y, x = sample.made["packet"]["goodput_bps"], sample.made["formula"]["goodput_bps"]
-    if control is None:
+    if not controls:
         values = until_precise(rule, lambda first, count: y[first : first + count])
         expected = len(values), 0, statistics.mean(values)
     else:
-        expected = until_sharp(rule, y, x, most=MAX_DRAWS[control])
-    assert (*sample.used(aim), BY_NAME["goodput_bps"].inside(expected[2])) == (
-        *expected[:2],
-        sample.mean(aim),
-    )
+        known = sample.inputs(len(x)) if INPUTS in controls else None
+        expected = until_sharp(rule, y, x, known, most=MAX_DRAWS["formula"])
+    mean = statistics.no_narrower(BY_NAME["goodput_bps"].inside(expected[2]), rule.relative)
+    assert sample.used(aim) == expected[:2]
+    assert sample.mean(aim) == statistics.bounded(mean, 0, math.inf)
+    assert sample.precise(aim) == rule.reached(expected[2])
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_estimate_so_far_is_that_of_as_many_replications(rule: StoppingRule) -> None:
-    sample, aim = Made(3, 1.0), Aim("goodput_bps", rule, "formula")
+    sample, aim = Made(3, 1.0), Aim("goodput_bps", rule, ("formula",))
     looked = 0
     while (step := sample.wanted(aim)) is not None:
         until = min(step.until, sample.done(step.fidelity) + 13) if step.fidelity == "packet" else step.until
@@ -107,7 +118,7 @@ def test_the_estimate_so_far_is_that_of_as_many_replications(rule: StoppingRule)
 
 
 def test_an_incomplete_sample_says_what_all_of_it_says() -> None:
-    sample, aim = Made(1, 1.0), Aim("goodput_bps", StoppingRule.fixed(100), "formula")
+    sample, aim = Made(1, 1.0), Aim("goodput_bps", StoppingRule.fixed(100), ("formula",))
     assert sample.wanted(aim) == Step("packet", 100) and sample.used(aim) == (0, 0)
     sample.extend(Step("packet", 40))
     plain = statistics.mean(sample.values("goodput_bps"))

@@ -81,7 +81,7 @@ def test_precision_replicates_every_cell_until_it_is_reached():
     space = sweep(GRID, precision="2 %", axes={"hops.0.loss": [0, "3 %"]}, derive={})
     rows = simulated(space).cells.to_pandas()
     half = (rows["goodput_bps_high"] - rows["goodput_bps_low"]) / 2
-    assert (half <= 0.02 * rows["goodput_bps"]).all()
+    assert half.tolist() == pytest.approx((0.02 * rows["goodput_bps"]).tolist(), rel=0.1)
     assert (
         rows["replications"].tolist() == rows["goodput_bps_n"].tolist()
         and rows["replications"].nunique() == 2

@@ -25,6 +25,9 @@ from netcarlo.sweeps.space.space import ANSWERED, GAINS, STATISTICS, Batch, Swee
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PRECISE = "goodput_bps"
+"""Outcome to which a sweep's precision refers."""
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -146,7 +149,7 @@ class _ChunkRun:
         asked = dict.fromkeys([*self.sweep.outcomes, *(goal.outcome for goal in self.sweep.goals.values())])
         if self.sweep.keep_replications:
             return (*MEANING, *of_classes(asked))
-        return tuple(asked | {"goodput_bps": None})
+        return tuple(asked | {PRECISE: None})
 
     def simulate(self, batch: Batch) -> None:
         """Simulate the cells of a batch, in launches of bounded size."""
@@ -199,7 +202,7 @@ class _ChunkRun:
 
     def _until_precise(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
         """Return a function that replicates every cell until `rule` stops it."""
-        aim = Aim("goodput_bps", rule)
+        aim = Aim(PRECISE, rule)
 
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
             variant = self.sweep.variants[batch.variant]
@@ -308,7 +311,11 @@ class _ChunkRun:
         columns["replications"][at] = next(iter(part.values.values())).shape[1]
         for name in self.sweep.outcomes:
             values = part.values[name]
-            found = BY_NAME[name].means(values)
+            outcome = BY_NAME[name]
+            found = outcome.means(values)
+            if name == PRECISE and self.sweep.base.precision is not None:
+                wide = statistics.no_narrower(found, self.sweep.base.precision)
+                found = statistics.bounded(wide, outcome.values.least, outcome.values.most)
             for suffix, column in zip(("_n", "", "_sd", "_low", "_high"), found, strict=True):
                 columns[name + suffix][at] = column
             quantiles = statistics.row_quantiles(values, statistics.QUANTILES).T

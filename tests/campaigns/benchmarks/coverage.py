@@ -169,7 +169,7 @@ def measure_stopping(
 
         for _ in range(samples):
             values = until_precise(statistics.StoppingRule(relative), more)
-            found = statistics.mean(values)
+            found = statistics.no_narrower(statistics.mean(values), relative)
             covered += found.ci_low <= mean <= found.ci_high
             used += len(values)
         rows.append((truth.law, relative, used / samples, covered / samples))
