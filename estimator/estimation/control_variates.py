@@ -7,7 +7,7 @@ docs/fidelity.md describes the interval and its coverage.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +126,7 @@ def controlled(
     room = max(1, n // RUNS_PER_CONTROL)
     means = [_mean(each, free[:m]) for each in fast]
     for k, each in enumerate(fast):
-        basis.add(k, each[:n], means[k])
+        basis.add(k, each[:n], means[k][0].mean)
     for j in range(min(free.shape[1], room - len(fast))):
         basis.add(len(fast) + j, free[:n, j], 0.0)
     if not basis.vectors:
@@ -134,9 +134,7 @@ def controlled(
     slopes = [statistics.dot(vector, about) for vector in basis.vectors]
     corrected = statistics.mean(y - _corrections(about, basis, slopes))
     by_control = basis.coefficients(slopes)
-    far = spread = 0.0
-    if any(k in by_control for k in range(len(fast))):
-        far, spread = _error(sum(by_control.get(k, 0.0) * each for k, each in enumerate(fast)), free[:m])
+    far, spread = _error({k: b for k, b in by_control.items() if k < len(fast)}, fast, means, free[:m])
     stretch = _quantile(n + 1 - len(basis.vectors)) / _quantile(n)
     centre = corrected.mean
     low = centre - math.hypot(stretch * (centre - corrected.ci_low), far)
@@ -164,20 +162,26 @@ def _corrections(about: Floats, basis: _Basis, slopes: Sequence[float]) -> Float
     return fit + shift - (about - fit) / (1.0 - basis.leverage) * (own + moved)
 
 
-def _mean(values: Floats, known: Floats) -> float:
-    """Return the mean of a fast model over all draws, with the `known` controls if they explain it."""
+def _mean(values: Floats, known: Floats) -> tuple[Mean, float]:
+    """Return the mean of a fast model [m], and its standard deviation without the part that the `known`
+    controls explain."""
     found = controlled(values, known=known) if known.shape[1] else None
-    return statistics.mean(values).mean if found is None else found.mean.mean
-
-
-def _error(mixture: Floats, known: Floats) -> tuple[float, float]:
-    """Return the half-width of the mean of fast models [m], weighted with their coefficients, and their
-    standard deviation, both without the part that the `known` controls explain."""
-    found = controlled(mixture, known=known) if known.shape[1] else None
     if found is None:
-        plain = statistics.mean(mixture)
-        return plain.half_width, plain.sd
-    return found.mean.half_width, found.mean.sd / math.sqrt(found.variance_ratio)
+        plain = statistics.mean(values)
+        return plain, plain.sd
+    return found.mean, found.mean.sd / math.sqrt(found.variance_ratio)
+
+
+def _error(
+    weights: Mapping[int, float], fast: Sequence[Floats], means: Sequence[tuple[Mean, float]], known: Floats
+) -> tuple[float, float]:
+    """Return half-width and standard deviation of the weighted sum of fast models, see `_mean`."""
+    if len(weights) > 1:
+        mean, sd = _mean(np.asarray(sum(b * fast[k] for k, b in weights.items())), known)
+        return mean.half_width, sd
+    for k, weight in weights.items():
+        return abs(weight) * means[k][0].half_width, abs(weight) * means[k][1]
+    return 0.0, 0.0
 
 
 def _quantile(n: int) -> float:

@@ -1,7 +1,7 @@
 """Replications of one scenario and of its cheap fidelities, each simulated once."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,9 @@ from netcarlo.simulation.simulate import simulate
 
 FIRST_DRAWS = {"formula": 32, "fluid": 8}
 """Number of draws of each cheap fidelity for the preview, if the scenario has random fields; otherwise 1."""
+
+LEGENDRE: tuple[Callable[[Floats], Floats], ...] = (lambda u: 2 * u - 1, lambda u: 6 * u * u - 6 * u + 1)
+"""Legendre polynomials over [0, 1], whose mean is 0."""
 
 AUTO, NONE = "auto", "none"
 """Values of `control` besides the cheap fidelities: netcarlo chooses, and no control variates."""
@@ -113,7 +116,7 @@ class Replications(Sample):
             if name not in outcomes:
                 groups.setdefault(written_name(str(name)), []).append(str(name))
         draws = Draws(self.scenario.seed, np.arange(n), np.full(n, self.scenario.topology))
-        for polynomial in (lambda u: 2 * u - 1, lambda u: 6 * u * u - 6 * u + 1):
+        for polynomial in LEGENDRE:
             for names in groups.values():
                 there = frame[names].notna().to_numpy()
                 scores = [polynomial(draws.uniform(name)) for name in names]

@@ -239,6 +239,19 @@ def test_ranges(output: Outputs) -> None:
     assert "newreno" in output("ranges", "table")
 
 
+def test_saving(output: Outputs) -> None:
+    """`_answer` simulates networks; its parts are tested in `tests/estimation`."""
+    from tests.campaigns.benchmarks.saving import PROBLEMS
+
+    found = rows(output("saving", "coverage", 1, SIZES=(64,), PROBLEMS=PROBLEMS[:1], least=lambda n: 0.0))
+    assert [line[0] for line in found[1:]] == [
+        "plain", "inputs", "fluid", "fluid, inputs", "formula, fluid, inputs"
+    ]  # fmt: skip
+    assert {line[-1] for line in found[1:]} <= {"0.0", "100.0"}
+    shown = output("saving", "questions", "lossy_hop", _answer=lambda question: 4.0)
+    assert shown.endswith("geometric mean of 1: 4.0\n")
+
+
 def test_shared(output: Outputs, alone: None) -> None:
     shown = rows(output("shared", ROUNDS=1, REPLICATIONS=1, NS2_AGENTS={"newreno": ""}))
     assert shown[1][0] == "newreno" and float(shown[1][2]) > 0 and shown[1][-1] == "nan"
