@@ -219,9 +219,8 @@ def test_what_cannot_be_measured_is_refused(change, said):
 
 
 def test_formulae_know_no_delays():
-    with pytest.raises(
-        InputError, match=r"does not support delays of classes \(shared.flows.0.each.class\); write fluid or packet"
-    ):
+    says = r"does not support delays of classes \(shared.flows.0.each.class\); write fluid or packet"
+    with pytest.raises(InputError, match=says):
         simulate(Scenario.check(data(VIDEO, fidelity="formula")), target="cpu")
 
 
