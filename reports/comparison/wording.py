@@ -21,7 +21,7 @@ LONGEST = 60
 LINE = "\n"
 """Separator between the parts of the headline about several pairs of sides."""
 
-MOST_LEADING = 4
+MOST_LEADING = 3
 """Quantities of a pair of sides that the headline names."""
 
 Row = dict[str, str]
@@ -71,17 +71,22 @@ def _leads(found: Comparison) -> str:
 
 
 def _change(found: Comparison, index: Any, row: Any) -> str:
-    """Return a difference with its sign, of shares in points, with its place if there are several cells."""
+    """Return a difference with its interval, of shares in points, with its place if there are several
+    cells."""
     outcome = _outcome(index)
-    quantity = _quantity(found, outcome)
-    if quantity.values.most == 1.0:
-        text = f"{signed(100 * row['difference'])} points"
-    elif math.isfinite(row["relative"]):
-        text = percent(float(row["relative"]))
-    else:
-        text = _with(row["difference"], scale(found, outcome, [row["difference"]]), sign=True)
-    called = f"{name(found, outcome)} {text}"
-    return called if found.single else f"{called} ({_place(found, index)})"
+    text = f"{name(found, outcome)} {_changed(row, *_terms(found, outcome, row))}"
+    return text if found.single else f"{text} ({_place(found, index)})"
+
+
+def _terms(found: Comparison, outcome: str, row: Any) -> tuple[Scale, float, float]:
+    """Return how a difference is shown: its scale, the factor that it is multiplied by (1, or that which makes
+    it relative to the baseline), and its minimum: a quantity of at least 0 cannot fall by more than 100 %."""
+    values = _quantity(found, outcome).values
+    if values.most == 1.0:
+        return Scale(0.01, "points"), 1.0, -math.inf
+    if math.isfinite(row["relative"]):
+        return Scale(0.01, "%"), 1 / row["baseline"], -1.0 if values.least == 0.0 else -math.inf
+    return scale(found, outcome, [row["difference"]]), 1.0, -math.inf
 
 
 def explanation(found: Comparison) -> str:
@@ -249,33 +254,28 @@ def compact(found: Comparison, table: pd.DataFrame, *, ends: bool = False) -> li
     for index, row in table.iterrows():
         outcome = _outcome(index)
         how = scale(found, outcome, [row["baseline"], row["other"]])
-        if _quantity(found, outcome).values.most == 1.0:
-            change, factor = Scale(0.01, "points"), 1.0
-        elif math.isfinite(row["relative"]):
-            change, factor = Scale(0.01, "%"), 1 / row["baseline"]
-        else:
-            change, factor = scale(found, outcome, [row["difference"]]), 1.0
+        change, factor, least = _terms(found, outcome, row)
         place = {} if found.single else {"where": _place(found, index)}
         texts = {
             "quantity": name(found, outcome),
             "baseline": _with(row["baseline"], how),
             "other": _with(row["other"], how),
-            "difference": _changed(row, change, factor),
+            "difference": _changed(row, change, factor, least),
         }
         if ends:
             plain = scale(found, outcome, [row["difference"]])
             below = {
                 **{side: _alone(row, side, how) for side in ("baseline", "other")},
-                "difference": _changed(row, plain, 1.0) if factor != 1.0 else "",
+                "difference": _changed(row, plain) if factor != 1.0 else "",
             }
             texts |= {head: f"{texts[head]}\n{text}" for head, text in below.items() if any(below.values())}
         shown.append(place | texts)
     return shown
 
 
-def _changed(row: Any, shown: Scale, factor: float) -> str:
-    """Return a difference times a factor with its interval."""
-    interval = scales.interval(factor * row["low"], factor * row["high"], shown)
+def _changed(row: Any, shown: Scale, factor: float = 1.0, least: float = -math.inf) -> str:
+    """Return a difference times a factor with its interval, which ends at `least`."""
+    interval = scales.interval(max(factor * row["low"], least), factor * row["high"], shown)
     return f"{_with(factor * row['difference'], shown, sign=True)} {interval}".strip()
 
 

@@ -7,6 +7,7 @@ from netcarlo.comparison.compare import Comparison, compared
 from netcarlo.comparison.leading import ordered, sizes
 from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.reports.comparison import wording
+from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
 
@@ -41,7 +42,8 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
     assert outcomes(found)[:4] == ["goodput_bps", "mean_rtt_s", "drop_ratio", "timeouts"]
     head = wording.headline(found)
     assert head.startswith(
-        "b against a: goodput +19.4 %, mean RTT +20 %, drops at the busiest link +0.0172 points, timeouts"
+        "b against a: goodput +19.4 % [19.1, 19.7], mean RTT +20 % [19.7, 20.3], drops at the busiest link "
+        "+0.0172 points [0.0172, 0.0172] and 1 more main outcome."
     )
     assert "2 1" not in head and "differ by more than chance." in head
 
@@ -49,11 +51,20 @@ def test_a_multiple_of_next_to_nothing_does_not_lead() -> None:
 def test_what_is_asked_for_leads() -> None:
     found = compared([side("a", BEFORE), side("b", AFTER)], of=["timeouts", "mean_rtt_s"])
     assert outcomes(found)[:2] == ["mean_rtt_s", "timeouts"]
-    assert wording.headline(found).startswith("b against a: mean RTT +20 %, timeouts +1\u202f100 %.")
+    assert wording.headline(found).startswith(
+        "b against a: mean RTT +20 % [19.7, 20.3], timeouts +1\u202f100 % [1\u202f100, 1\u202f100]."
+    )
     found = compared([side("a", BEFORE, ("timeouts",)), side("b", AFTER)])
     assert found.leading == ("timeouts",) and outcomes(found)[0] == "timeouts"
     found = compared([side("a", BEFORE), side("b", {**AFTER, "timeouts": 1.0})], of=["timeouts"])
     assert wording.headline(found).startswith("Timeouts: no difference by more than chance. ")
+
+
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    """The interval of a relative difference ends at -100 %, as that of an amount ends at 0."""
+    row = {"difference": -8.0, "low": -13.0, "high": -3.0}
+    assert wording._changed(row, Scale(0.01, "%"), 0.1, -1.0) == "−80 % [−100, −30.0]"
+    assert wording._changed(row, Scale(1.0, "ms")) == "−8 ms [−13.0, −3.00]"
 
 
 def test_sizes_are_on_one_scale() -> None:
