@@ -79,8 +79,11 @@ def _change(found: Comparison, index: Any, row: Any) -> str:
 
 
 def _terms(found: Comparison, outcome: str, row: Any) -> tuple[Scale, float, float]:
-    """Return how a difference is shown: its scale, the factor that it is multiplied by (1, or that which makes
-    it relative to the baseline), and its minimum: a quantity of at least 0 cannot fall by more than 100 %."""
+    """Return how a difference is shown: scale, factor and minimum.
+
+    The factor is 1, or makes the difference relative to the baseline. A quantity of at least 0 cannot fall by
+    more than 100 %.
+    """
     values = _quantity(found, outcome).values
     if values.most == 1.0:
         return Scale(0.01, "points"), 1.0, -math.inf

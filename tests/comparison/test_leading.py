@@ -7,8 +7,8 @@ from netcarlo.comparison.compare import Comparison, compared
 from netcarlo.comparison.leading import ordered, sizes
 from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.reports.comparison import wording
-from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.comparison.page import comparison_page
+from netcarlo.reports.parts.scales import Scale
 from netcarlo.simulation.outcomes import BY_NAME
 
 BEFORE = {

@@ -75,7 +75,8 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
     )
     head = wording.headline(found["constant"])
     assert re.fullmatch(
-        r"after against results/with a very long name of a folder: goodput −\d\d(\.\d)? % \[−[\d.]+, −[\d.]+\] "
+        r"after against results/with a very long name of a folder: goodput −\d\d(\.\d)? % "
+        r"\[−[\d.]+, −[\d.]+\] "
         r"\(hops.0 loss 1 %, hops.0 rate \d Mbit/s\)"
         r"\. \d+ of 24 results differ by more than chance\.",
         head,
