@@ -93,7 +93,7 @@ FLUIDS: dict[str, Network] = {
         _never("mobile + delays", "sctp + delays", "linux + mobile"), controls=_OF_SACK | _OF_LINUX,
     ),
     "shared": Network(("mixed",), ("delays",), controls={}),
-    "wireless": Network(("mixed",), (), controls={}),
+    "wireless": Network(("mixed",), ("edca",), controls={}),
     "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK, unlisted=("large",)),
 }  # fmt: skip
 """Fluid models, by kind of network."""

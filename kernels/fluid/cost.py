@@ -26,7 +26,8 @@ def of_shared(rows: SharedRows) -> Floats:
 
 
 def of_wireless(rows: WifiRows) -> Floats:
-    """Return the approximate pairs of nodes and flows of each row, float64[n]."""
+    """Return the approximate pairs of nodes or EDCA functions, and flows of each row, float64[n]."""
     p = rows.parameters
-    pairs = p[:, Radio.NODES] * (p[:, Radio.NODES] + p[:, Radio.FLOWS])
+    servers = np.maximum(p[:, Radio.NODES], p[:, Radio.FUNCTIONS])
+    pairs = servers * (servers + p[:, Radio.FLOWS])
     return pairs.astype(np.float64)

@@ -56,6 +56,14 @@ class FluidSharedSlots(Slots):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FluidWifiSlots(Slots):
+    """Slots of the fluid model of 802.11."""
+
+    edca: bool
+    """True for EDCA, False for the DCF."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FluidAdhocSlots(Slots):
     """Slots of the fluid model of ad hoc networks."""
 
@@ -124,10 +132,12 @@ def _shared(address: Address) -> Model:
 
 
 def _wireless(address: Address) -> Model:
+    filled = FluidWifiSlots(edca=address.edca)
     return Model(
         blocks=TCP,
-        address=address, make=lambda step: bind(wireless.simulate, step), scratch=wireless.scratch_words,
-        outcomes=outcomes_of_wireless, dimensions=(2, 2, 3, 2, 2), cost=cost.of_wireless,
+        address=address, make=lambda step: bind(wireless.simulate, step, filled),
+        scratch=wireless.scratch_words, outcomes=outcomes_of_wireless, dimensions=(2, 2, 3, 2, 2),
+        cost=cost.of_wireless,
     )  # fmt: skip
 
 

@@ -144,7 +144,7 @@ class Flow(IntEnum):
     ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY
     ACK_AFTER = 14  # leg that acknowledgements pass after the radio, or NOBODY
     ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
-    KIND = 16  # of a list of flows: number of its sender, see `senders`
+    KIND = 16  # number of its sender, see `senders`; 0: UDP, or the TCP of all flows
     ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
     DELAY_CLASS = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
     BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are

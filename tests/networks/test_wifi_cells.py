@@ -68,7 +68,10 @@ def test_the_formula_is_the_offered_load_below_saturation() -> None:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"fidelity": "fluid"}, "the fluid model does not support 802.11ax"),
+        (
+            {"fidelity": "fluid", "wireless": {"scheduler": "airtime"}},
+            "the fluid model of 802.11ax does not support",
+        ),
         (
             {"fidelity": "formula", "wireless": {"each": [{"frame_error": "1 %"}]}},
             "supports only frame_error: 0",

@@ -264,7 +264,7 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     table[:, Flow.SHORT] = parameters[:, RowP.SHORT]
     if not sender.datagrams:
         table[:, Flow.TCP] = 1
-        table[:, Flow.KIND] = kinds.number(sender) if end.item else 0
+        table[:, Flow.KIND] = kinds.number(sender)
         if wireless.receiver is not None:
             table[:, Flow.ACK_COST] = draws.whole(
                 "wireless.receiver.ack_time", wireless.receiver.ack_time, NS

@@ -2,22 +2,41 @@
 
 from typing import Any
 
-from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.transport.kinds import FLUID_TCPS
-
-KNOWN = tuple(name for name in WITH_FLUID if name in FLUID_TCPS)
-"""TCPs that the fluid model supports."""
+from netcarlo.transport.kinds import FLUID_KINDS
 
 
 def unknown(wireless: Wireless, transport: Any) -> str:
     """Return the feature of a network that the fluid model lacks; empty if there is none."""
+    if not transport.datagrams and transport.kind not in FLUID_KINDS:
+        return f"the fluid model does not support {transport.kind}; it supports {', '.join(FLUID_KINDS)}, udp"
     if wireless.has_edca:
-        return f"the fluid model does not support {wireless.standard}; it supports 802.11a, b and g"
-    if not transport.datagrams and transport.protocol not in KNOWN:
-        return f"the fluid model does not support {transport.protocol}; it supports {', '.join(KNOWN)}, udp"
+        return _unknown_with_edca(wireless)
     if wireless.rate_control == "aarf":
         return "the fluid model supports fixed rates and arf, but rate_control is aarf"
     if wireless.rate_control == "arf" and not transport.datagrams:
         return f"the fluid model supports arf with udp only, not with {transport.protocol}"
+    return ""
+
+
+def _unknown_with_edca(wireless: Wireless) -> str:
+    """Return the feature of a network with EDCA that the fluid model lacks; empty if there is none."""
+    standard = wireless.standard
+    if wireless.cell is None:
+        return (
+            f"the fluid model of {standard} supports only a cell, because relays share PPDUs of other flows"
+        )
+    for field in ("reach", "ranges", "path_loss"):
+        if getattr(wireless, field) is not None:
+            return f"the fluid model of {standard} does not support hidden stations (wireless.{field})"
+    if wireless.rate_control != "fixed":
+        why = "the rate follows the losses of single MPDUs"
+        return f"the fluid model of {standard} supports only fixed rates: with {wireless.rate_control} {why}"
+    if wireless.scheduler not in (None, "fifo"):
+        why = "it serves packets in the order of arrival"
+        return f"the fluid model of {standard} does not support scheduler: {wireless.scheduler}; {why}"
+    if wireless.fq_codel is not None:
+        return f"the fluid model of {standard} does not support fq_codel, whose delay limits the windows"
+    if any(flow.saturated for _, flow in wireless.described()):
+        return "the fluid model does not support saturated flows, which have no rate; write a high rate"
     return ""

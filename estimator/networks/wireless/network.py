@@ -107,7 +107,7 @@ class WirelessNetwork(Wireless, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """Return the address of the model: for one TCP, for heterogeneous flows, for SCTP, or for UDP."""
         if fluid:
-            return Address("wireless", "mixed", fluid=True)
+            return Address("wireless", "mixed", fluid=True, edca=self.has_edca)
         transport = run.transport
         asked: dict[str, Any] = {
             "varying": self.outages is not None, "delays": bool(self.asks_for_delays),

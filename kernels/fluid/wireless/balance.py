@@ -8,8 +8,9 @@ closed networks of queues" (1979).
 import math
 from typing import Any
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid.wireless import routes
+from netcarlo.kernels.fluid.wireless import linux, routes
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     FlowFloat,
@@ -19,12 +20,15 @@ from netcarlo.kernels.fluid.wireless.state import (
     VisitWord,
     floats_of_flow,
     floats_of_visit,
+    radios,
     server,
     words_of_flow,
     words_of_visit,
 )
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Radio
 
+EDCA: Any = slot("edca")
+"""True for EDCA, False for the DCF."""
 _DAMPING = 0.2
 _FULL = 0.98  # of the time UDP may take from TCP
 _FLOW = len(Flow)
@@ -51,12 +55,12 @@ def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
     """Iterate once: update the flows from the servers, then the servers from the flows."""
-    servers = p[Radio.NODES] + p[Radio.LEGS]
+    servers = radios(p) + p[Radio.LEGS]
     for i in range(p[Radio.FLOWS]):
         if m[words_of_flow(i) + FlowWord.ACTIVE] != 0:
             last = routes.end_of(p, m, i, visits)
             if network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0:
-                _window(p, m, f, i, last)
+                _window(p, network, m, f, i, last)
             _pass(p, network, m, f, i, last)
     for k in range(servers):
         g = f[server(k) :]
@@ -64,7 +68,7 @@ def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
         g[ServerFloat.OPEN] = 0.0
         g[ServerFloat.QUEUE] = 0.0
         g[ServerFloat.FED] = 0.0
-        if k >= p[Radio.NODES]:
+        if k >= radios(p):
             g[ServerFloat.SERVICE] = 0.0
     for visit in range(visits):
         w, v = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
@@ -89,7 +93,7 @@ def _occupy(p: Any, g: Any, k: Any) -> None:
         g[ServerFloat.BUSY] = 0.0
         g[ServerFloat.TAU] = 0.0
         return
-    if k >= p[Radio.NODES]:
+    if k >= radios(p):
         g[ServerFloat.SERVICE] = g[ServerFloat.SERVICE] / g[ServerFloat.LOAD]
     g[ServerFloat.OPEN] = g[ServerFloat.OPEN] * g[ServerFloat.SERVICE]
     busy = min(g[ServerFloat.LOAD] * g[ServerFloat.SERVICE], 1.0)
@@ -101,7 +105,7 @@ def _occupy(p: Any, g: Any, k: Any) -> None:
     g[ServerFloat.CROWD] = max(g[ServerFloat.CROWD] * (1.0 + 0.1 * (over - 1.0)), 1.0)
 
 
-def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
+def _window(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
     """Update the rate of a TCP: its window divided by its round trip."""
     g = f[floats_of_flow(p, i) :]
     trip, data, answers, reads = g[FlowFloat.TRIP], 1.0, 1.0, 0.0
@@ -111,10 +115,14 @@ def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
     for visit in range(m[words_of_flow(i) + FlowWord.FIRST], last):
         w, v = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
         o = f[server(w[VisitWord.SERVER]) :]
-        seen = max(o[ServerFloat.QUEUE] - v[VisitFloat.RATE] * v[VisitFloat.STAY] / window, 0.0)
+        batch = v[VisitFloat.BATCH]
+        customers = max((g[FlowFloat.WINDOW] if EDCA else window) / batch, 1.0)
+        if EDCA and w[VisitWord.BACK] != 0:
+            customers = max(customers / g[FlowFloat.PER_ACK], 1.0)
+        seen = max(o[ServerFloat.QUEUE] - v[VisitFloat.RATE] * v[VisitFloat.STAY] / customers, 0.0)
         own = v[VisitFloat.SERVICE] + v[VisitFloat.ANSWER] / g[FlowFloat.PER_ACK]
         if w[VisitWord.KIND] != LEG:
-            own = o[ServerFloat.SERVICE]
+            own = o[ServerFloat.SERVICE] * batch
         # An application that lags behind has all that it reads at once answered at once.
         reads = max(reads, v[VisitFloat.READ] * o[ServerFloat.BUSY])
         stay = (own + o[ServerFloat.SERVICE] * seen) / (1.0 - min(o[ServerFloat.OPEN], _FULL))
@@ -124,8 +132,12 @@ def _window(p: Any, m: Any, f: Any, i: Any, last: Any) -> None:
             answers = max(answers, o[ServerFloat.CROWD])
         else:
             data = max(data, o[ServerFloat.CROWD])
-    g[FlowFloat.PER_ACK] = max(float(max(p[ReliableP.ACK_EVERY], 1)) * answers, reads)
-    window = max(window / data - (float(max(p[ReliableP.ACK_EVERY], 1)) - 1.0) / 2.0, 1.0)
+    every = float(max(p[ReliableP.ACK_EVERY], 1))
+    kind = network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.KIND]
+    at_once = linux.recovering(kind, g[FlowFloat.RATE] * trip) if data > 1.0 else 0.0
+    g[FlowFloat.PER_ACK] = max(every / (1.0 + at_once * (every - 1.0)) * answers, reads)
+    window = max(window / data - (every - 1.0) / 2.0, 1.0)
+    g[FlowFloat.WINDOW] = window
     rate = window / trip
     loss = g[FlowFloat.LOSS]
     if loss > 1e-9:
@@ -158,6 +170,8 @@ def _pass(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
             through = kept
             rate = g[FlowFloat.RATE] * through / g[FlowFloat.PER_ACK]
             kept = 1.0
+        if EDCA and not tcp and w[VisitWord.KIND] != LEG:
+            kept *= o[ServerFloat.ACCEPTED]
         v[VisitFloat.RATE] = rate * kept
         if not tcp:
             kept *= min(1.0, 1.0 / max(o[ServerFloat.OPEN], 1e-9))

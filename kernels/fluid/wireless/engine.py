@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.wireless import balance, medium, rates, routes
+from netcarlo.kernels.fluid.wireless.edca import medium as edca
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     SOURCE,
+    AgreementFloat,
     FlowFloat,
     FlowWord,
     ServerFloat,
@@ -22,12 +25,25 @@ from netcarlo.kernels.fluid.wireless.state import (
     VisitWord,
     floats_of_flow,
     floats_of_visit,
+    radios,
     server,
     words_of_flow,
     words_of_visit,
 )
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.kernels.wireless.layout import (
+    CATEGORIES,
+    CategoryOut,
+    Flow,
+    FlowOut,
+    Function,
+    NodeOut,
+    Radio,
+    WifiOut,
+    WifiRows,
+)
 
+EDCA: Any = slot("edca")
+"""True for EDCA, False for the DCF."""
 ROUNDS = 150
 """Rounds of the damped iteration; further rounds change rates by less than a thousandth."""
 SETTLED = 50
@@ -35,7 +51,8 @@ SETTLED = 50
 rates overload stays overloaded, because collisions lower the rates."""
 STEPS = 64
 """Parts of a run; flows start and stop between them."""
-_FLOW = len(Flow)
+_OF_CATEGORIES = CATEGORIES * CategoryOut.COLUMNS
+_FLOW, _FUNCTION = len(Flow), len(Function)
 
 
 def scratch_words(rows: WifiRows) -> tuple[int, int]:
@@ -45,10 +62,15 @@ def scratch_words(rows: WifiRows) -> tuple[int, int]:
     present = np.arange(most) < rows.parameters[:, Radio.FLOWS, None]
     each = np.where(present, flows[:, :, Flow.FORTH] + flows[:, :, Flow.BACK] + 4, 0)
     visits = int(each.sum(axis=1).max(initial=0))
-    servers = rows.nodes.shape[1] + legs
-    words = most * FlowWord.SIZE + visits * VisitWord.SIZE + 2 * rows.nodes.shape[1]
+    functions, agreements = (
+        int(rows.parameters[:, column].max(initial=0)) for column in (Radio.FUNCTIONS, Radio.AGREEMENTS)
+    )
+    radio = max(rows.nodes.shape[1], functions)
+    servers = radio + legs
+    words = most * FlowWord.SIZE + visits * VisitWord.SIZE + 2 * radio
     floats = servers * ServerFloat.SIZE + most * FlowFloat.SIZE + visits * VisitFloat.SIZE
     control = rows.parameters[:, [Radio.ARF_UP, Radio.ARF_DOWN]].sum(axis=1)
+    floats += agreements * AgreementFloat.SIZE + functions * functions
     return words, floats + int(control.max(initial=0))
 
 
@@ -65,9 +87,12 @@ def simulate(
             balance.begin(p, network, m, f, visits)
             for done in range(ROUNDS):
                 balance.offer(p, network, m, f, visits)
-                medium.share(p, nodes, m, f, visits)
-                if done >= SETTLED:
-                    rates.adapt(p, network, m, f, visits)
+                if EDCA:
+                    edca.share(p, nodes, network, m, f, visits)
+                else:
+                    medium.share(p, nodes, m, f, visits)
+                    if done >= SETTLED:
+                        rates.adapt(p, network, m, f, visits)
             out[WifiOut.EVENTS] += ROUNDS * visits
         inside = float(max(end - max(begin, p[Radio.WARM_UP]), 0))
         _count_flows(p, network, m, f, begin, end, inside)
@@ -126,7 +151,7 @@ def _count_visits(p: Any, network: Any, m: Any, f: Any, visits: Any, inside: Any
         taken = came
         if network[p[Radio.FLOWS_AT] + w[VisitWord.FLOW] * _FLOW + Flow.TCP] == 0:
             taken = came * min(1.0, 1.0 / max(o[ServerFloat.OPEN], 1e-9))
-        v[VisitFloat.FULL] += came - taken
+        v[VisitFloat.FULL] += came / o[ServerFloat.ACCEPTED] - taken
         if w[VisitWord.KIND] != LEG:
             v[VisitFloat.GIVEN_UP] += taken * o[ServerFloat.DROP]
             v[VisitFloat.ON_AIR] += taken * o[ServerFloat.TRIES] * v[VisitFloat.AIR]
@@ -134,7 +159,7 @@ def _count_visits(p: Any, network: Any, m: Any, f: Any, visits: Any, inside: Any
 
 def _count_nodes(p: Any, f: Any, inside: Any) -> None:
     """Count the attempts of the nodes in a step."""
-    for j in range(p[Radio.NODES]):
+    for j in range(radios(p)):
         g = f[server(j) :]
         if g[ServerFloat.LOAD] > 0.0:
             frames = min(g[ServerFloat.LOAD], 1.0 / g[ServerFloat.SERVICE]) * inside
@@ -184,16 +209,25 @@ def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: A
                 counts[FlowOut.DROPS_RELAY] += int(v[VisitFloat.FULL])
             counts[FlowOut.RETRY_LOST] += int(v[VisitFloat.GIVEN_UP])
         if w[VisitWord.KIND] != LEG:
-            to = len(out) - most * NodeOut.COLUMNS + w[VisitWord.SERVER] * NodeOut.COLUMNS
+            to = _node(p, network, out, most, w[VisitWord.SERVER])
             out[to + NodeOut.AIR_DATA] += int(v[VisitFloat.ON_AIR])
-    for j in range(p[Radio.NODES]):
-        g, to = f[server(j) :], len(out) - most * NodeOut.COLUMNS + j * NodeOut.COLUMNS
-        out[to + NodeOut.QUEUED] = int(g[ServerFloat.FRAMES])
-        out[to + NodeOut.DROPS] = int(g[ServerFloat.REFUSED])
-        out[to + NodeOut.ATTEMPTS] = int(g[ServerFloat.ATTEMPTS])
-        out[to + NodeOut.FAILED] = int(g[ServerFloat.FAILURES])
-        out[to + NodeOut.SUCCEEDED] = int(g[ServerFloat.FRAMES] - g[ServerFloat.GIVEN_UP])
-        out[to + NodeOut.RETRY_DROPS] = int(g[ServerFloat.GIVEN_UP])
+    for j in range(radios(p)):
+        g, to = f[server(j) :], _node(p, network, out, most, j)
+        out[to + NodeOut.QUEUED] += int(g[ServerFloat.FRAMES])
+        out[to + NodeOut.DROPS] += int(g[ServerFloat.REFUSED])
+        out[to + NodeOut.ATTEMPTS] += int(g[ServerFloat.ATTEMPTS])
+        out[to + NodeOut.FAILED] += int(g[ServerFloat.FAILURES])
+        out[to + NodeOut.SUCCEEDED] += int(g[ServerFloat.FRAMES] - g[ServerFloat.GIVEN_UP])
+        out[to + NodeOut.RETRY_DROPS] += int(g[ServerFloat.GIVEN_UP])
+
+
+def _node(p: Any, network: Any, out: Any, most: Any, j: Any) -> Any:
+    """Return where the outcomes of the node of server `j` begin; `out` ends with those of `most` nodes."""
+    node, columns = j, int(NodeOut.COLUMNS)
+    if EDCA:
+        node = network[p[Radio.FUNCTIONS_AT] + j * _FUNCTION + Function.NODE]
+        columns += _OF_CATEGORIES
+    return len(out) - (most - node) * columns
 
 
 def _put_out(flow: Any, t: Any) -> Any:

@@ -177,7 +177,7 @@ def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
     if total > 0.0 and some > 1e-12:
         longest = longest / some
         everybody = min((engaged - idle) / some, 1.0)
-        away = _missed(g[ServerFloat.PATIENCE] / slot, quiet / (1.0 - squares / total))
+        away = missed_slots(g[ServerFloat.PATIENCE] / slot, quiet / (1.0 - squares / total))
         missed += (1.0 - everybody) * away
     else:
         longest = g[ServerFloat.VAIN]
@@ -192,7 +192,7 @@ def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
     g[ServerFloat.ATTEMPT] *= mean / active
 
 
-def _missed(ratio: Any, quiet: Any) -> Any:
+def missed_slots(ratio: Any, quiet: Any) -> Any:
     """Return the slots that others count down while a node waits `ratio` slots for an answer.
 
     A slot passes with probability `quiet`.

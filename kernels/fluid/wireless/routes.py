@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS
 from netcarlo.kernels.base.parameters import ReliableP
 from netcarlo.kernels.fluid.wireless.state import (
@@ -19,16 +20,21 @@ from netcarlo.kernels.fluid.wireless.state import (
     floats_of_flow,
     floats_of_visit,
     order,
+    radios,
     server,
     words_of_flow,
     words_of_visit,
 )
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Node, Radio, Rate
+from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Flow, Function, Leg, Link, Node, Radio, Rate
 
-_ANSWER_BYTES = 14
-_RTS_BYTES = 20
+EDCA: Any = slot("edca")
+"""True for EDCA, False for the DCF."""
+ANSWER_BYTES = 14
+"""Size of an Ack or CTS [byte]."""
+RTS_BYTES = 20
 _BYTE = 1.0 / (1 << BYTE_TIME_BITS)
 _FLOW, _LINK, _LEG, _RATE = len(Flow), len(Link), len(Leg), len(Rate)
+_FUNCTION, _AGREEMENT = len(Function), len(Agreement)
 _NO_LOSS = 0xFFFFFFFF
 
 
@@ -52,14 +58,20 @@ class Row(NamedTuple):
 def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> Any:
     """Initialise the words and floats of servers, flows and visits; returns the number of visits."""
     row = Row(p, nodes, network, losses, m, f)
-    for k in range(p[Radio.NODES] + p[Radio.LEGS]):
+    for k in range(radios(p) + p[Radio.LEGS]):
         g = f[server(k) :]
         for column in range(ServerFloat.SIZE):
             g[column] = 0.0
-        leg = p[Radio.LEGS_AT] + (k - p[Radio.NODES]) * _LEG
-        room = nodes[k, Node.QUEUE] if k < p[Radio.NODES] else network[leg + Leg.ROOM]
+        leg = p[Radio.LEGS_AT] + (k - radios(p)) * _LEG
+        if k >= radios(p):
+            room = network[leg + Leg.ROOM]
+        elif EDCA:
+            room = network[p[Radio.FUNCTIONS_AT] + k * _FUNCTION + Function.QUEUE]
+        else:
+            room = nodes[k, Node.QUEUE]
         g[ServerFloat.ROOM] = float(max(room, 1))
         g[ServerFloat.CROWD] = 1.0
+        g[ServerFloat.ACCEPTED] = 1.0
         g[ServerFloat.SLOT] = float(p[Radio.SLOT])
     visits = np.int64(0)
     for i in range(p[Radio.FLOWS]):
@@ -83,7 +95,7 @@ def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -
                 at = flow[Flow.BACK_AT]
                 visits = _link(row, visits, i, at, hop, p[ReliableP.ACK], 1)
             visits = _leg(row, visits, i, flow[Flow.ACK_AFTER], p[ReliableP.ACK], 1, 0)
-    for j in range(p[Radio.NODES]):
+    for j in range(radios(p)):
         m[order(p, visits) + j] = j
         m[fed(p, visits, j)] = 0
     for i in range(p[Radio.FLOWS]):
@@ -100,6 +112,8 @@ def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
     a, b = m[words_of_visit(p, visit) :], m[words_of_visit(p, following) :]
     if a[VisitWord.KIND] != LEG and b[VisitWord.KIND] != LEG:
         a[VisitWord.FEEDS] = b[VisitWord.SERVER]
+        if EDCA:
+            return
         one, other = a[VisitWord.SERVER], b[VisitWord.SERVER]
         m[fed(p, visits, one)] |= 1 << other
         m[fed(p, visits, other)] |= 1 << one
@@ -115,7 +129,7 @@ def _leg(row: Row, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any
     p, network, f = row.p, row.network, row.f
     if leg == NOBODY:
         return visit
-    w, g = _visit(p, row.m, f, visit, i, p[Radio.NODES] + leg, back)
+    w, g = _visit(p, row.m, f, visit, i, radios(p) + leg, back)
     columns = network[p[Radio.LEGS_AT] + leg * _LEG :]
     w[VisitWord.KIND] = LEG
     ns = float(columns[Leg.BYTE_TIME]) * _BYTE * float(size + columns[Leg.OVERHEAD])
@@ -142,6 +156,10 @@ def _link(row: Row, visit: Any, i: Any, path: Any, hop: Any, size: Any, back: An
     g[VisitFloat.AIR], g[VisitFloat.CONTROL] = it.air, it.control
     g[VisitFloat.SERVICE], g[VisitFloat.VAIN] = it.service, it.vain
     g[VisitFloat.EXPOSED], g[VisitFloat.PATIENCE] = it.exposed, it.patience
+    if EDCA:
+        agreement = network[p[Radio.PATHS_AT] + p[Radio.PATH_WORDS] + path + hop]
+        function = network[p[Radio.AGREEMENTS_AT] + agreement * _AGREEMENT + Agreement.FUNCTION]
+        w[VisitWord.AGREEMENT], w[VisitWord.SERVER] = agreement, function
     heard = row.nodes[link[Link.TO], Node.NEAR] >> link[Link.FROM] & 1
     g[VisitFloat.NOISE] = _noise(row.losses[link[Link.LOSS]]) if heard else 1.0
     return visit + 1
@@ -163,17 +181,17 @@ def cost(p: Any, network: Any, frame: Any, rate: Any) -> Cost:
     own = network[p[Radio.RATES_AT] + rate * _RATE :]
     answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
     sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
-    ack = _air(answers, _ANSWER_BYTES)
-    air = _air(own, frame)
+    ack = time_on_air(answers, ANSWER_BYTES)
+    air = time_on_air(own, frame)
     control, service, vain, exposed = ack, air + sifs + ack + difs, air + difs, air
     if frame > p[Radio.RTS_THRESHOLD]:
-        rts = _air(answers, _RTS_BYTES)
+        rts = time_on_air(answers, RTS_BYTES)
         control += rts + ack
         service += rts + ack + 2.0 * sifs
         vain = rts + difs
         exposed = rts
     elif p[Radio.PROTECTION] != NOBODY and own[Rate.DSSS] == 0:
-        cts = _air(network[p[Radio.RATES_AT] + p[Radio.PROTECTION] * _RATE :], _ANSWER_BYTES) + sifs
+        cts = time_on_air(network[p[Radio.RATES_AT] + p[Radio.PROTECTION] * _RATE :], ANSWER_BYTES) + sifs
         control += cts - sifs
         service += cts
         vain += cts
@@ -191,10 +209,12 @@ def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -
     w[VisitWord.TO] = NOBODY
     w[VisitWord.BACK] = back
     w[VisitWord.FEEDS] = NOBODY
+    w[VisitWord.AGREEMENT] = NOBODY
+    g[VisitFloat.BATCH] = 1.0
     return w, g
 
 
-def _air(rate: Any, size: Any) -> Any:
+def time_on_air(rate: Any, size: Any) -> Any:
     """Return the time on the air of `size` bytes at a rate, including the preamble [ns]."""
     bits, sixth_bits = 6 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.SIXTH_BITS]
     symbols = (bits + sixth_bits - 1) // sixth_bits

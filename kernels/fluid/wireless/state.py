@@ -1,7 +1,7 @@
 """Memory layout of the fluid of 802.11 networks.
 
-Packets of a flow and their ACKs visit servers on their route: nodes (numbers 0 to nodes - 1) and, behind
-those, wired legs. Rates are per nanosecond, times in nanoseconds.
+Packets of a flow and their ACKs visit servers on their route: nodes or EDCA functions (numbered from 0), and
+behind those, wired legs. Rates are per nanosecond, times in nanoseconds.
 """
 
 from enum import IntEnum
@@ -20,7 +20,8 @@ class VisitWord(IntEnum):
     KIND = 4  # one of SOURCE, RELAY, LEG
     FEEDS = 5  # the node that has another frame to send as soon as this one arrives, or NOBODY
     FRAME = 6  # node: bytes of its data frame
-    SIZE = 7
+    AGREEMENT = 7  # EDCA: its agreement, or NOBODY
+    SIZE = 8
 
 
 SOURCE, RELAY, LEG = range(3)
@@ -46,7 +47,10 @@ class VisitFloat(IntEnum):
     ON_AIR = 13  # time of data frames on the air
     ANSWER = 14  # leg: to make an acknowledgement
     READ = 15  # leg: packets that its application reads at once; 0: it does not read
-    SIZE = 16
+    BATCH = 16  # packets that are served together; 1 without EDCA
+    WANT = 17  # EDCA: packets that wait when its function gains access
+    CUSTOMERS = 18  # EDCA: groups of packets of its flow that are served apart
+    SIZE = 19
 
 
 class ServerFloat(IntEnum):
@@ -81,7 +85,41 @@ class ServerFloat(IntEnum):
     FED = 25  # frames that bring it one to send
     OWN = 26  # frames that it sends because it had them, not because one came
     CONTENDED = 27  # attempts of a frame that others may disturb
-    SIZE = 28
+    # EDCA functions.
+    CYCLE = 28  # between two services of an agreement if the function always has packets
+    BATCH = 29  # packets of a PPDU
+    SEVERAL = 30  # PPDUs of an access
+    REQUEST = 31  # mean duration of a BlockAckReq
+    ANSWERED = 32  # the same, with its BlockAck
+    REQUESTED = 33  # share of the failures that are followed by a BlockAckReq
+    DATA = 34  # share of the attempts that are data
+    ACCEPTED = 35  # share of the packets of UDP that find room
+    SPLIT = 36  # PPDUs that the end of a TXOP splits, per PPDU
+    RECEIVERS = 37
+    SLOTS = 38  # of an access
+    VARIATION = 39  # squared coefficient of variation of these
+    SIZE = 40
+
+
+class AgreementFloat(IntEnum):
+    """Floats of an agreement of EDCA."""
+
+    PACKETS = 0  # per time
+    BYTES = 1  # of subframes of A-MPDUs per time
+    MPDUS = 2  # per time
+    MOST = 3  # PPDUs per time of the flow that needs most
+    SUM = 4  # PPDUs per time if flows do not share them
+    WANTED = 5  # packets that wait when it is served
+    PPDUS = 6  # per time
+    COUNT = 7  # MPDUs of a PPDU
+    AIR = 8  # duration of a PPDU
+    EXCHANGE = 9  # duration of an exchange that succeeds
+    FIRST = 10  # duration of its first frame
+    SINGLE = 11  # share of PPDUs after whose failure no BlockAckReq is sent
+    REQUEST = 12  # duration of a BlockAckReq
+    BLOCK_ACK = 13  # duration of a BlockAck
+    FIXED = 14  # time of an exchange without its MPDUs
+    SIZE = 15
 
 
 class FlowFloat(IntEnum):
@@ -96,7 +134,8 @@ class FlowFloat(IntEnum):
     TOTAL = 6  # packets that arrived since the start
     ACKS = 7  # acknowledgements sent after the warm-up
     LOSS = 8  # share of packets that is lost by the channel
-    SIZE = 9
+    WINDOW = 9  # packets in flight, if queues were long enough
+    SIZE = 10
 
 
 class FlowWord(IntEnum):
@@ -106,6 +145,11 @@ class FlowWord(IntEnum):
     ACTIVE = 1  # 1: it sends in this step
     COMPLETED = 2  # when it was complete [ns], or NEVER
     SIZE = 3
+
+
+def radios(p: Any) -> Any:
+    """Return the number of servers of the medium: EDCA functions, or nodes."""
+    return p[Radio.FUNCTIONS] if p[Radio.FUNCTIONS] > 0 else p[Radio.NODES]
 
 
 def words_of_flow(flow: Any) -> Any:
@@ -125,7 +169,7 @@ def server(server: Any) -> Any:
 
 def floats_of_flow(p: Any, flow: Any) -> Any:
     """Return the first float of a flow."""
-    return (p[Radio.NODES] + p[Radio.LEGS]) * ServerFloat.SIZE + flow * FlowFloat.SIZE
+    return (radios(p) + p[Radio.LEGS]) * ServerFloat.SIZE + flow * FlowFloat.SIZE
 
 
 def floats_of_visit(p: Any, visit: Any) -> Any:
@@ -134,10 +178,20 @@ def floats_of_visit(p: Any, visit: Any) -> Any:
 
 
 def order(p: Any, visits: Any) -> Any:
-    """Return the first word of the list of nodes, sorted by the duration of their collisions."""
+    """Return the first word of the list of nodes or functions, sorted by the duration of their collisions."""
     return words_of_visit(p, visits)
 
 
 def fed(p: Any, visits: Any, node: Any) -> Any:
     """Return the word with the mask of nodes that a node receives frames from or sends frames to."""
-    return order(p, visits) + p[Radio.NODES] + node
+    return order(p, visits) + radios(p) + node
+
+
+def agreement(p: Any, visits: Any, number: Any) -> Any:
+    """Return the first float of an agreement."""
+    return floats_of_visit(p, visits) + number * AgreementFloat.SIZE
+
+
+def apart(p: Any, visits: Any) -> Any:
+    """Return the first float of the matrix of functions: how often two contend at once."""
+    return agreement(p, visits, p[Radio.AGREEMENTS])

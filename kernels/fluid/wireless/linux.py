@@ -1,0 +1,37 @@
+"""Acknowledgements of today's Linux in the fluid of 802.11: how many packets are acknowledged one by one.
+
+A receiver acknowledges every second packet, but each one while an earlier one is missing (RFC 5681, section
+4.2). If a queue overflows, a sender is in loss recovery for one round trip per cycle of its window. Source of
+the cycles: RFC 9438, section 4.3. Between losses the window grows linearly from beta W to W, by one packet
+(CUBIC: 3 (1 - beta) / (1 + beta)) per round trip.
+"""
+
+import math
+from typing import Any
+
+from netcarlo.kernels.senders import LINUX_BBR, LINUX_CUBIC, LINUX_RENO
+
+_RENO, _CUBIC = 0.5, 0.7
+"""Share of the window that a loss leaves."""
+_CUBIC_GROWTH = 3.0 * (1.0 - _CUBIC) / (1.0 + _CUBIC)
+_BBR = 1.0 - math.exp(-1.0)
+"""BBR v1 does not reduce its window: it loses a packet of each window, in the mean."""
+
+
+def recovering(kind: Any, window: Any) -> Any:
+    """Return the share of its packets that a sender sends in loss recovery if a queue overflows.
+
+    `window` is the mean number of its packets in flight. 0 for the TCPs of ns-2.
+    """
+    if kind == LINUX_BBR:
+        return _BBR
+    if kind == LINUX_RENO:
+        return _share(window, _RENO, 1.0)
+    return _share(window, _CUBIC, _CUBIC_GROWTH) if kind == LINUX_CUBIC else 0.0
+
+
+def _share(window: Any, beta: Any, growth: Any) -> Any:
+    """Return the share of a round trip in a cycle, by packets."""
+    most = window / ((1.0 + beta) / 2.0)
+    rounds = (1.0 - beta) * most / growth
+    return most / (most + rounds * window)
