@@ -20,7 +20,12 @@ _LN2 = 744_261_118  # times 2**30
 def exponential(p: Any, stream: Any, k: Any) -> Any:
     """Draw `k` of a stream of the row with the columns `p`: of mean 1, with FRACTION_BITS fraction bits."""
     word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, k)
-    mantissa = np.int64(word) | 1  # of a uniform number in (0, 1), times 2**32
+    return exponential_of(np.int64(word))
+
+
+def exponential_of(word: Any) -> Any:
+    """Return the exponential number of 32 random bits, with FRACTION_BITS fraction bits."""
+    mantissa = word | 1  # of a uniform number in (0, 1), times 2**32
     exponent = np.int64(1)
     while mantissa < 1 << 31:
         mantissa <<= 1

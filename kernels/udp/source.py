@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.exponential import FRACTION_BITS, exponential
+from netcarlo.kernels.base.exponential import FRACTION_BITS, exponential_of
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM
 from netcarlo.kernels.base.parameters import RowP, UdpP
@@ -38,21 +38,22 @@ def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
     """Return the time from datagram `number` to the next [ns], at least 1 ns: uniform around `interval`, or
     exponential."""
     wait = interval
-    if spread > 0:
+    if spread != 0:
         w0, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, number)
-        wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
-    elif spread < 0:
-        wait = _exponential_gap(p, stream, number, interval)
+        if spread > 0:
+            wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
+        else:
+            wait = _exponential_gap(np.int64(w0), interval)
     return max(wait, np.int64(1))
 
 
 @noinline
-def _exponential_gap(p: Any, stream: Any, number: Any, mean: Any) -> Any:
-    """Return an exponential time [ns].
+def _exponential_gap(word: Any, mean: Any) -> Any:
+    """Return an exponential time [ns] of 32 random bits.
 
     The mean is multiplied in two parts, so that the product of a long one fits an int64.
     """
-    share = exponential(p, stream, number) >> (np.int64(FRACTION_BITS) - _SHARE_BITS)
+    share = exponential_of(word) >> (np.int64(FRACTION_BITS) - _SHARE_BITS)
     return (mean >> _SHARE_BITS) * share + ((mean & _SHARE_MASK) * share >> _SHARE_BITS)
 
 
