@@ -222,6 +222,12 @@ def estimate(
         list[str] | None,
         typer.Option(metavar="'outcome >= value'", help="Estimate how often this holds; repeatable."),
     ] = None,
+    probability: Annotated[
+        str | None,
+        typer.Option(
+            metavar="95%", help="Stop when it is decided whether every --goal holds with this probability."
+        ),
+    ] = None,
     control: Annotated[
         str | None,
         typer.Option(
@@ -249,7 +255,7 @@ def estimate(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the outcomes of a scenario, with 95 % intervals. Exit 1 if the precision is not reached."""
+    """Estimate the outcomes of a scenario, with 95 % intervals. Exit 1 if undecided or less precise."""
     from netcarlo import estimate as run
     from netcarlo import load_scenario
     from netcarlo.cli import answer
@@ -267,7 +273,7 @@ def estimate(
     ):
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
-            control=control, target=here, progress=progress, large=yes,
+            probability=probability, control=control, target=here, progress=progress, large=yes,
         )  # fmt: skip
     if out is not None:
         answer.write(found, out, command=shlex.join(["netcarlo", *sys.argv[1:]]))
@@ -304,6 +310,9 @@ def estimate(
             console.say(found.outside)
         for text in found.warnings:
             console.say(f"warning: {text}")
+    if not found.decided:
+        console.say(f"not decided after {len(found.outcomes.frame):,} replications; raise --replications")
+        raise typer.Exit(1)
     if not found.precise:
         console.say(f"precision {loaded.precision or precision} not reached; raise --replications")
         raise typer.Exit(1)

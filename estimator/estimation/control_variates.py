@@ -68,7 +68,7 @@ class _Basis:
 
     def add(self, number: int, values: Floats, mean: float) -> None:
         """Add a control unless it is constant, depends on the others, or varies in one run only."""
-        centre = statistics.dot(values, np.ones_like(values)) / self.n
+        centre = math.fsum(values.tolist()) / self.n
         rest, shift = values - centre, centre - mean
         size = statistics.dot(rest, rest)
         if size <= self.n * (1e-9 * centre) ** 2:  # varies only by rounding errors

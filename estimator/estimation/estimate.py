@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.estimation import control_variates, copies, phases
+from netcarlo.estimation import control_variates, copies, phases, verdicts
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.estimation.parts import tables
@@ -16,6 +16,7 @@ from netcarlo.estimation.replications import AUTO, NONE, Replications
 from netcarlo.estimation.saving import Saving, explanation, saved
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
+from netcarlo.schema import units
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, measurable, validated
@@ -34,7 +35,8 @@ class Estimate:
     table: pd.DataFrame
     """One row per outcome: n, mean, sd, ci_low, ci_high, q05, q25, q50, q75, q95."""
     goals: pd.DataFrame
-    """One row per goal: n, probability, ci_low, ci_high. Copies of one run count once."""
+    """One row per goal: n, probability, ci_low, ci_high; with a required probability also the verdict (holds,
+    fails or open). Copies of one run count once."""
     precise: bool
     """True if the requested precision was reached, or none was requested."""
     provenance: dict[str, Any]
@@ -45,6 +47,11 @@ class Estimate:
     link."""
     explanation: str = ""
     """Replications and control variates used, and replications saved."""
+
+    @property
+    def decided(self) -> bool:
+        """False if a verdict on a goal is open."""
+        return "verdict" not in self.goals or bool((self.goals["verdict"] != verdicts.OPEN).all())
 
     @property
     def outside(self) -> str:
@@ -126,6 +133,7 @@ def estimate(
     precision: float | str | None = None,
     of: str = "goodput_bps",
     goals: Sequence[str] = (),
+    probability: float | str | None = None,
     control: str | None = None,
     target: str = "auto",
     threads: int | None = None,
@@ -138,10 +146,12 @@ def estimate(
     `precision` replace those of the scenario. With a precision (0.01 or `1 %`), replications are added until
     the half-width of the interval of `of` is that share of its mean; their number is limited to
     `replications` if given, else to a million. `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
-    estimate has the probability of each. `control` selects control variates (docs/fidelity.md) for the means
-    of outcomes: the fidelity fluid or formula; `auto`, the default with a precision, for the formula and the
-    drawn quantities, where they help; or `none`. Other results are those of the packet runs. A run that is
-    forecast to be very large (`workload`) is refused unless `large` is true. Raises InputError.
+    estimate has the probability of each. With a `probability`, replications are added until it is decided,
+    with 95 % confidence, whether each goal holds with at least that probability, or there are `replications`
+    (default: 4,000). `control` selects control variates (docs/fidelity.md) for the means of outcomes: the
+    fidelity fluid or formula; `auto`, the default with a precision, for the formula and the drawn quantities,
+    where they help; or `none`. Other results are those of the packet runs. A run that is forecast to be very
+    large (`workload`) is refused unless `large` is true. Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
@@ -151,6 +161,13 @@ def estimate(
     phases.note(scenario)
     target, tell = resolve_target(target), reporter(progress)
     runs = Replications(scenario, target=target, threads=threads, large=large)
+    judged = None
+    if probability is not None:
+        share = _share(probability, parsed, scenario)
+        judged = verdicts.decide(
+            runs, parsed, share, most=replications or verdicts.MAX_REPLICATIONS, progress=tell
+        )
+        scenario = runs.scenario = scenario.model_copy(update={"replications": runs.done()})
     control = control or (NONE if scenario.precision is None else AUTO)
     if control not in (AUTO, NONE):
         control_variates.check(scenario, control)
@@ -167,17 +184,36 @@ def estimate(
         copies.note(scenario, len(frame))
     return Estimate(
         scenario, found, summary(frame, means=runs.means(aim, listed(frame))),
-        pd.DataFrame(
-            [statistics.proportion(goal.held(frame[:1] if same else frame)) for goal in parsed],
-            index=pd.Index([goal.text for goal in parsed], name="goal"),
-            columns=statistics.Proportion._fields,
-        ),
+        _proportions(parsed, frame[:1] if same else frame) if judged is None else judged,
         scenario.precision is None or runs.precise(aim),
         provenance(scenario, target=target, replications=len(frame)) | {"copies": same},
         helped,
         cautions.of_goals(scenario, [goal.outcome for goal in parsed], frame),
         explanation(aim, helped, len(frame)),
     )  # fmt: skip
+
+
+def _proportions(goals: Sequence[goal_texts.Goal], frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of replications that meet each goal, with Wilson's interval."""
+    return pd.DataFrame(
+        [statistics.proportion(goal.held(frame)) for goal in goals],
+        index=pd.Index([goal.text for goal in goals], name="goal"),
+        columns=statistics.Proportion._fields,
+    )
+
+
+def _share(probability: float | str, goals: Sequence[goal_texts.Goal], scenario: Scenario) -> float:
+    """Return the probability that goals must have. Raises InputError."""
+    if not goals:
+        raise InputError("probability is about goals, and there is none; add one, or remove it")
+    if scenario.precision is not None:
+        raise InputError("precision and probability both decide when to stop; remove one of them")
+    share = units.parse(probability, units.FRACTION)
+    if not 0 < share < 1:
+        raise InputError(
+            f"probability = {probability} is out of range; expected more than 0 % and less than 100 %"
+        )
+    return share
 
 
 def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:

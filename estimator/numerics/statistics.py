@@ -157,8 +157,7 @@ def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
 
 def dot(a: Floats, b: Floats) -> float:
     """Return the sum of products of two arrays [n], the same on every processor."""
-    high, low = _sum((a * b)[:, None], None)
-    return float(high[0] + low[0])
+    return math.fsum((a * b).tolist())
 
 
 def _two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from netcarlo.errors import Faults, InputError, prefixed
-from netcarlo.planning import evidence
+from netcarlo.numerics import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
 from netcarlo.planning.values import MAX_VALUES, QuantitySpec, Values, limits, shown

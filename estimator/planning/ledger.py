@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netcarlo.numerics import evidence
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning import evidence
 from netcarlo.planning.file import Plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner

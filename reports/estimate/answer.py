@@ -58,9 +58,9 @@ def goals(found: Estimate) -> list[Line]:
     for goal, row in found.goals.iterrows():
         low, high = (100 * float(row[end]) for end in ("ci_low", "ci_high"))
         interval = f"{low:.3g} to {high:.3g}"
-        lines.append(
-            Line(str(goal), f"{100 * float(row['probability']):.3g} %", interval, "of the replications")
-        )
+        share = f"{100 * float(row['probability']):.3g} %"
+        of = "of the replications" + (f": {row['verdict']}" if "verdict" in row else "")
+        lines.append(Line(str(goal), share, interval, of))
     return lines
 
 

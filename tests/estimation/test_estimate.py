@@ -269,3 +269,22 @@ def test_a_margin_is_that_of_the_replication_with_which_more_than_half_meet_the_
     goal = Goal("goodput_bps >= 2 bit/s", "goodput_bps", ">=", 2.0)
     found = goal.margins({"goodput_bps": np.array([[1.0, 2.0, 4.0, 8.0], [1.0, 1.0, 4.0, 8.0]])})
     assert found[0] == 0.0 and found[1] < 0.0
+
+
+def test_replications_end_when_goals_are_decided(small):
+    goals = ["goodput_bps >= 1 bit/s", "goodput_bps >= 1 Gbit/s"]
+    found = estimate(small, goals=goals, probability="90 %", target="cpu")
+    assert found.goals["verdict"].tolist() == ["holds", "fails"] and found.decided
+    n = len(found.outcomes.frame)
+    assert 32 <= n < 200 and found.goals["n"].tolist() == [n, n]
+    assert found.goals["ci_low"].iloc[0] > 0.9 - 0.05 and found.goals["ci_high"].iloc[1] < 0.9
+    assert found.outcomes.frame.equals(estimate(small, replications=n, target="cpu").outcomes.frame)
+    short = estimate(small, goals=goals, probability=0.9, replications=10, target="cpu")
+    assert not short.decided and len(short.outcomes.frame) == 10
+    for options, problem in (
+        ({"goals": []}, "there is none"),
+        ({"precision": 0.1}, "remove one"),
+        ({"probability": "100 %"}, "out of range"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            estimate(small, **({"goals": goals, "probability": 0.9} | options), target="cpu")

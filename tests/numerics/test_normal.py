@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from netcarlo.numerics import normal, statistics
-from netcarlo.planning import evidence
+from netcarlo.numerics import evidence, normal, statistics
 from netcarlo.schema.distributions import Distribution
 
 MIDDLE = np.arange(1, 20_000) / 20_000

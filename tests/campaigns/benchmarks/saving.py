@@ -18,12 +18,15 @@ import numpy as np
 import pandas as pd
 
 from netcarlo import estimate, load_scenario
+from netcarlo.estimation import verdicts
 from netcarlo.estimation.control_variates import INPUTS
+from netcarlo.estimation.goals import parse
 from netcarlo.estimation.replications import Replications
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import StoppingRule
 from netcarlo.scenario import Scenario
+from netcarlo.simulation.outcomes import Outcomes
 from tests.campaigns import parser
 
 REPETITIONS = 1000
@@ -169,6 +172,55 @@ def coverage(repetitions: int, sizes: Sequence[int] = ()) -> bool:
     return good
 
 
+class Coins:
+    """Replications of which each meets the goal with a probability."""
+
+    fidelity = "packet"
+
+    def __init__(self, probability: float, seed: int) -> None:
+        """Toss all coins."""
+        coins = np.random.default_rng(seed).random(verdicts.MAX_REPLICATIONS) < probability
+        self.frame, self.n = pd.DataFrame({OF: coins.astype(float)}), 0
+
+    def done(self) -> int:
+        """Return the number of replications."""
+        return self.n
+
+    def extend(self, step: Step, progress: object) -> None:
+        """Add replications."""
+        self.n = step.until
+
+    def outcomes(self) -> Outcomes:
+        """Return the replications so far."""
+        return Outcomes(np.zeros((0, 0), np.int64), self.frame[: self.n])
+
+
+SHARES = 0.5, 0.9, 0.95, 0.99
+
+
+def goals(repetitions: int) -> bool:
+    """Print how often verdicts on goals are wrong, at worst, and their number of replications elsewhere."""
+    print("\n| required | wrong at the limit [%] | replications, halfway above | fixed number |")
+    print("|---|---|---|---|")
+    goal, good = parse(f"{OF} >= 0.5 bit/s"), True
+    for share in SHARES:
+        ends = [
+            verdicts.decide(Coins(share, seed), [goal], share, most=verdicts.MAX_REPLICATIONS)  # type: ignore[arg-type]
+            for seed in range(repetitions)
+        ]
+        wrong = np.mean([end["verdict"].iloc[0] == verdicts.FAILS for end in ends])
+        above = (1 + share) / 2
+        used = [
+            verdicts.decide(Coins(above, seed), [goal], share, most=verdicts.MAX_REPLICATIONS)["n"].iloc[0]  # type: ignore[arg-type]
+            for seed in range(repetitions)
+        ]
+        spread = 1.645 * math.sqrt(share * (1 - share)) + 1.645 * math.sqrt(above * (1 - above))
+        fixed = (spread / (above - share)) ** 2
+        print(f"| {share:.0%} | {100 * wrong:.1f} | {np.mean(used):.0f} | {fixed:.0f} |", flush=True)
+        good &= bool(wrong <= 0.05)
+    return good
+
+
 class Question(NamedTuple):
     """Question about the mean of an outcome of a shipped scenario."""
 
@@ -219,16 +271,17 @@ def _answer(question: Question) -> float:
     wanted = rule.margin * (1.96 * row["sd"] / (question.relative * row["mean"])) ** 2
     about = "" if wanted <= LONGEST else "about "
     plain = int(max(FORMER, wanted))
-    plain_sent, plain_s = plain * float(sent.mean()), spent * plain / n
+    plain_sent, seconds = plain * float(sent.mean()), ""
     if not about:
         begun = time.process_time()
         outcomes = _former(scenario, question.of, rule)
-        plain_s, plain, plain_sent = time.process_time() - begun, len(outcomes), float(outcomes["sent"].sum())
+        plain, plain_sent = len(outcomes), float(outcomes["sent"].sum())
+        seconds = f"{time.process_time() - begun:.1f}"
     used = "" if found.saving is None else found.saving.control
     print(
         f"| {question.file} | {question.of} | {used} | {n:,} | {about}{plain:,} |"
         f" {sent.sum() / 1e6:.3g} | {about}{plain_sent / 1e6:.3g} | {plain_sent / sent.sum():.1f} |"
-        f" {spent:.1f} | {about}{plain_s:.1f} |",
+        f" {spent:.1f} | {seconds} |",
         flush=True,
     )
     return float(plain_sent / sent.sum())
@@ -250,6 +303,7 @@ def main() -> int:
     arguments.add_argument("rest", nargs="*", help="repetitions, or names of questions")
     given = arguments.parse_args()
     if given.what == "coverage":
-        return 0 if coverage(int(given.rest[0]) if given.rest else REPETITIONS) else 1
+        repetitions = int(given.rest[0]) if given.rest else REPETITIONS
+        return 0 if all([coverage(repetitions), goals(repetitions)]) else 1
     questions(given.rest)
     return 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from netcarlo.planning import evidence
+from netcarlo.numerics import evidence
 
 PROBABILITIES = (0.05, 0.5, 0.9, 0.99)
 
