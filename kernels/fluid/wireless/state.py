@@ -98,7 +98,9 @@ class ServerFloat(IntEnum):
     RECEIVERS = 37
     SLOTS = 38  # of an access
     VARIATION = 39  # squared coefficient of variation of these
-    SIZE = 40
+    RELEASED = 40  # receivers that one access serves
+    PARENT = 41  # 1 + the function whose PPDUs give it something to send; 0: none
+    SIZE = 42
 
 
 class AgreementFloat(IntEnum):

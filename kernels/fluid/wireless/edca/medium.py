@@ -95,7 +95,8 @@ def _separate(p: Any, m: Any, f: Any, visits: Any) -> None:
     """Compute how often two functions contend at once, relative to independent ones.
 
     The packets of a window that form one PPDU are at one place, so its data and its acknowledgements never
-    contend.
+    contend. Stations that one access of the gateway serves begin to contend at the same time: half of the
+    time the other one still does.
     """
     count = p[Radio.FUNCTIONS]
     for k in range(count * count):
@@ -113,6 +114,17 @@ def _separate(p: Any, m: Any, f: Any, visits: Any) -> None:
                     part = o[VisitFloat.RATE] / f[server(j) + ServerFloat.LOAD]
                     f[apart(p, visits) + k * count + j] -= mine * part / o[VisitFloat.CUSTOMERS]
                 other += 1
+            if w[VisitWord.FEEDS] != NOBODY:
+                f[server(w[VisitWord.FEEDS]) + ServerFloat.PARENT] = float(k + 1)
+    for k in range(count):
+        parent = int(f[server(k) + ServerFloat.PARENT])
+        if parent > 0 and f[server(k) + ServerFloat.LOAD] > 0.0:
+            o = f[server(parent - 1) :]
+            together = (o[ServerFloat.RELEASED] - 1.0) / max(o[ServerFloat.RECEIVERS] - 1.0, 1.0) / 2.0
+            for j in range(count):
+                if j != k and int(f[server(j) + ServerFloat.PARENT]) == parent:
+                    busy = max(f[server(j) + ServerFloat.BUSY], 0.01)
+                    f[apart(p, visits) + k * count + j] *= 1.0 + (1.0 / busy - 1.0) * together
 
 
 def _mean(p: Any, network: Any, f: Any, visits: Any, k: Any) -> None:
@@ -162,6 +174,7 @@ def _mean(p: Any, network: Any, f: Any, visits: Any, k: Any) -> None:
             time += end
     g[ServerFloat.SPLIT] += 0.2 * (split - g[ServerFloat.SPLIT])
     g[ServerFloat.RECEIVERS] = receivers
+    g[ServerFloat.RELEASED] = min(max(several / max(most / ppdus, 1.0), 1.0), receivers)
     g[ServerFloat.BATCH] = batch
     g[ServerFloat.SEVERAL] = several
     g[ServerFloat.EXCHANGE] = time
