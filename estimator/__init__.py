@@ -1,8 +1,9 @@
 """Monte Carlo estimates of the performance of transport protocols over random networks, packet by packet.
 
-The functions are named like the commands: `estimate`, `compare` (with measured runs `compare_measured`),
-`fit`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`. `open` returns the
-stored results of a sweep. Within `on_workers` all of them simulate on the workers of a cluster.
+The functions are named like the commands: `availability`, `estimate`, `compare` (with measured runs
+`compare_measured`), `fit`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+`open` returns the stored results of a sweep. Within `on_workers` all of them simulate on the workers of a
+cluster.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison, compare
     from netcarlo.comparison.measured import Measured, compare_measured
     from netcarlo.errors import InputError
+    from netcarlo.estimation.availability import Availability, availability
     from netcarlo.estimation.estimate import Estimate, estimate
     from netcarlo.estimation.validate import Validation, validate
     from netcarlo.planning.designs import Frontier, frontier
@@ -41,6 +43,7 @@ _HOMES = {
     "comparison.compare": ["Comparison", "compare"],
     "comparison.measured": ["Measured", "compare_measured"],
     "errors": ["InputError"],
+    "estimation.availability": ["Availability", "availability"],
     "estimation.estimate": ["Estimate", "estimate"],
     "estimation.validate": ["Validation", "validate"],
     "planning.designs": ["Frontier", "frontier"],
@@ -60,6 +63,7 @@ _HOMES = {
 
 __all__ = [
     "Answer",
+    "Availability",
     "Comparison",
     "Estimate",
     "Fitted",
@@ -70,6 +74,7 @@ __all__ = [
     "Scenario",
     "StoredSweep",
     "Validation",
+    "availability",
     "capture",
     "compare",
     "compare_measured",

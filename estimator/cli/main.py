@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from netcarlo.cli import availability as cli_availability
 from netcarlo.cli import compare as cli_compare
 from netcarlo.cli import console, help, usage
 from netcarlo.cli import devices as cli_devices
@@ -446,6 +447,10 @@ def trace(
 GROUPS = {
     help.SCENARIO: (
         Entry(estimate, "netcarlo estimate link.yaml --set hops.0.loss=1% --out answer"),
+        Entry(
+            cli_availability.availability,
+            "netcarlo availability branch.yaml --goal 'video_in_time >= 95 %'",
+        ),
         Entry(trace, "netcarlo trace link.yaml --replication 3 --out run"),
         Entry(cli_live.live, "netcarlo live link.yaml"),
     ),

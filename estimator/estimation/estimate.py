@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.estimation import control_variates, copies, phases, verdicts
+from netcarlo.estimation import control_variates, copies, moments, phases, verdicts
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.estimation.parts import tables
@@ -159,6 +159,7 @@ def estimate(
         raise InputError("a goal relative to the baseline is supported only in sweeps; write a value")
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
+    moments.note(scenario)
     target, tell = resolve_target(target), reporter(progress)
     runs = Replications(scenario, target=target, threads=threads, large=large)
     judged = None

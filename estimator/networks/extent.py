@@ -9,7 +9,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from netcarlo.kernels.senders import OWN
-from netcarlo.networks.outages import OnOff, Outages
+from netcarlo.networks.outages import OnOff, Outage, Outages
+from netcarlo.networks.rare import RareOutages
 from netcarlo.schema import units
 from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
@@ -133,8 +134,14 @@ def _as_sold(lines: Iterable[Any], shapers: Sequence[Any]) -> Extents:
 
 def outage(outages: Iterable[Outages]) -> Extent | None:
     """Return the extent of the durations of outages; random ones count with their mean."""
-    given = [o for each in outages for o in ([each] if isinstance(each, OnOff) else each)]
-    return extent_of(*(each.down if isinstance(each, OnOff) else each.duration for each in given))
+    given = [o for each in outages for o in (each if isinstance(each, list) else [each])]
+    return extent_of(*(_length(each) for each in given))
+
+
+def _length(outage: Outage | OnOff | RareOutages) -> Number:
+    if isinstance(outage, RareOutages):
+        return outage.mttr
+    return outage.down if isinstance(outage, OnOff) else outage.duration
 
 
 def of_sender(sender: Sender, flow: Any = None) -> Extents:

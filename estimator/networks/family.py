@@ -20,6 +20,7 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import Outcome, measured
 from netcarlo.networks.output import Output, by_part, evaluated
+from netcarlo.networks.rare import Rare
 from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
@@ -211,6 +212,26 @@ class Network(Record):
     def interruptions(self, rows: Any) -> Sequence[Interruption]:
         """Return the times at which links of the first row are down, as far as known before the run."""
         return ()
+
+    # Outages of years.
+
+    def rare_outages(self) -> Sequence[Rare]:
+        """Return the outages that are rarer than a run, one for each hop or group of cables."""
+        return ()
+
+    def one_by_one(self) -> dict[str, Any]:
+        """Return the fields to set so that each hop or cable that fails on its own has its own record."""
+        return {}
+
+    @property
+    def before_s(self) -> float:
+        """Time before a run from which outages matter [s]."""
+        return 0.0
+
+    @property
+    def no_availability(self) -> str:
+        """Reason why the availability cannot be estimated; empty if it can."""
+        return ""
 
     # Fields.
 

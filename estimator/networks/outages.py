@@ -14,6 +14,7 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import philox4x32
 from netcarlo.kernels.shared.layout import PERIOD
+from netcarlo.networks.rare import RareOutages
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
@@ -51,7 +52,7 @@ class OnOff(Record):
     def _no_years(cls, data: Any) -> Any:
         for name in ("up", "down") if isinstance(data, dict) else ():
             if _seconds(data.get(name)) > 10 * DAY:
-                raise InputError(f"{name} = {data[name]} {RARE}")
+                raise InputError(f"{name} = {data[name]} is longer than a run (10 days at most); {RARE}")
         return data
 
     def expected(self, duration_s: float) -> float:
@@ -65,13 +66,16 @@ _RATE = re.compile(
 )
 """Words that describe outages by their rate or by availability."""
 RARE = (
-    "is not supported: outages rarer or longer than a run are not simulated, because a run lasts 10 days at "
-    "most; simulate one outage, such as outages: [{start: 50 s, duration: 10 s}], and weight its result by "
-    "its probability"
+    "for outages of years write outages: {mtbf: 90 days, mttr: 4 h}, {down: 4 h a year, mttr: 4 h} or "
+    "{availability: 99.95 %, mttr: 4 h}"
 )
-"""End of the message for outages such as 4 hours a year."""
-AVAILABILITY = dict.fromkeys(("availability", "uptime", "downtime", "mtbf", "mttr"), f"it {RARE}")
+"""Remedy for outages such as 4 hours a year."""
+AVAILABILITY = dict.fromkeys(
+    ("availability", "uptime", "downtime", "mtbf", "mttr"), f"it is a field of outages; {RARE}"
+)
 """Remedies for field names that hops, cables and failures do not have."""
+_OF_RARE = {"mtbf", "mttr", "availability", "during"}
+"""Fields that only rare outages have."""
 
 
 def _seconds(time: Any) -> float:
@@ -91,9 +95,20 @@ def _texts(data: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
+def _is_rare(data: Any) -> bool:
+    """Return True for data of rare outages: they have a field of those, or a down time in each year."""
+    if not isinstance(data, dict):
+        return isinstance(data, RareOutages)
+    return bool(_OF_RARE & set(data)) or (set(data) == {"down"} and "year" in str(data["down"]))
+
+
 def _list_or_means(data: Any) -> Any:
+    if isinstance(data, str) and "year" in data and data[:1].isdigit():
+        data = {"down": data}
+    if _is_rare(data):
+        return data
     if any(_RATE.search(text) for text in _texts(data)):
-        raise InputError(RARE)
+        raise InputError(f"is not a list of outages, nor mean times; {RARE}")
     if isinstance(data, dict) and {"start", "duration"} & set(data):
         raise InputError("is one outage, not a list; write [{start: 50 s, duration: 10 s}]")
     if not isinstance(data, list | dict | OnOff):
@@ -101,21 +116,35 @@ def _list_or_means(data: Any) -> Any:
     return data
 
 
+def _within_runs(data: Any) -> Any:
+    data = _list_or_means(data)
+    if _is_rare(data):
+        raise InputError(
+            "is rarer than a run, which is supported only with paths and shared links, because a station "
+            "has no backup; write {up: 20 s, down: 1 s}"
+        )
+    return data
+
+
 def _kind_of_outages(data: Any) -> str:
-    return "<given>" if isinstance(data, list) else "<random>"
+    return "<given>" if isinstance(data, list) else "<rare>" if _is_rare(data) else "<random>"
 
 
-Outages = Annotated[
-    Annotated[list[Outage], Tag("<given>")] | Annotated[OnOff, Tag("<random>")],
-    Discriminator(_kind_of_outages),
-    BeforeValidator(_list_or_means),
-]
+_Given = Annotated[list[Outage], Tag("<given>")]
+_Random = Annotated[OnOff, Tag("<random>")]
+_KIND = Discriminator(_kind_of_outages)
+OutagesInRun = Annotated[_Given | _Random, _KIND, BeforeValidator(_within_runs)]
 """Outages listed one by one, or random."""
+Outages = Annotated[
+    _Given | _Random | Annotated[RareOutages, Tag("<rare>")], _KIND, BeforeValidator(_list_or_means)
+]
+"""Outages listed one by one, random, or rarer than a run."""
+AnyOutages = list[Outage] | OnOff | RareOutages
 
 
-def most_outages(outages: list[Outage] | OnOff, duration_s: float) -> int:
+def most_outages(outages: AnyOutages, duration_s: float) -> int:
     """Return the maximum number of outages in a run of this duration, except for one row in millions."""
-    if not isinstance(outages, OnOff):
+    if isinstance(outages, list):
         return len(outages)
     # The variance is at most that of a Poisson number, as an up and a down time separate two outages.
     mean = outages.expected(duration_s)
@@ -151,6 +180,13 @@ def merged(table: Ints) -> Ints:
             table[joined, k - 1] = FOREVER
         table = _by_start(table)
     return table
+
+
+def from_start(table: Ints) -> Ints:
+    """Return outages [..., K, 2] of a run that begins at 0, in order and without the times before it."""
+    shape = table.shape
+    table = table.reshape(-1, *shape[-2:])
+    return _by_start(np.maximum(np.where(table[..., 1:] > 0, table, FOREVER), 0)).reshape(shape)
 
 
 def _by_start(table: Ints) -> Ints:

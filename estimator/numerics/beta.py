@@ -44,6 +44,17 @@ def log_above(a: Floats, b: Floats, x: Floats) -> Floats:
     return np.where(above, part, rest)
 
 
+def quantile(a: Floats, b: Floats, p: float) -> Floats:
+    """Return the quantiles of beta distributions at a probability `p`, by bisection, accurate to 1e-15."""
+    low, high = np.zeros(np.shape(a)), np.ones(np.shape(a))
+    limit = portable.log(np.array(1 - p)) + log_beta(a, b)
+    for _ in range(50):
+        middle = (low + high) / 2
+        beyond = log_above(a, b, middle) > limit
+        low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+    return np.asarray((low + high) / 2)
+
+
 def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
     """Return the continued fractions of the incomplete beta function (DLMF 8.17.22, by Lentz's method).
 

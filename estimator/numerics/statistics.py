@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo.numerics import normal, portable, student
+from netcarlo.numerics import beta, normal, portable, student
 from netcarlo.numerics.arrays import Floats, Ints
 
 LEVEL = 0.95
@@ -272,6 +272,20 @@ def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tup
         half = z / (1 + z * z / m) * np.sqrt(p * (1 - p) / m + z * z / (4 * m * m))
     low, high = np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
     return low, high
+
+
+def clopper_pearson(successes: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the ends of the exact 95 % interval of a probability after `successes` in `n` trials, n > 0.
+
+    Its coverage is at least 95 % for any probability. Source: Clopper and Pearson, "The use of confidence or
+    fiducial limits illustrated in the case of the binomial" (Biometrika 26, 1934).
+    """
+    x, m = np.broadcast_arrays(np.asarray(successes, np.float64), np.asarray(n, np.float64))
+    tail = (1 - LEVEL) / 2
+    # The upper end is 1 minus the lower end for failures.
+    met = np.stack([x, m - x])
+    ends = np.where(met > 0, beta.quantile(np.maximum(met, 0.5), m - met + 1, tail), 0.0)
+    return ends[0], 1 - ends[1]
 
 
 def _normal_quantile() -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netcarlo.estimation import copies, phases
+from netcarlo.estimation import copies, moments, phases
 from netcarlo.estimation.journal import Journal
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
@@ -82,6 +82,7 @@ class ReplicationRunner:
         if not self._noted:
             self._noted = True
             phases.note(scenario)
+            moments.note(scenario)
             if copies.are_copies(scenario, found.frame):
                 copies.note(scenario, count)
         return {name: values_of(found.frame, name) for name in self.outcomes}

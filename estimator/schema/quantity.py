@@ -52,7 +52,7 @@ class Quantity:
                 side, limit, way = (
                     ("below", self.low, "more") if bound < self.low else ("above", self.high, "less")
                 )
-                near = self.show(limit) if self.dimension.bare else units.readable(limit, self.dimension)
+                near = self.near(limit)
                 allowed = self.allowed
                 if self.dimension is units.FRACTION:
                     allowed = f"{units.percent(self.low)} to {units.percent(self.high)}"
@@ -73,6 +73,10 @@ class Quantity:
         if unit and (self.low == 0 or low.endswith(f" {unit}")):
             low = low.partition(" ")[0]
         return f"{low} to {high}" + (f", or {UNLIMITED}" if self.unlimited else "")
+
+    def near(self, limit: float) -> Any:
+        """Return a limit as a user would write it."""
+        return self.show(limit) if self.dimension.bare else units.readable(limit, self.dimension)
 
     def show(self, value: Any) -> Any:
         """Return the YAML value that `validate` reads back to the same number or distribution."""

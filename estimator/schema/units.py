@@ -29,6 +29,10 @@ mebi- = 1048576 = Mi-
 second = [time] = s = sec
 minute = 60 * second = min
 hour = 3600 * second = h
+day = 24 * hour
+week = 7 * day
+year = 365 * day
+month = year / 12
 byte = [information] = B
 bit = byte / 8
 bps = bit / second
@@ -62,6 +66,9 @@ class Dimension:
 
 RATE = Dimension("a rate", "bit/s", "0.5 Mbit/s")
 TIME = Dimension("a time", "s", "200 ms")
+DAY = 86400.0
+YEAR = 365 * DAY
+"""A year [s], in which 99.9 % are all but 8.76 h."""
 SIZE = Dimension("a size", "B", "1500 B")
 FREQUENCY = Dimension("a number per time", "/s", "20 /s")
 LENGTH = Dimension("a length", "m", "100 m")
@@ -78,6 +85,7 @@ _BITS = ("bit", "bps", "B", "byte", "bytes", "bits")
 _SPELT = (
     *(prefix + unit for unit in _BITS for prefix in ("", "k", "M", "G", "T", "Ki", "Mi")),
     *("s", "ms", "us", "ns", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+    *("day", "days", "week", "weeks", "month", "months", "year", "years"),
     *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille", "BDP", "bdp"),
 )
 """Correct spellings of units. There is no millibit."""
@@ -228,6 +236,8 @@ def readable(value: float, dimension: Dimension) -> str:
 
     `parse` reads it back to the same float.
     """
+    if dimension is TIME and value >= YEAR and value % YEAR == 0:
+        return f"{value / YEAR:g} years"
     for prefix, factor in _STEPS if dimension in (RATE, TIME, SIZE) else ():
         wrong = factor > 1 if dimension is TIME else factor < 1
         if not wrong and value >= factor and 0 < value / factor < 1e6:

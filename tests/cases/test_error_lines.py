@@ -59,7 +59,7 @@ shared:
   dumbbell: {rate: 10 Mbit, delay: 20 ms, queue: 0.5}
   flows: [{windw: 3}, {count: 2, each: {start: 1}}, {source: -1, sink: 0}]
   failures:
-    - {cables: [a], outages: 4 h a year}
+    - {cables: [a], outages: 99.9 %}
 """)  # fmt: skip
     begin(
         found, "1: duration = 10 has no unit", "2: seed = -1 is out of range; expected 0 or more",
@@ -69,7 +69,7 @@ shared:
         "6: shared.flows.1.each.start = 1 has no unit",
         "6: shared.flows.2.source = -1 is not a router",
         "8: shared.failures.0.cables.0 = 'a' is not a whole number",
-        "8: shared.failures.0.outages = '4 h a year' is not supported",
+        "8: shared.failures.0.outages = '99.9 %' is not a list of outages",
     )  # fmt: skip
 
 

@@ -17,11 +17,12 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_paths
 from netcarlo.networks.output import Output
 from netcarlo.networks.path import datagrams, formula, interruptions, rows, workload
-from netcarlo.networks.path.description import HopSpec, every_hop
+from netcarlo.networks.path.description import Hops, HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, unlike_fluid, varying_field
+from netcarlo.networks.rare import Rare, RareOutages
 from netcarlo.networks.run import Run
 from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
@@ -206,6 +207,28 @@ class PathNetwork(Routed):
     def events(self, run: Run, rows: Any, events: Floats) -> Any:
         """Return packets, acknowledgements and timeouts of an association, by path."""
         return table(events).astype(dict.fromkeys(("sequence", "path", "acked"), "int64"))
+
+    def rare_outages(self) -> list[Rare]:
+        """Return the outages of hops that are rarer than a run."""
+        return [
+            Rare(f"paths.{i}.hops.{k}.outages", f"hop {k}", hop.outages)
+            for i, route in enumerate(self.routes)
+            for k, hop in enumerate(route.hops)
+            if isinstance(hop, HopSpec) and isinstance(hop.outages, RareOutages)
+        ]
+
+    @property
+    def no_availability(self) -> str:
+        """Reason why the availability cannot be estimated: two paths, or hops that are described together."""
+        if len(self.routes) > 1:
+            return (
+                "runs begin with a new association, which has not yet left a path that is down; write "
+                "shared links and a backup"
+            )
+        counted = [hop for hop in self.routes[0].hops if isinstance(hop, Hops)]
+        if any(isinstance(hop.each.outages, RareOutages) for hop in counted):
+            return "hops of a count fail independently of each other; write each of them as a hop"
+        return ""
 
     def interruptions(self, rows: Rows) -> Sequence[Interruption]:
         """Return outages and handovers."""

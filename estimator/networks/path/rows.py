@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, SctpP
-from netcarlo.networks import outages
+from netcarlo.networks import outages, rare
 from netcarlo.networks.flows import late_ns
 from netcarlo.networks.outages import OnOff, alternating
 from netcarlo.networks.path.bursts import Losses, losses
@@ -25,6 +25,7 @@ from netcarlo.networks.path.description import (
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.path.varying import Tables, most_pairs, placed, tables
 from netcarlo.networks.queue_limits import Limit, counted, drawn
+from netcarlo.networks.rare import RareOutages
 from netcarlo.networks.run import PACKET, Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -80,7 +81,8 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
 def slots_of(route: Route, name: str, draws: Draws, parameters: Ints) -> list[Slot]:
     """Return the hops of a path whose field is `name`; `parameters` are those of the rows."""
     sizes = _packet(parameters), parameters[:, ReliableP.ACK]
-    slots = [_slot(hop, at, draws, present, sizes) for hop, at, present in each_hop(route, name, draws)]
+    end = parameters[:, RowP.END]
+    slots = [_slot(hop, at, draws, present, sizes, end) for hop, at, present in each_hop(route, name, draws)]
     _fill_queues(slots, draws, parameters)
     return slots
 
@@ -130,9 +132,10 @@ def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, s
 
 
 def _slot(
-    hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_], sizes: tuple[Ints, Ints]
+    hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_], sizes: tuple[Ints, Ints], end: Ints
 ) -> Slot:  # fmt: skip
-    """Return a hop for data packets and ACKs of these `sizes` [n] [byte]."""
+    """Return a hop for data packets and ACKs of these `sizes` [n] [byte], in runs that end at `end` [n]
+    [ns]."""
     columns: dict[Hop, Ints] = {}
     for prefix, spec, byte_time, delay in (
         ("", hop, Hop.BYTE_TIME, Hop.DELAY),
@@ -173,6 +176,8 @@ def _slot(
     up_down = np.zeros((len(present), 2), np.int64)
     if isinstance(hop.outages, OnOff):
         given, up_down = outages.given([], name, draws), outages.means(hop.outages, name, draws)
+    elif isinstance(hop.outages, RareOutages):
+        given = outages.from_start(rare.times(hop.outages, name, draws, end))
     else:
         given = outages.given(hop.outages, name, draws)
     return Slot(present, columns, limits, lossy, given, up_down, varies)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.networks.outages import MAX_OUTAGES, OnOff
+from netcarlo.networks.outages import MAX_OUTAGES
 from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.run import Run
 from netcarlo.networks.service import min_transit_ns
@@ -26,7 +26,7 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
 def check_outages(routes: list[Route], duration_s: float) -> None:
     """Raise InputError if hops have more outages than rows can store."""
     for hop in every_hop(routes):
-        if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MAX_OUTAGES:
+        if not isinstance(hop.outages, list) and (most := hop.outages.expected(duration_s)) > MAX_OUTAGES:
             allowed = f"expected 0 to {MAX_OUTAGES}"
             raise InputError(
                 f"hops.outages can be up to {most:.0f} on average; {allowed}; raise up, or shorten duration"

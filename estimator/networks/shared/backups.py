@@ -1,6 +1,6 @@
 """Backup routes, which flows use while a cable of their route is known to be down."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +12,10 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.detours import Backup
 from netcarlo.kernels.shared.layout import Flow, SharedRows
 from netcarlo.networks.interruption import Interruption
-from netcarlo.networks.outages import merged
+from netcarlo.networks.outages import from_start, merged
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import bounds
 
 Ends = Sequence[tuple[int, int]]
 """Router at the start and at the end of each link."""
@@ -60,6 +61,16 @@ def detours(outages: Ints, detection: Ints) -> Ints:
     return table
 
 
+def before_s(flows: Iterable[tuple[str, Any]]) -> float:
+    """Return the time before a run from which outages matter to its routes [s]: that of two detections.
+
+    An outage that ended one detection before the run still diverts packets, and is not noticed if it is
+    separated from an earlier one by less than another detection.
+    """
+    found = [0.0 if flow.detection is None else bounds(flow.detection)[1] for _, flow in flows]
+    return 2 * max(found, default=0.0)
+
+
 def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back: Ints, cables: Ints) -> Ints:
     """Return the flows [n, F, columns] followed by their backup routes; `Flow.BACKUP` is a member's number
     from 1.
@@ -72,7 +83,7 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
         name, spec = members[k - 1].name, members[k - 1].spec
         detection = draws.whole(f"{name}.detection", 0.0 if spec.detection is None else spec.detection, NS)
         down = times[:, np.unique(cables[spec.route])]
-        found[k] = detours(merged(down.reshape(len(down), -1, 2)), detection)
+        found[k] = from_start(detours(merged(down.reshape(len(down), -1, 2)), detection))
     if not found:
         return flows
     at, blocks = flows.shape[2], {}

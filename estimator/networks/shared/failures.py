@@ -9,9 +9,10 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import FOREVER, NS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.shared.layout import Link, SharedRows
-from netcarlo.networks import outages
+from netcarlo.networks import outages, rare
 from netcarlo.networks.interruption import Interruption
-from netcarlo.networks.outages import AVAILABILITY, OnOff, Outages, alternating
+from netcarlo.networks.outages import AVAILABILITY, Outages, alternating
+from netcarlo.networks.rare import RareOutages
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.json_schema import NUMBERS
@@ -47,10 +48,22 @@ class Failure(Record):
 
     @model_validator(mode="after")
     def _each_on_its_own(self) -> Self:
-        if self.cables == "each" and not isinstance(self.outages, OnOff):
+        if self.cables == "each" and isinstance(self.outages, list):
             remedy = "write {up: 1 h, down: 10 s}, or cables: one"
             raise InputError(f"outages with cables: each must be random; {remedy}")
+        if self.cables == "one" and isinstance(self.outages, RareOutages):
+            raise InputError("outages of years are not those of one cable in each run; write cables: each")
         return self
+
+
+def one_by_one(failures: list[Failure], cables: int) -> list[dict[str, Any]]:
+    """Return the data of failures of which none is of `each` cable, of so many."""
+    found: list[dict[str, Any]] = []
+    for failure in failures:
+        data = failure.model_dump(mode="json", exclude_none=True)
+        each = failure.cables == "each" and isinstance(failure.outages, RareOutages)
+        found += [{**data, "cables": [cable]} for cable in range(cables)] if each else [data]
+    return found
 
 
 def check(failures: list[Failure], cables: int, duration_s: float) -> None:
@@ -61,7 +74,7 @@ def check(failures: list[Failure], cables: int, duration_s: float) -> None:
             if not 0 <= cable < cables:
                 allowed = f"expected 0 to {cables - 1}"
                 raise InputError(f"{name}.cables has {cable}, which is not a cable; {allowed}")
-        random = failure.outages if isinstance(failure.outages, OnOff) else None
+        random = None if isinstance(failure.outages, list) else failure.outages
         if random is not None and (most := random.expected(duration_s)) > MAX_OUTAGES:
             allowed = f"expected 0 to {MAX_OUTAGES}"
             remedy = "raise up, or shorten duration"
@@ -71,12 +84,14 @@ def check(failures: list[Failure], cables: int, duration_s: float) -> None:
 def most_pairs(failures: list[Failure]) -> int:
     """Return the maximum number of outages of a link."""
     random = MAX_OUTAGES + 6 * int(MAX_OUTAGES**0.5) + 1
-    return sum(random if isinstance(f.outages, OnOff) else len(f.outages) for f in failures)
+    return sum(len(f.outages) if isinstance(f.outages, list) else random for f in failures)
 
 
-def times(failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints) -> Ints:
+def times(
+    failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints, *, before_s: float = 0.0
+) -> Ints:
     """Return the outages [n, C, K, 2] [ns] of the cables, padded with FOREVER; `cables` [n] is their
-    number."""
+    number. Those of `RareOutages` may begin up to `before_s` before the run, or earlier."""
     n, most = len(cables), int(cables.max(initial=1))
     of_cables: list[list[Ints]] = [[np.full((n, 0, 2), FOREVER)] for _ in range(most)]
     for g, failure in enumerate(failures):
@@ -84,7 +99,7 @@ def times(failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints)
         for cable, fails in enumerate(_which(failure, name, draws, cables)):
             place = g * _PLACES + (cable if failure.cables == "each" else _PLACES - 1)
             if fails.any():
-                found = _outages(failure, name, draws, parameters, place)
+                found = _outages(failure, name, draws, parameters, place, before_s)
                 of_cables[cable].append(np.where(fails[:, None, None], found, FOREVER))
     merged = [outages.merged(np.concatenate(tables, axis=1)) for tables in of_cables]
     longest = max(table.shape[1] for table in merged)
@@ -104,8 +119,13 @@ def _which(failure: Failure, name: str, draws: Draws, cables: Ints) -> list[Any]
     return [one == cable for cable in numbers]
 
 
-def _outages(failure: Failure, name: str, draws: Draws, parameters: Ints, place: int) -> Ints:
-    if not isinstance(failure.outages, OnOff):
+def _outages(
+    failure: Failure, name: str, draws: Draws, parameters: Ints, place: int, before_s: float
+) -> Ints:
+    if isinstance(failure.outages, RareOutages):
+        own = name if failure.cables != "each" else f"{name}.{place % _PLACES}"
+        return rare.times(failure.outages, own, draws, parameters[:, RowP.END], before_s=before_s)
+    if isinstance(failure.outages, list):
         return outages.given(failure.outages, name, draws)
     up, down = outages.means(failure.outages, name, draws).T
     return alternating(parameters, place, up=up, down=down)

@@ -22,6 +22,7 @@ from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.output import Output
+from netcarlo.networks.rare import Rare, RareOutages
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
 from netcarlo.networks.shared import (
     backups,
@@ -42,6 +43,7 @@ from netcarlo.networks.shared.description import (
     Line,
     SharedSpec,
 )
+from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.shared.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.shared.output import SharedOutput
 from netcarlo.networks.shared.phrase import phrase
@@ -51,6 +53,7 @@ from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
+from netcarlo.schema.readable import listed
 from netcarlo.transport.kinds import FLUID_KINDS, not_mixed, own_association, sender_of
 
 
@@ -243,6 +246,44 @@ class SharedNetwork(SharedSpec, Network):
     def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
         """Return the new payload of each flow at its receiver in each second."""
         return link_events.per_second(rows, frame)
+
+    def rare_outages(self) -> list[Rare]:
+        """Return the failures that are rarer than a run."""
+        return [
+            Rare(f"shared.failures.{g}.outages", *self._cables_in_words(failure))
+            for g, failure in enumerate(self.failures)
+            if isinstance(failure.outages, RareOutages)
+        ]
+
+    def one_by_one(self) -> dict[str, Any]:
+        """Return the failures with a record for each cable that fails independently of others."""
+        if not any(failure.cables == "each" for failure in self.failures):
+            return {}
+        return {"shared.failures": failures.one_by_one(self.failures, self.least_cables)}
+
+    @property
+    def before_s(self) -> float:
+        """Time before a run from which outages matter [s]: that of two detections."""
+        return backups.before_s(self.each_flow())
+
+    @property
+    def no_availability(self) -> str:
+        """Reason why the availability cannot be estimated: cables of a random topology fail."""
+        if self.random_cables and any(failure.cables == "each" for failure in self.failures):
+            return "the number of cables that fail is random; list the links, or write cables: 0"
+        return ""
+
+    def _cables_in_words(self, failure: Failure) -> tuple[str, RareOutages, str]:
+        """Return what fails, its outages, and its ends if it is one known cable."""
+        assert isinstance(failure.outages, RareOutages)
+        cables = failure.cables
+        if not isinstance(cables, list):
+            return f"{cables} cable", failure.outages, ""
+        name = f"cable{'s' if len(cables) > 1 else ''} {listed([str(cable) for cable in cables])}"
+        if len(cables) > 1 or self.random_cables:
+            return name, failure.outages, ""
+        link = failures.cables_of(np.array(self.reverse)).tolist().index(cables[0])
+        return name, failure.outages, self.hop(*self.ends[link])
 
     def interruptions(self, rows: SharedRows) -> Sequence[Interruption]:
         """Return outages of cables and detours of flows, in order of time."""

@@ -30,6 +30,7 @@ from netcarlo.networks import aqm
 from netcarlo.networks.arrivals import WORDS as CLASS_WORDS
 from netcarlo.networks.arrivals import fill as fill_sources
 from netcarlo.networks.flows import fill, jitter_of
+from netcarlo.networks.outages import from_start
 from netcarlo.networks.pairs import correlated
 from netcarlo.networks.queue_limits import Limit, byte_limit, counted, drawn
 from netcarlo.networks.ring_sizes import flow_rings, link_rings, links_of_route
@@ -90,9 +91,10 @@ def build(
     transports.fill(columns, transport, draws)
     links, loss, waiting = _links(shared, draws, net, columns[:, PACKET].sum(axis=1))
     if shared.failures:
-        times = failures.times(shared.failures, draws, parameters, net.links // 2)
+        before_s = backups.before_s(shared.each_flow())
+        times = failures.times(shared.failures, draws, parameters, net.links // 2, before_s=before_s)
         cables = failures.cables_of(net.back[0])
-        links = failures.placed(links, times, cables)
+        links = failures.placed(links, from_start(times), cables)
     members = _members(shared, draws)
     flows, count = _flows(shared, transport, draws, parameters, net, links[:, :, Link.DELAY], members)
     rows = np.unique(np.append(loss, PERIOD))

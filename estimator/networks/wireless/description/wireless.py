@@ -8,7 +8,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.wireless.layout import MOST_FLOWS
 from netcarlo.networks import flows
 from netcarlo.networks.arrivals import Classes, arriving
-from netcarlo.networks.outages import Outages
+from netcarlo.networks.outages import OutagesInRun
 from netcarlo.networks.wireless.description.edca import Aggregating
 from netcarlo.networks.wireless.description.flows import AnyFlows, Flows, FlowSpec
 from netcarlo.networks.wireless.description.hosts import LegSpec, Receiver
@@ -33,7 +33,7 @@ class Wireless(Layout, Aggregating, Rates, flows.ManyFlows):
     """Delay element between the sender and its radio. Default: none."""
     receiver: Receiver | None = None
     """Slow host at the receiver. Default: none."""
-    outages: Outages | None = None
+    outages: OutagesInRun | None = None
     """Outages of the gateway: given times, or random with given means. Default: none."""
     flows: AnyFlows = "up"
     """Flows: from every station to the gateway (`up`), the other way (`down`), both; or a list of flows."""
