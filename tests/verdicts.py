@@ -34,6 +34,9 @@ SCOPES = {"kernels": ("kernels",), "trunk": sources.TRUNK, "configs": (*sources.
 TOOLS = "numba", "llvmlite", "numpy"
 """Packages that make machine code, or compute beside it."""
 
+APART = FOLDER / "runtime" / "test_cuda.py"
+"""Tests of PTX, which has verdicts of its own (`tests.campaigns.ptx`)."""
+
 BESIDE = "kernels", "twins", "toy_transport", "conftest.py"
 """Folders and modules of tests that decide the tests of kernels, beside the modules that they import."""
 
@@ -117,6 +120,8 @@ def stored() -> Verdicts:
 @functools.cache
 def scope(file: Path) -> str | None:
     """Return the smallest scope with all that a test module imports, or None."""
+    if file == APART:
+        return None
     imported = (name for each in _modules(file) for name in _direct_imports(each))
     used = {name.partition(".")[2].split(".")[0] for name in imported if name.split(".")[0] == "netcarlo"}
     return next((scope for scope, packages in SCOPES.items() if used <= {*packages}), None)
