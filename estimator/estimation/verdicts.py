@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from netcarlo.estimation.goals import Goal
 from netcarlo.estimation.replications import Replications
 from netcarlo.estimation.sample import Step
 from netcarlo.numerics import evidence, statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.simulation.progress import Report
 
 FIRST, GROWTH = 32, 1.5
@@ -24,6 +26,19 @@ MAX_REPLICATIONS = 4000
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 """Verdicts."""
+
+
+def following(n: int, most: int) -> int:
+    """Return the number of replications at the test after that of `n`."""
+    return min(most, max(FIRST, math.ceil(GROWTH * n)))
+
+
+def tested(held: Floats, n: int, share: float, error: float) -> NDArray[np.object_]:
+    """Return the verdict on each goal that `held` [goals] in so many of `n` replications."""
+    verdicts = np.full(len(held), OPEN, object)
+    verdicts[evidence.above(held, n, share) >= -math.log(error)] = HOLDS
+    verdicts[evidence.below(held, n, share) >= -math.log(error)] = FAILS
+    return verdicts
 
 
 def decide(
@@ -37,13 +52,11 @@ def decide(
     """
     error = (1 - statistics.LEVEL) / len(goals)
     while True:
-        n = min(most, max(FIRST, math.ceil(GROWTH * runs.done())))
+        n = following(runs.done(), most)
         runs.extend(Step(runs.fidelity, n), progress=progress)
         frame = runs.outcomes().frame
         held = np.array([goal.held(frame).sum() for goal in goals], np.float64)
-        verdicts = np.full(len(goals), OPEN, object)
-        verdicts[evidence.above(held, n, share) >= -math.log(error)] = HOLDS
-        verdicts[evidence.below(held, n, share) >= -math.log(error)] = FAILS
+        verdicts = tested(held, n, share, error)
         if n >= most or not (verdicts == OPEN).any():
             break
     return pd.DataFrame(

@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from netcarlo import estimate, load_scenario
 from netcarlo.estimation import verdicts
 from netcarlo.estimation.control_variates import INPUTS
-from netcarlo.estimation.goals import parse
 from netcarlo.estimation.replications import Replications
 from netcarlo.estimation.sample import Aim, Sample, Step
+from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import StoppingRule
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.outcomes import Outcomes
 from tests.campaigns import parser
 
 REPETITIONS = 1000
@@ -172,29 +172,6 @@ def coverage(repetitions: int, sizes: Sequence[int] = ()) -> bool:
     return good
 
 
-class Coins:
-    """Replications of which each meets the goal with a probability."""
-
-    fidelity = "packet"
-
-    def __init__(self, probability: float, seed: int) -> None:
-        """Toss all coins."""
-        coins = np.random.default_rng(seed).random(verdicts.MAX_REPLICATIONS) < probability
-        self.frame, self.n = pd.DataFrame({OF: coins.astype(float)}), 0
-
-    def done(self) -> int:
-        """Return the number of replications."""
-        return self.n
-
-    def extend(self, step: Step, progress: object) -> None:
-        """Add replications."""
-        self.n = step.until
-
-    def outcomes(self) -> Outcomes:
-        """Return the replications so far."""
-        return Outcomes(np.zeros((0, 0), np.int64), self.frame[: self.n])
-
-
 SHARES = 0.5, 0.9, 0.95, 0.99
 
 
@@ -202,23 +179,29 @@ def goals(repetitions: int) -> bool:
     """Print how often verdicts on goals are wrong, at worst, and their number of replications elsewhere."""
     print("\n| required | wrong at the limit [%] | replications, halfway above | fixed number |")
     print("|---|---|---|---|")
-    goal, good = parse(f"{OF} >= 0.5 bit/s"), True
+    good = True
     for share in SHARES:
-        ends = [
-            verdicts.decide(Coins(share, seed), [goal], share, most=verdicts.MAX_REPLICATIONS)  # type: ignore[arg-type]
-            for seed in range(repetitions)
-        ]
-        wrong = np.mean([end["verdict"].iloc[0] == verdicts.FAILS for end in ends])
+        wrong = np.mean(_verdicts(share, share, repetitions)[0] == verdicts.FAILS)
         above = (1 + share) / 2
-        used = [
-            verdicts.decide(Coins(above, seed), [goal], share, most=verdicts.MAX_REPLICATIONS)["n"].iloc[0]  # type: ignore[arg-type]
-            for seed in range(repetitions)
-        ]
-        spread = 1.645 * math.sqrt(share * (1 - share)) + 1.645 * math.sqrt(above * (1 - above))
+        used = np.mean(_verdicts(above, share, repetitions)[1])
+        spread = 1.645 * (math.sqrt(share * (1 - share)) + math.sqrt(above * (1 - above)))
         fixed = (spread / (above - share)) ** 2
-        print(f"| {share:.0%} | {100 * wrong:.1f} | {np.mean(used):.0f} | {fixed:.0f} |", flush=True)
+        print(f"| {share:.0%} | {100 * wrong:.1f} | {used:.0f} | {fixed:.0f} |", flush=True)
         good &= bool(wrong <= 0.05)
     return good
+
+
+def _verdicts(probability: float, share: float, repetitions: int) -> tuple[NDArray[np.object_], Floats]:
+    """Return the verdicts on goals with a probability, [repetitions], and their numbers of replications."""
+    coins = np.random.default_rng(1).random((repetitions, verdicts.MAX_REPLICATIONS)) < probability
+    held, error = coins.cumsum(axis=1).astype(float), 1 - statistics.LEVEL
+    found, used = np.full(repetitions, verdicts.OPEN, object), np.zeros(repetitions)
+    n = 0
+    while n < verdicts.MAX_REPLICATIONS:
+        n, open_ = verdicts.following(n, verdicts.MAX_REPLICATIONS), found == verdicts.OPEN
+        used[open_] = n
+        found[open_] = verdicts.tested(held[open_, n - 1], n, share, error)
+    return found, used
 
 
 class Question(NamedTuple):
@@ -277,7 +260,8 @@ def _answer(question: Question) -> float:
         outcomes = _former(scenario, question.of, rule)
         plain, plain_sent = len(outcomes), float(outcomes["sent"].sum())
         seconds = f"{time.process_time() - begun:.1f}"
-    used = "" if found.saving is None else found.saving.control
+    helped = found.saving is not None and question.of in found.saving.table.index
+    used = found.saving.control if found.saving is not None and helped else ""
     print(
         f"| {question.file} | {question.of} | {used} | {n:,} | {about}{plain:,} |"
         f" {sent.sum() / 1e6:.3g} | {about}{plain_sent / 1e6:.3g} | {plain_sent / sent.sum():.1f} |"
