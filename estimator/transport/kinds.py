@@ -15,7 +15,7 @@ FLUID_TCPS = tuple(name for name in TCPS if name in WITH_FLUID)
 """TCPs of ns-2 with fluid models and formulae in every kind of network."""
 
 FLUID_KINDS = (*FLUID_TCPS, *LINUX_FLUID)
-"""TCPs with fluid models of paths and shared links, today's Linux included."""
+"""TCPs with fluid models of paths, shared links and 802.11, today's Linux included."""
 
 
 def number(tcp: Capabilities) -> int:

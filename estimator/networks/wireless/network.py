@@ -7,6 +7,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.senders import LINUX_FLUID
 from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, arrival_classes, delay_classes
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
@@ -158,7 +159,7 @@ class WirelessNetwork(Wireless, Network):
         """Return network and protocol in the data of measured bias: access, layout, direction of flows and
         rate control."""
         transport, flows = run.transport, self.flows
-        kind = transport.growth
+        kind = transport.growth if transport.kind not in LINUX_FLUID else transport.kind
         if isinstance(flows, list):
             return "flows of one's own", kind
         layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"

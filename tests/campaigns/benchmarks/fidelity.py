@@ -50,7 +50,7 @@ LINUX: dict[str, dict[str, Any]] = {
     f"linux_{name}": {"transport.protocol": "linux", "transport.congestion_control": name}
     for name in ("reno", "cubic", "bbr")
 }
-"""Today's Linux, over paths and shared links."""
+"""Today's Linux, over paths, shared links and 802.11."""
 
 SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
@@ -75,6 +75,9 @@ EDCA: dict[str, Any] = {
     },
 }  # fmt: skip
 """Cells of 802.11ax: stations of unequal MCS with an upload each."""
+
+LONGER = {"duration": "20 s", "warm_up": "5 s"}
+"""Runs of today's Linux over 802.11, whose slow start takes seconds at low rates."""
 
 GRAPH = {
     "routers": {"integers": [4, 10]},
@@ -125,6 +128,15 @@ def populations() -> Iterator[Population]:
                 own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
                 named = network if flows == "up" else f"{network} {flows}"
                 yield Population(named, protocol, scenario.with_values(own))
+        named = "" if flows == "up" else f" {flows}"
+        for protocol, values in LINUX.items():
+            own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
+            yield Population(f"cells{named}", protocol, cells.with_values(own | LONGER))
+        for protocol in ("newreno", "linux_cubic"):
+            transport = {"payload": PAYLOADS, **of_transport({**TCPS, **LINUX}[protocol])}
+            wireless = EDCA["wireless"] | {"flows": flows}
+            own = EDCA | {"transport": transport, "wireless": wireless} | LONGER
+            yield Population(f"EDCA cells{named}", protocol, Scenario.check(own))
     yield from of_chains()
     for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
@@ -172,11 +184,14 @@ TABLES = (
         {f"{network}: {cheap}": (network, cheap) for network in pair for cheap in fidelity.CHEAP}
         for pair in (("paths", "outages"), ("dumbbells", "graphs"))
     ),
-    {
-        f"{network}: {way}": (network if way == "up" else f"{network} {way}", "fluid")
-        for network in ("cells", "meshes")
-        for way in ("up", "down", "both")
-    },
+    *(
+        {
+            f"{network}: {way}": (network if way == "up" else f"{network} {way}", "fluid")
+            for network in networks
+            for way in ("up", "down", "both")
+        }
+        for networks in (("cells", "meshes"), ("EDCA cells",))
+    ),
     {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
 )
 """Columns of the tables: network and fidelity."""
