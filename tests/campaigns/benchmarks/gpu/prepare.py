@@ -14,7 +14,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.runtime import cache, launch, modules
 from netcarlo.kernels.runtime import compile as compilers
 from tests.campaigns.benchmarks.gpu.scenarios import CHECKED, benchmark, outcomes_of
-from tests.conftest import find
+from tests.tools import find
 from tests.twins.rows import rows_of
 
 PREDICTION = Path(__file__).with_name("prediction.json")
