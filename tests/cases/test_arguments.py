@@ -33,13 +33,17 @@ PLAN = {
     "scenario": DATA, "quantity": {"field": "transport.window", "values": [1, 2]},
     "requirements": {"fast": {"goal": "goodput_bps >= 1 kbit/s", "probability": 0.5}},
 }  # fmt: skip
+RARE = {**DATA, "hops": [{**DATA["hops"][0], "outages": {"down": "4 h a year", "mttr": "1 h"}}]}
 FIRST = {
     "simulate": DATA, "estimate": DATA, "trace": DATA, "capture": DATA, "compare": DATA, "plan": PLAN,
     "frontier": PLAN,
     "sweep": {"scenario": DATA, "axes": {"transport.window": [2, 4]}}, "load_scenario": "own.yaml",
     "validate": "own.csv", "report": "store", "plot": "store", "open": "store", "trust": "own.yaml",
     "reproduce": ["sctp_linkdown"], "compare_measured": DATA, "fit": DATA, "on_workers": None,
+    "availability": RARE,
 }  # fmt: skip
+KEYWORDS = {"availability": {"goals": ["goodput_bps >= 1 kbit/s"]}}
+"""Required parameters with keywords."""
 
 
 REQUIRED = {"capture": ("run.pcapng",), "compare_measured": ("run.json",), "fit": (["run.json"],)}
@@ -122,11 +126,11 @@ def call(name, parameter, value):
     kinds = inspect.signature(function).parameters
     first = next(iter(kinds))
     if parameter == first:
-        return function(value, *REQUIRED.get(name, ()))
+        return function(value, *REQUIRED.get(name, ()), **KEYWORDS.get(name, {}))
     if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
         return function(FIRST[name], value)
     more = (DATA,) if name == "compare" else REQUIRED.get(name, ()) if parameter not in SECOND else ()
-    return function(FIRST[name], *more, **{parameter: value})
+    return function(FIRST[name], *more, **KEYWORDS.get(name, {}) | {parameter: value})
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES, ids=[f"{n}-{p}" for n, p in CASES])
