@@ -29,6 +29,7 @@ def test_verdicts_are_those_of_the_cases_and_everyday_models_spill_no_registers(
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1800)  # ptxas takes ten minutes for the largest models
 @pytest.mark.parametrize("name", cases())
 def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """The present PTX has a verdict; otherwise all checks are run now."""
