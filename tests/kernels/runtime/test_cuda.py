@@ -44,7 +44,8 @@ def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, o
     if verdict.get("ptx") == verdicts.ptx_hash(text):
         return
     found = checks.check(case, text, tmp_path)
-    assert found.machine.spills <= verdict["spills"]
+    # Changes elsewhere in a large model move its spilled bytes by up to 9 % (2026-11-27); 0 stays 0.
+    assert found.machine.spills <= 1.1 * verdict["spills"]
     record_property("verdicts to renew", name)
 
 
