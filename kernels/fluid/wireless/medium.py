@@ -13,6 +13,7 @@ from netcarlo.kernels.fluid.wireless.state import (
     fed,
     floats_of_visit,
     order,
+    radios,
     server,
     words_of_visit,
 )
@@ -24,7 +25,7 @@ _LONGER = 64.0  # slots of one node than those of another, at most
 
 def share(p: Any, nodes: Any, m: Any, f: Any, visits: Any) -> None:
     """Update the access time of each node that has frames, given the present attempts of all nodes."""
-    _sort(p, m, f, visits)
+    sort(p, m, f, visits)
     for visit in range(visits):
         if m[words_of_visit(p, visit) + VisitWord.KIND] != LEG:
             _collide(p, nodes, m, f, visits, visit)
@@ -34,10 +35,10 @@ def share(p: Any, nodes: Any, m: Any, f: Any, visits: Any) -> None:
             _slots(p, nodes, m, f, visits, j)
 
 
-def _sort(p: Any, m: Any, f: Any, visits: Any) -> None:
-    """Sort the nodes by the duration of their collisions, longest first."""
+def sort(p: Any, m: Any, f: Any, visits: Any) -> None:
+    """Sort the nodes or EDCA functions by the duration of their collisions, longest first."""
     at = order(p, visits)
-    for k in range(1, p[Radio.NODES]):
+    for k in range(1, radios(p)):
         j = m[at + k]
         long = f[server(j) + ServerFloat.VAIN]
         place = k

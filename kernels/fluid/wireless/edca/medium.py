@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.fluid.wireless.edca import frames
-from netcarlo.kernels.fluid.wireless.medium import missed_slots
+from netcarlo.kernels.fluid.wireless.medium import missed_slots, sort
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     AgreementFloat,
@@ -48,7 +48,7 @@ def share(p: Any, nodes: Any, network: Any, m: Any, f: Any, visits: Any) -> None
     for k in range(p[Radio.FUNCTIONS]):
         if f[server(k) + ServerFloat.LOAD] > 0.0:
             _mean(p, network, f, visits, k)
-    _sort(p, m, f, visits)
+    sort(p, m, f, visits)
     for k in range(p[Radio.FUNCTIONS]):
         if f[server(k) + ServerFloat.LOAD] > 0.0:
             _serve(p, network, m, f, visits, k)
@@ -185,19 +185,6 @@ def _mean(p: Any, network: Any, f: Any, visits: Any, k: Any) -> None:
     g[ServerFloat.REQUEST] = request / ppdus
     g[ServerFloat.ANSWERED] = (request + answer) / ppdus + sifs
     g[ServerFloat.REQUESTED] = 0.0 if p[Radio.BAR_AFTER_MISSED] == 0 else 1.0 - single / ppdus
-
-
-def _sort(p: Any, m: Any, f: Any, visits: Any) -> None:
-    """Sort the functions by the duration of their first frame, longest first."""
-    at = order(p, visits)
-    for k in range(1, p[Radio.FUNCTIONS]):
-        j = m[at + k]
-        long = f[server(j) + ServerFloat.VAIN]
-        place = k
-        while place > 0 and f[server(m[at + place - 1]) + ServerFloat.VAIN] < long:
-            m[at + place] = m[at + place - 1]
-            place -= 1
-        m[at + place] = j
 
 
 def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
