@@ -176,7 +176,7 @@ def test_a_precision_costs_fewer_runs(paths) -> None:
     plain = estimate(paths, precision="3 %", target="cpu")
     assert sharp.precise and plain.precise
     row = sharp.table.loc["goodput_bps"]
-    assert (row["ci_high"] - row["ci_low"]) / 2 <= 0.03 * row["mean"]
+    assert (row["ci_high"] - row["ci_low"]) / 2 <= 0.03 * row["mean"] * (1 + 1e-12)  # as wide as asked
     assert 4 * len(sharp.outcomes.frame) <= len(plain.outcomes.frame)
 
 
